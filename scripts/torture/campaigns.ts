@@ -168,7 +168,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
         'src/files',
         'src/client/local-token',
         'src/cli/commands/trust',
-        'src/runs/process/end-orphans',
+        'src/runs/process/terminate-orphans',
         'src/runs/start-run',
         'src/runs/scenarios/sandbox-escapes',
         'src/dispatch/liars',

@@ -8,8 +8,8 @@ import type { InboxItem, RunRecord } from '../records/index.js';
 import { readLastAttempt, getRunFolderPath } from '../run-folder/index.js';
 import {
   DEFAULT_LIMITS,
-  endOrphans,
-  endProcessesOfRun,
+  terminateOrphans,
+  terminateRunProcesses,
   createFailedResult,
   getProcessState,
   listLaunchers,
@@ -90,7 +90,7 @@ type HostOptions = ReconcileOptions & { readonly data: string };
 
 /** Ends processes of this data folder that outlived their Sluice process, and returns how many. Queries the store only if there are any. */
 export async function endOrphanedProcesses({ store, data }: HostOptions): Promise<number> {
-  const ended = await endOrphans(join(await realpath(data).catch(() => data), 'processes'), {
+  const ended = await terminateOrphans(join(await realpath(data).catch(() => data), 'processes'), {
     isOrphan: async ({ runDir }) => isUnheld((await store.findRun(basename(runDir)))?.owner ?? null),
   });
   return ended.length;
@@ -142,7 +142,7 @@ async function endUnlessHeld(options: HostOptions, run: RunRecord): Promise<Outc
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
   // The next run in that folder must not share it with old processes.
-  if (owner.host === hostname()) await endProcessesOfRun(run.id);
+  if (owner.host === hostname()) await terminateRunProcesses(run.id);
   if (await isResumable(options, run)) return resumeLater(options, run, owner.host);
   if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
   if (order === null) {

@@ -7,7 +7,7 @@ import type { RunReport } from './gather-report.js';
 import { openRunFolder } from '../run-folder/index.js';
 import { renderHtml } from './render-html.js';
 
-const HOSTILE = `</pre><script>alert(1)</script><img src=x onerror=alert(1)> "'&amp; \u202Egpj.exe \u0000`;
+const MALICIOUS = `</pre><script>alert(1)</script><img src=x onerror=alert(1)> "'&amp; \u202Egpj.exe \u0000`;
 const REPORT: RunReport = {
   id: '01RUN',
   items: [],
@@ -15,13 +15,13 @@ const REPORT: RunReport = {
   omittedAttempts: 0,
   events: [],
   omittedEvents: 0,
-  streams: [{ name: HOSTILE, text: HOSTILE, omittedBytes: 3 }],
+  streams: [{ name: MALICIOUS, text: MALICIOUS, omittedBytes: 3 }],
 };
 const render = (report: RunReport, maskText = (text: string) => text): string =>
   renderHtml(report, { version: '1.2.3', maskText });
 
 describe('renderHtml', () => {
-  it('shows hostile output as text', () => {
+  it('shows malicious output as text', () => {
     const html = render(REPORT);
     expect(html).not.toMatch(/<script|<img|onerror=alert\(1\)>/i);
     expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
@@ -30,7 +30,7 @@ describe('renderHtml', () => {
     expect(html).toContain('The first 3 bytes are omitted.');
   });
 
-  it('forbids the page to load anything but its style sheet', () => {
+  it('prevents the page from loading anything but its style sheet', () => {
     const html = render(REPORT);
     const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
@@ -40,7 +40,7 @@ describe('renderHtml', () => {
     expect(html).not.toMatch(/<(?:a|link|iframe|form|object|embed|svg)\b|\bhref=|\bsrc=[^x]/i);
   });
 
-  it('masks secrets, even where a long text is cut', () => {
+  it('masks secrets, even where long text is truncated', () => {
     const long = 'x'.repeat(128 * 1024 - 3) + 'secret' + 'y'.repeat(10);
     const html = render({ ...REPORT, streams: [{ name: 'stdout', text: long, omittedBytes: 0 }] }, (text) =>
       text.replaceAll('secret', '******'),
@@ -120,7 +120,7 @@ describe('gatherReport', () => {
     expect(html).not.toContain('2026-11-16T00:00:13.000Z');
   });
 
-  it('masks a secret that begins before the reported part of a stream', async () => {
+  it('masks a secret that starts before the reported part of a stream', async () => {
     const stdout = `${'a'.repeat(1000)}secret${'b'.repeat(128 * 1024 - 3)}`;
     const dir = await makeFolder({ '.audit/meta.1.json': '{}', '.audit/stdout.1.log': stdout });
     const mask = (bytes: Uint8Array) => Buffer.from(Buffer.from(bytes).toString().replaceAll('secret', '******'));

@@ -188,8 +188,8 @@ class Page {
     const masked = this.#maskText(text.slice(0, MAX_TEXT_LENGTH + MAX_SECRET_LENGTH));
     const beginning = cutText(masked, MAX_TEXT_LENGTH);
     const omitted = text.length - beginning.length;
-    const cut = text.length > MAX_TEXT_LENGTH ? `${beginning}\n… (${omitted} more characters)` : masked;
-    return cut
+    const shortened = text.length > MAX_TEXT_LENGTH ? `${beginning}\n… (${omitted} more characters)` : masked;
+    return shortened
       .replaceAll('\r\n', '\n')
       .replaceAll(INVISIBLE_CHARACTERS, formatInvisible)
       .replaceAll('&', '&amp;')

@@ -28,16 +28,16 @@ describe('renderSummary', () => {
     expect(render({ usage: { scope: 'total', input_tokens: 1, output_tokens: 1 } })).toContain('not reported');
   });
 
-  it('shows hostile text only as code', () => {
-    const hostile =
+  it('shows malicious text only as code', () => {
+    const malicious =
       '````\n# Heading\n![x](https://evil.example/pixel)\n<script>alert(1)</script> @everyone \u202E | a | b |';
     const text = render({
       value: undefined,
-      text: hostile,
-      model: hostile,
+      text: malicious,
+      model: malicious,
       status: 'failed',
-      error: { category: 'output', code: 'NO_JSON', message: hostile },
-      warnings: [{ code: 'X', message: hostile }],
+      error: { category: 'output', code: 'NO_JSON', message: malicious },
+      warnings: [{ code: 'X', message: malicious }],
     });
     expect(text).not.toContain('\u202E');
     // Code is removed first: no text may remain outside it.
@@ -54,7 +54,7 @@ describe('renderSummary', () => {
     expect(summary).not.toContain('U+D83D');
   });
 
-  it('shows a link that is not an address as text', () => {
+  it('shows a link that is not a URL as text', () => {
     expect(render({}, 'javascript:alert(1)')).toContain('| Link | `javascript:alert(1)` |');
   });
 

@@ -88,9 +88,9 @@ function formatBlock(text: string, language = ''): string {
   const beginning = cutText(text, MAX_BLOCK_LENGTH);
   const omitted = text.length - beginning.length;
   const cut = omitted > 0 ? `${beginning}\n… (${omitted} more characters)` : text;
-  const shown = cut.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, formatInvisible);
-  const ticks = '`'.repeat(Math.max(3, countConsecutiveBackticks(shown) + 1));
-  return `${ticks}${language}\n${shown}\n${ticks}`;
+  const content = cut.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, formatInvisible);
+  const ticks = '`'.repeat(Math.max(3, countConsecutiveBackticks(content) + 1));
+  return `${ticks}${language}\n${content}\n${ticks}`;
 }
 
 /** Returns the length of the longest run of backticks. */

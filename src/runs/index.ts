@@ -20,7 +20,7 @@ export { createFailedResult } from './result/build-result.js';
 export { identifyOwnProcess, getProcessState } from './process/process-identity.js';
 export { compileSecrets, type Secrets } from './secrets/compile-secrets.js';
 export { listSensitiveValues } from './secrets/environment.js';
-export { endOrphans, endProcessesOfRun } from './process/end-orphans.js';
+export { terminateOrphans, terminateRunProcesses } from './process/terminate-orphans.js';
 export { mergeFsDiffs, NO_CHANGES } from './result/merge-fs-diffs.js';
 export { listLaunchers } from './launchers/launchers.js';
 export { agentSettingsSchema, type AgentSettings } from './launchers/acp.js';

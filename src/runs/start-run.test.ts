@@ -21,7 +21,7 @@ function commandSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
   return { engine: 'command', command: site.agent, workdir: site.workdir, ...more };
 }
 
-describe('a program that is run', () => {
+describe('a running command', () => {
   it('returns the value of its output', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const { result, types, meta, run } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
@@ -83,7 +83,7 @@ describe('a program that is run', () => {
     expect(replayed).toMatchObject({ status: 'altered', altered: { found: { sha256: hash('{"line":4}\n') } } });
   });
 
-  it('gets its input, its folder and the name of the run folder', async () => {
+  it('gets its stdin, its folder and the name of the run folder', async () => {
     const site = await makeSite([{ print: 'ok\n' }]);
     const { dir, result, file } = await runToEnd(commandSpec(site, { prompt: 'do it' }), site);
     expect(result).toMatchObject({ status: 'success', text: 'ok' });
@@ -93,7 +93,7 @@ describe('a program that is run', () => {
     expect(await file('stdin.1.log')).toBe('do it');
   });
 
-  it('may print JSON that needs repairs, which are reported', async () => {
+  it('can print JSON that needs repairs, which are reported', async () => {
     const site = await makeSite([{ print: 'Sure:\n```json\n{"line":3,}\n```\n' }]);
     const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
@@ -104,7 +104,7 @@ describe('a program that is run', () => {
     });
   });
 
-  it('fails with the tried candidates if the schema does not pass', async () => {
+  it('fails with the tried candidates if they do not pass the schema', async () => {
     const site = await makeSite([{ print: '{"line":"three"}\n' }]);
     const { result, meta } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
@@ -135,14 +135,14 @@ describe('a program that is run', () => {
     });
   });
 
-  it('is judged by a schema of the caller’s library', async () => {
+  it('is judged by a schema from the caller’s library', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const schema = z.object({ line: z.number().transform((line) => line + 1) });
     const { result } = await runToEnd(commandSpec(site, { contract: { schema } }), site);
     expect(result.value).toEqual({ line: 4 });
   });
 
-  it('may end without output', async () => {
+  it('can exit without output', async () => {
     const site = await makeSite([]);
     const without = await runToEnd(commandSpec(site), site);
     expect(without.result).toMatchObject({ status: 'success' });
@@ -159,14 +159,14 @@ describe('a program that is run', () => {
     expect(events.filter(({ event }) => 'event' in event && event.event.category === 'artifact')).toHaveLength(2);
   });
 
-  it('may have its data folder in its working folder', async () => {
+  it('can have its data folder in its working folder', async () => {
     const site = await makeSite([{ file: 'new.txt' }, { print: 'done\n' }]);
     const { result } = await runToEnd(commandSpec(site), { data: join(site.workdir, '.sluice') });
     expect(result.artifacts).toEqual({ created: ['new.txt'], modified: [], deleted: [] });
   });
 });
 
-describe('a program that fails', () => {
+describe('a failing command', () => {
   it.each([
     ['an exit code', [{ print: 'no\n' }, { exit: 3 }], 'PROCESS_EXIT_NON_ZERO', { exit_code: 3, signal: null }],
     ['a signal', [{ kill: 'SIGKILL' }, { sleep: 5000 }], 'PROCESS_SIGNALED', { exit_code: null, signal: 'SIGKILL' }],
@@ -178,7 +178,7 @@ describe('a program that fails', () => {
     expect(events.at(-2)?.event).toMatchObject({ event: { type: 'lifecycle.run.failed' }, data: end });
   });
 
-  it('is not a silent success, even with an output that passes', async () => {
+  it('is not a silent success, even if its output passes', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }, { exit: 1 }]);
     const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
@@ -201,7 +201,7 @@ describe('a run that cannot be started', () => {
   it.each([
     ['a program that does not exist', { command: ['no-such-program-here'] }, /Cannot launch "no-such-program-here"/],
     ['a missing folder', { workdir: '/no/such/folder' }, /working folder "\/no\/such\/folder" does not exist/],
-  ])('fails in result and events: %s', async (_, change, message) => {
+  ])('fails in the result and the events: %s', async (_, change, message) => {
     const site = await makeSite([]);
     const { result, types, meta } = await runToEnd(commandSpec(site, change), site);
     expect(result).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'PROCESS_NOT_STARTED' } });
@@ -219,7 +219,7 @@ describe('a run that cannot be started', () => {
     await expect(readdir(site.data)).rejects.toThrow('ENOENT');
   });
 
-  it('refuses a run folder that has a run', async () => {
+  it('rejects a run folder that contains a run', async () => {
     const site = await makeSite([{ print: 'x\n' }]);
     const ports = { ...site, newId: () => 'run-1' };
     await runToEnd(commandSpec(site), ports);
@@ -228,7 +228,7 @@ describe('a run that cannot be started', () => {
     await expect(run.events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'RUN_FOLDER_TAKEN' });
   });
 
-  it('accepts a run folder that is empty', async () => {
+  it('accepts an empty run folder', async () => {
     const site = await makeSite([{ print: 'x\n' }]);
     await mkdir(join(site.data, 'runs', 'run-1'), { recursive: true });
     await writeFile(join(site.data, 'runs', 'run-1', 'work_order.json'), '{}');
@@ -247,8 +247,8 @@ describe('a run that cannot be started', () => {
     const site = await makeSite([]);
     const elsewhere = join(site.root, 'elsewhere');
     await mkdir(elsewhere);
-    const trick = `mv "$SLUICE_RUN_DIR/.audit" "$SLUICE_RUN_DIR/mine" && ln -s ${elsewhere} "$SLUICE_RUN_DIR/.audit"`;
-    const run = startRun(commandSpec(site, { command: ['sh', '-c', trick] }), site);
+    const replaceAuditFolder = `mv "$SLUICE_RUN_DIR/.audit" "$SLUICE_RUN_DIR/mine" && ln -s ${elsewhere} "$SLUICE_RUN_DIR/.audit"`;
+    const run = startRun(commandSpec(site, { command: ['sh', '-c', replaceAuditFolder] }), site);
     expect(await run.result).toMatchObject({ status: 'failed', error: { code: 'UNSAFE_FILE' } });
     expect(await readdir(elsewhere)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } f
 import type { CachedResult } from './cache/result-cache.js';
 import { EventFeed } from './capture/event-feed.js';
 import { createRunJournal } from './capture/run-journal.js';
-import { recordUnstarted } from './attempts/run-attempt.js';
+import { recordUnlaunchedAttempt } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
 import type { RunContext } from './attempts/run-context.js';
 import { recoverRun, computeRemainingWait } from './attempts/recover-run.js';
@@ -64,7 +64,7 @@ export interface Run {
  * const { status, value } = await run.result
  */
 export function startRun(spec: RunSpec, ports: RunPorts = {}): Run {
-  return beginRun(spec, ports, null);
+  return launchRun(spec, ports, null);
 }
 
 /**
@@ -77,7 +77,7 @@ export function startRun(spec: RunSpec, ports: RunPorts = {}): Run {
  */
 export async function resumeRun(id: string, spec: RunSpec, ports: RunPorts = {}): Promise<Run> {
   return new Promise((resolve, reject) => {
-    const run = beginRun(spec, { ...ports, newId: () => id }, { onDone: () => resolve(run), onFailure: reject });
+    const run = launchRun(spec, { ...ports, newId: () => id }, { onDone: () => resolve(run), onFailure: reject });
   });
 }
 
@@ -87,7 +87,7 @@ interface Recovery {
   onFailure(error: unknown): void;
 }
 
-function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Run {
+function launchRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Run {
   const resolved = resolvePorts(ports);
   const checked = checkRunSpec(spec, resolved);
   const id = resolved.newId();
@@ -193,7 +193,7 @@ async function runInFolder(
     progress: {
       attempts: 0,
       fcmpSeq: 0,
-      printed: 0,
+      printedBytes: 0,
       replies: 0,
       sessionId: null,
       text: undefined,
@@ -203,7 +203,7 @@ async function runInFolder(
     },
   };
   const recovered = recovery === null ? null : await reopenRun(base, feed);
-  const { otherLog: log, logger, ending } = ports;
+  const { separateLog: log, logger, ending } = ports;
   const journal = createRunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });
   recovery?.onDone();
   try {
@@ -268,7 +268,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
     if (!(error instanceof RunNotStartedError)) throw error;
     const { stop } = control;
     const end = stop === null ? ({ verdict: 'not_started', reason: error.message } as const) : explainStop(stop);
-    const outcome = await recordUnstarted(context, { sessionId: null, reply: null }, end);
+    const outcome = await recordUnlaunchedAttempt(context, { sessionId: null, reply: null }, end);
     return buildResult(outcome, context, { artifacts: NO_CHANGES, drift: undefined });
   } finally {
     await lock?.release().catch((error: unknown) => {

@@ -87,7 +87,7 @@ export async function openSandbox(
 ): Promise<Sandbox> {
   const { network, workdir } = request;
   const home = request.folders.home ?? findHome(request.env);
-  refuseBroadFolder(request, home);
+  rejectBroadFolder(request, home);
   if (network !== 'host' && !support.canIsolateNetwork) {
     throw new SandboxError('bubblewrap cannot create a network namespace on this machine');
   }
@@ -96,20 +96,20 @@ export async function openSandbox(
   const temporary = env['TMPDIR'];
   if (temporary !== undefined && !isWritable(temporary, mounts)) env['TMPDIR'] = '/tmp';
   let command = request.command;
-  const opened: { files: FileHandle[]; proxy?: Proxy; folder?: string } = { files: [] };
+  const resources: { files: FileHandle[]; proxy?: Proxy; folder?: string } = { files: [] };
   const close = async (): Promise<void> => {
-    await Promise.allSettled(opened.files.map(async (file) => file.close()));
-    await opened.proxy?.close();
+    await Promise.allSettled(resources.files.map(async (file) => file.close()));
+    await resources.proxy?.close();
     for (const folder of [workdir, ...(request.folders.write ?? [])]) {
       await releaseGitFolder(folder).catch(() => undefined);
     }
-    if (opened.folder !== undefined) await rm(opened.folder, { recursive: true, force: true });
+    if (resources.folder !== undefined) await rm(resources.folder, { recursive: true, force: true });
   };
   try {
     if (typeof network !== 'string') {
-      opened.folder = await mkdtemp(join(tmpdir(), 'sluice-proxy-'));
-      const socket = join(opened.folder, 's');
-      opened.proxy = await openProxy(socket, { hosts: network, onDenied: request.onDenied });
+      resources.folder = await mkdtemp(join(tmpdir(), 'sluice-proxy-'));
+      const socket = join(resources.folder, 's');
+      resources.proxy = await openProxy(socket, { hosts: network, onDenied: request.onDenied });
       mounts.push({ kind: 'read', at: PROXY_SOCKET, from: socket });
       command = [process.execPath, '-e', FORWARDER, '--', PROXY_SOCKET, String(PROXY_PORT), ...command];
       for (const name of PROXY_VARIABLES) Reflect.deleteProperty(env, name);
@@ -118,8 +118,8 @@ export async function openSandbox(
     const descriptors = new Map<string, number>();
     for (const mount of mounts) {
       if (mount.kind !== 'copy') continue;
-      descriptors.set(mount.at, FIRST_DESCRIPTOR + opened.files.length);
-      opened.files.push(await open(mount.from, 'r'));
+      descriptors.set(mount.at, FIRST_DESCRIPTOR + resources.files.length);
+      resources.files.push(await open(mount.from, 'r'));
     }
     return {
       command: [
@@ -136,7 +136,7 @@ export async function openSandbox(
         ...command,
       ],
       env,
-      descriptors: opened.files.map(({ fd }) => fd),
+      descriptors: resources.files.map(({ fd }) => fd),
       close,
     };
   } catch (error) {
@@ -163,7 +163,7 @@ function findHome(env: Readonly<Record<string, string>>): string {
 }
 
 /** Rejects a working folder such as `/` or the home folder: mounting it would expose what the sandbox protects. */
-function refuseBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
+function rejectBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
   if (isBroad(workdir, home) || isBroad(workdir, homedir())) {
     throw new SandboxError(
       `the working folder "${workdir}" contains the home folder or the system; use a project folder`,
@@ -199,8 +199,10 @@ async function listMounts(
   ];
   for (const at of hidden) {
     const found = await lstat(at).catch(() => undefined);
-    const isShown = mounts.some(({ kind, at: shown }) => (kind === 'read' || kind === 'write') && isWithin(at, shown));
-    if (found !== undefined && isShown) mounts.push({ kind: 'hidden', at, isFolder: found.isDirectory() });
+    const isVisible = mounts.some(
+      ({ kind, at: mountedAt }) => (kind === 'read' || kind === 'write') && isWithin(at, mountedAt),
+    );
+    if (found !== undefined && isVisible) mounts.push({ kind: 'hidden', at, isFolder: found.isDirectory() });
   }
   return dropUnreachable(mounts);
 }
@@ -210,15 +212,15 @@ async function listMounts(
  * be created at its target. The target has its own mount if it should be visible.
  */
 async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
-  const isShown = (mount: Mount): boolean =>
+  const isVisible = (mount: Mount): boolean =>
     mounts.some((other) => {
       const isFolder = other.kind === 'read' || other.kind === 'write';
       return isFolder && other.at !== mount.at && isWithin(mount.at, other.at);
     });
-  const reached = await Promise.all(
-    mounts.map(async (mount) => (isShown(mount) ? realpath(mount.at).catch(() => undefined) : mount.at)),
+  const realPaths = await Promise.all(
+    mounts.map(async (mount) => (isVisible(mount) ? realpath(mount.at).catch(() => undefined) : mount.at)),
   );
-  return mounts.filter((mount, index) => reached[index] === mount.at);
+  return mounts.filter((mount, index) => realPaths[index] === mount.at);
 }
 
 async function listVariableFiles(env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {

@@ -7,7 +7,7 @@ import { probeSandbox } from './probe-sandbox.js';
 /** An executable that hangs while its folder contains the file `busy`, and then prints a version that is too old. */
 const SCRIPT = '#!/bin/sh\n[ -e "$(dirname "$0")/busy" ] && exec sleep 60\necho "bubblewrap 0.1.0"\n';
 
-async function makeProgram() {
+async function makeExecutable() {
   const folder = await mkdtemp(join(tmpdir(), 'probe-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const program = join(folder, 'bwrap');
@@ -18,7 +18,7 @@ async function makeProgram() {
 }
 
 it('probeSandbox repeats a probe that timed out, and caches any other result', async () => {
-  const { program, wake } = await makeProgram();
+  const { program, wake } = await makeExecutable();
   const limits = { probeMs: 200, retryMs: 100 };
   expect(await probeSandbox(program, limits)).toEqual({
     works: false,

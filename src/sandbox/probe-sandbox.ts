@@ -69,8 +69,8 @@ export async function probeSandbox(
   program = 'bwrap',
   { probeMs = PROBE_MS, retryMs = RETRY_MS }: { readonly probeMs?: number; readonly retryMs?: number } = {},
 ): Promise<SandboxSupport> {
-  const forgetLater = (): void => void setTimeout(() => probes.delete(program), retryMs).unref();
-  const probe = probes.get(program) ?? tryProgram(program, { probeMs, onTimeout: forgetLater });
+  const scheduleRetry = (): void => void setTimeout(() => probes.delete(program), retryMs).unref();
+  const probe = probes.get(program) ?? probeExecutable(program, { probeMs, onTimeout: scheduleRetry });
   probes.set(program, probe);
   return probe;
 }
@@ -80,7 +80,7 @@ interface ProbeLimits {
   readonly onTimeout: () => void;
 }
 
-async function tryProgram(name: string, limits: ProbeLimits): Promise<SandboxSupport> {
+async function probeExecutable(name: string, limits: ProbeLimits): Promise<SandboxSupport> {
   if (process.platform !== 'linux') return createFailure('bubblewrap needs Linux');
   const program = await findProgram(name, { path: process.env['PATH'] ?? '', cwd: '/' });
   if (program === undefined) {
@@ -88,18 +88,18 @@ async function tryProgram(name: string, limits: ProbeLimits): Promise<SandboxSup
       'bubblewrap is not installed; install it (apt-get install bubblewrap, dnf install bubblewrap)',
     );
   }
-  const printed = await run(program, ['--version'], limits);
-  const version = /\d+(?:\.\d+)+/.exec(printed.stdout)?.[0];
-  if (version === undefined) return createFailure(`${program} does not print its version: ${printed.problem}`);
+  const versionOutput = await run(program, ['--version'], limits);
+  const version = /\d+(?:\.\d+)+/.exec(versionOutput.stdout)?.[0];
+  if (version === undefined) return createFailure(`${program} does not print its version: ${versionOutput.problem}`);
   if (isOlder(version))
     return createFailure(`bubblewrap ${version} is too old; install ${MIN_VERSION.join('.')} or later`);
   const words = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--size', '65536', '--tmpfs', '/tmp'];
-  const trial = [...NAMESPACES, ...words, '--remount-ro', '/', '--', process.execPath, '--version'];
-  const closed = await run(program, ['--unshare-net', ...trial], limits);
-  if (closed.succeeded) return { works: true, program, version, canIsolateNetwork: true };
-  const open = await run(program, trial, limits);
-  if (open.succeeded) return { works: true, program, version, canIsolateNetwork: false };
-  return createFailure(`bubblewrap cannot create a sandbox here: ${open.problem}`);
+  const probeArguments = [...NAMESPACES, ...words, '--remount-ro', '/', '--', process.execPath, '--version'];
+  const withoutNetwork = await run(program, ['--unshare-net', ...probeArguments], limits);
+  if (withoutNetwork.succeeded) return { works: true, program, version, canIsolateNetwork: true };
+  const withNetwork = await run(program, probeArguments, limits);
+  if (withNetwork.succeeded) return { works: true, program, version, canIsolateNetwork: false };
+  return createFailure(`bubblewrap cannot create a sandbox here: ${withNetwork.problem}`);
 }
 
 function createFailure(reason: string): SandboxSupport {
@@ -112,13 +112,17 @@ function isOlder(version: string): boolean {
   return major < minMajor || (major === minMajor && minor < minMinor);
 }
 
-interface Trial {
+interface ProbeResult {
   readonly succeeded: boolean;
   readonly stdout: string;
   readonly problem: string;
 }
 
-async function run(program: string, args: readonly string[], { probeMs, onTimeout }: ProbeLimits): Promise<Trial> {
+async function run(
+  program: string,
+  args: readonly string[],
+  { probeMs, onTimeout }: ProbeLimits,
+): Promise<ProbeResult> {
   try {
     const { stdout } = await promisify(execFile)(program, args, {
       env: { PATH: '/usr/bin:/bin' },

@@ -7,7 +7,7 @@ export interface OpenTelemetry {
 }
 
 /** The global symbol that every copy of the package registers an SDK under. */
-const REGISTERED = /^opentelemetry\.js\.api\.\d+$/;
+const SDK_SYMBOL_NAME = /^opentelemetry\.js\.api\.\d+$/;
 
 /** An SDK registered in this process: the version of its copy of the package, and its tracer provider. */
 export interface RegisteredSdk {
@@ -18,7 +18,7 @@ export interface RegisteredSdk {
 /** Finds the SDK that this process was started with (`node --import`); undefined without one. */
 export function findSdk(global: object = globalThis): RegisteredSdk | undefined {
   for (const symbol of Object.getOwnPropertySymbols(global)) {
-    if (!REGISTERED.test(symbol.description ?? '')) continue;
+    if (!SDK_SYMBOL_NAME.test(symbol.description ?? '')) continue;
     const registered: unknown = Reflect.get(global, symbol);
     if (typeof registered !== 'object' || registered === null || !('trace' in registered)) continue;
     const version = 'version' in registered ? String(registered.version) : 'unknown';

@@ -22,7 +22,7 @@ function registerSdk() {
 afterEach(() => api.trace.disable());
 
 describe('openTracing', () => {
-  it('creates spans for requests with their real times, as children of the span of the caller', async () => {
+  it('creates spans for requests with their real times, as children of the caller’s span', async () => {
     const exporter = registerSdk();
     const { logger, warnings } = collectWarnings();
     const tracing = await openTracing({ logger, env: {} });
@@ -61,7 +61,7 @@ describe('openTracing', () => {
     expect(warnings).toEqual([expect.stringContaining('another version of @opentelemetry/api')]);
   });
 
-  it('warns if there is an SDK but the package is not installed here', async () => {
+  it('warns if an SDK is registered but the package is not installed here', async () => {
     registerSdk();
     const { logger, warnings } = collectWarnings();
     const load = async () => Promise.reject(new Error("Cannot find package '@opentelemetry/api'"));

@@ -27,11 +27,11 @@ function traceRun(spec: Partial<RunSpec> = {}, settings: { content?: boolean; co
   const { content = false, consoleUrl } = settings;
   const run = { id: 'run-1', spec: { engine: 'codex', workdir: '/work', ...spec } };
   const trace = startRunTrace({ api, tracer: provider.getTracer('test'), content, consoleUrl }, run);
-  const begin = Date.now();
+  const startMs = Date.now();
   let seq = 0;
   const onEvent = <Type extends FcmpType>(type: Type, data: FcmpData<Type>, atMs: number): void => {
     seq += 1;
-    const event = { type, data, seq, ts: new Date(begin + atMs).toISOString(), meta: { attempt: 1 } };
+    const event = { type, data, seq, ts: new Date(startMs + atMs).toISOString(), meta: { attempt: 1 } };
     trace.onEvent(event as unknown as FcmpEvent);
   };
   const end = (result: RunResult = RESULT) => {
@@ -43,13 +43,13 @@ function traceRun(spec: Partial<RunSpec> = {}, settings: { content?: boolean; co
       text: JSON.stringify(spans.map(({ name, attributes, status }) => ({ name, attributes, status }))),
     };
   };
-  const at = (ms: number): number => begin + ms;
+  const at = (ms: number): number => startMs + ms;
   return { trace, onEvent, end, at };
 }
 
 const toMs = ([seconds, nanos]: readonly [number, number]): number => Math.round(seconds * 1000 + nanos / 1e6);
 
-describe('the spans of a run', () => {
+describe('run spans', () => {
   it('follow the GenAI conventions: an agent, the messages of its model, its tools', () => {
     const { onEvent, end, at } = traceRun({ traceparent: `00-${TRACE}-${PARENT}-01`, model: 'o-9' });
     onEvent('conversation.started', { session_id: 's-1' }, 0);
@@ -104,7 +104,7 @@ describe('the spans of a run', () => {
     expect(named('chat o-9')[0]?.attributes).not.toHaveProperty(['gen_ai.usage.input_tokens']);
   });
 
-  it('have the usage of the run if the model has only one step', () => {
+  it('have the run’s usage if the model has only one step', () => {
     const { onEvent, end } = traceRun();
     onEvent('assistant.message.final', { message_id: 'm1', text: 'Done.' }, 10);
     expect(end().named('chat o-9')[0]?.attributes).toMatchObject({
@@ -165,7 +165,7 @@ describe('the spans of a run', () => {
     expect(named('execute_tool Read')[0]?.parentSpanContext?.spanId).toBe(task);
   });
 
-  it('are limited in number, and an attribute says how many were omitted', () => {
+  it('are limited in number, and an attribute contains the number of omitted spans', () => {
     const { onEvent, end } = traceRun();
     for (let call = 0; call < 2000; call += 1) {
       onEvent('assistant.tool_call', { tool_call_id: `t${call}`, name: 'shell', status: 'started' }, call);

@@ -99,8 +99,8 @@ export function startRunTrace(
   /** Finds the agent that emitted an event. */
   function findAgent(data: object, at: number): TracedAgent {
     const callId = 'parent_tool_call_id' in data ? String(data.parent_tool_call_id) : '';
-    const found = subAgents.get(callId);
-    if (found !== undefined || callId === '') return found ?? mainAgent;
+    const existing = subAgents.get(callId);
+    if (existing !== undefined || callId === '') return existing ?? mainAgent;
     const callSpan = calls.get(callId);
     // A sub-agent whose tool call has no span counts as the main agent, which limits the number of sub-agents too.
     if (callSpan === undefined) return mainAgent;

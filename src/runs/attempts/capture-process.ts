@@ -3,8 +3,8 @@ import { isRasp } from '../../events/index.js';
 import type { Emitted, Verdict } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
-import { captureOutput, OutputGauge } from '../capture/capture-output.js';
-import type { RememberedAnswer } from '../conversation/conversation.js';
+import { captureOutput, OutputLimiter } from '../capture/capture-output.js';
+import type { StoredAnswer } from '../conversation/conversation.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import type { ProcessEnd } from '../process/spawn-process.js';
@@ -15,7 +15,7 @@ import { explainStop } from './run-control.js';
 import { SandboxError } from '../../sandbox/index.js';
 
 /** Why no process was launched. */
-export interface Unstarted {
+export interface LaunchRefusal {
   readonly verdict: Verdict;
   readonly reason: string;
 }
@@ -25,7 +25,7 @@ interface ProcessPlan {
   readonly workdir: string;
   readonly prompt: string;
   readonly sessionId: string | null;
-  readonly remembered: readonly RememberedAnswer[];
+  readonly storedAnswers: readonly StoredAnswer[];
   /** The process of the previous attempt, if it is still running. */
   readonly agent: LiveAgent | null;
 }
@@ -35,7 +35,7 @@ interface CapturedEnd {
   readonly end: ProcessEnd;
   readonly pid: number;
   /** Permission requests left unanswered when the process was stopped. */
-  readonly released: readonly PermissionQuestion[];
+  readonly unansweredPermissions: readonly PermissionQuestion[];
   /** The process, if it keeps running for another turn. */
   readonly agent: LiveAgent | null;
 }
@@ -54,7 +54,7 @@ export async function captureProcess(
   prepared: PreparedLaunch,
   record: AttemptRecord,
   needsNextTurn?: () => Promise<boolean>,
-): Promise<Unstarted | CapturedEnd> {
+): Promise<LaunchRefusal | CapturedEnd> {
   const { control } = context;
   if (control.stop !== null) return explainStop(control.stop);
   let agent: LiveAgent;
@@ -70,7 +70,7 @@ export async function captureProcess(
     reader.resume();
     conversation?.prepareTurn({
       prompt: plan.prompt,
-      remembered: plan.remembered,
+      storedAnswers: plan.storedAnswers,
       mask: (text) => prepared.secrets.maskText(text),
       ...(needsNextTurn === undefined ? {} : { onEnd: () => reader.pause() }),
     });
@@ -78,7 +78,7 @@ export async function captureProcess(
     await captureAll(context, prepared, record, agent, false);
     if (conversation !== null && reader.isPaused) {
       keepsRunning = (await needsNextTurn?.()) ?? false;
-      if (keepsRunning) return { end: UNKNOWN_EXIT, pid: running.identity.pid, released: [], agent };
+      if (keepsRunning) return { end: UNKNOWN_EXIT, pid: running.identity.pid, unansweredPermissions: [], agent };
       conversation.finish();
       reader.resume();
       await captureAll(context, prepared, record, agent, true);
@@ -86,11 +86,12 @@ export async function captureProcess(
     conversation?.close();
     const end = await running.ended;
     // Sluice stops the process after a conversation, so a signal or non-zero exit code here is expected.
-    const wasEndedBySluice = conversation !== null && (conversation.isComplete || conversation.released.length > 0);
+    const wasStoppedBySluice =
+      conversation !== null && (conversation.isComplete || conversation.unansweredPermissions.length > 0);
     return {
-      end: wasEndedBySluice && end.exitCode !== 0 ? UNKNOWN_EXIT : end,
+      end: wasStoppedBySluice && end.exitCode !== 0 ? UNKNOWN_EXIT : end,
       pid: running.identity.pid,
-      released: conversation?.released ?? [],
+      unansweredPermissions: conversation?.unansweredPermissions ?? [],
       agent: null,
     };
   } finally {
@@ -108,18 +109,18 @@ async function captureAll(
   isContinued: boolean,
 ): Promise<void> {
   const { control, limits, progress } = context;
-  const gauge = new OutputGauge(limits, progress.printed);
+  const limiter = new OutputLimiter(limits, progress.printedBytes);
   const end = (): void => void running.stop().catch(() => undefined);
   // A conversation stops its own process, after notifying the agent.
   const unsubscribe = conversation === null ? control.onStop(end) : () => undefined;
   try {
     await captureOutput({
       output: reader,
-      gauge,
+      limiter,
       mask: (stream, bytes) => secrets.mask(stream, bytes),
       endMask: () => secrets.endMask(),
       now: () => record.now(),
-      store: async (chunks) => recordChunks(context, record, chunks, gauge),
+      store: async (chunks) => recordChunks(context, record, chunks, limiter),
       stop: (stop) => control.requestStop(stop),
       abandon: end,
       idleMs: limits.idle_s * 1000,
@@ -128,7 +129,7 @@ async function captureAll(
     });
   } finally {
     unsubscribe();
-    progress.printed = gauge.bytes;
+    progress.printedBytes = limiter.bytes;
   }
 }
 
@@ -140,7 +141,7 @@ async function recordChunks(
   context: RunContext,
   record: AttemptRecord,
   chunks: readonly CapturedChunk[],
-  gauge: OutputGauge,
+  limiter: OutputLimiter,
 ): Promise<void> {
   const { usage, limits, control, progress, journal } = context;
   const events = await record.write(chunks);
@@ -166,7 +167,7 @@ async function recordChunks(
       reason: `The run has more than limits.events (${limits.events}) events.`,
       hint: STORAGE_HINT,
     });
-  } else if (journal.size.characters + gauge.bytes > limits.stored_bytes) {
+  } else if (journal.size.characters + limiter.bytes > limits.stored_bytes) {
     control.requestStop({
       verdict: 'storage_limit',
       reason: `The run stored more than limits.stored_bytes (${limits.stored_bytes} bytes).`,

@@ -5,7 +5,7 @@ import { Conversation } from '../conversation/conversation.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { prepareSandbox } from '../launch/prepare-sandbox.js';
 import { openCgroup } from '../process/cgroup.js';
-import { endEscapedProcesses } from '../process/end-orphans.js';
+import { terminateEscapedProcesses } from '../process/terminate-orphans.js';
 import { launchProcess } from '../process/launch-process.js';
 import type { RunningProcess } from '../process/launch-process.js';
 import type { OutputChunk } from '../process/output-queue.js';
@@ -29,11 +29,11 @@ export interface LiveAgent {
   /** Terminates the process and its descendants; resolves once all of them have exited. */
   end(): Promise<void>;
   /** Stops the process between two attempts and returns its remaining output for the next attempt to record. */
-  dismiss(): Promise<readonly OutputChunk[]>;
+  stopBetweenAttempts(): Promise<readonly OutputChunk[]>;
 }
 
 /** The maximum output, in bytes, buffered from a process between two attempts. */
-const MAX_LEFTOVER = 1024 * 1024;
+const MAX_LEFTOVER_BYTES = 1024 * 1024;
 
 /** Launches an attempt's process. */
 export async function launchAgent(
@@ -68,35 +68,35 @@ export async function launchAgent(
   void running.ended.then(() => (hasExited = true));
   let ending: Promise<void> | null = null;
 
-  async function endAll(): Promise<void> {
+  async function stopAll(): Promise<void> {
     conversation?.close();
     try {
       await running.stop().catch((error: unknown) => {
         ports.logger.warn('cannot end a process of the run', { run_id: context.id, error: getErrorMessage(error) });
       });
       await (await descendants)?.end();
-      if (sandbox === undefined) await endEscapedProcesses(runDir, before);
+      if (sandbox === undefined) await terminateEscapedProcesses(runDir, before);
     } finally {
       await sandbox?.close();
       await processRecord.remove();
     }
   }
   const end = async (): Promise<void> => {
-    ending ??= endAll();
+    ending ??= stopAll();
     await ending;
   };
 
-  let dismissal: Promise<readonly OutputChunk[]> | null = null;
+  let stopPromise: Promise<readonly OutputChunk[]> | null = null;
 
-  async function endAndDrain(): Promise<readonly OutputChunk[]> {
+  async function stopAndDrain(): Promise<readonly OutputChunk[]> {
     conversation?.finish();
     const secrets = createAttemptSecrets(env, ports.secretPatterns);
     const rest: OutputChunk[] = [];
-    let left = MAX_LEFTOVER;
+    let remainingBytes = MAX_LEFTOVER_BYTES;
     reader.resume();
-    for (let chunk = await reader.next(); chunk !== null && left > 0; chunk = await reader.next()) {
-      const bytes = secrets.mask(chunk.stream, chunk.bytes.subarray(0, left));
-      left -= chunk.bytes.length;
+    for (let chunk = await reader.next(); chunk !== null && remainingBytes > 0; chunk = await reader.next()) {
+      const bytes = secrets.mask(chunk.stream, chunk.bytes.subarray(0, remainingBytes));
+      remainingBytes -= chunk.bytes.length;
       rest.push({ stream: chunk.stream, bytes });
     }
     reader.abandon();
@@ -117,10 +117,10 @@ export async function launchAgent(
     command,
     env,
     get isAlive() {
-      return ending === null && dismissal === null && !hasExited;
+      return ending === null && stopPromise === null && !hasExited;
     },
     end,
-    dismiss: async () => (dismissal ??= endAndDrain()),
+    stopBetweenAttempts: async () => (stopPromise ??= stopAndDrain()),
   };
 }
 

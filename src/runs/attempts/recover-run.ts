@@ -22,7 +22,7 @@ export interface RecoveredRun {
   /** The number of retries after rejected outputs. */
   readonly retries: number;
   /** The number of times the worker was lost while the agent was working. */
-  readonly losses: number;
+  readonly workerLosses: number;
   readonly artifacts: FsDiff;
   readonly drift: RunDrift | undefined;
 }
@@ -39,9 +39,9 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   const { folder, id, ports, progress, runDir } = context;
   const attempts = await folder.attempts();
   const last = attempts.at(-1) ?? 0;
-  const logged = new History(last);
-  for await (const event of readFcmpEvents(ports.eventLog, id)) logged.add(event);
-  await endLastAttempt(context, folder, last, logged.openQuestions.length > 0);
+  const loggedHistory = new History(last);
+  for await (const event of readFcmpEvents(ports.eventLog, id)) loggedHistory.add(event);
+  await endLastAttempt(context, folder, last, loggedHistory.openQuestions.length > 0);
 
   let drift: RunDrift | undefined;
   let batch: Emitted[] = [];
@@ -50,29 +50,29 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
     batch = [];
     addFindings(context, events);
     // The log ignores events that it already has.
-    await ports.otherLog?.append(id, events);
+    await ports.separateLog?.append(id, events);
     feed.publish(events);
   };
   const onDrift = (summary: Parameters<typeof addDrift>[1]): void => {
     drift = addDrift(drift, summary);
   };
-  const rebuilt = new History(last);
+  const rebuiltHistory = new History(last);
   for await (const emitted of rewriteRunLogs(runDir, { engines: ports.engines, onDrift })) {
     updateProgress(context, emitted);
-    if (emitted.protocol === 'fcmp') rebuilt.add(emitted.event);
+    if (emitted.protocol === 'fcmp') rebuiltHistory.add(emitted.event);
     batch.push(emitted);
     if (batch.length >= BATCH) await publishBatch();
   }
   await publishBatch();
   progress.attempts = last;
-  progress.printed = await countPrinted(folder, attempts);
+  progress.printedBytes = await countPrintedBytes(folder, attempts);
 
   let artifacts: FsDiff = NO_CHANGES;
   for (const attempt of attempts) {
     artifacts = mergeFsDiffs(artifacts, (await readFsDiff(folder, attempt, () => undefined)) ?? NO_CHANGES);
   }
-  const { retries, losses } = rebuilt;
-  return { state: findState(rebuilt, logged), retries, losses, artifacts, drift };
+  const { retries, workerLosses } = rebuiltHistory;
+  return { state: findState(rebuiltHistory, loggedHistory), retries, workerLosses, artifacts, drift };
 }
 
 /**
@@ -100,15 +100,15 @@ async function endLastAttempt(
   });
 }
 
-function findState(rebuilt: History, logged: History): RecoveredRun['state'] {
-  const { last } = rebuilt;
+function findState(rebuiltHistory: History, loggedHistory: History): RecoveredRun['state'] {
+  const { last } = rebuiltHistory;
   if (last === null) return { kind: 'working' };
   if (last.type === 'conversation.completed' || last.type === 'conversation.failed') return { kind: 'ended' };
   const askedAt = Date.parse(last.ts);
   if (last.type === 'user.input.required') return { kind: 'question', askedAt };
   const isHeld = last.type === 'diagnostic.warning' && last.data.code === 'PERMISSION_PENDING';
-  if (!isHeld || logged.openQuestions.length === 0) return { kind: 'working' };
-  return { kind: 'permissions', questions: logged.openQuestions, askedAt: logged.askedAt ?? askedAt };
+  if (!isHeld || loggedHistory.openQuestions.length === 0) return { kind: 'working' };
+  return { kind: 'permissions', questions: loggedHistory.openQuestions, askedAt: loggedHistory.askedAt ?? askedAt };
 }
 
 /** A run's state, derived from its events. */
@@ -119,7 +119,7 @@ class History {
   /** When the oldest question of the last attempt was asked. */
   askedAt: number | null = null;
   retries = 0;
-  losses = 0;
+  workerLosses = 0;
 
   constructor(lastAttempt: number) {
     this.#lastAttempt = lastAttempt;
@@ -134,7 +134,7 @@ class History {
     this.last = event;
     if (event.type === 'diagnostic.warning') {
       if (event.data.code === 'OUTPUT_RETRIED') this.retries += 1;
-      if (event.data.code === 'WORKER_LOST') this.losses += 1;
+      if (event.data.code === 'WORKER_LOST') this.workerLosses += 1;
     }
     if (event.meta.attempt !== this.#lastAttempt) return;
     if (event.type === 'permission.required') {
@@ -176,7 +176,7 @@ async function* readFcmpEvents(log: EventLog, runId: string): AsyncGenerator<Fcm
   }
 }
 
-async function countPrinted(folder: WritableRunFolder, attempts: readonly number[]): Promise<number> {
+async function countPrintedBytes(folder: WritableRunFolder, attempts: readonly number[]): Promise<number> {
   let bytes = 0;
   for (const attempt of attempts) {
     for (const stream of ['stdout', 'stderr', 'pty'] as const) {

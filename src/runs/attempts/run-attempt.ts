@@ -16,11 +16,11 @@ import type { EngineFailure } from '../result/run-findings.js';
 import { trackChanges } from '../workspace/track-changes.js';
 import type { ChangeTracker } from '../workspace/track-changes.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
-import type { RememberedAnswer } from '../conversation/conversation.js';
+import type { StoredAnswer } from '../conversation/conversation.js';
 import { getRunMode, warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
 import { addFindings, captureProcess } from './capture-process.js';
-import type { Unstarted } from './capture-process.js';
+import type { LaunchRefusal } from './capture-process.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { LiveAgent } from './live-agent.js';
 
@@ -37,7 +37,7 @@ export interface AttemptOutcome {
   /** The error that made the process fail; null if it succeeded or the engine reported no error. */
   readonly engineFailure: EngineFailure | null;
   /** Permission requests left unanswered when the process was stopped. */
-  readonly released: readonly PermissionQuestion[];
+  readonly unansweredPermissions: readonly PermissionQuestion[];
   /** The process, if it keeps running for another turn. */
   readonly agent: LiveAgent | null;
   /** Absent if no process was started. */
@@ -53,9 +53,9 @@ export interface AttemptPlan {
   /** The user's reply that starts this attempt, or null. */
   readonly reply: string | null;
   /** Whether an output that fails the contract is retried. */
-  readonly mayRetry: boolean;
+  readonly canRetry: boolean;
   /** Answers to the previous attempt's questions, which its process exited too early to receive. */
-  readonly remembered: readonly RememberedAnswer[];
+  readonly storedAnswers: readonly StoredAnswer[];
   /** The previous attempt's process, if it is still running; this attempt is then its next turn. */
   readonly agent: LiveAgent | null;
 }
@@ -69,7 +69,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     changes = await trackChanges(plan.workdir, context.ports.data);
   } catch (error) {
     await plan.agent?.end();
-    return recordUnstarted(context, plan, { verdict: 'not_started', reason: getErrorMessage(error) });
+    return recordUnlaunchedAttempt(context, plan, { verdict: 'not_started', reason: getErrorMessage(error) });
   }
   const { secrets } = prepared;
   context.findings.startAttempt();
@@ -87,32 +87,32 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     await record.begin({ command, input });
     await recordLeftover(context, record);
     const version = readVersion(context);
-    const mayKeepRunning = isConversation && (getRunMode(context) === 'interactive' || plan.mayRetry);
+    const canKeepRunning = isConversation && (getRunMode(context) === 'interactive' || plan.canRetry);
     const needsNextTurn = async (): Promise<boolean> => isNextTurnNeeded(context, plan, record, answer);
-    const run = await captureProcess(context, plan, prepared, record, mayKeepRunning ? needsNextTurn : undefined);
-    if (!('end' in run)) return await endUnstarted(context, record, run);
+    const run = await captureProcess(context, plan, prepared, record, canKeepRunning ? needsNextTurn : undefined);
+    if (!('end' in run)) return await endUnlaunchedAttempt(context, record, run);
     const { fsDiff, warnings } = await changes.findChanges();
     const drained = record.drain(run.end);
     context.progress.sessionId = drained.sessionId ?? context.progress.sessionId;
     context.progress.text = answer.lastText.text ?? context.progress.text;
     addFindings(context, drained.events);
     const { stop } = context.control;
-    const { released } = run;
-    const isJudged = stop === null && released.length === 0 && !isAsking(getRunMode(context), drained);
+    const { unansweredPermissions } = run;
+    const isJudged = stop === null && unansweredPermissions.length === 0 && !isAsking(getRunMode(context), drained);
     const judged = isJudged ? await judgeOutput(answer.text, context.spec.contract, context.schema) : null;
-    const { mayRetry } = plan;
+    const { canRetry } = plan;
     const { engineFailure } = context.findings;
-    const decided = decideVerdict({
+    const decision = decideVerdict({
       stop,
       judged,
       drained,
       end: run.end,
-      mayRetry,
+      canRetry,
       engineFailure,
-      isHeld: released.length > 0,
+      isHeld: unansweredPermissions.length > 0,
     });
     const { sandbox } = context.progress;
-    const ended = await record.end({ ...run.end, ...decided, fsDiff, pid: run.pid, version: await version, sandbox });
+    const ended = await record.end({ ...run.end, ...decision, fsDiff, pid: run.pid, version: await version, sandbox });
     context.progress.captured.push(...record.captured);
     addFindings(context, ended.events.slice(drained.events.length));
     await emitEnd(context, record, ended);
@@ -122,7 +122,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       fsDiff,
       warnings: [...warnings, ...listConflicts(ended.events), ...listAnswerWarnings(answer, context.progress.attempts)],
       drift: record.drift,
-      released: stop === null ? released : [],
+      unansweredPermissions: stop === null ? unansweredPermissions : [],
       agent: run.agent,
       engineFailure:
         stop === null && hasSucceeded(run.end, drained) ? null : (engineFailure ?? explainRuntimeError(drained)),
@@ -149,14 +149,14 @@ function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): Prepar
  */
 async function isNextTurnNeeded(
   context: RunContext,
-  { mayRetry }: AttemptPlan,
+  { canRetry }: AttemptPlan,
   record: AttemptRecord,
   answer: AnswerCollector,
 ): Promise<boolean> {
   const state = record.peek();
   if (context.control.stop !== null) return false;
   if (isAsking(getRunMode(context), state)) return true;
-  if (!mayRetry || !hasSucceeded({ exitCode: null, signal: null }, state)) return false;
+  if (!canRetry || !hasSucceeded({ exitCode: null, signal: null }, state)) return false;
   const judged = await judgeOutput(answer.text, context.spec.contract, context.schema);
   return judged.verdict === 'comment' || (judged.verdict === 'not_validated' && judged.error !== undefined);
 }
@@ -179,9 +179,9 @@ function explainRuntimeError({ runtimeError: message }: Drained): EngineFailure 
 /** Lists warnings about the answer for the run's owner. */
 function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarning[] {
   const warnings: RunWarning[] = [];
-  const { text = '', leftOut } = answer.lastText;
-  if (leftOut > 0) {
-    const message = `"text" contains only the last ${text.length} characters of the output; the first ${leftOut} were left out. The full output is in .audit/stdout.${attempt}.log.`;
+  const { text = '', omitted } = answer.lastText;
+  if (omitted > 0) {
+    const message = `"text" contains only the last ${text.length} characters of the output; the first ${omitted} were left out. The full output is in .audit/stdout.${attempt}.log.`;
     warnings.push({ code: 'TEXT_SHORTENED', message });
   }
   if (!answer.isUtf8) {
@@ -192,18 +192,22 @@ function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarnin
 }
 
 /** Records an attempt without a process, because it could not be launched or the run was stopped earlier. */
-export async function recordUnstarted(
+export async function recordUnlaunchedAttempt(
   context: RunContext,
   plan: Pick<AttemptPlan, 'sessionId' | 'reply'>,
-  end: Unstarted,
+  end: LaunchRefusal,
 ): Promise<AttemptOutcome> {
   const record = openRecord(context, plan, new AnswerCollector('messages'));
   await record.begin(context.progress.leftover.length === 0 ? {} : { input: '' });
   await recordLeftover(context, record);
-  return endUnstarted(context, record, end);
+  return endUnlaunchedAttempt(context, record, end);
 }
 
-async function endUnstarted(context: RunContext, record: AttemptRecord, end: Unstarted): Promise<AttemptOutcome> {
+async function endUnlaunchedAttempt(
+  context: RunContext,
+  record: AttemptRecord,
+  end: LaunchRefusal,
+): Promise<AttemptOutcome> {
   const ended = await record.end({ exitCode: null, signal: null, verdict: end.verdict, reason: end.reason });
   await emitEnd(context, record, ended);
   return {
@@ -213,7 +217,7 @@ async function endUnstarted(context: RunContext, record: AttemptRecord, end: Uns
     warnings: [],
     drift: null,
     engineFailure: null,
-    released: [],
+    unansweredPermissions: [],
     agent: null,
   };
 }

@@ -5,10 +5,10 @@ import { addDrift, buildResult } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/merge-fs-diffs.js';
 import type { RunDrift, RunResult } from '../../records/index.js';
 import { omitUndefined } from '../../base/index.js';
-import type { RememberedAnswer } from '../conversation/conversation.js';
+import type { StoredAnswer } from '../conversation/conversation.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
-import { runAttempt, recordUnstarted } from './run-attempt.js';
+import { runAttempt, recordUnlaunchedAttempt } from './run-attempt.js';
 import type { AttemptOutcome, AttemptPlan } from './run-attempt.js';
 import { warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
@@ -34,8 +34,8 @@ export async function runAttempts(
     prompt: renderFirstPrompt(spec),
     sessionId: spec.session ?? null,
     reply: null,
-    mayRetry: retries > 0,
-    remembered: [],
+    canRetry: retries > 0,
+    storedAnswers: [],
     agent: null,
   };
   try {
@@ -57,7 +57,7 @@ export async function runAttempts(
         return buildResult(next.ended, context, { artifacts, drift });
       }
       if (next.isRetry) retries -= 1;
-      plan = { ...plan, remembered: [], agent: null, ...next, mayRetry: retries > 0 };
+      plan = { ...plan, storedAnswers: [], agent: null, ...next, canRetry: retries > 0 };
     }
   } finally {
     await liveAgent?.end();
@@ -79,18 +79,19 @@ function warnAboutUnreportedCost(context: RunContext): void {
 type NextStep =
   | { readonly ended: AttemptOutcome }
   | (Pick<AttemptPlan, 'prompt' | 'sessionId' | 'reply'> &
-      Partial<Pick<AttemptPlan, 'remembered' | 'agent'>> & { readonly isRetry: boolean });
+      Partial<Pick<AttemptPlan, 'storedAnswers' | 'agent'>> & { readonly isRetry: boolean });
 
 async function decideNextStep(context: RunContext, plan: AttemptPlan, outcome: AttemptOutcome): Promise<NextStep> {
   const { last, judged } = outcome;
   if (last.type === 'user.input.required') return waitForReply(context, outcome.agent);
-  if (outcome.released.length > 0) return waitForPermissions(context, outcome.released);
+  if (outcome.unansweredPermissions.length > 0) return waitForPermissions(context, outcome.unansweredPermissions);
   const isRetry = last.type === 'diagnostic.warning' && last.data.code === 'OUTPUT_RETRIED';
   if (!isRetry || judged === null || !('error' in judged) || judged.error === undefined) return { ended: outcome };
   const { stop } = context.control;
-  if (stop !== null) return { ended: await recordUnstarted(context, { ...plan, reply: null }, explainStop(stop)) };
+  if (stop !== null)
+    return { ended: await recordUnlaunchedAttempt(context, { ...plan, reply: null }, explainStop(stop)) };
   const agent = outcome.agent?.isAlive === true ? outcome.agent : null;
-  if (agent === null) context.progress.leftover = (await outcome.agent?.dismiss()) ?? [];
+  if (agent === null) context.progress.leftover = (await outcome.agent?.stopBetweenAttempts()) ?? [];
   const session = context.launcher.canResume || agent !== null ? context.progress.sessionId : null;
   const prompt = renderRetry(context.spec, judged.error, session !== null || agent !== null);
   return { prompt, sessionId: session, reply: null, isRetry: true, agent };
@@ -112,20 +113,20 @@ async function waitForReply(
   const hint = 'Start the run again when a person is available to answer.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), waitMs);
   const release = (): void => {
-    void agent?.dismiss();
+    void agent?.stopBetweenAttempts();
     ports.slot.release();
   };
   const hold = canResume && agent !== null ? setTimeout(release, limits.hold_s * 1000) : undefined;
   if (agent === null) ports.slot.release();
-  const answered = await control.waitForAnswer();
+  const answer = await control.waitForAnswer();
   clearTimeout(timer);
   clearTimeout(hold);
-  const isAlive = answered.kind === 'reply' && agent?.isAlive === true;
-  if (!isAlive) progress.leftover = (await agent?.dismiss()) ?? [];
+  const isAlive = answer.kind === 'reply' && agent?.isAlive === true;
+  if (!isAlive) progress.leftover = (await agent?.stopBetweenAttempts()) ?? [];
   await ports.slot.acquire();
-  if (answered.kind === 'stop')
-    return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(answered.stop)) };
-  const { text } = answered;
+  if (answer.kind === 'stop')
+    return { ended: await recordUnlaunchedAttempt(context, { sessionId, reply: null }, explainStop(answer.stop)) };
+  const { text } = answer;
   progress.replies += 1;
   if (isAlive || canResume)
     return { prompt: text, sessionId, reply: text, isRetry: false, agent: isAlive ? agent : null };
@@ -140,18 +141,18 @@ async function waitForReply(
     reason: `Cannot pass the reply to ${launcher.engine}: ${why}. Start a new run with the question and the answer in its prompt.`,
   } as const;
   const reply = createAttemptSecrets(selectAgentEnvironment(context), context.ports.secretPatterns).maskText(text);
-  return { ended: await recordUnstarted(context, { sessionId, reply }, lost) };
+  return { ended: await recordUnlaunchedAttempt(context, { sessionId, reply }, lost) };
 }
 
 /** A run that lost its worker more often than this is not resumed, because its agent could be the cause. */
-const MAX_LOSSES = 3;
+const MAX_WORKER_LOSSES = 3;
 
 /** Determines how to continue a run that lost its worker. Its questions have already been reopened. */
-async function decideResumeStep(context: RunContext, { state, losses }: RecoveredRun): Promise<NextStep> {
+async function decideResumeStep(context: RunContext, { state, workerLosses }: RecoveredRun): Promise<NextStep> {
   const { launcher, limits, ports, progress } = context;
   const { sessionId } = progress;
   const end = async (reason: string): Promise<NextStep> => ({
-    ended: await recordUnstarted(context, { sessionId, reply: null }, { verdict: 'session_lost', reason }),
+    ended: await recordUnlaunchedAttempt(context, { sessionId, reply: null }, { verdict: 'session_lost', reason }),
   });
   const canResume = sessionId !== null && launcher.canResume;
   switch (state.kind) {
@@ -166,7 +167,7 @@ async function decideResumeStep(context: RunContext, { state, losses }: Recovere
     case 'ended':
       if (!canResume)
         return end(`The worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`);
-      if (losses > MAX_LOSSES) return end(`The worker was lost ${losses} times. Start a new run.`);
+      if (workerLosses > MAX_WORKER_LOSSES) return end(`The worker was lost ${workerLosses} times. Start a new run.`);
       return { prompt: INTERRUPTED_PROMPT, sessionId, reply: null, isRetry: false };
   }
 }
@@ -182,7 +183,7 @@ async function waitForPermissions(context: RunContext, questions: readonly Permi
   const { control, limits, ports, progress } = context;
   const { sessionId } = progress;
   ports.slot.release();
-  const waitForOne = async (question: PermissionQuestion): Promise<RememberedAnswer> => {
+  const waitForAnswer = async (question: PermissionQuestion): Promise<StoredAnswer> => {
     const answer = await control.waitForPermission(question.interaction_id);
     if (typeof answer === 'string') {
       const why =
@@ -198,20 +199,21 @@ async function waitForPermissions(context: RunContext, questions: readonly Permi
     const decide = option?.kind.startsWith('allow') === true ? 'allow' : 'deny';
     return { question, decide, by: 'person', ...omitUndefined({ who, why }) };
   };
-  const remembered = await Promise.all(questions.map(waitForOne));
+  const storedAnswers = await Promise.all(questions.map(waitForAnswer));
   const { stop } = control;
-  if (stop !== null) return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(stop)) };
-  if (remembered.some(({ by }) => by === 'rule')) await ports.onUnanswered().catch(() => undefined);
+  if (stop !== null)
+    return { ended: await recordUnlaunchedAttempt(context, { sessionId, reply: null }, explainStop(stop)) };
+  if (storedAnswers.some(({ by }) => by === 'rule')) await ports.onUnanswered().catch(() => undefined);
   progress.replies += 1;
   await ports.slot.acquire();
-  return { prompt: renderPermissions(remembered), sessionId, reply: null, isRetry: false, remembered };
+  return { prompt: renderPermissions(storedAnswers), sessionId, reply: null, isRetry: false, storedAnswers };
 }
 
 /**
  * Creates the prompt for the resumed agent, which requests the permissions again and then receives the stored answers.
  */
-function renderPermissions(remembered: readonly RememberedAnswer[]): string {
-  const lines = remembered.map(
+function renderPermissions(storedAnswers: readonly StoredAnswer[]): string {
+  const lines = storedAnswers.map(
     ({ question, decide, why }) =>
       `- ${question.tool}: ${decide === 'allow' ? 'allowed' : 'denied'}${why === undefined ? '' : ` (${why})`}`,
   );

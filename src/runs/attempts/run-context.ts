@@ -48,7 +48,7 @@ export interface RunProgress {
   /** The last FCMP sequence number used. */
   fcmpSeq: number;
   /** The number of bytes printed. */
-  printed: number;
+  printedBytes: number;
   /** The number of user replies. */
   replies: number;
   /** The last session id that the engine printed. */

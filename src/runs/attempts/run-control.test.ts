@@ -22,7 +22,7 @@ describe('a stop', () => {
     expect(control.stop).toEqual(CANCEL);
   });
 
-  it('after the end changes nothing', () => {
+  it('after the end has no effect', () => {
     const control = new RunControl();
     control.end();
     control.requestStop(CANCEL);
@@ -31,18 +31,18 @@ describe('a stop', () => {
 });
 
 describe('a reply', () => {
-  it('ends the wait, whether it comes before or after', async () => {
+  it('ends the wait, whether it arrives before or after', async () => {
     const control = new RunControl();
     control.ask();
     control.reply('early');
     expect(await control.waitForAnswer()).toEqual({ kind: 'reply', text: 'early' });
     control.ask();
-    const answered = control.waitForAnswer();
+    const answer = control.waitForAnswer();
     control.reply('late');
-    expect(await answered).toEqual({ kind: 'reply', text: 'late' });
+    expect(await answer).toEqual({ kind: 'reply', text: 'late' });
   });
 
-  it('is refused if nothing was asked, and the second time', async () => {
+  it('is rejected if no question is open, and when sent twice', async () => {
     const control = new RunControl();
     const misuse = expect.objectContaining({ code: 'REPLY_NOT_EXPECTED' });
     expect(() => control.reply('x')).toThrow(misuse);
@@ -61,12 +61,12 @@ describe('a reply', () => {
     expect(() => control.reply(text)).toThrow(expect.objectContaining({ code: 'INVALID_REPLY' }));
   });
 
-  it('is not awaited any longer after a stop', async () => {
+  it('is no longer awaited after a stop', async () => {
     const control = new RunControl();
     control.ask();
-    const answered = control.waitForAnswer();
+    const answer = control.waitForAnswer();
     control.requestStop(CANCEL);
-    expect(await answered).toEqual({ kind: 'stop', stop: CANCEL });
+    expect(await answer).toEqual({ kind: 'stop', stop: CANCEL });
     expect(() => control.reply('x')).toThrow(/the run has ended/);
   });
 });

@@ -96,17 +96,17 @@ export class RunControl {
 
   /** Opens a permission request: from now on an answer is accepted, until the time is up. */
   askPermission(id: string, options: readonly PermissionOption[], waitMs: number): void {
-    const answered = new Promise<PermissionOutcome>((resolve) => {
-      const settle = (answer: PermissionOutcome): void => {
+    const answer = new Promise<PermissionOutcome>((resolve) => {
+      const settle = (outcome: PermissionOutcome): void => {
         clearTimeout(timer);
         question.isOpen = false;
-        resolve(answer);
+        resolve(outcome);
       };
       const timer = setTimeout(() => settle('unanswered'), waitMs);
       const question: OpenPermission = { options, settle, isOpen: true };
       this.#permissions.set(id, question);
     });
-    this.#answers.set(id, answered);
+    this.#answers.set(id, answer);
     if (this.#stop !== null) this.closePermissions();
   }
 
@@ -115,8 +115,8 @@ export class RunControl {
     const { interaction_id: id, option_id: optionId } = reply;
     const open = this.#permissions.get(id);
     if (open?.isOpen !== true) {
-      const asked = [...this.#permissions].flatMap(([one, { isOpen }]) => (isOpen ? [one] : [])).join(', ');
-      const why = asked === '' ? 'no permission request is open' : `the open requests are ${asked}`;
+      const openIds = [...this.#permissions].flatMap(([one, { isOpen }]) => (isOpen ? [one] : [])).join(', ');
+      const why = openIds === '' ? 'no permission request is open' : `the open requests are ${openIds}`;
       throw new SluiceError('REPLY_NOT_EXPECTED', `No reply to ${id} is expected: ${why}.`);
     }
     if (!open.options.some((option) => option.id === optionId)) {

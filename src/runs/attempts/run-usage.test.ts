@@ -5,12 +5,12 @@ const turn = (input: number, output: number) =>
   ({ scope: 'turn', input_tokens: input, output_tokens: output }) as const;
 const total = (input: number, output: number) => ({ ...turn(input, output), scope: 'total' }) as const;
 
-test('usage is null while the engine reports nothing', () => {
+test('usage is null until the engine reports it', () => {
   const usage = new RunUsage();
   expect([usage.total, usage.tokens, usage.cost]).toEqual([null, 0, 0]);
 });
 
-test('turns are added up, even over several attempts', () => {
+test('turns are added up, even across attempts', () => {
   const usage = new RunUsage();
   usage.add(turn(10, 1));
   usage.add(turn(5, 2));
@@ -18,14 +18,14 @@ test('turns are added up, even over several attempts', () => {
   expect(usage.tokens).toBe(18);
 });
 
-test('the total of a session that is resumed counts once', () => {
+test('the total of a resumed session counts once', () => {
   const usage = new RunUsage();
   usage.add(total(10, 1));
   usage.add(total(25, 2));
   expect(usage.total).toEqual(total(25, 2));
 });
 
-test('a new session is added to the previous one', () => {
+test('a new session is added to the previous session', () => {
   const usage = new RunUsage();
   usage.add({ ...total(10, 1), cost: 0.5 });
   usage.startSession();
@@ -35,7 +35,7 @@ test('a new session is added to the previous one', () => {
   expect(usage.cost).toBe(0.75);
 });
 
-test('the engine’s own sum of tokens is used if there is one', () => {
+test('the engine’s own token total is used if it reports one', () => {
   const usage = new RunUsage();
   usage.add({ ...total(10, 1), total_tokens: 40 });
   expect(usage.tokens).toBe(40);

@@ -21,7 +21,7 @@ async function makeSpec(): Promise<RunSpec> {
   };
 }
 
-test('limits, the use of the cache, explicit defaults and the order of keys do not change the key', async () => {
+test('limits, cache settings, explicit defaults and key order do not change the key', async () => {
   const spec = await makeSpec();
   const key = await computeCacheKey(spec, VERSION_1);
   expect(key).toMatch(/^[0-9a-f]{64}$/);
@@ -55,12 +55,12 @@ test.each<[string, Partial<RunSpec>]>([
   expect(await computeCacheKey({ ...spec, ...change }, VERSION_1)).not.toBe(await computeCacheKey(spec, VERSION_1));
 });
 
-test('a different version of the engine changes the key', async () => {
+test('a different engine version changes the key', async () => {
   const spec = await makeSpec();
   expect(await computeCacheKey(spec, { engineVersion: '1.0.1' })).not.toBe(await computeCacheKey(spec, VERSION_1));
 });
 
-test('an approval rule of the spec or the configuration changes the key if permissions are requested', async () => {
+test('an approval rule in the spec or the configuration changes the key if permissions are requested', async () => {
   const spec = await makeSpec();
   const approvals = [{ tool: 'Bash', decide: 'deny' }] as const;
   const asking: RunSpec = { ...spec, permissions: 'ask' };
@@ -89,7 +89,7 @@ test('a changed input file changes the key', async () => {
   expect(await computeCacheKey(spec)).not.toBe(key);
 });
 
-test('an input file that is a link is refused', async () => {
+test('an input file that is a link is rejected', async () => {
   const spec = await makeSpec();
   await symlink('/etc/hostname', join(spec.workdir, 'link'));
   await expect(computeCacheKey({ ...spec, input_files: ['link'] })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });

@@ -5,21 +5,21 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { restoreFiles, storeFiles } from './cached-files.js';
 import type { CachedFile } from './result-cache.js';
 
-async function makePlace() {
+async function makeFolders() {
   const root = await makeFolder({});
   const [store, workdir] = [join(root, 'store'), join(root, 'work')];
   await mkdir(workdir);
   const keep = async (created: readonly string[], limits?: { files: number; bytes: number }) => {
     const artifacts = { created: [...created], modified: [], deleted: [] };
-    const stored = await storeFiles(store, { workdir, artifacts, inputFiles: [], hasSecret: () => false }, limits);
-    if ('reason' in stored) throw new Error(stored.reason);
-    return stored.files;
+    const result = await storeFiles(store, { workdir, artifacts, inputFiles: [], hasSecret: () => false }, limits);
+    if ('reason' in result) throw new Error(result.reason);
+    return result.files;
   };
   return { root, store, workdir, keep };
 }
 
 it('restoreFiles restores content and execute permission, and creates missing folders', async () => {
-  const { store, workdir, keep } = await makePlace();
+  const { store, workdir, keep } = await makeFolders();
   await mkdir(join(workdir, 'bin'));
   await writeFile(join(workdir, 'bin', 'go'), '#!/bin/sh\n', { mode: 0o755 });
   await writeFile(join(workdir, 'plain'), 'x');
@@ -33,7 +33,7 @@ it('restoreFiles restores content and execute permission, and creates missing fo
 });
 
 it('restoreFiles writes nothing through a link', async () => {
-  const { root, store, workdir, keep } = await makePlace();
+  const { root, store, workdir, keep } = await makeFolders();
   await mkdir(join(workdir, 'out'));
   await writeFile(join(workdir, 'out', 'a'), 'x');
   const files = await keep(['out/a']);
@@ -45,9 +45,9 @@ it('restoreFiles writes nothing through a link', async () => {
 });
 
 it.each(['../a', '/a', '.git/hooks/post-checkout', '.audit/x'])(
-  'restoreFiles refuses an entry with the path %s',
+  'restoreFiles rejects an entry with the path %s',
   async (path) => {
-    const { root, store, workdir, keep } = await makePlace();
+    const { root, store, workdir, keep } = await makeFolders();
     await writeFile(join(workdir, 'a'), 'x');
     const [file] = await keep(['a']);
     const forged: CachedFile[] = file === undefined ? [] : [{ ...file, path }];
@@ -57,8 +57,8 @@ it.each(['../a', '/a', '.git/hooks/post-checkout', '.audit/x'])(
   },
 );
 
-it('restoreFiles writes nothing if one of several files cannot be restored', async () => {
-  const { store, workdir, keep } = await makePlace();
+it('restoreFiles writes nothing if any file cannot be restored', async () => {
+  const { store, workdir, keep } = await makeFolders();
   await writeFile(join(workdir, 'a'), 'one');
   await writeFile(join(workdir, 'b'), 'two');
   const files = await keep(['a', 'b']);
@@ -69,7 +69,7 @@ it('restoreFiles writes nothing if one of several files cannot be restored', asy
 });
 
 it('storeFiles evicts the least recently used content', async () => {
-  const { store, workdir, keep } = await makePlace();
+  const { store, workdir, keep } = await makeFolders();
   const limits = { files: 2, bytes: 1000 };
   for (const [index, name] of ['a', 'b', 'c'].entries()) {
     await writeFile(join(workdir, name), name);

@@ -45,13 +45,13 @@ export async function storeFiles(
   ];
   if (changes.length > MAX_RESULT_FILES) return { reason: `the run wrote more than ${MAX_RESULT_FILES} files` };
   const files: CachedFile[] = [];
-  let left = MAX_RESULT_BYTES;
+  let remainingBytes = MAX_RESULT_BYTES;
   for (const { path, change } of changes) {
     if (!isRestorable(path))
       return { reason: `${path} cannot be restored: it is outside of the working folder or in .git` };
     let content: Content | 'missing' | 'too large';
     try {
-      content = await readContent(join(workdir, path), left);
+      content = await readContent(join(workdir, path), remainingBytes);
     } catch (error) {
       return { reason: getErrorMessage(error).replace(/\.$/, '') };
     }
@@ -59,7 +59,7 @@ export async function storeFiles(
     if (content === 'missing') return { reason: `${path} no longer exists` };
     const { bytes, executable } = content;
     if (hasSecret(bytes)) return { reason: `${path} contains a secret` };
-    left -= bytes.length;
+    remainingBytes -= bytes.length;
     const sha256 = hashBytes(bytes);
     await makeFolder(store);
     await writeContent(join(store, sha256), bytes, () => 0o600);
@@ -75,21 +75,21 @@ export async function storeFiles(
  */
 export async function restoreFiles(store: string, workdir: string, files: readonly CachedFile[]): Promise<boolean> {
   const pending: { readonly file: CachedFile; readonly bytes: Buffer }[] = [];
-  let left = MAX_RESULT_BYTES;
+  let remainingBytes = MAX_RESULT_BYTES;
   for (const file of files) {
     if (!isRestorable(file.path) || !/^[0-9a-f]{64}$/.test(file.sha256)) return false;
     const source = join(store, file.sha256);
-    const content = await readContent(source, left).catch(() => 'missing' as const);
+    const content = await readContent(source, remainingBytes).catch(() => 'missing' as const);
     if (typeof content === 'string') return false;
     const { bytes } = content;
     if (hashBytes(bytes) !== file.sha256) {
       await rm(source, { force: true });
       return false;
     }
-    left -= bytes.length;
-    const found = await findContent(join(workdir, file.path), bytes.length);
-    if (found !== 'missing' && file.change === 'created' && !isSame(found, bytes)) return false;
-    if (found === 'missing' || !isSame(found, bytes)) pending.push({ file, bytes });
+    remainingBytes -= bytes.length;
+    const existing = await findContent(join(workdir, file.path), bytes.length);
+    if (existing !== 'missing' && file.change === 'created' && !isSame(existing, bytes)) return false;
+    if (existing === 'missing' || !isSame(existing, bytes)) pending.push({ file, bytes });
     await utimes(source, new Date(), new Date()).catch(() => undefined);
   }
   try {
@@ -178,10 +178,10 @@ async function evictOldest(store: string, limits: typeof STORE_LIMITS): Promise<
   const contents: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
   for (const name of await readdir(store)) {
     const path = join(store, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found === undefined) continue;
-    if (!name.endsWith('.tmp')) contents.push({ path, size: found.size, usedAt: found.mtimeMs });
-    else if (Date.now() - found.mtimeMs > LEFTOVER_MS) await rm(path, { force: true });
+    const stats = await stat(path).catch(() => undefined);
+    if (stats === undefined) continue;
+    if (!name.endsWith('.tmp')) contents.push({ path, size: stats.size, usedAt: stats.mtimeMs });
+    else if (Date.now() - stats.mtimeMs > LEFTOVER_MS) await rm(path, { force: true });
   }
   contents.sort((one, other) => other.usedAt - one.usedAt);
   let bytes = 0;

@@ -26,8 +26,10 @@ export async function findCachedResult(context: RunContext, key: string): Promis
     // Changed files cannot be restored without their content.
     if (cached === undefined || (hasChanges(cached.result.artifacts) && cached.files === undefined)) return undefined;
     if (spec.contract === undefined || schema === undefined) return cached;
-    const checked = await schema['~standard'].validate(cached.result.value);
-    return checked.issues === undefined && isDeepStrictEqual(checked.value, cached.result.value) ? cached : undefined;
+    const validation = await schema['~standard'].validate(cached.result.value);
+    return validation.issues === undefined && isDeepStrictEqual(validation.value, cached.result.value)
+      ? cached
+      : undefined;
   } catch (error) {
     ports.logger.warn('cannot read the cache of results', { run_id: context.id, error: getErrorMessage(error) });
     return undefined;
@@ -77,23 +79,23 @@ async function tryToCache(
   result: RunResult,
 ): Promise<string | null> {
   if (progress.replies > 0) return 'a person answered a question of the agent';
-  const found = result.warnings.find(({ code }) => UNCACHEABLE_WARNINGS.has(code));
-  if (found !== undefined) return `it has the warning ${found.code}`;
+  const warning = result.warnings.find(({ code }) => UNCACHEABLE_WARNINGS.has(code));
+  if (warning !== undefined) return `it has the warning ${warning.code}`;
   if (result.value === undefined && result.text === undefined) return 'the agent printed nothing';
   if (!isDeepStrictEqual(JSON.parse(JSON.stringify(result.value ?? null)), result.value ?? null)) {
     return 'its value cannot be written as JSON';
   }
   const environment = selectAgentEnvironment({ spec, launcher, ports });
   const secrets = compileSecrets({ values: listSensitiveValues(environment), patterns: ports.secretPatterns });
-  const stored = await storeFiles(getFilesFolder(ports.data), {
+  const storedFiles = await storeFiles(getFilesFolder(ports.data), {
     workdir,
     artifacts: result.artifacts,
     inputFiles: spec.input_files ?? [],
     hasSecret: (content) => !Buffer.from(secrets.mask(content)).equals(content),
   });
-  if ('reason' in stored) return stored.reason;
+  if ('reason' in storedFiles) return storedFiles.reason;
   const kept_at = new Date(ports.clock()).toISOString();
-  const { files } = stored;
+  const { files } = storedFiles;
   await ports.cache.keep(key, { run_id: id, result, kept_at, ...(files.length === 0 ? {} : { files }) });
   return null;
 }

@@ -56,12 +56,12 @@ async function evictOldest(folder: string, newest: string, max: Required<CacheLi
   const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found === undefined) continue;
+    const stats = await stat(path).catch(() => undefined);
+    if (stats === undefined) continue;
     // File times are coarse: multiple files can have the same time.
-    const usedAt = path === newest ? Number.POSITIVE_INFINITY : found.mtimeMs;
-    if (name.endsWith(SUFFIX)) files.push({ path, size: found.size, usedAt });
-    else if (name.endsWith(TEMPORARY_SUFFIX) && Date.now() - found.mtimeMs > LEFTOVER_MS)
+    const usedAt = path === newest ? Number.POSITIVE_INFINITY : stats.mtimeMs;
+    if (name.endsWith(SUFFIX)) files.push({ path, size: stats.size, usedAt });
+    else if (name.endsWith(TEMPORARY_SUFFIX) && Date.now() - stats.mtimeMs > LEFTOVER_MS)
       await rm(path, { force: true });
   }
   files.sort((one, other) => other.usedAt - one.usedAt);

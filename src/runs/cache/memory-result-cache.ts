@@ -20,11 +20,11 @@ export function createMemoryResultCache(limits: CacheLimits = {}): ResultCache {
 
   return {
     async find(key) {
-      const found = entries.get(key);
-      if (found === undefined) return undefined;
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
       entries.delete(key);
-      entries.set(key, found);
-      return parseCacheEntry(key, found.text);
+      entries.set(key, entry);
+      return parseCacheEntry(key, entry.text);
     },
     async keep(key, entry) {
       const text = formatCacheEntry(key, entry);

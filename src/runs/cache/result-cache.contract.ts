@@ -34,8 +34,8 @@ export function describeResultCache(name: string, open: (limits?: CacheLimits) =
     it('limits the number of entries and keeps the newest', async () => {
       const cache = await open({ entries: 2 });
       for (const key of ['a', 'b', 'c', 'd']) await cache.keep(createKey(key), cachedResult(key));
-      const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => cache.find(createKey(key))));
-      expect(found.filter((entry) => entry !== undefined)).toHaveLength(2);
+      const entries = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => cache.find(createKey(key))));
+      expect(entries.filter((entry) => entry !== undefined)).toHaveLength(2);
       expect(await cache.find(createKey('d'))).toEqual(cachedResult('d'));
     });
 
@@ -53,7 +53,7 @@ export function describeResultCache(name: string, open: (limits?: CacheLimits) =
       expect(await cache.find(createKey('a'))).toBeUndefined();
     });
 
-    it('stores nothing larger than the cache, and removes the old entry of that key', async () => {
+    it('does not store an entry larger than the cache, and removes the old entry for that key', async () => {
       const cache = await open({ bytes: 2000 });
       for (const key of ['a', 'b']) await cache.keep(createKey(key), cachedResult(key));
       await cache.keep(createKey('a'), cachedResult('z'.repeat(5000)));

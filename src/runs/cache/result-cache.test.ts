@@ -19,13 +19,13 @@ const CACHES = [
 ] as const;
 
 /** File times are coarse, and entries can be ordered by last use only if their times differ. */
-async function useLongAgo(data: string): Promise<void> {
+async function markAsOld(data: string): Promise<void> {
   const folder = join(data, 'cache');
   const earlier = new Date(Date.now() - 60_000);
   for (const name of await readdir(folder)) await utimes(join(folder, name), earlier, earlier);
 }
 
-for (const [place, open] of CACHES) describeResultCache(place, open);
+for (const [name, open] of CACHES) describeResultCache(name, open);
 
 test.each([
   ['in memory', async () => ({ cache: createMemoryResultCache({ entries: 2 }), data: undefined })],
@@ -33,11 +33,13 @@ test.each([
 ])('a cache %s evicts the least recently used result', async (_, open) => {
   const { cache, data } = await open();
   for (const key of ['a', 'b']) await cache.keep(createKey(key), cachedResult(key));
-  if (data !== undefined) await useLongAgo(data);
+  if (data !== undefined) await markAsOld(data);
   await cache.find(createKey('a'));
   await cache.keep(createKey('c'), cachedResult('c'));
-  const found = await Promise.all(['a', 'b', 'c'].map(async (key) => (await cache.find(createKey(key)))?.result.value));
-  expect(found).toEqual(['a', undefined, 'c']);
+  const values = await Promise.all(
+    ['a', 'b', 'c'].map(async (key) => (await cache.find(createKey(key)))?.result.value),
+  );
+  expect(values).toEqual(['a', undefined, 'c']);
 });
 
 test.each([
@@ -65,7 +67,7 @@ test('a link in place of an entry is a miss', async () => {
   expect(await cache.find(createKey('a'))).toBeUndefined();
 });
 
-test('temporary files of a crash are removed, but not those being written', async () => {
+test('temporary files left by a crash are removed, but not files being written', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
   await cache.keep(createKey('a'), cachedResult(1));
@@ -74,8 +76,8 @@ test('temporary files of a crash are removed, but not those being written', asyn
   const yesterday = new Date(Date.now() - 24 * 60 * 60 * 1000);
   for (const name of ['old.result.1.tmp', 'notes.txt']) await utimes(join(data, 'cache', name), yesterday, yesterday);
   await cache.keep(createKey('b'), cachedResult(2));
-  const kept = [`${createKey('a')}.result`, `${createKey('b')}.result`, 'new.result.2.tmp', 'notes.txt'];
-  expect((await readdir(join(data, 'cache'))).toSorted()).toEqual(kept);
+  const expectedNames = [`${createKey('a')}.result`, `${createKey('b')}.result`, 'new.result.2.tmp', 'notes.txt'];
+  expect((await readdir(join(data, 'cache'))).toSorted()).toEqual(expectedNames);
 });
 
 test('an invalid key is a miss', async () => {

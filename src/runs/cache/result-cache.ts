@@ -45,8 +45,8 @@ export function formatCacheEntry(key: string, entry: CachedResult): string {
 export function parseCacheEntry(key: string, text: string): CachedResult | undefined {
   const [head = '', body = ''] = text.split('\n');
   try {
-    const { key: named, sha256 } = JSON.parse(head) as Record<string, unknown>;
-    if (named !== key || sha256 !== hashText(body)) return undefined;
+    const { key: storedKey, sha256 } = JSON.parse(head) as Record<string, unknown>;
+    if (storedKey !== key || sha256 !== hashText(body)) return undefined;
     const entry = JSON.parse(body) as Partial<CachedResult> | null;
     const isValid = typeof entry?.run_id === 'string' && entry.result?.status === 'success';
     return isValid ? (entry as CachedResult) : undefined;

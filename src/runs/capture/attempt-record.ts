@@ -52,10 +52,10 @@ export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
  * process for seconds. Events do not depend on how the bytes are split.
  */
 const MAX_EVENTS_PER_BATCH = 2000;
-const PIECE_BYTES = 8 * 1024;
+const SLICE_BYTES = 8 * 1024;
 
 function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let start = 0; start < bytes.length; start += PIECE_BYTES) yield bytes.subarray(start, start + PIECE_BYTES);
+  for (let start = 0; start < bytes.length; start += SLICE_BYTES) yield bytes.subarray(start, start + SLICE_BYTES);
 }
 
 /**
@@ -154,8 +154,8 @@ export class AttemptRecord {
     for (const { stream, bytes, ms } of chunks) {
       this.#emitTime = this.#startedAt + ms;
       this.#start.answer.addBytes(stream, bytes);
-      for (const piece of splitBytes(bytes)) {
-        for (const emitted of this.#translator.push(stream, piece)) events.push(emitted);
+      for (const slice of splitBytes(bytes)) {
+        for (const emitted of this.#translator.push(stream, slice)) events.push(emitted);
         if (events.length < MAX_EVENTS_PER_BATCH) continue;
         await this.#addAndEmit(events);
         published.push(events);

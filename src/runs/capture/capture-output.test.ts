@@ -4,20 +4,20 @@ import type { CapturedChunk } from '../../run-folder/index.js';
 import type { Stop } from '../attempts/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import { resolveLimits } from '../spec/run-limits.js';
-import { captureOutput, OutputGauge } from './capture-output.js';
+import { captureOutput, OutputLimiter } from './capture-output.js';
 import type { CaptureOptions } from './capture-output.js';
 import { OutputReader } from './output-reader.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const out = (text: string): OutputChunk => ({ stream: 'stdout', bytes: bytes(text) });
 
-function takeFrom(output: AsyncIterable<OutputChunk>, changes: Partial<CaptureOptions> = {}) {
+function startCapture(output: AsyncIterable<OutputChunk>, changes: Partial<CaptureOptions> = {}) {
   const batches: string[][] = [];
   const stops: Stop[] = [];
-  const taking: CaptureOptions = {
+  const options: CaptureOptions = {
     output: new OutputReader(output),
-    gauge: new OutputGauge(resolveLimits(), 0),
-    mask: (_, given) => given,
+    limiter: new OutputLimiter(resolveLimits(), 0),
+    mask: (_, received) => received,
     endMask: () => [],
     now: () => 0,
     async store(chunks) {
@@ -29,7 +29,7 @@ function takeFrom(output: AsyncIterable<OutputChunk>, changes: Partial<CaptureOp
     idleMs: 10_000,
     ...changes,
   };
-  return { batches, stops, done: captureOutput(taking) };
+  return { batches, stops, done: captureOutput(options) };
 }
 
 async function* print(...chunks: (OutputChunk | Promise<unknown>)[]): AsyncGenerator<OutputChunk> {
@@ -39,10 +39,10 @@ async function* print(...chunks: (OutputChunk | Promise<unknown>)[]): AsyncGener
   }
 }
 
-describe('the output of a process', () => {
+describe('process output', () => {
   it('is written in order; output that arrives during a write is written in one batch', async () => {
     const output = print(out('a'), out('b'), out('c'), Promise.resolve().then(untilWritten), out('d'));
-    const { batches, done } = takeFrom(output);
+    const { batches, done } = startCapture(output);
     async function untilWritten(): Promise<void> {
       await vi.waitFor(() => expect(batches).toHaveLength(2), { timeout: 15_000 });
     }
@@ -53,57 +53,57 @@ describe('the output of a process', () => {
 
   it('waits while too much is unwritten', async () => {
     const block = out('x'.repeat(200 * 1024));
-    let pulled = 0;
+    let chunkCount = 0;
     async function* flood(): AsyncGenerator<OutputChunk> {
-      for (; pulled < 10; pulled += 1) yield block;
+      for (; chunkCount < 10; chunkCount += 1) yield block;
     }
     let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
+    const storing = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const { done } = takeFrom(flood(), { store: async () => held });
+    const { done } = startCapture(flood(), { store: async () => storing });
     for (let turns = 0; turns < 100; turns += 1) await turn();
-    expect(pulled).toBeLessThan(4);
+    expect(chunkCount).toBeLessThan(4);
     release();
     await done;
-    expect(pulled).toBe(10);
+    expect(chunkCount).toBe(10);
   });
 
   it('includes the bytes that masking held back', async () => {
-    const { batches, done } = takeFrom(print(out('a')), { endMask: () => [out('held')] });
+    const { batches, done } = startCapture(print(out('a')), { endMask: () => [out('held')] });
     await done;
     expect(batches.flat()).toEqual(['a', 'held']);
   });
 
   it('is truncated at its limit, and the process is stopped', async () => {
-    const gauge = new OutputGauge(resolveLimits({ output_bytes: 3 }), 0);
+    const limiter = new OutputLimiter(resolveLimits({ output_bytes: 3 }), 0);
     const endless = print(out('ab'), out('cd'), new Promise<void>(() => {}));
-    const { batches, stops, done } = takeFrom(endless, { gauge });
+    const { batches, stops, done } = startCapture(endless, { limiter });
     await done;
     expect(batches.flat().join('')).toBe('abc');
     expect(stops).toMatchObject([{ verdict: 'limit' }]);
   });
 
-  it('that stays silent stops the process', async () => {
+  it('stops the process if it stays silent', async () => {
     let stopped = (): void => undefined;
     const stops: Stop[] = [];
     const end = new Promise<void>((resolve) => {
       stopped = resolve;
     });
-    const { done } = takeFrom(print(out('a'), end), { idleMs: 30, stop: (stop) => (stops.push(stop), stopped()) });
+    const { done } = startCapture(print(out('a'), end), { idleMs: 30, stop: (stop) => (stops.push(stop), stopped()) });
     await done;
     expect(stops).toMatchObject([
       { verdict: 'timed_out', reason: expect.stringContaining('limits.idle_s (0.03 s)') as string },
     ]);
   });
 
-  it('that cannot be written ends the process with that error', async () => {
+  it('stops the process with an error if it cannot be written', async () => {
     let abandoned = (): void => undefined;
     const end = new Promise<void>((resolve) => {
       abandoned = resolve;
     });
     const store = async (_: readonly CapturedChunk[]): Promise<void> => Promise.reject(new Error('disk full'));
-    const { done } = takeFrom(print(out('a'), end, out('b')), { store, abandon: () => abandoned() });
+    const { done } = startCapture(print(out('a'), end, out('b')), { store, abandon: () => abandoned() });
     await expect(done).rejects.toThrow('disk full');
   });
 });

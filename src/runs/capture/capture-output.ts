@@ -7,7 +7,7 @@ import type { OutputReader } from './output-reader.js';
 /** Options for capturing a process's output. */
 export interface CaptureOptions {
   readonly output: OutputReader;
-  readonly gauge: OutputGauge;
+  readonly limiter: OutputLimiter;
   /** Masks secrets without changing the length; can hold back bytes that might be the start of a secret. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
   /** Returns the bytes that were held back. */
@@ -58,7 +58,7 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
     for (let next = await options.output.next(); next !== null; next = await options.output.next()) {
       const { stream, bytes } = next;
       idle.stopWaiting();
-      const { kept, stop } = options.gauge.measure(stream, bytes);
+      const { kept, stop } = options.limiter.measure(stream, bytes);
       add(stream, options.mask(stream, kept));
       if (stream === 'stdout') conversation?.receive(kept);
       if (stop !== null) {
@@ -168,7 +168,7 @@ function watchIdleness({ idleMs, isHeld, stop }: IdleOptions) {
 const NEWLINE = 0x0a;
 
 /** Checks an attempt's output against the byte and line length limits. */
-export class OutputGauge {
+export class OutputLimiter {
   readonly #limits: ResolvedLimits;
   #bytes: number;
   readonly #line: Record<StreamName, number> = { stdout: 0, stderr: 0, pty: 0 };

@@ -25,7 +25,7 @@ async function collect(feed: AsyncIterable<Emitted>, pause: () => Promise<void>)
   return read;
 }
 
-const never = async (): Promise<void> => Promise.resolve();
+const doNotPause = async (): Promise<void> => Promise.resolve();
 
 describe('every reader gets every event once and in order', () => {
   it('whether early, slow or late', async () => {
@@ -33,20 +33,20 @@ describe('every reader gets every event once and in order', () => {
     const log = createMemoryEventLog();
     const feed = new EventFeed('r', log);
     let count = 0;
-    const early = collect(feed, never);
-    const slow = collect(feed, async () => {
+    const earlyReader = collect(feed, doNotPause);
+    const slowReader = collect(feed, async () => {
       count += 1;
       if (count % 50 === 0) await turn();
     });
     for (let at = 0; at < events.length; at += 333) {
-      const some = events.slice(at, at + 333);
-      await log.append('r', some);
-      feed.publish(some);
+      const batch = events.slice(at, at + 333);
+      await log.append('r', batch);
+      feed.publish(batch);
       await turn();
     }
     feed.end();
-    const late = collect(feed, never);
-    for (const read of await Promise.all([early, slow, late])) expect(read).toEqual(events);
+    const lateReader = collect(feed, doNotPause);
+    for (const read of await Promise.all([earlyReader, slowReader, lateReader])) expect(read).toEqual(events);
   });
 
   it('for any timing of events and readers', async () => {
@@ -67,10 +67,10 @@ describe('every reader gets every event once and in order', () => {
           });
           let at = 0;
           for (let index = 0; at < events.length; index += 1) {
-            const some = events.slice(at, at + (sizes[index % sizes.length] ?? 1));
-            at += some.length;
-            await log.append('r', some);
-            feed.publish(some);
+            const batch = events.slice(at, at + (sizes[index % sizes.length] ?? 1));
+            at += batch.length;
+            await log.append('r', batch);
+            feed.publish(batch);
             await turn();
           }
           feed.end();
@@ -85,36 +85,36 @@ describe('every reader gets every event once and in order', () => {
 describe('the log is read', () => {
   function countReads() {
     const inner = createMemoryEventLog();
-    const asked = { times: 0 };
+    const reads = { times: 0 };
     const read = async (query: Parameters<typeof inner.read>[0]) => {
-      asked.times += 1;
+      reads.times += 1;
       return inner.read(query);
     };
-    return { asked, log: { ...inner, read } };
+    return { reads, log: { ...inner, read } };
   }
 
   it('for readers that start late or fall far behind', async () => {
-    const { asked, log } = countReads();
+    const { reads, log } = countReads();
     const feed = new EventFeed('r', log);
-    const behind = feed[Symbol.asyncIterator]();
+    const slowReader = feed[Symbol.asyncIterator]();
     const events = manyEvents(20_000);
     await log.append('r', events);
     feed.publish(events.slice(0, 2));
-    await behind.next();
+    await slowReader.next();
     feed.publish(events.slice(2));
     feed.end();
-    expect(await collect(feed, never)).toEqual(events);
-    expect(asked.times).toBeGreaterThan(5);
-    const before = asked.times;
-    expect(await collect({ [Symbol.asyncIterator]: () => behind }, never)).toEqual(events.slice(1));
-    expect(asked.times).toBeGreaterThan(before);
+    expect(await collect(feed, doNotPause)).toEqual(events);
+    expect(reads.times).toBeGreaterThan(5);
+    const before = reads.times;
+    expect(await collect({ [Symbol.asyncIterator]: () => slowReader }, doNotPause)).toEqual(events.slice(1));
+    expect(reads.times).toBeGreaterThan(before);
   });
 
-  it('not for readers that keep up, however many events arrive together', async () => {
-    const { asked, log } = countReads();
+  it('but not for readers that keep up, however many events arrive together', async () => {
+    const { reads, log } = countReads();
     const feed = new EventFeed('r', log);
     const events = manyEvents(5000);
-    const reading = collect(feed, never);
+    const reading = collect(feed, doNotPause);
     await turn();
     for (let at = 0; at < events.length; at += 5000) {
       feed.publish(events.slice(at, at + 5000));
@@ -122,11 +122,11 @@ describe('the log is read', () => {
     }
     feed.end();
     expect(await reading).toEqual(events);
-    expect(asked.times).toBe(0);
+    expect(reads.times).toBe(0);
   });
 });
 
-it('a reader may stop early', async () => {
+it('a reader can stop early', async () => {
   const log = createMemoryEventLog();
   const feed = new EventFeed('r', log);
   const events = manyEvents(3);
@@ -140,7 +140,7 @@ it('a reader may stop early', async () => {
 
 it('a feed whose events could not be stored ends with that error', async () => {
   const feed = new EventFeed('r', createMemoryEventLog());
-  const reading = collect(feed, never);
+  const reading = collect(feed, doNotPause);
   feed.publish(manyEvents(1));
   feed.end(new SluiceError('RUN_STORAGE_FAILED', 'disk full'));
   await expect(reading).rejects.toMatchObject({ code: 'RUN_STORAGE_FAILED' });
@@ -150,5 +150,5 @@ it('a log that has lost events is not silently skipped', async () => {
   const feed = new EventFeed('r', createMemoryEventLog());
   feed.publish(manyEvents(3000));
   feed.end();
-  await expect(collect(feed, never)).rejects.toMatchObject({ code: 'EVENT_LOG_INCOMPLETE' });
+  await expect(collect(feed, doNotPause)).rejects.toMatchObject({ code: 'EVENT_LOG_INCOMPLETE' });
 });

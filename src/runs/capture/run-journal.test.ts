@@ -19,7 +19,7 @@ function openJournal() {
   const ending = new AbortController();
   const inFolder: Emitted[] = [];
   const stored: Emitted[] = [];
-  const state = { error: null as Error | null, loseAnswer: false };
+  const state = { error: null as Error | null, losesResponse: false };
   const journal = createRunJournal('r', {
     files: {
       append: async (events) => void inFolder.push(...events),
@@ -33,8 +33,8 @@ function openJournal() {
         if (state.error !== null) throw state.error;
         await memory.append(runId, events);
         stored.push(...events);
-        if (!state.loseAnswer) return;
-        state.loseAnswer = false;
+        if (!state.losesResponse) return;
+        state.losesResponse = false;
         stored.splice(-events.length);
         throw new SluiceError('STORE_UNAVAILABLE', 'The connection broke.');
       },
@@ -52,14 +52,14 @@ function openJournal() {
   return { journal, state, inFolder, stored, ending, readAll };
 }
 
-const AWAY = new SluiceError('STORE_UNAVAILABLE', 'The database does not answer.');
+const UNAVAILABLE = new SluiceError('STORE_UNAVAILABLE', 'The database does not answer.');
 
 describe('while the event log is unavailable', () => {
   it('a run continues: its events are in the folder, and reach the log and the readers later, in order', async () => {
     const { journal, state, inFolder, stored, readAll } = openJournal();
     const events = makeEvents(['a', 'b', 'c', 'd']);
     await journal.write(events.slice(0, 2));
-    state.error = AWAY;
+    state.error = UNAVAILABLE;
     for (const emitted of events.slice(2)) await journal.write([emitted]);
     expect(inFolder).toEqual(events);
     expect(stored).toEqual(events.slice(0, 2));
@@ -72,7 +72,7 @@ describe('while the event log is unavailable', () => {
   it('a call whose response was lost is repeated without duplicating an event', async () => {
     const { journal, state, readAll, stored } = openJournal();
     const events = makeEvents(['a', 'b']);
-    state.loseAnswer = true;
+    state.losesResponse = true;
     await journal.write(events);
     await journal.close();
     expect(stored).toEqual(events);
@@ -81,24 +81,24 @@ describe('while the event log is unavailable', () => {
 
   it('an agent that prints more than the buffer can store waits until the log is available', async () => {
     const { journal, state, stored } = openJournal();
-    state.error = AWAY;
+    state.error = UNAVAILABLE;
     const big = makeEvents(['x'.repeat(20 * 1024 * 1024)]);
     await journal.write(makeEvents(['a']).slice(0, 1));
-    let isHeldUp = true;
-    const written = journal.write(big).then(() => (isHeldUp = false));
+    let isBlocked = true;
+    const writing = journal.write(big).then(() => (isBlocked = false));
     await new Promise(setImmediate);
-    expect(isHeldUp).toBe(true);
+    expect(isBlocked).toBe(true);
     state.error = null;
-    await written;
+    await writing;
     expect(stored.length).toBe(1 + big.length);
   });
 
   it('a process that must exit does not wait for the log', async () => {
     const { journal, state, ending } = openJournal();
-    state.error = AWAY;
+    state.error = UNAVAILABLE;
     await journal.write(makeEvents(['a']));
     ending.abort();
-    await expect(journal.close()).rejects.toBe(AWAY);
+    await expect(journal.close()).rejects.toBe(UNAVAILABLE);
   });
 });
 

@@ -50,9 +50,9 @@ export class AcpClient implements AgentClient {
         onRequest: (id, method, params) => this.#readRequest(id, method, params),
         onNotification: () => undefined,
         onError: () => this.#end(),
-        onBroken: (reason) => {
+        onProtocolViolation: (reason) => {
           this.#isOver = true;
-          ports.onBroken(reason);
+          ports.onProtocolViolation(reason);
         },
       },
       { engine: 'acp', envelope: { jsonrpc: '2.0' }, handshakeMs },
@@ -76,7 +76,9 @@ export class AcpClient implements AgentClient {
     this.#handshake('initialize', INITIALIZE, (result) => {
       const version = getField(result, 'protocolVersion');
       if (version !== 1)
-        return this.#peer.reportBroken(`it uses protocol version ${JSON.stringify(version) ?? 'unknown'} instead of 1`);
+        return this.#peer.reportViolation(
+          `it uses protocol version ${JSON.stringify(version) ?? 'unknown'} instead of 1`,
+        );
       const capabilities = getObject(result, 'agentCapabilities') ?? {};
       const sessions = getObject(capabilities, 'sessionCapabilities') ?? {};
       const canLoad = getField(capabilities, 'loadSession') === true;
@@ -150,7 +152,7 @@ export class AcpClient implements AgentClient {
     if (sessionId === null) {
       return this.#handshake('session/new', { cwd, mcpServers }, (result) => {
         const id = getName(result, 'sessionId');
-        if (id === null) return this.#peer.reportBroken('it opened a session without an id');
+        if (id === null) return this.#peer.reportViolation('it opened a session without an id');
         next(id, result);
       });
     }
@@ -216,7 +218,7 @@ export class AcpClient implements AgentClient {
         return void this.#perform(id, write);
       }
       default:
-        return this.#peer.refuseMethod(id, method);
+        return this.#peer.rejectMethod(id, method);
     }
   }
 
@@ -234,10 +236,10 @@ function chooseMode(opened: object): string | null {
   const modes = getObject(opened, 'modes');
   if (modes === null) return null;
   const current = getName(modes, 'currentModeId');
-  const offered = getArray(modes, 'availableModes').flatMap((mode) =>
+  const availableModes = getArray(modes, 'availableModes').flatMap((mode) =>
     isRecord(mode) ? (getName(mode, 'id') ?? []) : [],
   );
-  const strictest = ASKING_MODES.find((mode) => offered.includes(mode));
+  const strictest = ASKING_MODES.find((mode) => availableModes.includes(mode));
   return strictest === undefined || ASKING_MODES.some((mode) => mode === current) ? null : strictest;
 }
 

@@ -26,7 +26,7 @@ export interface AgentClientPorts {
   /** Called when the agent does not accept one of the prompt's inputs. */
   onUnsupported(what: string): void;
   /** Called when the agent violates the protocol. */
-  onBroken(reason: string): void;
+  onProtocolViolation(reason: string): void;
 }
 
 /**

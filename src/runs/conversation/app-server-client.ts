@@ -29,9 +29,9 @@ export class AppServerClient implements AgentClient {
         onRequest: (id, method, params) => this.#readRequest(id, method, params),
         onNotification: (method, params) => this.#readNotification(method, params),
         onError: () => this.#end(),
-        onBroken: (reason) => {
+        onProtocolViolation: (reason) => {
           this.#isOver = true;
-          ports.onBroken(reason);
+          ports.onProtocolViolation(reason);
         },
       },
       // Codex omits the JSON-RPC version.
@@ -110,7 +110,7 @@ export class AppServerClient implements AgentClient {
     const opened = (result: object): void => {
       const started = getObject(result, 'thread');
       this.#threadId = started === null ? null : getName(started, 'id');
-      if (this.#threadId === null) return this.#peer.reportBroken('it opened a thread without an id');
+      if (this.#threadId === null) return this.#peer.reportViolation('it opened a thread without an id');
       next();
     };
     if (sessionId === null) return this.#peer.requestWithTimeout('thread/start', settings, opened, () => this.#end());
@@ -128,7 +128,7 @@ export class AppServerClient implements AgentClient {
   }
 
   #readRequest(id: RpcId, method: string, params: object): void {
-    if (!isApproval(method)) return this.#peer.refuseMethod(id, method);
+    if (!isApproval(method)) return this.#peer.rejectMethod(id, method);
     if (getName(params, 'itemId') === null) return this.#peer.refuse(id, INVALID_PARAMS, 'itemId is missing');
     this.#permissions += 1;
     this.#questions.set(this.#permissions, id);

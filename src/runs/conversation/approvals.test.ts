@@ -18,7 +18,7 @@ function decide(rules: readonly ApprovalRule[], question: Partial<PermissionQues
 }
 
 describe('approval rules', () => {
-  it('decide in their order, and a person decides if none matches', () => {
+  it('apply in order, and the user decides if no rule matches', () => {
     const rules: ApprovalRule[] = [
       { tool: 'bash', decide: 'deny' },
       { tool: '*', decide: 'allow' },
@@ -57,7 +57,7 @@ describe('approval rules', () => {
     expect(decide([{ path: 'docs/**', decide: 'allow' }], { locations: [{ path }] })).toBe(expected);
   });
 
-  it('deny a file whose name begins with two dots', () => {
+  it('deny a file whose name starts with two dots', () => {
     expect(decide([{ path: '**', decide: 'deny' }], { locations: [{ path: '..env' }] })).toBe('deny');
   });
 
@@ -69,7 +69,7 @@ describe('approval rules', () => {
   });
 });
 
-it('a glob takes time proportional to pattern and text', () => {
+it('glob matching takes time proportional to the pattern and the input', () => {
   expect(matchGlob('a*b*c', 'a-b-c')).toBe(true);
   expect(matchGlob('src/*.ts', 'src/deep/a.ts', { segments: true })).toBe(false);
   const started = performance.now();

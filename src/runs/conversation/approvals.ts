@@ -56,13 +56,13 @@ function decideByPermissions(
 ): Approval {
   const why = `permissions: ${permissions}`;
   const paths = listPaths(question).map((path) => resolve(workdir, path));
-  const isInside = paths.length > 0 && paths.every((path) => isIn(workdir, path) || isIn(runDir, path));
+  const isInside = paths.length > 0 && paths.every((path) => isInFolder(workdir, path) || isInFolder(runDir, path));
   if (kind !== null && READ_KINDS.has(kind) && (paths.length === 0 || isInside)) return { decide: 'allow', why };
-  const mayEdit = permissions === 'workspace' && kind !== null && EDIT_KINDS.has(kind) && isInside;
-  return { decide: mayEdit ? 'allow' : 'deny', why };
+  const canEdit = permissions === 'workspace' && kind !== null && EDIT_KINDS.has(kind) && isInside;
+  return { decide: canEdit ? 'allow' : 'deny', why };
 }
 
-function isIn(folder: string, path: string): boolean {
+function isInFolder(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 

@@ -16,13 +16,13 @@ export async function resolveInFolder(folder: string, path: string): Promise<str
   };
   if (path === '' || path.includes('\0')) return refuse('it is not a valid path');
   const root = await realpath(folder);
-  const wanted = isAbsolute(path) ? resolve(path) : resolve(root, path);
-  const parent = await realpath(dirname(wanted)).catch(() => refuse('its folder does not exist'));
-  const resolved = join(parent, basename(wanted));
+  const target = isAbsolute(path) ? resolve(path) : resolve(root, path);
+  const parent = await realpath(dirname(target)).catch(() => refuse('its folder does not exist'));
+  const resolved = join(parent, basename(target));
   if (parent !== root && !parent.startsWith(`${root}${sep}`)) return refuse('it is outside of the working folder');
-  const found = await lstat(resolved).catch(() => undefined);
-  if (found?.isSymbolicLink() === true) return refuse('it is a link');
-  if (found !== undefined && !found.isFile()) return refuse('it is not a file');
+  const stats = await lstat(resolved).catch(() => undefined);
+  if (stats?.isSymbolicLink() === true) return refuse('it is a link');
+  if (stats !== undefined && !stats.isFile()) return refuse('it is not a file');
   return resolved;
 }
 

@@ -36,10 +36,14 @@ const CASES = [
 ] as const;
 
 /** Runs a conversation with recorded bytes, and translates both directions as they arrive. */
-function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, chunks: readonly Uint8Array[]) {
+function runConversation(
+  engine: string,
+  create: (ports: AgentClientPorts) => AgentClient,
+  chunks: readonly Uint8Array[],
+) {
   const translator = createTranslator({ engine, runId: 'r', attempt: 1, mode: 'auto', clock: () => 0 });
   const events: Emitted[] = [];
-  const asked: number[] = [];
+  const requestNumbers: number[] = [];
   const ends: string[] = [];
   let sent = 0;
   let hasEnded = false;
@@ -48,21 +52,21 @@ function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, 
       sent += 1;
       if (!hasEnded) events.push(...translator.push('stdin', Buffer.from(`${JSON.stringify(message)}\n`)));
     },
-    onPermission: (number) => asked.push(number),
+    onPermission: (number) => requestNumbers.push(number),
     onWithdrawn: () => undefined,
     readFile: async () => '',
     writeFile: async () => undefined,
     onEnd: () => ends.push('end'),
     onSessionLost: () => ends.push('lost'),
     onUnsupported: () => ends.push('unsupported'),
-    onBroken: () => ends.push('broken'),
+    onProtocolViolation: () => ends.push('broken'),
   });
   client.start('Do it.');
   for (const chunk of chunks) {
     if (ends.length > 0) break;
     events.push(...translator.push('stdout', chunk));
     client.receive(chunk);
-    for (const number of asked) client.answer(number, null, { by: 'rule', why: 'no' });
+    for (const number of requestNumbers) client.answer(number, null, { by: 'rule', why: 'no' });
   }
   client.close();
   // Files for an agent are written asynchronously, so messages can still be sent after the end.
@@ -70,7 +74,7 @@ function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, 
   events.push(...translator.end({ exitCode: 0, signal: null }));
   const count = (type: string): number =>
     events.filter(({ protocol, event }) => protocol === 'fcmp' && event.type === type).length;
-  return { asked, ends, sent, required: count('permission.required'), replied: count('permission.replied') };
+  return { requestNumbers, ends, sent, required: count('permission.required'), replied: count('permission.replied') };
 }
 
 /** Damages lines: each is dropped, repeated, truncated or replaced. */
@@ -84,33 +88,33 @@ const arbitraryLines = (lines: readonly string[]) =>
       }),
       { maxLength: 4 },
     )
-    .map((harms) => {
-      const damaged = [...lines];
-      for (const { at, kind, text } of harms) {
-        const line = damaged[at] ?? '';
-        if (kind === 'drop') damaged[at] = '';
-        if (kind === 'repeat') damaged[at] = `${line}\n${line}`;
-        if (kind === 'cut') damaged[at] = line.slice(0, line.length / 2);
-        if (kind === 'garbage') damaged[at] = `${text}${line}`;
-        if (kind === 'swap') damaged[at] = damaged[(at * 7) % damaged.length] ?? '';
+    .map((damages) => {
+      const damagedLines = [...lines];
+      for (const { at, kind, text } of damages) {
+        const line = damagedLines[at] ?? '';
+        if (kind === 'drop') damagedLines[at] = '';
+        if (kind === 'repeat') damagedLines[at] = `${line}\n${line}`;
+        if (kind === 'cut') damagedLines[at] = line.slice(0, line.length / 2);
+        if (kind === 'garbage') damagedLines[at] = `${text}${line}`;
+        if (kind === 'swap') damagedLines[at] = damagedLines[(at * 7) % damagedLines.length] ?? '';
       }
-      return Buffer.from(`${damaged.join('\n')}\n`);
+      return Buffer.from(`${damagedLines.join('\n')}\n`);
     });
 
 describe.each(CASES)('the client of %s', (engine, fixture, create) => {
   const read = async () => readFile(new URL(`${FIXTURES}/${fixture}/stdout.1.log`, import.meta.url), 'utf8');
 
-  it('and the reader of the recording agree on every request, for any split and any damage', async () => {
+  it("and the recording's reader agree on every request, for any split and any damage", async () => {
     const lines = (await read()).trimEnd().split('\n');
     fc.assert(
       fc.property(arbitraryLines(lines), arbitraryCut(), (bytes, cut) => {
-        const { asked, ends, sent, required, replied } = talk(engine, create, cut(bytes));
+        const { requestNumbers, ends, sent, required, replied } = runConversation(engine, create, cut(bytes));
         expect(ends.length).toBeLessThanOrEqual(1);
         expect(sent).toBeLessThan(20);
-        expect(asked).toEqual(asked.map((_, index) => index + 1));
+        expect(requestNumbers).toEqual(requestNumbers.map((_, index) => index + 1));
         // After the end, the rest of the chunk is read but not answered.
-        expect(asked.length).toBeLessThanOrEqual(required);
-        expect(ends.length > 0 || asked.length === required).toBe(true);
+        expect(requestNumbers.length).toBeLessThanOrEqual(required);
+        expect(ends.length > 0 || requestNumbers.length === required).toBe(true);
         expect(replied).toBeLessThanOrEqual(required);
       }),
       { numRuns: 200 },
@@ -132,7 +136,7 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
         onEnd: ignore,
         onSessionLost: ignore,
         onUnsupported: ignore,
-        onBroken: (reason) => broken.push(reason),
+        onProtocolViolation: (reason) => broken.push(reason),
       },
       { handshakeMs: 5000 },
     );
@@ -146,7 +150,7 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
   it('tolerates bytes that are not messages', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 2000 }), arbitraryCut(), (bytes, cut) => {
-        expect(talk(engine, create, cut(bytes))).toMatchObject({ asked: [], required: 0 });
+        expect(runConversation(engine, create, cut(bytes))).toMatchObject({ requestNumbers: [], required: 0 });
       }),
       { numRuns: 50 },
     );

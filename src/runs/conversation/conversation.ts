@@ -12,7 +12,7 @@ import type { Approval, ApprovalPolicy, PermissionQuestion } from './approvals.j
 import { resolveInFolder, readForAgent, writeForAgent } from './client-files.js';
 
 /** An answer that its process exited too early to receive. */
-export interface RememberedAnswer {
+export interface StoredAnswer {
   readonly question: PermissionQuestion;
   readonly decide: 'allow' | 'deny';
   readonly by: 'rule' | 'person';
@@ -46,7 +46,7 @@ export interface ConversationOptions {
 /** One turn of a conversation, which is one attempt of the run. */
 export interface Turn {
   readonly prompt: string;
-  readonly remembered: readonly RememberedAnswer[];
+  readonly storedAnswers: readonly StoredAnswer[];
   /** Masks secrets in the stored copy of a message. */
   readonly mask: (text: string) => string;
   /** Called when the agent has ended its turn. If omitted, the process is stopped at that point. */
@@ -79,7 +79,7 @@ export class Conversation implements CapturedConversation {
   readonly #waiting = new Map<string, { readonly number: number; readonly question: PermissionQuestion }>();
   /** Files the agent was allowed to change. */
   readonly #allowedPaths = new Set<string>();
-  #remembered: readonly RememberedAnswer[] = [];
+  #storedAnswers: readonly StoredAnswer[] = [];
   #turn: Turn | null = null;
   #hasStarted = false;
   #send: ((bytes: Uint8Array, deliver: () => void) => void) | null = null;
@@ -116,7 +116,7 @@ export class Conversation implements CapturedConversation {
         ),
       onUnsupported: (what) =>
         stop('not_started', `The prompt was not sent: the agent does not accept ${what}.`, 'Use another engine.'),
-      onBroken: (reason) =>
+      onProtocolViolation: (reason) =>
         stop('protocol_broken', `The agent violated the protocol: ${reason}.`, 'Check its output in the run folder.'),
     });
   }
@@ -136,14 +136,14 @@ export class Conversation implements CapturedConversation {
   }
 
   /** The questions still open if the process was stopped because no answer arrived within hold_s; otherwise empty. */
-  get released(): readonly PermissionQuestion[] {
+  get unansweredPermissions(): readonly PermissionQuestion[] {
     return this.#isReleased ? [...this.#waiting.values()].map(({ question }) => question) : [];
   }
 
   /** Sets the next turn; its prompt is sent when capturing starts. */
   prepareTurn(turn: Turn): void {
     this.#turn = turn;
-    this.#remembered = turn.remembered;
+    this.#storedAnswers = turn.storedAnswers;
     this.#isComplete = false;
     this.#kinds.clear();
   }
@@ -211,21 +211,21 @@ export class Conversation implements CapturedConversation {
   #write(message: object): void {
     const line = `${JSON.stringify(message)}\n`;
     const { process, control } = this.#options;
-    const stored = this.#turn?.mask(line) ?? line;
-    this.#send?.(Buffer.from(stored), () => process.write(Buffer.from(line)));
+    const maskedLine = this.#turn?.mask(line) ?? line;
+    this.#send?.(Buffer.from(maskedLine), () => process.write(Buffer.from(line)));
     if (process.waiting > MAX_UNREAD)
       control.requestStop({ verdict: 'protocol_broken', reason: 'The agent does not read its input.' });
   }
 
   /** Returns the answer to the same request given while no process was running; each answer is used once. */
   #recall(question: PermissionQuestion): OpenQuestion['approval'] | undefined {
-    const wanted = JSON.stringify([question.tool, question.input, question.diff]);
-    const found = this.#remembered.find(
-      ({ question: { tool, input, diff } }) => JSON.stringify([tool, input, diff]) === wanted,
+    const requestKey = JSON.stringify([question.tool, question.input, question.diff]);
+    const storedAnswer = this.#storedAnswers.find(
+      ({ question: { tool, input, diff } }) => JSON.stringify([tool, input, diff]) === requestKey,
     );
-    if (found === undefined) return undefined;
-    this.#remembered = this.#remembered.filter((one) => one !== found);
-    const { decide, by, who, why } = found;
+    if (storedAnswer === undefined) return undefined;
+    this.#storedAnswers = this.#storedAnswers.filter((one) => one !== storedAnswer);
+    const { decide, by, who, why } = storedAnswer;
     return { decide, by, ...omitUndefined({ who, why }) };
   }
 
@@ -256,8 +256,8 @@ export class Conversation implements CapturedConversation {
       const why = `No answer within limits.wait_s (${waitMs / 1000} s).`;
       return this.#answer(open, 'deny', { by: 'rule', why });
     }
-    const chosen = options.find((option) => option.id === reply.option_id);
-    const decide = chosen?.kind.startsWith('allow') === true ? 'allow' : 'deny';
+    const option = options.find((each) => each.id === reply.option_id);
+    const decide = option?.kind.startsWith('allow') === true ? 'allow' : 'deny';
     const { who, why } = reply;
     this.#answer(open, decide, { by: 'person', ...omitUndefined({ who, why }) }, reply.option_id);
   }

@@ -9,7 +9,7 @@ interface RpcPeerPorts {
   onNotification(method: string, params: object): void;
   /** Called for an error from the agent that does not belong to a request. */
   onError(): void;
-  onBroken(reason: string): void;
+  onProtocolViolation(reason: string): void;
 }
 
 interface RpcPeerOptions {
@@ -57,7 +57,7 @@ export class RpcPeer {
     const { handshakeMs = HANDSHAKE_MS } = this.#options;
     const seconds = Math.round(handshakeMs / 1000);
     this.#timer = setTimeout(
-      () => this.reportBroken(`it did not respond to ${method} within ${seconds} s`),
+      () => this.reportViolation(`it did not respond to ${method} within ${seconds} s`),
       handshakeMs,
     );
     this.#timer.unref();
@@ -93,14 +93,14 @@ export class RpcPeer {
     this.#send({ id, error: { code, message } });
   }
 
-  refuseMethod(id: RpcId, method: string): void {
+  rejectMethod(id: RpcId, method: string): void {
     this.refuse(id, METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`);
   }
 
-  reportBroken(reason: string): void {
+  reportViolation(reason: string): void {
     if (this.#isClosed) return;
     this.close();
-    this.#ports.onBroken(reason);
+    this.#ports.onProtocolViolation(reason);
   }
 
   close(): void {
@@ -125,7 +125,7 @@ export class RpcPeer {
         const settle = message.id === null ? undefined : this.#sent.get(message.id);
         if (message.id === null || settle === undefined) {
           if (message.kind === 'error' && message.id === null) return this.#ports.onError();
-          return this.reportBroken(`it responded to ${JSON.stringify(message.id)}, which is not an open request`);
+          return this.reportViolation(`it responded to ${JSON.stringify(message.id)}, which is not an open request`);
         }
         this.#hasResponded = true;
         this.#sent.delete(message.id);
@@ -137,13 +137,15 @@ export class RpcPeer {
   #readStrayLine(): void {
     this.#strayLines += 1;
     if (!this.#hasResponded && this.#strayLines > MAX_STRAY_LINES)
-      this.reportBroken('its output is not in the format of the protocol; check the options in its command');
+      this.reportViolation('its output is not in the format of the protocol; check the options in its command');
   }
 
   #readRequest(id: RpcId, method: string, params: object): void {
     this.#agentRequestCount += 1;
-    if (this.#agentRequestCount > MAX_REQUESTS) return this.reportBroken(`it made more than ${MAX_REQUESTS} requests`);
-    if (this.#openAgentRequests.has(id)) return this.reportBroken(`it used the request id ${JSON.stringify(id)} twice`);
+    if (this.#agentRequestCount > MAX_REQUESTS)
+      return this.reportViolation(`it made more than ${MAX_REQUESTS} requests`);
+    if (this.#openAgentRequests.has(id))
+      return this.reportViolation(`it used the request id ${JSON.stringify(id)} twice`);
     this.#openAgentRequests.add(id);
     this.#ports.onRequest(id, method, params);
   }

@@ -56,7 +56,7 @@ export class StreamJsonClient implements AgentClient {
   start(prompt: string): void {
     const seconds = Math.round(this.#handshakeMs / 1000);
     this.#timer = setTimeout(
-      () => this.#reportBroken(`it did not respond to initialize within ${seconds} s`),
+      () => this.#reportViolation(`it did not respond to initialize within ${seconds} s`),
       this.#handshakeMs,
     );
     this.#timer.unref();
@@ -137,20 +137,20 @@ export class StreamJsonClient implements AgentClient {
     const response = readControlResponse(record);
     const next = response === null ? undefined : this.#sent.get(response.id);
     if (response === null || next === undefined)
-      return this.#reportBroken(`it responded to ${JSON.stringify(response?.id)}, which is not an open request`);
+      return this.#reportViolation(`it responded to ${JSON.stringify(response?.id)}, which is not an open request`);
     this.#sent.delete(response.id);
     this.#hasResponded = true;
     if (response.error === null) return next();
-    this.#reportBroken(`it refused a request: ${response.error}`);
+    this.#reportViolation(`it refused a request: ${response.error}`);
   }
 
   #readRequest(record: object): void {
     const request = readControlRequest(record);
     if (request === null) return;
     this.#requests += 1;
-    if (this.#requests > MAX_REQUESTS) return this.#reportBroken(`it made more than ${MAX_REQUESTS} requests`);
+    if (this.#requests > MAX_REQUESTS) return this.#reportViolation(`it made more than ${MAX_REQUESTS} requests`);
     if ([...this.#questions.values()].some(({ id }) => id === request.id))
-      return this.#reportBroken(`it used the request id ${JSON.stringify(request.id)} twice`);
+      return this.#reportViolation(`it used the request id ${JSON.stringify(request.id)} twice`);
     if (readToolQuestion(request) === null) {
       const error = `Unsupported request: ${request.subtype.slice(0, 100)}`;
       return this.#respond({ subtype: 'error', request_id: request.id, error });
@@ -175,7 +175,7 @@ export class StreamJsonClient implements AgentClient {
   #readStrayLine(): void {
     this.#strayLines += 1;
     if (!this.#hasResponded && this.#strayLines > MAX_STRAY_LINES)
-      this.#reportBroken('its output is not in the format of the protocol; check the options in its command');
+      this.#reportViolation('its output is not in the format of the protocol; check the options in its command');
   }
 
   #end(): void {
@@ -185,10 +185,10 @@ export class StreamJsonClient implements AgentClient {
     this.#ports.onEnd();
   }
 
-  #reportBroken(reason: string): void {
+  #reportViolation(reason: string): void {
     if (this.#isClosed) return;
     this.close();
-    this.#ports.onBroken(reason);
+    this.#ports.onProtocolViolation(reason);
   }
 }
 

@@ -29,7 +29,7 @@ test('the last complete message is the answer', () => {
   expect(collect('codex', [codex.message('first'), codex.message('last', 'item_1')]).text).toBe('last');
 });
 
-test('a message of a sub-agent is not the answer', () => {
+test('a sub-agent’s message is not the answer', () => {
   expect(collect('claude', [claude('mine'), claude('of a helper', 'toolu_1')]).text).toBe('mine');
 });
 
@@ -38,7 +38,7 @@ test('the engine’s structured field is the answer', () => {
   expect(collect('claude', [claude('Here.'), { ...result, structured_output: { a: 1 } }]).text).toBe('{"a":1}');
 });
 
-test('the entire stdout is the answer of a plain program', () => {
+test('the entire stdout of a plain command is its answer', () => {
   const answer = collect('generic', ['', 'one', '', 'two'], 'stdout');
   expect(answer.text).toBe('\none\n\ntwo\n');
   expect(answer.lastText.text).toBe('one\n\ntwo');
@@ -49,7 +49,7 @@ test('an agent that prints nothing has an empty answer', () => {
   expect(collect('codex', []).lastText.text).toBeUndefined();
 });
 
-test('an answer longer than the limit is kept just long enough to be refused', () => {
+test('an answer longer than the limit is kept just long enough to be rejected', () => {
   const answer = new AnswerCollector('stdout');
   const block = new Uint8Array(1024 * 1024).fill(0x20);
   for (let count = 0; count < 70; count++) answer.addBytes('stdout', block);

@@ -74,12 +74,12 @@ export class AnswerCollector {
   }
 
   /** The text for the result, and the number of bytes or characters omitted before it. */
-  get lastText(): { readonly text: string | undefined; readonly leftOut: number } {
+  get lastText(): { readonly text: string | undefined; readonly omitted: number } {
     const isInMessage = this.#source === 'messages' || this.#messages < 2;
     const full = isInMessage ? this.#message : trimBlankLines(this.#printed.text());
     const text = full?.slice(-MAX_TEXT_LENGTH);
-    const leftOut = (full?.length ?? 0) - (text?.length ?? 0);
-    return { text, leftOut: leftOut + (isInMessage ? 0 : this.#printed.leftOut) };
+    const omitted = (full?.length ?? 0) - (text?.length ?? 0);
+    return { text, omitted: omitted + (isInMessage ? 0 : this.#printed.omitted) };
   }
 }
 
@@ -108,7 +108,7 @@ class ByteBlocks {
     this.#keeps = keeps;
   }
 
-  get leftOut(): number {
+  get omitted(): number {
     return this.#total - Math.min(this.#length, this.#max);
   }
 
@@ -124,11 +124,11 @@ class ByteBlocks {
           this.#length -= BLOCK;
         }
       }
-      const taken = rest.subarray(0, BLOCK - this.#used);
-      this.#blocks.at(-1)?.set(taken, this.#used);
-      this.#used += taken.length;
-      this.#length += taken.length;
-      rest = rest.subarray(taken.length);
+      const part = rest.subarray(0, BLOCK - this.#used);
+      this.#blocks.at(-1)?.set(part, this.#used);
+      this.#used += part.length;
+      this.#length += part.length;
+      rest = rest.subarray(part.length);
     }
   }
 

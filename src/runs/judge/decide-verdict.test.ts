@@ -20,14 +20,14 @@ const FACTS: VerdictFacts = {
   judged: { verdict: 'no_contract' },
   drained: DRAINED,
   end: { exitCode: 0, signal: null },
-  mayRetry: true,
+  canRetry: true,
   engineFailure: null,
   isHeld: false,
 };
 const decide = (facts: Partial<VerdictFacts>) => decideVerdict({ ...FACTS, ...facts });
 
 describe('the verdict', () => {
-  it('is that of the stop, regardless of other facts', () => {
+  it('is the stop’s verdict, regardless of other facts', () => {
     const stop = { verdict: 'limit', reason: 'too much' } as const;
     expect(decide({ stop, judged: refused })).toEqual(stop);
   });
@@ -36,17 +36,17 @@ describe('the verdict', () => {
     expect(decide({ judged: null })).toEqual({});
   });
 
-  it('is that of the contract', () => {
+  it('is the contract’s verdict', () => {
     expect(decide({})).toEqual({ verdict: 'no_contract' });
     const judged = { verdict: 'validated', value: 1, repairLevel: 'none', repairs: [], warnings: [] } as const;
     expect(decide({ judged, end: { exitCode: 1, signal: null } })).toEqual({ verdict: 'validated' });
   });
 
-  it('retries an output that fails the contract while retries are left', () => {
+  it('retries output that fails the contract while retries are left', () => {
     expect(decide({ judged: refused })).toEqual({ verdict: 'retry', reason: 'no good' });
-    expect(decide({ judged: refused, mayRetry: false })).toEqual({ verdict: 'not_validated', reason: 'no good' });
+    expect(decide({ judged: refused, canRetry: false })).toEqual({ verdict: 'not_validated', reason: 'no good' });
     expect(decide({ judged: comment })).toMatchObject({ verdict: 'retry' });
-    expect(decide({ judged: comment, mayRetry: false })).toEqual({ verdict: 'comment' });
+    expect(decide({ judged: comment, canRetry: false })).toEqual({ verdict: 'comment' });
   });
 
   it.each([

@@ -12,7 +12,7 @@ export interface VerdictFacts {
   readonly drained: Drained;
   readonly end: ProcessEnd;
   /** Whether output that fails the contract may be retried. */
-  readonly mayRetry: boolean;
+  readonly canRetry: boolean;
   /** The engine's last error, if it did not recover from it. */
   readonly engineFailure: EngineFailure | null;
   /** Whether the process was stopped because its permission request was not answered in time. */
@@ -27,7 +27,7 @@ export function decideVerdict(facts: VerdictFacts): {
   readonly verdict?: Verdict;
   readonly reason?: string;
 } {
-  const { stop, judged, drained, end, mayRetry, engineFailure, isHeld } = facts;
+  const { stop, judged, drained, end, canRetry, engineFailure, isHeld } = facts;
   if (stop !== null) return explainStop(stop, engineFailure);
   if (isHeld) return { verdict: 'held' };
   if (judged === null) return {};
@@ -36,10 +36,10 @@ export function decideVerdict(facts: VerdictFacts): {
     case 'validated':
       return { verdict: judged.verdict };
     case 'comment':
-      if (!mayRetry || !hasSucceeded(end, drained)) return { verdict: 'comment' };
+      if (!canRetry || !hasSucceeded(end, drained)) return { verdict: 'comment' };
       return { verdict: 'retry', reason: `The output has no value: ${judged.error.message}.` };
     case 'not_validated': {
-      const isRetried = mayRetry && hasSucceeded(end, drained) && judged.error !== undefined;
+      const isRetried = canRetry && hasSucceeded(end, drained) && judged.error !== undefined;
       return { verdict: isRetried ? 'retry' : 'not_validated', reason: judged.reason };
     }
   }

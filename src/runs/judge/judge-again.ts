@@ -86,26 +86,32 @@ class RecordedRunJudge implements AttemptJudge {
 
   async decide(drained: Drained, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }> {
     const { verdict: recorded, reason } = meta;
-    if (recorded !== undefined && !JUDGED.has(recorded)) {
+    if (recorded !== undefined && !ANSWER_VERDICTS.has(recorded)) {
       this.verdicts.push(recorded);
       return { verdict: recorded, ...(reason === undefined ? {} : { reason }) };
     }
     const isJudged = !isAsking(meta.mode ?? 'auto', drained);
     this.judged = isJudged ? await judgeOutput(this.answer.text, this.#contract, this.#schema) : null;
-    const decided = decideVerdict({
+    const decision = decideVerdict({
       stop: null,
       judged: this.judged,
       drained,
       end: { exitCode: meta.exit_code ?? null, signal: meta.signal ?? null },
       // Whether a rejected answer was retried is a recorded fact.
-      mayRetry: recorded === 'retry',
+      canRetry: recorded === 'retry',
       engineFailure: null,
       isHeld: false,
     });
-    this.verdicts.push(decided.verdict ?? null);
-    return decided;
+    this.verdicts.push(decision.verdict ?? null);
+    return decision;
   }
 }
 
 /** Verdicts that depend on the answer; all others are recorded facts. */
-const JUDGED: ReadonlySet<Verdict> = new Set(['validated', 'not_validated', 'comment', 'no_contract', 'retry']);
+const ANSWER_VERDICTS: ReadonlySet<Verdict> = new Set([
+  'validated',
+  'not_validated',
+  'comment',
+  'no_contract',
+  'retry',
+]);

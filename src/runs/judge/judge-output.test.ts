@@ -45,7 +45,7 @@ describe('an answer that passes', () => {
     expect(await judge('{"row":4}', { schema: LINE, normalizers })).toMatchObject({ value: { line: 4 } });
   });
 
-  it('may be aligned if the contract allows it', async () => {
+  it('can be aligned if the contract allows it', async () => {
     expect(await judge('{"line":"3"}')).toMatchObject({ verdict: 'not_validated' });
     expect(await judge('{"line":"3"}', { schema: LINE, align: true })).toMatchObject({
       verdict: 'validated',
@@ -54,7 +54,7 @@ describe('an answer that passes', () => {
     });
   });
 
-  it('may be truncated if the contract allows it', async () => {
+  it('can be truncated if the contract allows it', async () => {
     expect(await judge('<json>{"line":3', { schema: LINE, profile: 'tagged' })).toMatchObject({
       verdict: 'not_validated',
     });
@@ -78,7 +78,7 @@ describe('an answer that does not pass', () => {
     expect(judged).toHaveProperty('reason', expect.stringMatching(/\[SCHEMA_MISMATCH\].*line.*integer/));
   });
 
-  it('may be empty', async () => {
+  it('can be empty', async () => {
     expect(await judge('')).toMatchObject({ verdict: 'not_validated', error: { code: 'EMPTY_INPUT' } });
   });
 
@@ -90,7 +90,7 @@ describe('an answer that does not pass', () => {
     });
   });
 
-  it('is reported as an error of the schema if that throws', async () => {
+  it('is reported as a schema error if the schema throws', async () => {
     const schema = z.unknown().refine(() => {
       throw new Error('no database');
     });

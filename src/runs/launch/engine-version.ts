@@ -12,7 +12,7 @@ const TIMEOUT_MS = 15_000;
 const RETRY_MS = 60_000;
 
 /** Maximum cached versions; the oldest is dropped first. */
-const MAX_PROGRAMS = 64;
+const MAX_CACHED_VERSIONS = 64;
 
 const versions = new Map<string, Promise<string | undefined>>();
 
@@ -28,7 +28,7 @@ export async function findEngineVersion(
   if (known !== undefined) return known;
   const version = readVersion(launcher, words, env);
   versions.set(key, version);
-  if (versions.size > MAX_PROGRAMS) versions.delete(versions.keys().next().value ?? key);
+  if (versions.size > MAX_CACHED_VERSIONS) versions.delete(versions.keys().next().value ?? key);
   if ((await version) === undefined) setTimeout(() => versions.delete(key), RETRY_MS).unref();
   return version;
 }
@@ -41,14 +41,14 @@ async function readVersion(
   const [program, ...given] = words;
   const command: [string, ...string[]] = [program, ...given, ...launcher.versionCommand];
   // Without the run's marker, so the end of the run does not kill this process before it has printed its version.
-  const unmarked = { ...env, [RUN_MARKER]: undefined };
-  const { text, problem } = await runProgram(command, { env: unmarked, cwd: tmpdir(), timeoutMs: TIMEOUT_MS });
+  const envWithoutMarker = { ...env, [RUN_MARKER]: undefined };
+  const { text, problem } = await runProgram(command, { env: envWithoutMarker, cwd: tmpdir(), timeoutMs: TIMEOUT_MS });
   return problem === undefined ? launcher.readVersion(text) : undefined;
 }
 
 /** Returns a key made from the executable's path, time and size, so an update changes the key. */
 async function identify(words: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Promise<string> {
   const path = await findProgram(words[0], { path: env['PATH'] ?? '', cwd: tmpdir() });
-  const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
-  return JSON.stringify([words, path ?? null, found?.mtimeMs ?? null, found?.size ?? null]);
+  const stats = path === undefined ? undefined : await stat(path).catch(() => undefined);
+  return JSON.stringify([words, path ?? null, stats?.mtimeMs ?? null, stats?.size ?? null]);
 }

@@ -27,7 +27,7 @@ async function findReport(engine: string, path: string, options: Partial<Examine
 }
 
 describe('examineEngines', () => {
-  it('reports every engine except `command`, and how to install each missing one', async () => {
+  it('reports every engine except `command`, and how to install missing engines', async () => {
     const reports = await examineEngines({ env: { PATH: folder }, cwd: folder });
     expect(reports.map(({ engine, status }) => `${engine} ${status}`)).toEqual([
       'codex missing',
@@ -48,7 +48,7 @@ describe('examineEngines', () => {
     expect(reports[0]?.next).toBe('npm install --global @openai/codex@0.166.0');
   });
 
-  it('finds a program in PATH and its version', async () => {
+  it('finds a CLI in PATH and its version', async () => {
     const path = install('proven', 'codex', 'console.log("codex-cli 0.166.0")');
     expect(await findReport('codex', path)).toEqual({
       engine: 'codex',
@@ -59,19 +59,19 @@ describe('examineEngines', () => {
     });
   });
 
-  it('runs a program that the configuration names', async () => {
+  it('runs a CLI named by the configuration', async () => {
     const path = install('named', 'my-claude', 'console.log("2.1.325 (Claude Code)")');
     const programs = { claude: join(path, 'my-claude') };
     expect(await findReport('claude', '', { programs })).toMatchObject({ status: 'ready', program: programs.claude });
   });
 
-  it('runs a program that is configured with arguments', async () => {
+  it('runs a CLI configured with arguments', async () => {
     const path = install('words', 'my-codex.mjs', 'console.log("codex-cli 0.166.0")');
     const programs = { codex: [process.execPath, join(path, 'my-codex.mjs')] };
     expect(await findReport('codex', '', { programs })).toMatchObject({ status: 'ready', version: '0.166.0' });
   });
 
-  it('reports a version that was not tested', async () => {
+  it('reports an untested version', async () => {
     const path = install('newer', 'codex', 'console.log("codex-cli 0.999.0")');
     const { status, next } = await findReport('codex', path);
     expect(status).toBe('unproven_version');
@@ -87,14 +87,14 @@ describe('examineEngines', () => {
     ['fails', 'console.log("0.166.0"); process.exit(3)', 'it ended with exit code 3'],
     ['prints no version', 'console.log("hello")', 'it does not print its version'],
     ['hangs', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)', 'it did not exit within 0.3 s'],
-  ])('reports a program as broken that %s', async (name, lines, reason) => {
+  ])('reports a CLI as broken that %s', async (name, lines, reason) => {
     const path = install(name.replaceAll(' ', '-'), 'codex', lines);
     const { status, next } = await findReport('codex', path, name === 'hangs' ? { timeoutMs: 300 } : {});
     expect(status).toBe('broken');
     expect(next).toBe(`${reason}; run \`codex --version\` yourself, or install it again`);
   });
 
-  it('reads only the beginning of a very long output', async () => {
+  it('reads only the start of very long output', async () => {
     const path = install('flood', 'codex', 'process.stdout.write(" ".repeat(5_000_000) + "0.166.0")');
     expect(await findReport('codex', path)).toMatchObject({ status: 'broken' });
   });

@@ -51,28 +51,28 @@ async function examine(launcher: Launcher, options: ExamineOptions): Promise<Eng
   const { engine } = launcher;
   const { env, cwd, programs = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const [program = launcher.program, ...words] = [programs[engine as RunEngine] ?? launcher.program].flat();
-  const found = { engine, program };
+  const common = { engine, program };
   const path = await findProgram(program, { path: env['PATH'] ?? '', cwd });
-  if (path === undefined) return { ...found, status: 'missing', next: launcher.installHint };
+  if (path === undefined) return { ...common, status: 'missing', next: launcher.installHint };
 
   // An ACP agent reports its version when it is started.
-  if (launcher.versionCommand.length === 0) return { ...found, path, status: 'ready' };
+  if (launcher.versionCommand.length === 0) return { ...common, path, status: 'ready' };
   const output = await runProgram([path, ...words, ...launcher.versionCommand], { env, cwd, timeoutMs });
   const version = launcher.readVersion(output.text);
   if (output.problem !== undefined || version === undefined) {
     const reason = output.problem ?? 'it does not print its version';
     const command = [program, ...words, ...launcher.versionCommand].join(' ');
-    return { ...found, path, status: 'broken', next: `${reason}; run \`${command}\` yourself, or install it again` };
+    return { ...common, path, status: 'broken', next: `${reason}; run \`${command}\` yourself, or install it again` };
   }
-  if (isVersionIn(version, launcher.testedVersions)) return { ...found, path, version, status: 'ready' };
+  if (isVersionIn(version, launcher.testedVersions)) return { ...common, path, version, status: 'ready' };
   const next =
     launcher.testedVersions === ''
       ? 'no version of it was tested; check its first results closely'
       : `tested with ${launcher.testedVersions}; check its first results closely, or ${launcher.installHint}`;
-  return { ...found, path, version, status: 'unproven_version', next };
+  return { ...common, path, version, status: 'unproven_version', next };
 }
 
-const STATUS_WORDS: Readonly<Record<EngineReport['status'], string>> = {
+const STATUS_LABELS: Readonly<Record<EngineReport['status'], string>> = {
   ready: 'ready',
   missing: 'missing',
   unproven_version: 'untested version',
@@ -86,14 +86,14 @@ const STATUS_WORDS: Readonly<Record<EngineReport['status'], string>> = {
  * process.stderr.write(renderDoctor(await examineEngines({ env: process.env, cwd: process.cwd() })))
  */
 export function renderDoctor(reports: readonly EngineReport[]): string {
-  const engineWidth = findWidth(reports.map(({ engine }) => engine));
-  const statusWidth = findWidth(Object.values(STATUS_WORDS));
-  const versionWidth = findWidth(reports.map(({ version = '' }) => version));
+  const engineWidth = getMaxWidth(reports.map(({ engine }) => engine));
+  const statusWidth = getMaxWidth(Object.values(STATUS_LABELS));
+  const versionWidth = getMaxWidth(reports.map(({ version = '' }) => version));
   return reports
     .map(({ engine, status, version = '', path = '', next }) => {
       const columns = [
         engine.padEnd(engineWidth),
-        STATUS_WORDS[status].padEnd(statusWidth),
+        STATUS_LABELS[status].padEnd(statusWidth),
         version.padEnd(versionWidth),
         path,
       ];
@@ -103,6 +103,6 @@ export function renderDoctor(reports: readonly EngineReport[]): string {
     .join('');
 }
 
-function findWidth(texts: readonly string[]): number {
-  return Math.max(0, ...texts.map((text) => text.length));
+function getMaxWidth(values: readonly string[]): number {
+  return Math.max(0, ...values.map((text) => text.length));
 }

@@ -55,10 +55,10 @@ async function readCapabilities(running: RunningProcess, handshakeMs: number): P
     const peer = new RpcPeer(
       {
         send: (message) => running.input.write(Buffer.from(`${JSON.stringify(message)}\n`)),
-        onRequest: (id, method) => peer.refuseMethod(id, method),
+        onRequest: (id, method) => peer.rejectMethod(id, method),
         onNotification: () => undefined,
         onError: acceptTextOnly,
-        onBroken: acceptTextOnly,
+        onProtocolViolation: acceptTextOnly,
       },
       { engine: 'acp', envelope: { jsonrpc: '2.0' }, handshakeMs },
     );

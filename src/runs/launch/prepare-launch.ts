@@ -48,7 +48,7 @@ export async function prepareLaunch(context: RunContext, input: LaunchInput): Pr
     runDir,
     permissions: spec.permissions === 'ask' ? 'safe' : (spec.permissions ?? 'safe'),
     ...(spec.permissions === 'ask' ? { asks: true } : {}),
-    ...((await usesTwoWay(context)) ? { converses: true } : {}),
+    ...((await usesTwoWayMode(context)) ? { converses: true } : {}),
     ...(spec.model === undefined ? {} : { model: spec.model }),
     ...(input.sessionId === null ? {} : { sessionId: input.sessionId }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
@@ -94,11 +94,11 @@ function listServerCommands(servers: readonly McpServer[]): string[] {
  * prompt. Permissions and attachments require it. Replies and retries do not: they use a new process if the version is
  * untested.
  */
-async function usesTwoWay(context: RunContext): Promise<boolean> {
+async function usesTwoWayMode(context: RunContext): Promise<boolean> {
   const { spec, launcher, ports } = context;
   if (spec.permissions === 'ask' || ports.inputs.attachments.length > 0) return true;
-  const mayContinue = spec.mode === 'interactive' || (spec.contract !== undefined && (spec.max_retries ?? 0) > 0);
-  if (!mayContinue || launcher.canAsk !== true || launcher.testedVersions === '') return false;
+  const canContinue = spec.mode === 'interactive' || (spec.contract !== undefined && (spec.max_retries ?? 0) > 0);
+  if (!canContinue || launcher.canAsk !== true || launcher.testedVersions === '') return false;
   const words = getProgramCommand(context, launcher.program);
   const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   return version !== undefined && isVersionIn(version, launcher.testedVersions);

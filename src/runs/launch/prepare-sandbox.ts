@@ -21,7 +21,7 @@ export async function prepareSandbox(
   launch: Pick<PreparedLaunch, 'command' | 'env' | 'trustedArguments'>,
 ): Promise<PreparedSandbox> {
   const { spec, ports, runDir, launcher } = context;
-  const use = decideUse(spec.sandbox, ports.sandbox.use);
+  const use = chooseSandboxUse(spec.sandbox, ports.sandbox.use);
   if (use === 'off') return { sandbox: undefined, report: undefined };
   const { network = 'host' } = spec;
   try {
@@ -46,7 +46,10 @@ export async function prepareSandbox(
   }
 }
 
-function decideUse(requested: RunSpec['sandbox'], configured: SandboxPort['use']): NonNullable<RunSpec['sandbox']> {
+function chooseSandboxUse(
+  requested: RunSpec['sandbox'],
+  configured: SandboxPort['use'],
+): NonNullable<RunSpec['sandbox']> {
   return configured === 'required' ? 'required' : (requested ?? configured ?? 'auto');
 }
 

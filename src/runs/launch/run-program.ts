@@ -33,10 +33,10 @@ export async function runProgram(
     return { text: '', problem: error.message };
   }
   const waiting = new AbortController();
-  const tooLate = sleep(timeoutMs, 'too late' as const, { signal: waiting.signal }).catch(() => 'too late' as const);
+  const timeout = sleep(timeoutMs, 'too late' as const, { signal: waiting.signal }).catch(() => 'too late' as const);
   const output = readStart(running.output);
   try {
-    const first = await Promise.race([Promise.all([output, running.ended]), tooLate]);
+    const first = await Promise.race([Promise.all([output, running.ended]), timeout]);
     if (first === 'too late') return { text: '', problem: `it did not exit within ${timeoutMs / 1000} s` };
     const [text, { exitCode, signal }] = first;
     return exitCode === 0 ? { text } : { text, problem: `it ended with ${signal ?? `exit code ${exitCode}`}` };
@@ -49,11 +49,11 @@ export async function runProgram(
 
 /** Returns the start of the output; reads the rest too, so the process can exit. */
 async function readStart(output: AsyncIterable<{ readonly bytes: Uint8Array }>): Promise<string> {
-  const kept: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const { bytes } of output) {
-    if (length < MAX_BYTES) kept.push(bytes.subarray(0, MAX_BYTES - length));
+    if (length < MAX_BYTES) chunks.push(bytes.subarray(0, MAX_BYTES - length));
     length += bytes.length;
   }
-  return new TextDecoder().decode(Buffer.concat(kept));
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
 import { computeCacheKey } from '../cache/cache-key.js';
 import type { RunContext } from '../attempts/run-context.js';
-import { endOrphans } from '../process/end-orphans.js';
+import { terminateOrphans } from '../process/terminate-orphans.js';
 import { lockFolder } from '../workspace/folder-lock.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
 import { findEngineVersion } from './engine-version.js';
@@ -45,7 +45,7 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
 }
 
 /** Data folders whose orphaned processes this process has terminated. */
-const orphansEnded = new Map<string, Promise<void>>();
+const cleanups = new Map<string, Promise<void>>();
 
 /**
  * Locks the working folder, after terminating processes left running by a killed Sluice process. Waits while another
@@ -53,7 +53,7 @@ const orphansEnded = new Map<string, Promise<void>>();
  */
 export async function lockWorkdir(context: RunContext, workdir: string): Promise<FolderLock> {
   const { control, limits, ports } = context;
-  await endOrphansOnce(context);
+  await terminateOrphansOnce(context);
   if (ports.folderLock !== undefined) return ports.folderLock;
   const waiting = new AbortController();
   const unsubscribe = control.onStop(() => waiting.abort());
@@ -70,19 +70,19 @@ export async function lockWorkdir(context: RunContext, workdir: string): Promise
   }
 }
 
-async function endOrphansOnce({ ports: { data, logger }, runDir }: RunContext): Promise<void> {
-  const end = async (): Promise<void> => {
+async function terminateOrphansOnce({ ports: { data, logger }, runDir }: RunContext): Promise<void> {
+  const terminate = async (): Promise<void> => {
     try {
       // The real path of the data folder, as in the records.
       const folder = join(dirname(dirname(runDir)), 'processes');
-      for (const orphan of await endOrphans(folder)) {
-        logger.warn('ended an orphaned process', { pid: orphan.pid, run_dir: orphan.runDir });
+      for (const orphan of await terminateOrphans(folder)) {
+        logger.warn('terminated an orphaned process', { pid: orphan.pid, run_dir: orphan.runDir });
       }
     } catch (error) {
-      logger.warn('cannot end orphaned processes', { error: getErrorMessage(error) });
+      logger.warn('cannot terminate orphaned processes', { error: getErrorMessage(error) });
     }
   };
-  const done = orphansEnded.get(data) ?? end();
-  orphansEnded.set(data, done);
-  await done;
+  const cleanup = cleanups.get(data) ?? terminate();
+  cleanups.set(data, cleanup);
+  await cleanup;
 }

@@ -13,7 +13,7 @@ async function makeFolders() {
   return { runDir, elsewhere };
 }
 
-test('settings are written with their folders, and replace earlier ones', async () => {
+test('settings are written with their folders, and replace earlier settings', async () => {
   const { runDir } = await makeFolders();
   const path = join(runDir, 'a', 'b', 'settings.json');
   for (const text of ['{"long": true}', '{}']) {
@@ -33,7 +33,7 @@ test('a link in place of the file is replaced, not followed', async () => {
   expect(await readFile(join(runDir, 'settings.json'), 'utf8')).toBe('x');
 });
 
-test('a link in place of a folder, or a path out of the run folder, is refused', async () => {
+test('a link in place of a folder, or a path outside the run folder, is rejected', async () => {
   const { runDir, elsewhere } = await makeFolders();
   await symlink(elsewhere, join(runDir, 'tmp'));
   for (const path of [join(runDir, 'tmp', 'README.txt'), join(elsewhere, 'x')]) {

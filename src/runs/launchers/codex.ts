@@ -77,17 +77,17 @@ export const codexLauncher: Launcher = {
  * settings, outside the sandbox. The same command therefore revokes the trust.
  */
 function listPermissionOptions({ permissions, asks, workdir, runDir }: LaunchRequest): string[] {
-  const guarded = [
+  const guardOptions = [
     // With `ask`, the policy is set per thread, because Codex rejects it as a global setting.
     ...(asks === true ? [] : ['--config=approval_policy="never"']),
     `--config=projects={${toTomlString(workdir)}={trust_level="untrusted"}}`,
   ];
   switch (permissions) {
     case 'safe':
-      return [...guarded, '--config=sandbox_mode="read-only"'];
+      return [...guardOptions, '--config=sandbox_mode="read-only"'];
     case 'workspace':
       return [
-        ...guarded,
+        ...guardOptions,
         '--config=sandbox_mode="workspace-write"',
         `--config=sandbox_workspace_write.writable_roots=[${toTomlString(runDir)}]`,
         '--config=sandbox_workspace_write.exclude_slash_tmp=true',

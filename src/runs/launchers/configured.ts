@@ -64,9 +64,9 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
       const session = checkSession(request.sessionId);
       if (session !== undefined && resume === undefined)
         throw new SluiceError('RESUME_UNSUPPORTED', `agents.${engine} has no "resume". Start a new run instead.`);
-      const chosen = session === undefined || resume === undefined ? command : resume;
-      const [first = program, ...rest] = fillPlaceholders(engine, chosen, request);
-      const usesArgument = chosen.some((word) => word.includes('{prompt}'));
+      const template = session === undefined || resume === undefined ? command : resume;
+      const [first = program, ...rest] = fillPlaceholders(engine, template, request);
+      const usesArgument = template.some((word) => word.includes('{prompt}'));
       if (request.terminal === true && !usesArgument)
         throw new SluiceError(
           'TERMINAL_UNSUPPORTED',
@@ -109,6 +109,6 @@ function fillPlaceholders(engine: string, template: readonly string[], request: 
 }
 
 /** Adds a space before a prompt that would be parsed as a flag. */
-function toArgument(prompt: string, isAlone: boolean): string {
-  return isAlone && prompt.startsWith('-') ? ` ${prompt}` : prompt;
+function toArgument(prompt: string, isWholeArgument: boolean): string {
+  return isWholeArgument && prompt.startsWith('-') ? ` ${prompt}` : prompt;
 }

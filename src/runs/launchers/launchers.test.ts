@@ -7,12 +7,12 @@ import { getLauncher, LAUNCHERS } from './launchers.js';
 import { RUN_ENGINES, type RunEngine } from '../../records/run-engine.js';
 
 const AGENTS = RUN_ENGINES.filter((engine) => engine !== 'command');
-const READ_THEIR_INPUT = AGENTS.filter((engine) => engine !== 'iflow');
+const STDIN_AGENTS = AGENTS.filter((engine) => engine !== 'iflow');
 const ALL_PERMISSIONS: readonly Permissions[] = ['safe', 'workspace', 'bypass'];
 const REQUEST: LaunchRequest = { prompt: 'Do it.', workdir: '/repo', runDir: '/data/runs/1', permissions: 'safe' };
 
 /** Returns the code of the error that a launcher throws. */
-function findRefusal(engine: RunEngine, request: Partial<LaunchRequest>): string | undefined {
+function getLaunchErrorCode(engine: RunEngine, request: Partial<LaunchRequest>): string | undefined {
   try {
     LAUNCHERS[engine].launch({ ...REQUEST, ...request });
     return undefined;
@@ -26,7 +26,7 @@ describe('getLauncher', () => {
     expect(getLauncher(engine).engine).toBe(engine);
   });
 
-  it.each(['generic', 'auto', 'constructor', ''])('refuses %j and lists the engines', (engine) => {
+  it.each(['generic', 'auto', 'constructor', ''])('rejects %j and lists the engines', (engine) => {
     expect(() => getLauncher(engine)).toThrow(/Use one of: codex, gemini/u);
   });
 });
@@ -90,11 +90,11 @@ describe('the command of each engine', () => {
     expect(LAUNCHERS[engine].launch({ ...REQUEST, permissions }).command.join(' ')).toBe(command);
   });
 
-  const openers = /bypass|yolo|^--auto$|^--allow-all$/u;
+  const bypassOptions = /bypass|yolo|^--auto$|^--allow-all$/u;
 
   it.each(AGENTS)('%s gets full permissions only on request', (engine) => {
     const flags = (permissions: Permissions): string[] =>
-      LAUNCHERS[engine].launch({ ...REQUEST, permissions }).command.filter((word) => openers.test(word));
+      LAUNCHERS[engine].launch({ ...REQUEST, permissions }).command.filter((word) => bypassOptions.test(word));
     expect(flags('safe')).toEqual([]);
     expect(flags('workspace')).toEqual([]);
     expect(flags('bypass')).toHaveLength(1);
@@ -115,7 +115,7 @@ describe('the command of each engine', () => {
 });
 
 describe('the prompt', () => {
-  it.each(READ_THEIR_INPUT)('is written to the input of %s and never to its arguments', (engine) => {
+  it.each(STDIN_AGENTS)('is passed to %s through stdin and never as an argument', (engine) => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.constantFrom(...ALL_PERMISSIONS), (words, permissions) => {
         const prompt = `-${words}`;
@@ -139,7 +139,7 @@ describe('the prompt', () => {
     expect(stdin).toBeUndefined();
   });
 
-  it('of a configured program must be an argument in a terminal', () => {
+  it('of a configured command must be an argument in a terminal', () => {
     const launch = (command: string[]) =>
       getLauncher('mine', { mine: { command, reads: 'codex' } }).launch({ ...REQUEST, terminal: true });
     expect(launch(['mine', '{prompt}']).command).toEqual(['mine', 'Do it.']);
@@ -147,19 +147,19 @@ describe('the prompt', () => {
   });
 
   it.each(AGENTS)('must not be empty for %s', (engine) => {
-    expect(findRefusal(engine, { prompt: ' \n' })).toBe('PROMPT_MISSING');
+    expect(getLaunchErrorCode(engine, { prompt: ' \n' })).toBe('PROMPT_MISSING');
   });
 
-  it.each(READ_THEIR_INPUT)('may be longer than an argument for %s', (engine) => {
-    expect(findRefusal(engine, { prompt: 'x'.repeat(200 * 1024) })).toBeUndefined();
+  it.each(STDIN_AGENTS)('can be longer than an argument for %s', (engine) => {
+    expect(getLaunchErrorCode(engine, { prompt: 'x'.repeat(200 * 1024) })).toBeUndefined();
   });
 
-  it.each(AGENTS)('is refused by %s rather than truncated', (engine) => {
-    expect(findRefusal(engine, { prompt: 'x'.repeat(9 * 1024 * 1024) })).toBe('PROMPT_TOO_LONG');
+  it.each(AGENTS)('is rejected by %s rather than truncated', (engine) => {
+    expect(getLaunchErrorCode(engine, { prompt: 'x'.repeat(9 * 1024 * 1024) })).toBe('PROMPT_TOO_LONG');
   });
 
   it.each(AGENTS)('is counted in bytes if it is an argument of %s', (engine) => {
-    expect(findRefusal(engine, { prompt: '界'.repeat(50_000), terminal: true })).toBe('PROMPT_TOO_LONG');
+    expect(getLaunchErrorCode(engine, { prompt: '界'.repeat(50_000), terminal: true })).toBe('PROMPT_TOO_LONG');
   });
 });
 
@@ -179,13 +179,13 @@ describe('a session', () => {
     );
   });
 
-  it.each(AGENTS)('whose id could be a flag is refused by %s', (engine) => {
+  it.each(AGENTS)('whose id could be a flag is rejected by %s', (engine) => {
     for (const sessionId of ['--last', '-c', '', 'a b', 'a\n--yolo', 'x'.repeat(500)])
-      expect(findRefusal(engine, { sessionId })).toBe('SESSION_ID_INVALID');
+      expect(getLaunchErrorCode(engine, { sessionId })).toBe('SESSION_ID_INVALID');
   });
 
   it('is not supported by a command', () => {
-    expect(findRefusal('command', { command: ['cat'], sessionId: 's-1' })).toBe('RESUME_UNSUPPORTED');
+    expect(getLaunchErrorCode('command', { command: ['cat'], sessionId: 's-1' })).toBe('RESUME_UNSUPPORTED');
   });
 });
 
@@ -195,8 +195,9 @@ describe('a model', () => {
       expect(LAUNCHERS[engine].launch({ ...REQUEST, model }).command).toContain(`--model=${model}`);
   });
 
-  it.each(AGENTS)('with an invalid name is refused by %s', (engine) => {
-    for (const model of ['', '--yolo', 'a b', 'a\nb']) expect(findRefusal(engine, { model })).toBe('MODEL_INVALID');
+  it.each(AGENTS)('with an invalid name is rejected by %s', (engine) => {
+    for (const model of ['', '--yolo', 'a b', 'a\nb'])
+      expect(getLaunchErrorCode(engine, { model })).toBe('MODEL_INVALID');
   });
 });
 
@@ -216,18 +217,21 @@ describe('folders', () => {
     expect(command).toContain('--config=projects={"/a \\"b\\" \\\\c"={trust_level="untrusted"}}');
   });
 
-  it.each(['gemini', 'qwen'] as const)('with a comma are refused by %s, which would allow two others', (engine) => {
-    expect(findRefusal(engine, { permissions: 'workspace', runDir: '/data,/etc' })).toBe('FOLDER_UNSUPPORTED');
-  });
+  it.each(['gemini', 'qwen'] as const)(
+    'with a comma are rejected by %s, which would allow two other folders',
+    (engine) => {
+      expect(getLaunchErrorCode(engine, { permissions: 'workspace', runDir: '/data,/etc' })).toBe('FOLDER_UNSUPPORTED');
+    },
+  );
 });
 
 describe('engine command', () => {
-  it('launches the given program, with the prompt on its input', () => {
+  it('launches the given command, with the prompt on stdin', () => {
     const { command, stdin, env } = LAUNCHERS.command.launch({ ...REQUEST, command: ['worker', '--fast'] });
     expect({ command, stdin, env }).toEqual({ command: ['worker', '--fast'], stdin: 'Do it.', env: {} });
   });
 
   it.each([[[]], [['']], [undefined]])('refuses %j', (command) => {
-    expect(findRefusal('command', command === undefined ? {} : { command })).toBe('COMMAND_MISSING');
+    expect(getLaunchErrorCode('command', command === undefined ? {} : { command })).toBe('COMMAND_MISSING');
   });
 });

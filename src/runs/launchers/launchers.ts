@@ -33,8 +33,8 @@ export function listLaunchers(
   const configured = Object.entries(agents).map(([engine, settings]) =>
     'acp' in settings ? createAcpLauncher(engine, settings) : createProgramLauncher(engine, settings),
   );
-  const added = [...configured, ...launchers].map((launcher) => [launcher.engine, launcher] as const);
-  return { ...LAUNCHERS, ...ACP_LAUNCHERS, ...Object.fromEntries(added) };
+  const addedLaunchers = [...configured, ...launchers].map((launcher) => [launcher.engine, launcher] as const);
+  return { ...LAUNCHERS, ...ACP_LAUNCHERS, ...Object.fromEntries(addedLaunchers) };
 }
 
 /**

@@ -16,8 +16,8 @@ const HTTP = {
   headers: [{ name: 'Authorization', value: 'k2' }],
 } as const;
 
-describe('MCP servers as settings of an engine', () => {
-  it('have the name of an environment variable in place of each value', () => {
+describe('MCP servers in engine settings', () => {
+  it('have an environment variable name in place of each value', () => {
     expect(hideValues([STDIO, HTTP]).variables).toEqual({ SLUICE_MCP_SECRET_1: 'k1', SLUICE_MCP_SECRET_2: 'k2' });
     expect(JSON.parse(renderClaudeServers([STDIO, HTTP]))).toEqual({
       mcpServers: {
@@ -39,7 +39,7 @@ describe('MCP servers as settings of an engine', () => {
     expect(command).toBe('--config=mcp_servers.docs.command="/bin/docs"');
   });
 
-  it('have unique names that are valid keys, for any names of the client', () => {
+  it('have unique names that are valid keys, whatever names the client uses', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 8 }), (names) => {
         const servers = names.map((name) => ({ ...STDIO, name, env: [] }));
@@ -50,7 +50,7 @@ describe('MCP servers as settings of an engine', () => {
     );
   });
 
-  it('cannot inject commands through the name of a variable', () => {
+  it('cannot inject commands through a variable name', () => {
     const env = [{ name: 'A=1; rm -rf /; B', value: 'x' }];
     expect(() => listCodexServerOptions([{ ...STDIO, env }])).toThrow(
       expect.objectContaining({ code: 'MCP_SERVER_INVALID' }),

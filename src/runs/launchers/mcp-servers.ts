@@ -19,17 +19,17 @@ export interface HiddenServers {
  */
 export function hideValues(servers: readonly McpServer[]): HiddenServers {
   const variables: Record<string, string> = {};
-  const hide = ({ name, value }: NamedValue): NamedValue => {
+  const hideValue = ({ name, value }: NamedValue): NamedValue => {
     const variable = `${SECRET_PREFIX}${Object.keys(variables).length + 1}`;
     variables[variable] = value;
     return { name, value: variable };
   };
-  const hidden = servers.map((server): McpServer =>
+  const hiddenServers = servers.map((server): McpServer =>
     server.type === 'stdio'
-      ? { ...server, env: server.env.map(hide) }
-      : { ...server, headers: server.headers.map(hide) },
+      ? { ...server, env: server.env.map(hideValue) }
+      : { ...server, headers: server.headers.map(hideValue) },
   );
-  return { servers: hidden, variables };
+  return { servers: hiddenServers, variables };
 }
 
 /** Returns the settings for `claude --mcp-config`, which replaces `${NAME}` with the variable. */
@@ -71,22 +71,22 @@ const VARIABLE_NAME = /^[A-Za-z_]\w*$/u;
 /** Codex passes variables under their own names, so a shell assigns them to the names the server expects. */
 function renameVariables({ command, args, env }: Extract<McpServer, { type: 'stdio' }>): string[] {
   if (env.length === 0) return [command, ...args];
-  const assigned = env.map(({ name, value }) => {
+  const assignments = env.map(({ name, value }) => {
     if (!VARIABLE_NAME.test(name))
       throw new SluiceError('MCP_SERVER_INVALID', `Invalid environment variable name ${JSON.stringify(name)}.`);
     return `${name}="$${value}"`;
   });
-  return ['sh', '-c', `${assigned.join(' ')} exec "$0" "$@"`, command, ...args];
+  return ['sh', '-c', `${assignments.join(' ')} exec "$0" "$@"`, command, ...args];
 }
 
 /** Gives each server a unique name that is a valid key in any settings format. */
 function listByName(servers: readonly McpServer[]): [string, McpServer][] {
-  const used = new Set<string>();
+  const usedNames = new Set<string>();
   return servers.map((server) => {
     const plain = server.name.replaceAll(/[^A-Za-z0-9_-]/gu, '_').slice(0, 64) || 'server';
     let name = plain;
-    for (let number = 2; used.has(name); number += 1) name = `${plain}_${number}`;
-    used.add(name);
+    for (let number = 2; usedNames.has(name); number += 1) name = `${plain}_${number}`;
+    usedNames.add(name);
     return [name, server];
   });
 }

@@ -24,7 +24,7 @@ describe('the working folder of opencode', () => {
     'work/.opencode/plugins/a.ts',
     'work/.opencode/tool/a.ts',
     '.opencode/plugin/a.js',
-  ])('is refused with %s', async (path) => {
+  ])('is rejected with %s', async (path) => {
     const workdir = await makeProject({ [path]: '' });
     await expect(refuseProjectPrograms(workdir)).rejects.toMatchObject({ code: 'FOLDER_NOT_TRUSTED' });
   });
@@ -33,14 +33,14 @@ describe('the working folder of opencode', () => {
     ['names a plug-in', '{ "plugin": ["./evil.js"] }'],
     ['hides the key', String.raw`{ "plu\u0067in": ["./evil.js"] }`],
     ['is too long to be one', ' '.repeat(2 * 1024 * 1024)],
-  ])('is refused with settings if one %s', async (_, text) => {
+  ])('is rejected with settings if one %s', async (_, text) => {
     for (const name of ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json']) {
       const workdir = await makeProject({ [`work/${name}`]: text });
       await expect(refuseProjectPrograms(workdir)).rejects.toThrow(name);
     }
   });
 
-  it('is accepted with other settings, and without any', async () => {
+  it('is accepted with other settings, and without settings', async () => {
     const workdir = await makeProject({ 'work/opencode.json': '{ "model": "a/b" }', 'work/.opencode/agent/a.md': 'x' });
     await expect(refuseProjectPrograms(workdir)).resolves.toBeUndefined();
     await expect(refuseProjectPrograms(join(homedir(), 'nowhere'))).resolves.toBeUndefined();
@@ -50,13 +50,13 @@ describe('the working folder of opencode', () => {
     ['safe', false],
     ['workspace', false],
     ['bypass', true],
-  ] satisfies [Permissions, boolean][])('with programs, and %s: accepted %s', async (permissions, isTaken) => {
+  ] satisfies [Permissions, boolean][])('with loadable code, and %s: accepted %s', async (permissions, isAccepted) => {
     const workdir = await makeProject({ 'work/.opencode/plugin/a.js': '' });
-    const inspected = LAUNCHERS.opencode.inspect?.({ prompt: 'x', workdir, runDir: '/run', permissions });
-    const code = await Promise.resolve(inspected).then(
+    const inspection = LAUNCHERS.opencode.inspect?.({ prompt: 'x', workdir, runDir: '/run', permissions });
+    const code = await Promise.resolve(inspection).then(
       () => undefined,
       (error: unknown) => (error as { code?: unknown }).code,
     );
-    expect(code).toBe(isTaken ? undefined : 'FOLDER_NOT_TRUSTED');
+    expect(code).toBe(isAccepted ? undefined : 'FOLDER_NOT_TRUSTED');
   });
 });

@@ -105,7 +105,7 @@ function createRules(rules: object): Record<string, string> {
 }
 
 /** Folders whose files OpenCode loads as code. */
-const PROGRAM_FOLDERS = ['plugin', 'plugins', 'tool', 'tools'].map((name) => join('.opencode', name));
+const CODE_FOLDERS = ['plugin', 'plugins', 'tool', 'tools'].map((name) => join('.opencode', name));
 
 /** Settings that can name code to load. */
 const SETTINGS = ['opencode.json', 'opencode.jsonc'].flatMap((name) => [name, join('.opencode', name)]);
@@ -114,7 +114,7 @@ const SETTINGS = ['opencode.json', 'opencode.jsonc'].flatMap((name) => [name, jo
 const MAX_BYTES = 1024 * 1024;
 
 /** Matches plugins, and escape sequences that could disguise a key. */
-const SUSPICIOUS = /plugin|\\u/iu;
+const SUSPICIOUS_SETTING = /plugin|\\u/iu;
 
 /**
  * Rejects a folder that OpenCode would load code from, because no setting prevents that. Like OpenCode, this checks
@@ -123,27 +123,27 @@ const SUSPICIOUS = /plugin|\\u/iu;
 export async function refuseProjectPrograms(workdir: string): Promise<void> {
   const home = homedir();
   for (let folder = workdir; ; folder = dirname(folder)) {
-    const found = folder === home ? undefined : await findPrograms(folder);
-    if (found !== undefined) {
+    const codePath = folder === home ? undefined : await findLoadableCode(folder);
+    if (codePath !== undefined) {
       throw new SluiceError(
         'FOLDER_NOT_TRUSTED',
-        `OpenCode would load programs of the project because of "${found}". Remove it, use another engine, or allow everything with permissions "bypass".`,
+        `OpenCode would load programs of the project because of "${codePath}". Remove it, use another engine, or allow everything with permissions "bypass".`,
       );
     }
     if (folder === dirname(folder)) return;
   }
 }
 
-async function findPrograms(folder: string): Promise<string | undefined> {
-  for (const name of PROGRAM_FOLDERS) {
+async function findLoadableCode(folder: string): Promise<string | undefined> {
+  for (const name of CODE_FOLDERS) {
     const path = join(folder, name);
     if ((await stat(path).catch(() => undefined)) !== undefined) return path;
   }
   for (const name of SETTINGS) {
     const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found === undefined) continue;
-    if (!found.isFile() || found.size > MAX_BYTES || SUSPICIOUS.test(await readFile(path, 'utf8'))) return path;
+    const stats = await stat(path).catch(() => undefined);
+    if (stats === undefined) continue;
+    if (!stats.isFile() || stats.size > MAX_BYTES || SUSPICIOUS_SETTING.test(await readFile(path, 'utf8'))) return path;
   }
   return undefined;
 }

@@ -15,7 +15,7 @@ describe('readVersion', () => {
     expect(readVersion(text)).toBe(version);
   });
 
-  it('does not search a long text', () => {
+  it('does not search long output', () => {
     expect(readVersion(`${' '.repeat(5000)}1.2.3`)).toBeUndefined();
   });
 });

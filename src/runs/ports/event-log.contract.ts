@@ -28,7 +28,7 @@ const PROTOCOLS = [
 /** The contract of every event log. `open` creates an empty one. */
 export function describeEventLog(name: string, open: () => Promise<EventLog>): void {
   describe(`the event log ${name}`, () => {
-    async function openFilled(): Promise<EventLog> {
+    async function openLogWithEvents(): Promise<EventLog> {
       const log = await open();
       await log.append('run-1', EVENTS.slice(0, 3));
       await log.append('run-2', createTwoAttempts('run-2'));
@@ -46,11 +46,11 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
     }
 
     it.each(PROTOCOLS)('returns the %s events of a run in order', async (protocol, events) => {
-      expect(await read(await openFilled(), { protocol })).toEqual(events);
+      expect(await read(await openLogWithEvents(), { protocol })).toEqual(events);
     });
 
     it.each(PROTOCOLS)('returns %s events page by page', async (protocol, events) => {
-      const log = await openFilled();
+      const log = await openLogWithEvents();
       const all: Emitted[] = [];
       for (;;) {
         const after = all.slice(-1).map(formatPosition)[0];
@@ -63,7 +63,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
     });
 
     it('reads after one position up to another', async () => {
-      const log = await openFilled();
+      const log = await openLogWithEvents();
       expect(await listPositions(log, { after: 1, to: 3 })).toEqual(['2', '3']);
       expect(await listPositions(log, { after: '1', to: '3' })).toEqual(['2', '3']);
       expect(await listPositions(log, { after: 1, to: 9, limit: 1 })).toEqual(['2']);
@@ -72,7 +72,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
     });
 
     it('continues from attempt to attempt', async () => {
-      const log = await openFilled();
+      const log = await openLogWithEvents();
       const positions = RASP.map(formatPosition);
       const lastOfFirst = positions.findLastIndex((position) => position.startsWith('1:'));
       const protocol = 'rasp';
@@ -84,7 +84,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
     it.each([0, -1, 0.5, 1.9, Number.NaN])(
       'returns one event if %d are requested, because an empty page means that there are no more',
       async (limit) => {
-        expect(await listPositions(await openFilled(), { limit })).toEqual(['1']);
+        expect(await listPositions(await openLogWithEvents(), { limit })).toEqual(['1']);
       },
     );
 
@@ -101,7 +101,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
     });
 
     it('does not change stored events', async () => {
-      const log = await openFilled();
+      const log = await openLogWithEvents();
       await log.append('run-1', EVENTS);
       expect(await read(log, { protocol: 'rasp' })).toEqual(RASP);
     });
@@ -115,8 +115,8 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       expect(await read(log, {})).toEqual([one, two]);
     });
 
-    it('has no events of an unknown run', async () => {
-      expect(await read(await openFilled(), { runId: 'run-3' })).toEqual([]);
+    it('has no events for an unknown run', async () => {
+      expect(await read(await openLogWithEvents(), { runId: 'run-3' })).toEqual([]);
     });
 
     it.each([
@@ -127,7 +127,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       { protocol: 'fcmp', after: 1_000_000_000 },
       { protocol: 'fcmp', to: '' },
       { protocol: 'rasp', to: '1:2:3' },
-    ] as const)('refuses an invalid position: %o', async (query) => {
+    ] as const)('rejects an invalid position: %o', async (query) => {
       await expect(read(await open(), query)).rejects.toMatchObject({ code: 'INVALID_POSITION' });
     });
   });

@@ -17,7 +17,7 @@ describeEventLog('in memory', async () => createMemoryEventLog());
 describeWatchableEventLog('in memory', async () => createMemoryEventLog());
 describeEventLog('in run folders', async () => createFileEventLog(await makeData()));
 
-test('memory drops the oldest run first', async () => {
+test('the memory log drops the oldest run first', async () => {
   const log = createMemoryEventLog({ runs: 2 });
   for (const id of ['a', 'b', 'c']) await log.append(id, createTwoAttempts(id));
   const counts = await Promise.all(
@@ -26,18 +26,18 @@ test('memory drops the oldest run first', async () => {
   expect(counts).toEqual([0, 1, 1]);
 });
 
-test('memory wakes the watchers of a run, until they stop', async () => {
+test('the memory log wakes a run’s watchers until they stop', async () => {
   const log = createMemoryEventLog();
-  let woken = 0;
-  const stop = log.watch('a', () => (woken += 1));
+  let wakeUps = 0;
+  const stop = log.watch('a', () => (wakeUps += 1));
   await log.append('a', []);
   await log.append('b', []);
   stop();
   await log.append('a', []);
-  expect(woken).toBe(1);
+  expect(wakeUps).toBe(1);
 });
 
-test('a run id that is a path is refused', async () => {
+test('a run id that is a path is rejected', async () => {
   const log = createFileEventLog(await makeData());
   const read = log.read({ runId: '../x', protocol: 'fcmp', limit: 1 });
   await expect(read).rejects.toMatchObject({ code: 'INVALID_RUN_ID' });

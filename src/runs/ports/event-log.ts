@@ -64,9 +64,9 @@ export function readEventRange({ protocol, after, to, limit }: EventQuery): Even
 }
 
 /** Error codes of a temporary outage, after which a retry can succeed. */
-const OUTAGES: readonly string[] = ['STORE_BUSY', 'STORE_FAILED', 'STORE_UNAVAILABLE'];
+const OUTAGE_CODES: readonly string[] = ['STORE_BUSY', 'STORE_FAILED', 'STORE_UNAVAILABLE'];
 
 /** Whether a call failed because the store is temporarily unavailable, so it should be retried. */
 export function isOutage(error: unknown): boolean {
-  return isSluiceError(error) && OUTAGES.includes(error.code);
+  return isSluiceError(error) && OUTAGE_CODES.includes(error.code);
 }

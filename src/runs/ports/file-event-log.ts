@@ -20,16 +20,16 @@ const PAGE = 1000;
  * await log.read({ runId, protocol: 'fcmp', after: 17, limit: 100 })
  */
 export function createFileEventLog(data: string): EventLog {
-  const opened = new Map<string, EventPages>();
+  const openedPages = new Map<string, EventPages>();
 
   async function openPages(runId: string, protocol: EventQuery['protocol']): Promise<EventPages | undefined> {
     const key = `${protocol} ${runId}`;
-    const known = opened.get(key);
+    const known = openedPages.get(key);
     if (known !== undefined) return known;
     try {
       const pages = openEventPages(await openRun(data, runId), protocol);
-      opened.set(key, pages);
-      if (opened.size > 2 * MAX_RUNS) opened.delete(opened.keys().next().value ?? key);
+      openedPages.set(key, pages);
+      if (openedPages.size > 2 * MAX_RUNS) openedPages.delete(openedPages.keys().next().value ?? key);
       return pages;
     } catch (error) {
       if (isSluiceError(error) && error.code === 'RUN_FOLDER_NOT_FOUND') return undefined;
@@ -52,7 +52,7 @@ export function createFileEventLog(data: string): EventLog {
   async function append(runId: string, events: readonly Emitted[]): Promise<void> {
     const folder = await createRunFolder(getRunFolderPath(data, runId), { trustedRoot: data });
     const last = { rasp: await findLastPosition(runId, 'rasp'), fcmp: await findLastPosition(runId, 'fcmp') };
-    const fresh = events.filter((emitted) => {
+    const newEvents = events.filter((emitted) => {
       const position = getPosition(emitted);
       if (comparePositions(last[emitted.protocol], position) >= 0) return false;
       last[emitted.protocol] = position;
@@ -60,7 +60,7 @@ export function createFileEventLog(data: string): EventLog {
     });
     const logs = await openRunLogs(folder);
     try {
-      await logs.append(fresh);
+      await logs.append(newEvents);
     } finally {
       await logs.close();
     }

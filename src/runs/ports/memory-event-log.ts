@@ -31,19 +31,20 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
     async append(runId, events) {
       const log = open(runId);
       for (const emitted of events) {
-        const stored = log[emitted.protocol];
-        const last = stored.at(-1);
-        if (last === undefined || comparePositions(getPosition(last), getPosition(emitted)) < 0) stored.push(emitted);
+        const storedEvents = log[emitted.protocol];
+        const last = storedEvents.at(-1);
+        if (last === undefined || comparePositions(getPosition(last), getPosition(emitted)) < 0)
+          storedEvents.push(emitted);
       }
       for (const wake of watchers.get(runId) ?? []) wake();
     },
     async read(query) {
       const { after, to, limit } = readEventRange(query);
-      const stored = logs.get(query.runId)?.[query.protocol] ?? [];
+      const storedEvents = logs.get(query.runId)?.[query.protocol] ?? [];
       const findFirstAfter = (position: LogPosition) =>
-        findFirstIndex(stored, (emitted) => comparePositions(getPosition(emitted), position) > 0);
+        findFirstIndex(storedEvents, (emitted) => comparePositions(getPosition(emitted), position) > 0);
       const from = findFirstAfter(after);
-      return stored.slice(from, Math.min(from + limit, findFirstAfter(to)));
+      return storedEvents.slice(from, Math.min(from + limit, findFirstAfter(to)));
     },
     watch(runId, wake) {
       const waiting = watchers.get(runId) ?? new Set();

@@ -93,7 +93,7 @@ export interface ResolvedPorts extends Omit<Required<RunPorts>, 'secrets' | 'fol
   readonly folderLock: FolderLock | undefined;
   readonly secretPatterns: readonly string[];
   /** Null if the run folder's files are the event log. */
-  readonly otherLog: EventLog | null;
+  readonly separateLog: EventLog | null;
 }
 
 const newUlid = createUlidGenerator();
@@ -105,7 +105,7 @@ export function resolvePorts(ports: RunPorts): ResolvedPorts {
   return {
     data,
     eventLog,
-    otherLog: eventLog.dataFolder === data ? null : eventLog,
+    separateLog: eventLog.dataFolder === data ? null : eventLog,
     cache: ports.cache ?? createFileResultCache(data),
     clock: ports.clock ?? Date.now,
     newId: ports.newId ?? newUlid,

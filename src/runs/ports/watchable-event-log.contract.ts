@@ -10,7 +10,7 @@ export function describeWatchableEventLog(name: string, open: () => Promise<Watc
   describe(`watching the event log ${name}`, () => {
     const events = createTwoAttempts('run-1');
 
-    it('wakes after events of the run were added, until it is stopped', async () => {
+    it('wakes after events of the run are added, until it is stopped', async () => {
       const log = await open();
       const [wakeFirst, wakeSecond] = [vi.fn<() => void>(), vi.fn<() => void>()];
       const stopFirst = log.watch('run-1', wakeFirst);
@@ -30,17 +30,17 @@ export function describeWatchableEventLog(name: string, open: () => Promise<Watc
 
     it('wakes a reader often enough to find every event', async () => {
       const log = await open();
-      const seen: number[] = [];
+      const seenSeqs: number[] = [];
       const readMore = async (): Promise<void> => {
-        const page = await log.read({ runId: 'run-1', protocol: 'fcmp', after: seen.at(-1) ?? 0, limit: 2 });
-        const fresh = page.map(({ event }) => event.seq).filter((seq) => seq > (seen.at(-1) ?? 0));
-        seen.push(...fresh);
-        if (fresh.length > 0) await readMore();
+        const page = await log.read({ runId: 'run-1', protocol: 'fcmp', after: seenSeqs.at(-1) ?? 0, limit: 2 });
+        const newSeqs = page.map(({ event }) => event.seq).filter((seq) => seq > (seenSeqs.at(-1) ?? 0));
+        seenSeqs.push(...newSeqs);
+        if (newSeqs.length > 0) await readMore();
       };
       const stop = log.watch('run-1', () => void readMore());
       for (const event of events) await log.append('run-1', [event]);
       const expected = events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event.seq] : []));
-      await vi.waitFor(() => expect(seen).toEqual(expected), WAIT_OPTIONS);
+      await vi.waitFor(() => expect(seenSeqs).toEqual(expected), WAIT_OPTIONS);
       stop();
     });
   });

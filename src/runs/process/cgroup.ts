@@ -13,12 +13,12 @@ export interface Cgroup {
   end(): Promise<void>;
 }
 
-const VANISH_MS = 5000;
+const EXIT_TIMEOUT_MS = 5000;
 const MAX_ROUNDS = 5;
 
 let counter = 0;
 /** Parent cgroups that were already cleaned up after killed Sluice processes. */
-const cleaned = new Set<string>();
+const cleanedParents = new Set<string>();
 
 /**
  * Moves a newly started process into a new cgroup (version 2) below our own. Returns undefined if the cgroup cannot be created, which is common outside services and containers, and resolves with undefined if the process cannot be moved. The kernel takes tens of milliseconds to move a process, so the caller should not await the result before the process has exited.
@@ -34,8 +34,8 @@ export function openCgroup(
   counter += 1;
   const folder = join(parent, `${describeOwner()}-${counter}`);
   try {
-    if (!cleaned.has(parent)) endLeftovers(parent);
-    cleaned.add(parent);
+    if (!cleanedParents.has(parent)) killLeftovers(parent);
+    cleanedParents.add(parent);
     mkdirSync(folder);
   } catch {
     return undefined;
@@ -57,7 +57,7 @@ async function moveTree(folder: string, pid: number): Promise<Cgroup | undefined
     remove(folder);
     return undefined;
   }
-  return { end: async () => endCgroup(folder) };
+  return { end: async () => killCgroup(folder) };
 }
 
 /** Identifies a cgroup's owner: the PID namespace, this process's id, and its start time. */
@@ -67,7 +67,7 @@ function describeOwner(): string {
 }
 
 /** Terminates the remaining processes of runs whose Sluice process was killed. */
-function endLeftovers(parent: string): void {
+function killLeftovers(parent: string): void {
   const [, ownNamespace] = describeOwner().split('-');
   for (const name of readdirSync(parent)) {
     const [, namespace, pid, ticks] = /^sluice-(\d+)-(\d+)-(\d+)-\d+$/.exec(name) ?? [];
@@ -89,10 +89,10 @@ async function move(folder: string, pids: readonly number[]): Promise<void> {
   }
 }
 
-async function endCgroup(folder: string): Promise<void> {
+async function killCgroup(folder: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS && !isEmpty(folder); round += 1) {
     kill(folder);
-    await waitUntilGone(() => isEmpty(folder), VANISH_MS);
+    await waitUntilGone(() => isEmpty(folder), EXIT_TIMEOUT_MS);
   }
   remove(folder);
 }

@@ -17,7 +17,7 @@ const isRunning = (pid: number): boolean => readProcessStat(pid)?.isZombie === f
  */
 const ESCAPE = `env -i setsid sh -c 'echo $$; exec sleep 600' & read line`;
 
-async function startEscape() {
+async function startEscapingProcess() {
   const child = spawn('sh', ['-c', ESCAPE], { stdio: ['pipe', 'pipe', 'ignore'], detached: true });
   const pid = child.pid ?? 0;
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -32,7 +32,7 @@ async function startEscape() {
         resolve(escaped);
       });
     }),
-    leave: async () => {
+    escape: async () => {
       child.stdin.end();
       await waitUntilGone(() => !isRunning(pid), 10_000);
     },
@@ -46,22 +46,22 @@ function spawnBystander(): number {
 }
 
 describe.runIf(process.platform === 'linux')('descendants without a sandbox', () => {
-  it('are ended with their process tree, even if they left it with a new environment', async () => {
-    const { pid, escaped, leave } = await startEscape();
+  it('are terminated with their process tree, even if they left it with a new environment', async () => {
+    const { pid, escaped, escape } = await startEscapingProcess();
     const tree = trackTree(pid);
-    const found = await escaped;
+    const escapedPid = await escaped;
     const bystander = spawnBystander();
     const other = trackTree(bystander);
     tree.scan();
-    await leave();
-    expect(isRunning(found)).toBe(true);
+    await escape();
+    expect(isRunning(escapedPid)).toBe(true);
     await tree.end();
-    expect(isRunning(found)).toBe(false);
+    expect(isRunning(escapedPid)).toBe(false);
     expect(isRunning(bystander)).toBe(true);
     await other.end();
   });
 
-  it('are ended with a run that is not sandboxed', async () => {
+  it('are terminated with a run that is not sandboxed', async () => {
     const folder = await makeFolder({});
     const command = ['sh', '-c', `env -i setsid sh -c 'echo $$; exec sleep 600' & sleep 1`];
     const run = startRun(
@@ -85,28 +85,28 @@ function mountCgroups(folder: string): boolean {
 }
 
 describe.runIf(process.platform === 'linux')('a cgroup', () => {
-  it('ends everything that was started in it, and is removed', async ({ skip }) => {
+  it('kills everything started in it, and is removed', async ({ skip }) => {
     const folder = await makeFolder({});
     if (!mountCgroups(folder)) skip('no cgroups to write to');
     onTestFinished(() => void execFileSync('umount', [folder]));
-    const { pid, escaped, leave } = await startEscape();
+    const { pid, escaped, escape } = await startEscapingProcess();
     const cgroup = await openCgroup(pid, folder);
-    const found = await escaped;
-    await leave();
-    expect(isRunning(found)).toBe(true);
+    const escapedPid = await escaped;
+    await escape();
+    expect(isRunning(escapedPid)).toBe(true);
     await cgroup?.end();
-    expect(isRunning(found)).toBe(false);
+    expect(isRunning(escapedPid)).toBe(false);
     expect(readdirSync(folder).filter((name) => name.includes(`-${process.pid}-`))).toEqual([]);
   });
 
-  it('of a killed Sluice process is ended by the next one', async ({ skip }) => {
+  it('of a killed Sluice process is removed by the next process', async ({ skip }) => {
     const folder = await makeFolder({});
     if (!mountCgroups(folder)) skip('no cgroups to write to');
     onTestFinished(() => void execFileSync('umount', [folder]));
     const place = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
     const left = join(folder, `sluice-${place}-${process.pid}-1-1`);
     mkdirSync(left);
-    const { pid } = await startEscape();
+    const { pid } = await startEscapingProcess();
     writeFileSync(join(left, 'cgroup.procs'), String(pid));
     const cgroup = await openCgroup(spawnBystander(), folder);
     expect(await waitUntilGone(() => !isRunning(pid), 10_000)).toBe(true);

@@ -45,9 +45,10 @@ const run = async (program: string, extra?: Parameters<typeof startNode>[1]): Pr
   startNode(['-e', program], extra);
 
 async function readAll(output: AsyncIterable<OutputChunk>): Promise<Record<string, string>> {
-  const texts: Record<string, string> = {};
-  for await (const { stream, bytes } of output) texts[stream] = (texts[stream] ?? '') + Buffer.from(bytes).toString();
-  return texts;
+  const outputs: Record<string, string> = {};
+  for await (const { stream, bytes } of output)
+    outputs[stream] = (outputs[stream] ?? '') + Buffer.from(bytes).toString();
+  return outputs;
 }
 
 /** Reads until a complete line has arrived; the rest can be read later. */
@@ -75,22 +76,22 @@ describe('a launched process', () => {
   });
 
   it('keeps the order of its streams', async () => {
-    const heard = await makeFolder({});
+    const markers = await makeFolder({});
     const program = `const { existsSync } = require('node:fs');
       const say = (stream, text) => new Promise((resolve) => process[stream].write(text, () => {
-        const waiting = setInterval(() => existsSync(${JSON.stringify(heard)} + '/' + text) && resolve(clearInterval(waiting)), 1);
+        const waiting = setInterval(() => existsSync(${JSON.stringify(markers)} + '/' + text) && resolve(clearInterval(waiting)), 1);
       }));
       (async () => { await say('stdout', 'a'); await say('stderr', 'b'); await say('stdout', 'c'); })()`;
     const order: string[] = [];
     for await (const { stream, bytes } of (await run(program)).output) {
       const text = Buffer.from(bytes).toString();
       order.push(`${stream}:${text}`);
-      await writeFile(join(heard, text), '');
+      await writeFile(join(markers, text), '');
     }
     expect(order).toEqual(['stdout:a', 'stderr:b', 'stdout:c']);
   });
 
-  it('reports the signal that ended it', async () => {
+  it('reports the signal that killed it', async () => {
     const running = await run(`process.kill(process.pid, 'SIGKILL')`);
     expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
   });
@@ -101,7 +102,7 @@ describe('a launched process', () => {
     expect(() => process.kill(-running.identity.pid, 0)).not.toThrow();
   });
 
-  it('gets exactly the environment and the folder it was given, and an empty input', async () => {
+  it('gets exactly the given environment and folder, and an empty stdin', async () => {
     const cwd = await makeFolder({});
     const running = await launchProcess({
       command: [
@@ -117,30 +118,30 @@ describe('a launched process', () => {
   });
 
   it('gets its arguments unchanged, without a shell', async () => {
-    const hostile = `$(echo shell) "; \`ls\` '*' \n--flag`;
-    const running = await startNode(['-e', 'process.stdout.write(process.argv[1])', hostile]);
-    expect(await readAll(running.output)).toEqual({ stdout: hostile });
+    const shellSyntax = `$(echo shell) "; \`ls\` '*' \n--flag`;
+    const running = await startNode(['-e', 'process.stdout.write(process.argv[1])', shellSyntax]);
+    expect(await readAll(running.output)).toEqual({ stdout: shellSyntax });
   });
 
-  it('gets its complete input', async () => {
+  it('gets its complete stdin', async () => {
     const stdin = 'ä'.repeat(500_000);
     const running = await run(`process.stdin.pipe(process.stdout)`, { stdin });
     expect((await readAll(running.output))['stdout']).toBe(stdin);
   });
 
-  it('may end without reading an input of any size', async () => {
+  it('can exit without reading its input, whatever its size', async () => {
     const running = await run(`process.exit(4)`, { stdin: 'x'.repeat(20_000_000) });
     expect(await running.ended).toEqual({ exitCode: 4, signal: null });
     expect(await readAll(running.output)).toEqual({});
   });
 
-  it('may close its input early and continue', async () => {
+  it('can close its stdin early and continue', async () => {
     const program = `process.stdin.on('close', () => process.stdout.write('continued')).destroy()`;
     const running = await run(program, { stdin: 'x'.repeat(5_000_000) });
     expect(await readAll(running.output)).toEqual({ stdout: 'continued' });
   });
 
-  it('loses no byte of a burst at its end', async () => {
+  it('loses no byte of a burst before its exit', async () => {
     const running = await run(`process.stdout.write('y'.repeat(400_000), () => process.exit(0))`);
     await running.ended;
     // Longer than the output stays open after the exit.
@@ -148,7 +149,7 @@ describe('a launched process', () => {
     expect((await readAll(running.output))['stdout']).toHaveLength(400_000);
   });
 
-  it('waits while its reader does not read, so that memory is bounded', async () => {
+  it('waits while its reader does not read, so memory is bounded', async () => {
     const program = `let sent = 0; const more = () => { while (sent < 160) { sent += 1;
       if (!process.stdout.write(Buffer.alloc(65536, 120))) { process.stdout.once('drain', more); break; } }
       process.stderr.write('.'); }; more();`;
@@ -171,7 +172,7 @@ describe('a launched process', () => {
   });
 });
 
-describe('the leftovers of an ended process', () => {
+describe('the leftovers of an exited process', () => {
   it.each([['in its group'], ['escaped'], ['chatty'], ['escaped chatty']])(
     'do not delay the end of the output: a child %s that has its stdout open',
     async (how) => {
@@ -185,7 +186,7 @@ describe('the leftovers of an ended process', () => {
     },
   );
 
-  it('are ended even if they do not have the output open', async () => {
+  it('are terminated even if they do not have the output open', async () => {
     const program = `const c = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
       process.stdout.write(String(c.pid), () => process.exit(0))`;
     const running = await run(program);
@@ -217,7 +218,7 @@ describe('stopping', () => {
     expect(await readAll(running.output)).toEqual({});
   });
 
-  it('ends a process that waits for its reader', async () => {
+  it('terminates a process that waits for its reader', async () => {
     const running = await run(`process.stdout.write('x'.repeat(50_000_000)); setInterval(() => {}, 1000)`);
     await running.output[Symbol.asyncIterator]().next();
     await running.stop();
@@ -226,7 +227,7 @@ describe('stopping', () => {
     expect(stdout.length).toBeGreaterThan(0);
   });
 
-  it('has no further effect when it is repeated, even after the end', async () => {
+  it('has no further effect when repeated, even after the exit', async () => {
     const running = await run(`setInterval(() => {}, 1000)`);
     await Promise.all([running.stop(), running.stop()]);
     await running.stop();
@@ -234,7 +235,7 @@ describe('stopping', () => {
   });
 });
 
-describe('a program that cannot be launched', () => {
+describe('a command that cannot be launched', () => {
   const command = (program: string, cwd = process.cwd()): Parameters<typeof launchProcess>[0] => ({
     command: [program],
     cwd,
@@ -272,7 +273,7 @@ describe('a program that cannot be launched', () => {
     );
   });
 
-  it('may exist and not be executable', async () => {
+  it('can exist without being executable', async () => {
     const folder = await makeFolder({ program: 'hello' });
     await chmod(join(folder, 'program'), 0o644);
     await expect(launchProcess(command(join(folder, 'program')))).rejects.toMatchObject({
@@ -281,7 +282,7 @@ describe('a program that cannot be launched', () => {
     });
   });
 
-  it('may have arguments that are too long or contain a NUL', async () => {
+  it('can have arguments that are too long or contain a NUL', async () => {
     const { cwd, env } = command('');
     const tooLong = launchProcess({ command: [process.execPath, 'x'.repeat(5_000_000)], cwd, env });
     await expect(tooLong).rejects.toMatchObject({
@@ -316,7 +317,7 @@ describe('a process in a terminal', () => {
     expect(all.map((pty) => [pty.length, pty.slice(-4)])).toEqual(all.map(() => [2_000_003, 'xend']));
   });
 
-  it('is ended with its group', async () => {
+  it('is terminated with its group', async () => {
     const running = await startNode([STUBBORN], { terminal: true, graceMs: 100 });
     const [, inside, outside] = JSON.parse(await readLine(running)) as number[];
     await running.stop();
@@ -337,7 +338,7 @@ describe('a process in a terminal', () => {
     expect((await readAll(running.output))['pty']).toHaveLength(10_000);
   });
 
-  it('leaves no descriptor behind', async () => {
+  it('leaks no descriptor', async () => {
     const count = (): number => readdirSync('/dev/fd').length;
     await readAll((await run(`process.stdout.write('warm')`, { terminal: true })).output);
     // The first terminal might still be open; descriptors leaked by the others would increase the count.
@@ -346,7 +347,7 @@ describe('a process in a terminal', () => {
     await expect.poll(count, { timeout: 30_000 }).toBeLessThanOrEqual(before);
   });
 
-  it('is not launched if the program does not exist', async () => {
+  it('is not launched if the executable does not exist', async () => {
     const command = { command: ['no-such-program'] as const, cwd: process.cwd(), env: {}, terminal: true };
     await expect(launchProcess(command)).rejects.toMatchObject({
       code: 'PROCESS_NOT_STARTED',
@@ -355,14 +356,14 @@ describe('a process in a terminal', () => {
   });
 });
 
-describe('a process with a terminal in addition to its pipes', () => {
+describe('a process with a terminal besides its pipes', () => {
   const program = `
     const { writeSync, openSync } = require('node:fs');
     writeSync(1, 'out ' + process.stdout.isTTY + '\\n');
     writeSync(2, 'err ' + process.stderr.isTTY + '\\n');
     writeSync(openSync('/dev/tty', 'w'), 'shown\\n');`;
 
-  it('prints to pipes, and its output to the terminal is another stream', async () => {
+  it('prints to pipes, and its terminal output is a separate stream', async () => {
     const running = await run(program, { terminal: 'beside' });
     expect(await readAll(running.output)).toEqual({
       stdout: 'out undefined\n',
@@ -378,7 +379,7 @@ describe('a process with a terminal in addition to its pipes', () => {
     expect(await readAll(running.output)).toEqual({ stdout: '$(id); "x" and input' });
   });
 
-  it('is ended with its group', async () => {
+  it('is terminated with its group', async () => {
     const running = await startNode([STUBBORN], { terminal: 'beside', graceMs: 100 });
     const [, inside, outside] = JSON.parse(await readLine(running)) as number[];
     await running.stop();
@@ -387,7 +388,7 @@ describe('a process with a terminal in addition to its pipes', () => {
     process.kill(outside ?? 0, 'SIGKILL');
   });
 
-  it('is not launched if the program does not exist', async () => {
+  it('is not launched if the executable does not exist', async () => {
     const command = { command: ['no-such-program'] as const, cwd: process.cwd(), env: {}, terminal: 'beside' } as const;
     await expect(launchProcess(command)).rejects.toMatchObject({
       code: 'PROCESS_NOT_STARTED',

@@ -3,7 +3,7 @@ import type { OutputChunk, OutputQueue } from './output-queue.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { spawnProcess } from './spawn-process.js';
 import type { ProcessCommand, ProcessEnd, ProcessInput, SpawnedProcess } from './spawn-process.js';
-import { endGroup, endSandbox, waitUntilGone, isGroupAlive } from './process-group.js';
+import { terminateGroup, terminateSandbox, waitUntilGone, isGroupAlive } from './process-group.js';
 import { canSignal } from './process-identity.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
@@ -72,13 +72,13 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
     await waitUntilGone(() => !canSignal(-pid), GROUP_EXIT_MS);
     isGroupGone = !(await isGroupAlive(pid));
   }
-  const checked = exited.then(async () => (groupCheck = checkGroup()));
+  const groupChecked = exited.then(async () => (groupCheck = checkGroup()));
 
   async function finish(): Promise<void> {
-    await checked;
+    await groupChecked;
     await drainOutput(queue, { quietMs, drainMs });
     try {
-      if (!isGroupGone) await endAll(Math.min(graceMs, LEFTOVER_GRACE_MS));
+      if (!isGroupGone) await terminateAll(Math.min(graceMs, LEFTOVER_GRACE_MS));
       isGroupGone = true;
       // Reads the last output of leftover processes; a process that left the group could keep the pipe open forever.
       await drainOutput(queue, { quietMs, drainMs });
@@ -90,12 +90,12 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   async function stop(): Promise<void> {
     await groupCheck;
     if (isGroupGone) return;
-    await endAll(graceMs);
+    await terminateAll(graceMs);
   }
 
-  async function endAll(milliseconds: number): Promise<void> {
-    if (command.sandbox === undefined) await endGroup(pid, milliseconds);
-    else await endSandbox(pid, milliseconds);
+  async function terminateAll(milliseconds: number): Promise<void> {
+    if (command.sandbox === undefined) await terminateGroup(pid, milliseconds);
+    else await terminateSandbox(pid, milliseconds);
   }
 
   // A leftover process that cannot be terminated is reported by `stop`.
@@ -123,15 +123,15 @@ async function drainOutput(
   queue: OutputQueue,
   { quietMs, drainMs }: { readonly quietMs: number; readonly drainMs: number },
 ): Promise<void> {
-  let spent = 0;
-  let quiet = 0;
-  while (!queue.isEnded && quiet < quietMs && spent < drainMs) {
+  let elapsedMs = 0;
+  let silentMs = 0;
+  while (!queue.isEnded && silentMs < quietMs && elapsedMs < drainMs) {
     const { arrivals, isFull } = queue;
     await Promise.race([sleep(TICK_MS), queue.ended]);
     // After a busy loop a timer fires before bytes that arrived earlier.
     await nextTurn();
     if (isFull || queue.isFull) continue;
-    spent += TICK_MS;
-    quiet = queue.arrivals === arrivals ? quiet + TICK_MS : 0;
+    elapsedMs += TICK_MS;
+    silentMs = queue.arrivals === arrivals ? silentMs + TICK_MS : 0;
   }
 }

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { createOutputQueue } from './output-queue.js';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
-const quiet = (): void => undefined;
+const ignoreFlow = (): void => undefined;
 
 describe('createOutputQueue', () => {
   it('passes a chunk to a waiting reader unchanged', async () => {
-    const queue = createOutputQueue(quiet);
+    const queue = createOutputQueue(ignoreFlow);
     const next = queue.output.next();
     const chunk = bytes('a');
     queue.push('stdout', chunk);
@@ -15,7 +15,7 @@ describe('createOutputQueue', () => {
   });
 
   it('merges chunks of one stream for a slow reader, and keeps the order of the streams', async () => {
-    const queue = createOutputQueue(quiet);
+    const queue = createOutputQueue(ignoreFlow);
     for (const [stream, text] of [
       ['stdout', 'a'],
       ['stdout', 'b'],
@@ -25,9 +25,9 @@ describe('createOutputQueue', () => {
       queue.push(stream, bytes(text));
     }
     queue.end();
-    const got: string[] = [];
-    for await (const chunk of queue.output) got.push(`${chunk.stream}:${Buffer.from(chunk.bytes).toString()}`);
-    expect(got).toEqual(['stdout:ab', 'stderr:c', 'stdout:d']);
+    const received: string[] = [];
+    for await (const chunk of queue.output) received.push(`${chunk.stream}:${Buffer.from(chunk.bytes).toString()}`);
+    expect(received).toEqual(['stdout:ab', 'stderr:c', 'stdout:d']);
   });
 
   it('pauses the process when it is full and resumes it when it is half empty', async () => {
@@ -52,8 +52,8 @@ describe('createOutputQueue', () => {
     expect(await queue.output.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('ends a reader that waits', async () => {
-    const queue = createOutputQueue(quiet);
+  it('ends a waiting reader', async () => {
+    const queue = createOutputQueue(ignoreFlow);
     const next = queue.output.next();
     queue.end();
     expect(await next).toEqual({ done: true, value: undefined });
@@ -66,7 +66,7 @@ describe('createOutputQueue', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const queue = createOutputQueue(quiet);
+        const queue = createOutputQueue(ignoreFlow);
         const sent = { stdout: '', stderr: '' };
         const pulls: Promise<IteratorResult<{ stream: string; bytes: Uint8Array }, undefined>>[] = [];
         for (const next of steps) {
@@ -77,13 +77,13 @@ describe('createOutputQueue', () => {
           }
         }
         queue.end();
-        const got: Record<string, string> = { stdout: '', stderr: '' };
+        const received: Record<string, string> = { stdout: '', stderr: '' };
         const keep = ({ stream, bytes: part }: { stream: string; bytes: Uint8Array }): void => {
-          got[stream] += Buffer.from(part).toString();
+          received[stream] += Buffer.from(part).toString();
         };
         for (const result of await Promise.all(pulls)) if (result.value !== undefined) keep(result.value);
         for await (const chunk of queue.output) keep(chunk);
-        expect(got).toEqual(sent);
+        expect(received).toEqual(sent);
       }),
     );
   });

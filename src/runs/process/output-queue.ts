@@ -47,10 +47,10 @@ export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQue
     if (first === undefined) return undefined;
     head += 1;
     let length = first.bytes.length;
-    const pieces = [first.bytes];
+    const parts = [first.bytes];
     for (let next = queued[head]; next?.stream === first.stream; next = queued[head]) {
       if (length + next.bytes.length > MERGED_BYTES) break;
-      pieces.push(next.bytes);
+      parts.push(next.bytes);
       length += next.bytes.length;
       head += 1;
     }
@@ -63,7 +63,7 @@ export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQue
       isFull = false;
       flow(true);
     }
-    return pieces.length === 1 ? first : { stream: first.stream, bytes: Buffer.concat(pieces, length) };
+    return parts.length === 1 ? first : { stream: first.stream, bytes: Buffer.concat(parts, length) };
   }
 
   function finish(): void {

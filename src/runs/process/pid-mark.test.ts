@@ -9,7 +9,7 @@ function start(): number {
 }
 
 describe.runIf(process.platform === 'linux')('a mark in the sequence of process ids', () => {
-  it('separates processes that were started before it from those after it', () => {
+  it('separates processes started before it from processes started after it', () => {
     const before = start();
     const mark = readPidMark();
     const after = start();
@@ -19,7 +19,7 @@ describe.runIf(process.platform === 'linux')('a mark in the sequence of process 
     expect(isAfter(process.pid)).toBe(false);
   });
 
-  it('treats ids after a wrap-around as later ones', () => {
+  it('treats ids after a wrap-around as later ids', () => {
     const now = readPidMark();
     const isAfter = createPidFilter({ last: (now?.last ?? 0) + 1000, started: now?.started ?? 0 });
     expect(isAfter((now?.last ?? 0) + 1001)).toBe(true);
@@ -27,7 +27,7 @@ describe.runIf(process.platform === 'linux')('a mark in the sequence of process 
     expect(isAfter((now?.last ?? 0) + 999)).toBe(false);
   });
 
-  it('includes all processes if it is unknown, or so old that process ids may have wrapped around', () => {
+  it('includes all processes if it is unknown, or so old that process ids could have wrapped around', () => {
     const now = readPidMark();
     expect(createPidFilter(undefined)(1)).toBe(true);
     expect(createPidFilter({ last: now?.last ?? 0, started: (now?.started ?? 0) - 2 ** 23 })(1)).toBe(true);

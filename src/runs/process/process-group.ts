@@ -4,7 +4,7 @@ import { SluiceError } from '../../base/index.js';
 import { canSignal, readProcessStat } from './process-identity.js';
 
 /** The time a killed process has to disappear before it counts as stuck in the kernel. */
-const VANISH_MS = 5000;
+const EXIT_TIMEOUT_MS = 5000;
 
 /** Sends a signal to a process group; does nothing if the group no longer exists. */
 function signalGroup(leader: number, signal: NodeJS.Signals): void {
@@ -55,7 +55,7 @@ export function listPids(): number[] {
  * Terminates a group with SIGTERM, then with SIGKILL after the grace period; resolves when all its processes have
  * exited.
  */
-export async function endGroup(leader: number, graceMs: number): Promise<void> {
+export async function terminateGroup(leader: number, graceMs: number): Promise<void> {
   signalGroup(leader, 'SIGTERM');
   if (await waitUntilGone(async () => !(await isGroupAlive(leader)), graceMs)) return;
   await killGroup(leader);
@@ -66,7 +66,7 @@ export async function endGroup(leader: number, graceMs: number): Promise<void> {
  * created the sandbox, and its exit would kill them immediately. SIGKILL kills the leader, and the kernel kills
  * everything inside.
  */
-export async function endSandbox(leader: number, graceMs: number): Promise<void> {
+export async function terminateSandbox(leader: number, graceMs: number): Promise<void> {
   let isSignaled = false;
   const isGone = async (): Promise<boolean> => {
     // Repeated until a process is found, because the command inside might not have been started yet.
@@ -109,9 +109,9 @@ function readChildren(): ReadonlyMap<number, readonly number[]> {
 
 /** Returns all descendants of a process, excluding the process itself. */
 export function collectDescendants(pid: number, children: ReadonlyMap<number, readonly number[]>): number[] {
-  const found = [...(children.get(pid) ?? [])];
-  for (const each of found) found.push(...(children.get(each) ?? []));
-  return found;
+  const descendants = [...(children.get(pid) ?? [])];
+  for (const each of descendants) descendants.push(...(children.get(each) ?? []));
+  return descendants;
 }
 
 /** Whether the kernel lists a process's children; otherwise all processes have to be scanned. */
@@ -123,9 +123,9 @@ const LISTS_CHILDREN = existsSync('/proc/self/task') && existsSync(`/proc/self/t
  */
 export function listDescendants(pid: number): number[] {
   if (!LISTS_CHILDREN) return collectDescendants(pid, readChildren());
-  const found = readOwnChildren(pid);
-  for (const each of found) found.push(...readOwnChildren(each));
-  return found;
+  const descendants = readOwnChildren(pid);
+  for (const each of descendants) descendants.push(...readOwnChildren(each));
+  return descendants;
 }
 
 /** Reads the children of all threads of a process. */
@@ -143,7 +143,7 @@ function readOwnChildren(pid: number): number[] {
 
 async function killGroup(leader: number): Promise<void> {
   signalGroup(leader, 'SIGKILL');
-  if (await waitUntilGone(async () => !(await isGroupAlive(leader)), VANISH_MS)) return;
+  if (await waitUntilGone(async () => !(await isGroupAlive(leader)), EXIT_TIMEOUT_MS)) return;
   throw new SluiceError(
     'PROCESS_NOT_ENDED',
     `Process group ${leader} is still running after SIGKILL. Check what it is waiting for (ps -o pid,stat,wchan) and end it manually.`,

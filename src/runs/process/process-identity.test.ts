@@ -6,7 +6,7 @@ import { canSignal, identifyOwnProcess, identifyProcess, getProcessState } from 
 /** Larger than any process id on Linux. */
 const UNUSED_PID = 5_000_000;
 
-describe('the identity of a process', () => {
+describe('a process identity', () => {
   it('is the same each time', async () => {
     expect(await identifyProcess(process.pid)).toEqual(await identifyOwnProcess());
     expect(await getProcessState(await identifyOwnProcess())).toBe('alive');
@@ -24,7 +24,7 @@ describe('the identity of a process', () => {
     expect(await getProcessState(earlier)).toBe('gone');
   });
 
-  it('has the state gone when the process has ended', async () => {
+  it('has the state gone when the process has exited', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     const identity = await identifyProcess(child.pid ?? UNUSED_PID);
     expect(identity && (await getProcessState(identity))).toBe('alive');

@@ -65,21 +65,21 @@ const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 /** Reads all records in a folder, which need not exist. */
 export async function readProcessRecords(folder: string): Promise<FoundRecord[]> {
   const names = await readdir(folder).catch(() => []);
-  const found: FoundRecord[] = [];
+  const records: FoundRecord[] = [];
   for (const name of names.filter((entry) => entry.endsWith(RECORD_SUFFIX))) {
     const path = join(folder, name);
     const text = await readSmallFile(path, RECORD_BYTES).catch(() => undefined);
     const record = text === undefined ? undefined : parseRecord(path, text);
     if (record === undefined) await removeOld(path);
-    else found.push(record);
+    else records.push(record);
   }
-  return found;
+  return records;
 }
 
 /** Removes a record that is too old to be useful. */
 export async function removeOld(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (found !== undefined && Date.now() - found.mtimeMs > MAX_AGE_MS) await rm(path, { force: true });
+  const stats = await stat(path).catch(() => undefined);
+  if (stats !== undefined && Date.now() - stats.mtimeMs > MAX_AGE_MS) await rm(path, { force: true });
 }
 
 function parseRecord(path: string, text: string): FoundRecord | undefined {

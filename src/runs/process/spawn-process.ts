@@ -86,19 +86,19 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
   // A sandbox, or the shell that opens the terminal, would report a missing executable as an exit code.
   const reportsMissing = use !== 'beside' && command.sandbox === undefined;
   if (!reportsMissing && (await findProgram(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
-    throw await explainNotStarted(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
+    throw await explainLaunchFailure(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
   const terminal = use === false ? undefined : await openTerminal();
   let launch: Launch;
   try {
     launch = start(command, terminal);
   } catch (cause) {
     terminal?.close();
-    throw await explainNotStarted(command, cause);
+    throw await explainLaunchFailure(command, cause);
   }
   // There must be no `await` between here and the race below, or events from the child could be missed.
   const { child, streams } = launch;
   const { pid, stdin } = child;
-  const identified = pid === undefined ? undefined : identifyProcess(pid);
+  const identity = pid === undefined ? undefined : identifyProcess(pid);
   const failure = new Promise<never>((_resolve, reject) => {
     // Never removed: an error without a listener would crash this process.
     child.on('error', reject);
@@ -106,10 +106,10 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
   const exited = new Promise<ProcessEnd>((resolve) => {
     child.once('exit', (exitCode, signal) => {
       stdin?.destroy();
-      resolve(command.sandbox === undefined ? { exitCode, signal } : readSandboxedEnd(exitCode, signal));
+      resolve(command.sandbox === undefined ? { exitCode, signal } : decodeSandboxedExit(exitCode, signal));
     });
   });
-  const started = new Promise<void>((resolve) => {
+  const spawned = new Promise<void>((resolve) => {
     child.once('spawn', resolve);
   });
   forward(streams, sink);
@@ -123,16 +123,16 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
     terminal?.close();
   };
   try {
-    await Promise.race([started, failure]);
+    await Promise.race([spawned, failure]);
   } catch (cause) {
     close();
-    throw await explainNotStarted(command, cause);
+    throw await explainLaunchFailure(command, cause);
   }
   failure.catch(() => undefined);
-  if (pid === undefined) throw await explainNotStarted(command, undefined);
+  if (pid === undefined) throw await explainLaunchFailure(command, undefined);
   if (command.keepInput !== true) stdin?.end(command.stdin);
   return {
-    identity: (await identified) ?? { pid, started: null },
+    identity: (await identity) ?? { pid, started: null },
     exited,
     input: {
       write: (bytes) => {
@@ -171,9 +171,11 @@ const OPEN_TERMINAL = ': <"$0"; exec "$@"';
 
 function start(command: ProcessCommand, terminal: Terminal | undefined): Launch {
   const { command: argv, env, descriptors } = command.sandbox ?? { ...command, descriptors: [] };
-  const isBeside = terminal !== undefined && command.terminal === 'beside';
-  const [program, ...args] = isBeside ? (['/bin/sh', '-c', OPEN_TERMINAL, terminal.path, ...argv] as const) : argv;
-  const output = isBeside ? 'pipe' : (terminal?.fd ?? 'pipe');
+  const hasPipesAndTerminal = terminal !== undefined && command.terminal === 'beside';
+  const [program, ...args] = hasPipesAndTerminal
+    ? (['/bin/sh', '-c', OPEN_TERMINAL, terminal.path, ...argv] as const)
+    : argv;
+  const output = hasPipesAndTerminal ? 'pipe' : (terminal?.fd ?? 'pipe');
   const child = spawn(program, args, {
     cwd: command.cwd,
     env: { ...env },
@@ -189,14 +191,14 @@ function start(command: ProcessCommand, terminal: Terminal | undefined): Launch 
     ],
   });
   // If no file descriptor is free, the child has no pipes, and an error follows.
-  const named: readonly { readonly name: StreamName; readonly readable: Readable | null | undefined }[] = [
+  const outputs: readonly { readonly name: StreamName; readonly readable: Readable | null | undefined }[] = [
     { name: 'stdout' as const, readable: child.stdout },
     { name: 'stderr' as const, readable: child.stderr },
     { name: 'pty' as const, readable: terminal?.output ?? null },
   ];
   return {
     child,
-    streams: named.flatMap(({ name, readable }) =>
+    streams: outputs.flatMap(({ name, readable }) =>
       readable === null || readable === undefined ? [] : [{ name, readable }],
     ),
   };
@@ -207,7 +209,7 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
 );
 
 /** Returns how the process inside a sandbox exited: its signal is encoded in the exit code, as in shells. */
-function readSandboxedEnd(exitCode: number | null, signal: string | null): ProcessEnd {
+function decodeSandboxedExit(exitCode: number | null, signal: string | null): ProcessEnd {
   const innerSignal = exitCode === null || exitCode <= 128 ? undefined : SIGNAL_NAMES.get(exitCode - 128);
   return innerSignal === undefined ? { exitCode, signal } : { exitCode: null, signal: innerSignal };
 }
@@ -226,7 +228,7 @@ function forward(streams: readonly OutputStream[], sink: OutputSink): void {
 }
 
 /** Explains why a process could not be launched, and what to do. */
-async function explainNotStarted(
+async function explainLaunchFailure(
   { command, cwd }: Pick<ProcessCommand, 'command' | 'cwd'>,
   cause: unknown,
 ): Promise<SluiceError> {

@@ -14,7 +14,7 @@ export interface TrackedTree {
 const PAUSE_MS = 100;
 const PAUSE_FACTOR = 20;
 const GRACE_MS = 500;
-const VANISH_MS = 5000;
+const EXIT_TIMEOUT_MS = 5000;
 
 /** Start times by process id, because ids are reused. */
 type KnownProcesses = Map<number, string>;
@@ -36,15 +36,15 @@ export function trackTree(pid: number): TrackedTree {
   trees.add(known);
   if (timer === undefined) scheduleScan(PAUSE_MS);
   return {
-    scan: () => addNew([known]),
+    scan: () => addDescendants([known]),
     async end() {
-      if (trees.delete(known)) addNew([known]);
+      if (trees.delete(known)) addDescendants([known]);
       if (trees.size === 0) {
         clearTimeout(timer);
         timer = undefined;
       }
       known.delete(pid);
-      await endKnown(known);
+      await terminateAll(known);
     },
   };
 }
@@ -52,7 +52,7 @@ export function trackTree(pid: number): TrackedTree {
 function scheduleScan(milliseconds: number): void {
   timer = setTimeout(() => {
     const started = performance.now();
-    addNew(trees);
+    addDescendants(trees);
     scheduleScan(Math.max(PAUSE_MS, (performance.now() - started) * PAUSE_FACTOR));
   }, milliseconds);
   // The timer must not keep this process alive.
@@ -60,7 +60,7 @@ function scheduleScan(milliseconds: number): void {
 }
 
 /** Adds children of known processes, and removes processes that have exited. */
-function addNew(trackers: Iterable<KnownProcesses>): void {
+function addDescendants(trackers: Iterable<KnownProcesses>): void {
   const all = new Map<number, ProcessStat>();
   const children = new Map<number, number[]>();
   for (const pid of listPids()) {
@@ -81,7 +81,7 @@ function addNew(trackers: Iterable<KnownProcesses>): void {
   }
 }
 
-async function endKnown(known: KnownProcesses): Promise<void> {
+async function terminateAll(known: KnownProcesses): Promise<void> {
   const listRunning = (): number[] =>
     [...known].flatMap(([pid, ticks]) => {
       const stat = readProcessStat(pid);
@@ -89,7 +89,7 @@ async function endKnown(known: KnownProcesses): Promise<void> {
     });
   for (const [signal, milliseconds] of [
     ['SIGTERM', GRACE_MS],
-    ['SIGKILL', VANISH_MS],
+    ['SIGKILL', EXIT_TIMEOUT_MS],
   ] as const) {
     for (const pid of listRunning()) {
       try {

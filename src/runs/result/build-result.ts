@@ -14,7 +14,7 @@ export interface RunTotals {
 }
 
 /** Maximum candidates in a result; the first few are enough to see what is wrong. */
-const MAX_TRIED = 32;
+const MAX_CANDIDATES = 32;
 
 /** Maximum repairs in a result; an answer can need one for every character. */
 const MAX_REPAIRS = 100;
@@ -62,7 +62,7 @@ export function describeOutcome(
     return {
       status: 'failed',
       repair_level: 'none',
-      error: { ...UNEXPLAINED, ...describeEngineFailure(engineFailure) },
+      error: { ...UNEXPLAINED_FAILURE, ...describeEngineFailure(engineFailure) },
     };
   switch (judged?.verdict) {
     case 'validated':
@@ -82,7 +82,7 @@ export function describeOutcome(
 }
 
 /** The failure if neither the output nor the exit code shows whether the work was done. */
-const UNEXPLAINED: RunFailure = {
+const UNEXPLAINED_FAILURE: RunFailure = {
   category: 'engine',
   code: 'INSUFFICIENT_EVIDENCE',
   message: REASON_CODES.INSUFFICIENT_EVIDENCE,
@@ -97,7 +97,9 @@ function describeEngineFailure(engineFailure: EngineFailure | null): Pick<RunFai
 function listFailureDetails(judged: JudgedOutput | null): Pick<RunFailure, 'issues' | 'tried'> {
   if (judged?.verdict !== 'not_validated' || judged.error === undefined) return {};
   const { issues, attempts } = judged.error;
-  const tried = attempts.slice(0, MAX_TRIED).map(({ candidate, code, message }) => ({ ...candidate, code, message }));
+  const tried = attempts
+    .slice(0, MAX_CANDIDATES)
+    .map(({ candidate, code, message }) => ({ ...candidate, code, message }));
   return { ...(issues === undefined ? {} : { issues }), tried };
 }
 

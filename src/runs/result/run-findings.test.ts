@@ -31,19 +31,21 @@ const say = (text: string) => ({
 });
 
 describe('diagnostics', () => {
-  it('list the same kind once and count it', () => {
-    const retries = Array.from({ length: 7 }, (_none, index) => retry(index + 1, 401, 'authentication_failed'));
+  it('of the same kind are listed once and counted', () => {
+    const retries = Array.from({ length: 7 }, (_value, index) => retry(index + 1, 401, 'authentication_failed'));
     const { diagnostics } = collect('claude', [init, ...retries]).summarize(undefined);
     expect(diagnostics).toMatchObject([{ code: 'ENGINE_AUTH_HINT', count: 7, severity: 'warning', http_status: 401 }]);
     expect(diagnostics?.[0]?.message).toContain('authentication failed');
   });
 
-  it('are bounded, and unknown fields do not hide errors of the engine', () => {
-    const odd = Array.from({ length: 60 }, (_none, index) => ({
+  it('are bounded, and unknown fields do not hide engine errors', () => {
+    const unknownRecords = Array.from({ length: 60 }, (_value, index) => ({
       ...say(`m${index}`),
       [`odd_${'x'.repeat(index + 1)}`]: 1,
     }));
-    const { diagnostics = [] } = collect('claude', [init, ...odd, retry(1, 500, 'server_error')]).summarize(undefined);
+    const { diagnostics = [] } = collect('claude', [init, ...unknownRecords, retry(1, 500, 'server_error')]).summarize(
+      undefined,
+    );
     expect(diagnostics.length).toBeLessThanOrEqual(50);
     expect(diagnostics.filter(({ code }) => code === 'UNKNOWN_FIELD')).toHaveLength(25);
     expect(diagnostics.some(({ code }) => code === 'ENGINE_RETRYING')).toBe(true);
@@ -55,13 +57,13 @@ describe('addDiagnostic', () => {
     const findings = new RunFindings();
     const add = (name: string) => findings.addDiagnostic({ code: 'HOST_DENIED', message: `denied ${name}` });
     expect([add('a'), add('a'), add('b')]).toEqual([true, false, true]);
-    const added = Array.from({ length: 100 }, (_none, index) => add('x'.repeat(index + 1)));
-    expect(added.filter(Boolean)).toHaveLength(23);
+    const isFirst = Array.from({ length: 100 }, (_value, index) => add('x'.repeat(index + 1)));
+    expect(isFirst.filter(Boolean)).toHaveLength(23);
   });
 });
 
 describe('the error that explains a failure', () => {
-  it('is the last one the engine reported', () => {
+  it('is the last error the engine reported', () => {
     const { engineFailure } = collect('claude', [
       init,
       retry(1, 429, 'rate_limit'),
@@ -70,7 +72,7 @@ describe('the error that explains a failure', () => {
     expect(engineFailure).toMatchObject({ cause: 'auth', httpStatus: 401 });
   });
 
-  it('is dropped after the agent continued', () => {
+  it('is dropped once the agent continues', () => {
     expect(collect('claude', [init, retry(1, 429, 'rate_limit'), say('Here.')]).engineFailure).toBeNull();
     const { engineFailure } = collect('claude', [init, retry(2, 401, 'authentication_failed')]);
     const repeated = [init, retry(2, 401, 'authentication_failed'), say(engineFailure?.message ?? '')];
@@ -100,12 +102,12 @@ describe('the error that explains a failure', () => {
 });
 
 describe('the model', () => {
-  it('is the one the engine named, not the name in its own messages', () => {
+  it('is the model named by the engine, not the name in its own messages', () => {
     const synthetic = { ...say('API Error'), message: { ...say('x').message, model: '<synthetic>' } };
     expect(collect('claude', [synthetic, init]).summarize('opus').model).toBe('claude-opus-5-5');
   });
 
-  it('is the requested one if the engine names none', () => {
+  it('is the requested model if the engine names no model', () => {
     expect(collect('codex', [{ type: 'thread.started', thread_id: 't' }]).summarize('gpt').model).toBe('gpt');
     expect(collect('codex', []).summarize(undefined)).not.toHaveProperty('model');
   });
@@ -168,7 +170,7 @@ describe('denied tools', () => {
     ]);
   });
 
-  it('of OpenCode are calls of tools it withholds', () => {
+  it('of OpenCode are calls to tools it withholds', () => {
     const error = "Model tried to call unavailable tool 'invalid'. Available tools: glob, grep, read.";
     const state = { status: 'error', input: { filePath: 'a' }, error, time: { start: 1, end: 2 } };
     const part = { id: 'p', type: 'tool', tool: 'write', callID: 'c', sessionID: 's', messageID: 'm', state };
@@ -178,7 +180,7 @@ describe('denied tools', () => {
     expect(denials).toEqual([{ tool: 'write', tool_call_id: 'c', input: { filePath: 'a' }, reason: error }]);
   });
 
-  it('of Gemini are calls of tools it withholds, not of tools that do not exist', () => {
+  it('of Gemini are calls to tools it withholds, not to tools that do not exist', () => {
     const call = (tool: string, id: string) => [
       { type: 'tool_use', timestamp: '2026-11-15T00:00:00Z', tool_name: tool, tool_id: id, parameters: {} },
       {
@@ -194,7 +196,7 @@ describe('denied tools', () => {
   });
 
   it('are bounded', () => {
-    const permission_denials = Array.from({ length: 80 }, (_none, index) => ({
+    const permission_denials = Array.from({ length: 80 }, (_value, index) => ({
       tool_name: 'Bash',
       tool_use_id: `toolu_${index}`,
     }));

@@ -107,12 +107,12 @@ export class RunFindings {
     const key = tool_call_id ?? `${tool} ${reason}`;
     const known = this.#denials.get(key);
     if (known === undefined && this.#denials.size >= MAX_DENIALS) return;
-    const shown = known?.input ?? (isShort(input) ? input : undefined);
+    const shortInput = known?.input ?? (isShort(input) ? input : undefined);
     this.#denials.set(key, {
       tool,
       reason: known?.reason ?? shorten(reason),
       ...(tool_call_id === undefined ? {} : { tool_call_id }),
-      ...(shown === undefined ? {} : { input: shown }),
+      ...(shortInput === undefined ? {} : { input: shortInput }),
     });
   }
 

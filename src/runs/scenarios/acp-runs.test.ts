@@ -84,14 +84,14 @@ const reply =
   };
 
 describe('an ACP agent', () => {
-  it('is prompted although it refuses the login, because it may already be logged in', async () => {
+  it('is prompted although it rejects the login, because it might already be logged in', async () => {
     const { result, fcmp } = await converse([[{ say: 'Done.' }]], { agent: { refuse: 'authenticate' } });
     expect(result).toMatchObject({ status: 'success', text: 'Done.' });
     const codes = fcmp.flatMap((event) => (event.type === 'diagnostic.warning' ? [event.data.code] : []));
     expect(codes).toContain('ENGINE_AUTH_HINT');
   });
 
-  it('is started, authenticated and prompted, and both directions are captured with their order', async () => {
+  it('is started, authenticated and prompted, and both directions are captured in order', async () => {
     const { result, types, file, meta, calls, events } = await converse([
       [{ think: 'hm' }, { say: 'All ' }, { say: 'done.' }],
     ]);
@@ -113,8 +113,8 @@ describe('an ACP agent', () => {
         .map((line) => (line === '' ? '' : (JSON.parse(line) as Logged)['method'])),
     ).toEqual(['initialize', 'authenticate', 'session/new', 'session/prompt', '']);
     expect(await meta(1)).toMatchObject({ engine: 'fake', reads: 'acp' });
-    const prompted = events.find(({ protocol, event }) => protocol === 'rasp' && event.raw_ref?.stream === 'stdin');
-    expect(prompted?.event).toMatchObject({ data: { status: 'session/prompt' } });
+    const promptEvent = events.find(({ protocol, event }) => protocol === 'rasp' && event.raw_ref?.stream === 'stdin');
+    expect(promptEvent?.event).toMatchObject({ data: { status: 'session/prompt' } });
   });
 
   it('passes the contract, after a retry in the same session and the same process', async () => {
@@ -145,7 +145,7 @@ describe('an ACP agent', () => {
   it.each([
     ['session/load', { load: true, resume: false }],
     ['session/resume', {}],
-  ])('that was ended in the meantime is resumed with the reply, by %s', async (method, agent) => {
+  ])('that has been stopped meanwhile is resumed with the reply, by %s', async (method, agent) => {
     const { result, calls } = await converse([[{ say: 'Which?' }], [{ say: '{"__SKILL_DONE__": true}' }]], {
       spec: { mode: 'interactive', limits: { hold_s: 0.05 } },
       agent,
@@ -171,7 +171,7 @@ describe('an ACP agent', () => {
     expect(countProcesses(calls)).toBe(1);
   });
 
-  it('that ends while it waits and cannot be resumed ends the run with SESSION_LOST, its last output kept', async () => {
+  it('that exits while it waits and cannot be resumed ends the run with SESSION_LOST, keeping its last output', async () => {
     const { result, file } = await converse([[{ say: 'Which?' }, { later: 'bye', dies: 0 }]], {
       spec: { mode: 'interactive' },
       agent: { resume: false },
@@ -183,7 +183,7 @@ describe('an ACP agent', () => {
     expect(`${await file('stdout.1.log')}${await file('stdout.2.log')}`).toContain('bye');
   });
 
-  it('that is waiting is ended when the run is canceled or no answer comes in time', async () => {
+  it('that is waiting is stopped when the run is canceled or no answer arrives in time', async () => {
     const ask = [[{ say: 'Which?' }]];
     const canceled = await converse(ask, {
       spec: { mode: 'interactive' },
@@ -211,7 +211,7 @@ describe('an ACP agent', () => {
     expect(calls.map(({ method }) => method)).toContain('session/cancel');
   });
 
-  it('that ignores the cancellation is ended', async () => {
+  it('that ignores the cancellation is terminated', async () => {
     const { result } = await converse([[{ say: 'Working' }, { hang: true }]], {
       agent: { ignoresCancel: true, stays: true },
       onEvent: (event, run) => {
@@ -221,7 +221,7 @@ describe('an ACP agent', () => {
     expect(result).toMatchObject({ status: 'canceled' });
   });
 
-  it('that does not exit on its own after its turn is ended, without affecting the result', async () => {
+  it('that does not exit on its own after its turn is terminated, without affecting the result', async () => {
     const { result } = await converse([[{ say: 'ok' }]], { agent: { stays: true } });
     expect(result).toMatchObject({ status: 'success', text: 'ok', warnings: [] });
   });
@@ -243,7 +243,7 @@ describe('an ACP agent', () => {
   });
 });
 
-describe('inputs in addition to the prompt', () => {
+describe('inputs besides the prompt', () => {
   const image = { kind: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } as const;
 
   it('are sent only with the first prompt of a session', async () => {
@@ -267,7 +267,7 @@ describe('inputs in addition to the prompt', () => {
 });
 
 describe('permissions: ask', () => {
-  it('asks a person, who allows', async () => {
+  it('asks the user, who allows', async () => {
     const waits: string[] = [];
     const { result, data, calls } = await converse([[{ ask: WRITE }, { say: 'ok' }]], {
       spec: { permissions: 'ask' },
@@ -307,7 +307,7 @@ describe('permissions: ask', () => {
     ]);
   });
 
-  it('denies when no answer comes in time, and the run continues', async () => {
+  it('denies when no answer arrives in time, and the run continues', async () => {
     const { result, data } = await converse([[{ ask: WRITE }, { say: 'without it' }]], {
       spec: { permissions: 'ask', limits: { wait_s: 0.2 } },
     });
@@ -317,7 +317,7 @@ describe('permissions: ask', () => {
     ]);
   });
 
-  it('ends the process that waits too long, and resumes it with the answer', async () => {
+  it('stops a process that waits too long, and resumes its session with the answer', async () => {
     const { result, data, calls, types } = await converse([[{ ask: WRITE }], [{ ask: WRITE }, { say: 'ok' }]], {
       spec: { permissions: 'ask', limits: { hold_s: 0.2 } },
       onEvent: (event, run) => {
@@ -333,7 +333,7 @@ describe('permissions: ask', () => {
     expect(new Set(calls.flatMap(({ pid }) => pid ?? [])).size).toBe(2);
   });
 
-  it('resumes the session with an answer that comes while the process is being ended', async () => {
+  it('resumes the session with an answer that arrives while the process is being stopped', async () => {
     const { result, data } = await converse([[{ ask: WRITE }], [{ ask: WRITE }, { say: 'ok' }]], {
       spec: { permissions: 'ask', limits: { hold_s: 0.2 } },
       agent: { lingers: 1000 },
@@ -346,7 +346,7 @@ describe('permissions: ask', () => {
     expect(data('permission.replied')).toMatchObject([{ interaction_id: 'px_2_1', decision: 'allow', who: 'ann' }]);
   });
 
-  it('waits for the answers to all requests of an ended process, in any order', async () => {
+  it('waits for answers to all requests of an exited process, in any order', async () => {
     const asks = [WRITE, { ...WRITE, toolCallId: 'c2', rawInput: { file_path: 'b.txt' }, content: [] }];
     const onQuestion = vi.fn<() => Promise<void>>(async () => undefined);
     const { result, data } = await converse([[{ asks }], [{ asks }, { say: 'ok' }]], {
@@ -379,7 +379,7 @@ describe('permissions: ask', () => {
     expect(result.status).toBe('success');
   }, 20_000);
 
-  it('refuses an answer without a request, and one that is not an option', async () => {
+  it('rejects an answer without a request, and an answer that is not an option', async () => {
     const refused: unknown[] = [];
     await converse([[{ ask: WRITE }]], {
       spec: { permissions: 'ask' },
@@ -404,14 +404,14 @@ describe('permissions: ask', () => {
     expect(refused).toEqual(['REPLY_NOT_EXPECTED', 'INVALID_REPLY', 'taken', 'REPLY_NOT_EXPECTED']);
   });
 
-  it('is refused for an engine that cannot request permissions', async () => {
+  it('is rejected for an engine that cannot request permissions', async () => {
     await expect(converse([], { spec: { engine: 'gemini', permissions: 'ask' } })).rejects.toMatchObject({
       code: 'INVALID_RUN_SPEC',
     });
   });
 });
 
-describe('other permissions decide without a person', () => {
+describe('other permissions decide without a user', () => {
   it.each([
     ['safe', 'deny'],
     ['workspace', 'allow'],
@@ -552,7 +552,7 @@ describe('an agent that misbehaves ends with a code, and its bytes are kept', ()
     expect(await file('stdout.1.log')).toContain('s-1');
   });
 
-  it('dies while a question is open', async () => {
+  it('exits while a question is open', async () => {
     const refused: unknown[] = [];
     const { result, data } = await converse([[{ ask: WRITE, dies: 4 }]], {
       spec: { permissions: 'ask' },
@@ -571,10 +571,10 @@ describe('an agent that misbehaves ends with a code, and its bytes are kept', ()
 
 it('the usage of a conversation is in RASP events', async () => {
   const { events } = await converse([[{ say: 'ok' }]]);
-  const used = events.flatMap(({ protocol, event }) =>
+  const modesUsed = events.flatMap(({ protocol, event }) =>
     protocol === 'rasp' && isRasp(event, 'lifecycle.run.status') && event.data.usage !== undefined
       ? [event.data.usage]
       : [],
   );
-  expect(used).toEqual([{ scope: 'turn', input_tokens: 10, output_tokens: 2 }]);
+  expect(modesUsed).toEqual([{ scope: 'turn', input_tokens: 10, output_tokens: 2 }]);
 });

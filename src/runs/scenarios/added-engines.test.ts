@@ -21,8 +21,8 @@ function expectRefused(spec: RunSpec, site: Site, issue: string, more: object = 
   expect(() => startRun(spec, { data: site.data, ...more })).toThrow(issue);
 }
 
-describe('agents of the configuration', () => {
-  it('are read by the engine they name, with the prompt on their input', async () => {
+describe('configured agents', () => {
+  it('are read by the engine they name, with the prompt on stdin', async () => {
     const site = await makeSite([{ print: CODEX_LINES }]);
     const agents = { mine: { command: [...site.agent, '--fast'], reads: 'codex' } } as const;
     const spec: RunSpec = { engine: 'mine', prompt: 'Count.', workdir: site.workdir, contract: CONTRACT };
@@ -45,7 +45,7 @@ describe('agents of the configuration', () => {
     expect(call?.input).toBe('');
   });
 
-  it('leave out the argument of a model that was not requested, and refuse one they do not accept', async () => {
+  it('omit the argument for a model that was not requested, and reject a model they do not accept', async () => {
     const site = await makeSite([{ print: CODEX_LINES }], [{ print: CODEX_LINES }]);
     const spec: RunSpec = { engine: 'mine', prompt: 'Go.', workdir: site.workdir };
     await runToEnd(spec, {
@@ -85,7 +85,7 @@ describe('engine command with reads', () => {
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, session_id: 't-1', text: '{"line":3}' });
   });
 
-  it('is refused for an unknown engine, for acp and for another engine', async () => {
+  it('is rejected for an unknown engine, for acp and for another engine', async () => {
     const site = await makeSite();
     const spec: RunSpec = { engine: 'command', command: ['true'], workdir: site.workdir };
     expectRefused({ ...spec, reads: 'hal' }, site, 'unknown engine "hal"');
@@ -106,7 +106,7 @@ describe('an existing session', () => {
     expect(call?.args).toEqual(expect.arrayContaining(['resume', 't-1']));
   });
 
-  it('is refused if the engine has no sessions, if the id could be a flag, and with a cache', async () => {
+  it('is rejected if the engine has no sessions, if the id could be a flag, and with a cache', async () => {
     const site = await makeSite();
     const plain: RunSpec = { engine: 'command', command: ['true'], session: 's-1', workdir: site.workdir };
     expectRefused(plain, site, 'command cannot resume sessions');
@@ -116,7 +116,7 @@ describe('an existing session', () => {
   });
 });
 
-describe('engines and launchers of a library user', () => {
+describe('a library user’s engines and launchers', () => {
   const parrot = defineEngine({
     name: 'parrot',
     parser: 'parrot_lines',

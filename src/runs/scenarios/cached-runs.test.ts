@@ -40,8 +40,8 @@ describe('a cached result', () => {
     expect(starts).toBe(1);
     // It captured only the cached answer, as a message.
     const { process: _, ...rest } = first.result;
-    const kept = { ...rest, captured: second.result.captured };
-    expect(second.result).toEqual({ ...kept, cached_from: first.run.id });
+    const expectedResult = { ...rest, captured: second.result.captured };
+    expect(second.result).toEqual({ ...expectedResult, cached_from: first.run.id });
     expect(second.result).toMatchObject({ value: { line: 3 }, repair_level: 'deterministic_generic' });
     expect(second.types).toEqual([
       'assistant.message.delta',
@@ -134,7 +134,7 @@ describe('a cached result with files', () => {
     expect(await readFile(join(site.workdir, 'new.txt'), 'utf8')).toBe('made\n');
   });
 
-  it('restores an input file as the run had modified it', async () => {
+  it('restores an input file as modified by the run', async () => {
     const steps: readonly Step[] = [{ file: 'a.txt', text: 'changed\n' }, { print: '{"line":3}\n' }];
     const { site, starts } = await runTwice(steps, { input_files: ['./a.txt'] }, async ({ workdir }) =>
       writeFile(join(workdir, 'a.txt'), 'as it was'),

@@ -39,7 +39,7 @@ describe('a run whose engine keeps failing', () => {
     );
   });
 
-  it('distinguishes a refused request from refused credentials', async () => {
+  it('distinguishes a rejected request from rejected credentials', async () => {
     const [refused, unauthorized] = [
       await runEngine('codex', [{ play: CODEX_400 }, { exit: 1 }]),
       await runEngine('codex', [{ play: CODEX_401 }, { exit: 1 }]),
@@ -64,7 +64,7 @@ describe('a run whose engine keeps failing', () => {
   });
 });
 
-describe('the last message of the agent', () => {
+describe('the agent’s last message', () => {
   it.each([
     ['a failed run', [{ print: 'I could not.\n' }, { exit: 3 }], {}, 'failed', 'I could not.'],
     ['a run without the value it should have', [{ print: 'Sorry.\n' }], { contract: {} }, 'failed', 'Sorry.'],
@@ -77,7 +77,7 @@ describe('the last message of the agent', () => {
     expect(result).toMatchObject({ status, text });
   });
 
-  it('is the entire output of a program', async () => {
+  it('is the entire output of a command', async () => {
     const site = await makeSite([{ flood: 9_500_000, line: 9999 }, { print: 'last\n' }]);
     const { result } = await runToEnd(command(site), site);
     expect(result).toMatchObject({ status: 'success', warnings: [] });
@@ -85,7 +85,7 @@ describe('the last message of the agent', () => {
     expect(result.text?.slice(-5)).toBe('\nlast');
   });
 
-  it('is the end of an output that is too long, with a warning', async () => {
+  it('is the end of output that is too long, with a warning', async () => {
     const site = await makeSite([{ flood: 18_000_000, line: 9999 }, { print: 'last\n' }]);
     const { result } = await runToEnd(command(site), site);
     expect(result.text?.endsWith('\nlast')).toBe(true);
@@ -104,7 +104,7 @@ describe('bytes that are not UTF-8', () => {
     expect(result.warnings).toMatchObject([{ code: 'INVALID_UTF8' }]);
   });
 
-  it('in a message of an engine are reported in the same way', async () => {
+  it('in an engine’s message are reported in the same way', async () => {
     const before = '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"{\\"a\\":\\"';
     const line = Buffer.concat([Buffer.from(before), Buffer.from([0xff]), Buffer.from('\\"}"}}\n')]).toString('base64');
     const { result } = await runEngine('codex', [{ print: line, encoding: 'base64' }], { contract: {} });
@@ -136,7 +136,7 @@ describe('a warning at the start', () => {
     expect(await collectWarnings('claude', '2.1.330', { limits: { cost: 1 } })).toEqual([]);
   });
 
-  it('reports that a version was not tested', async () => {
+  it('reports an untested version', async () => {
     expect(await collectWarnings('codex', '9.0.0', {})).toEqual(['UNPROVEN_VERSION']);
   });
 });

@@ -59,7 +59,7 @@ describe('an agent that asks', () => {
     expect(await meta(1)).toMatchObject({ session_id: null });
   });
 
-  it('may ask again', async () => {
+  it('can ask again', async () => {
     const site = await makeSite(ASK, ASK, FINISH);
     const { result } = await runToEnd(makeSpec(site, interactive), makePorts(site), { replies: ['one', 'two'] });
     expect(result).toMatchObject({ status: 'success', attempts: 3 });
@@ -100,7 +100,7 @@ describe('an agent that asks', () => {
     expect(types.slice(-2)).toEqual(['user.input.required', 'conversation.failed']);
   });
 
-  it('cannot be answered if its session is not known', async () => {
+  it('cannot be answered if its session is unknown', async () => {
     const site = await makeSite([say(codex.message('Which one?'), codex.completed())]);
     const { result, types } = await runToEnd(makeSpec(site, interactive), makePorts(site), { replies: ['x'] });
     expect(result).toMatchObject({
@@ -114,7 +114,7 @@ describe('an agent that asks', () => {
     expect(types.slice(-2)).toEqual(['user.input.replied', 'conversation.failed']);
   });
 
-  it('and reports that it has finished, with an output that does not pass, has failed', async () => {
+  it('and reports that it has finished, with output that does not pass, has failed', async () => {
     const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
     const { result } = await runToEnd(makeSpec(site, interactive), makePorts(site));
     expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
@@ -122,7 +122,7 @@ describe('an agent that asks', () => {
 });
 
 describe('a reply without a question', () => {
-  it('is refused', async () => {
+  it('is rejected', async () => {
     const site = await makeSite([{ sleep: 5000 }]);
     const run = startRun(makeSpec(site), makePorts(site));
     await expect(run.reply('x')).rejects.toMatchObject({ code: 'REPLY_NOT_EXPECTED' });
@@ -131,7 +131,7 @@ describe('a reply without a question', () => {
   });
 });
 
-describe('an output that does not pass', () => {
+describe('output that does not pass', () => {
   const BAD = [say(codex.thread('t-1'), codex.message('{"line":"three"}'), codex.completed(10, 1))];
   const GOOD = [say(codex.thread('t-1'), codex.message('{"line":3}', 'item_1'), codex.completed(25, 2))];
   const contract = { schema: LINE };
@@ -177,7 +177,7 @@ describe('an output that does not pass', () => {
     expect(result).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
-  it('is requested again with the task if there is no session', async () => {
+  it('is requested again with the task if no session exists', async () => {
     const site = await makeSite([{ print: 'hm\n' }], [{ print: '{"line":3}\n' }]);
     const spec: RunSpec = { engine: 'command', command: site.agent, prompt: 'Count.', workdir: site.workdir };
     const { result, meta } = await runToEnd({ ...spec, contract, max_retries: 1 }, site);
@@ -193,7 +193,7 @@ describe('an output that does not pass', () => {
     expect(result).toMatchObject({ status: 'comment', comment: 'All fine.', attempts: 2 });
   });
 
-  it('may be retried in a conversation too', async () => {
+  it('can be retried in a conversation too', async () => {
     const wrong = [say(codex.thread('t-1'), codex.message(DONE), codex.completed())];
     const site = await makeSite(wrong, FINISH);
     const spec = makeSpec(site, { contract, max_retries: 1, mode: 'interactive' });

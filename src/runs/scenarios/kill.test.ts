@@ -19,7 +19,7 @@ const KILLS = Number(process.env['RUN_KILLS'] ?? 4);
 const say = (record: object): Step => ({ print: `${JSON.stringify(record)}\n` });
 
 /** Prints in small chunks, writes a file, and leaves children behind that keep its output open. */
-const talk = (last: string): readonly Step[] => [
+const createSteps = (last: string): readonly Step[] => [
   { child: true },
   say(codex.thread('t-1')),
   ...Array.from({ length: 12 }, (_, index) => [
@@ -37,9 +37,9 @@ test(
   { timeout: 60_000 + KILLS * 15_000 },
   async () => {
     const site = await makeSite(
-      talk('Which?'),
-      talk('{"__SKILL_DONE__": true, '),
-      talk('{"a":1,"__SKILL_DONE__": true}'),
+      createSteps('Which?'),
+      createSteps('{"__SKILL_DONE__": true, '),
+      createSteps('{"a":1,"__SKILL_DONE__": true}'),
     );
     const program = await bundleProgram(PROGRAM);
     let count = 0;
@@ -47,7 +47,7 @@ test(
       const published = await runAndKill(program, site, 300 + Math.random() * 1500);
       for (const [run, events] of published) {
         count += events.length;
-        await expectBegins(join(site.data, 'runs', run), events);
+        await expectPrefix(join(site.data, 'runs', run), events);
       }
       for (const run of await readdir(join(site.data, 'runs')).catch(() => [])) {
         await expectReadable(join(site.data, 'runs', run));
@@ -74,8 +74,8 @@ async function runAndKill(
 ): Promise<Map<string, Emitted[]>> {
   const child = program.start([site.data, site.workdir, ...site.agent]);
   let text = '';
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    text += piece;
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
   });
   await once(child.stdout, 'data');
   if (until === undefined) await sleep(ms);
@@ -90,7 +90,7 @@ async function runAndKill(
 }
 
 /** Asserts that the published events are a prefix of the events rebuilt from the bytes. */
-async function expectBegins(dir: string, published: readonly Emitted[]): Promise<void> {
+async function expectPrefix(dir: string, published: readonly Emitted[]): Promise<void> {
   const rebuilt: string[] = [];
   for await (const emitted of translateRunFolder(dir)) rebuilt.push(JSON.stringify(emitted));
   expect(rebuilt.slice(0, published.length)).toEqual(published.map((emitted) => JSON.stringify(emitted)));
@@ -106,11 +106,11 @@ async function expectReadable(dir: string): Promise<void> {
 
 /** Processes with the marker of one of this site's runs. */
 async function marked(site: Site): Promise<string[]> {
-  const found: string[] = [];
+  const processes: string[] = [];
   for (const pid of await readdir('/proc').catch(() => [])) {
     if (!/^\d+$/.test(pid)) continue;
     const environment = await readFile(join('/proc', pid, 'environ'), 'utf8').catch(() => '');
-    if (environment.includes(`SLUICE_RUN_DIR=${site.data}`)) found.push(pid);
+    if (environment.includes(`SLUICE_RUN_DIR=${site.data}`)) processes.push(pid);
   }
-  return found;
+  return processes;
 }

@@ -22,7 +22,7 @@ async function collect(events: AsyncIterable<Emitted>): Promise<Emitted[]> {
   return read;
 }
 
-describe('the events of a run', () => {
+describe('run events', () => {
   it('are published while it runs', async () => {
     const site = await makeSite([{ print: 'first\n' }, { sleep: 60_000 }]);
     const run = startRun(makeSpec(site), site);
@@ -36,8 +36,8 @@ describe('the events of a run', () => {
   it('are the same for every reader, early, slow or late', async () => {
     const site = await makeSite([{ flood: 400_000 }, { sleep: 100 }, { flood: 100_000 }]);
     const run = startRun(makeSpec(site), site);
-    const early = collect(run.events);
-    const slow = (async () => {
+    const earlyReader = collect(run.events);
+    const slowReader = (async () => {
       const read: Emitted[] = [];
       for await (const emitted of run.events) {
         read.push(emitted);
@@ -46,7 +46,7 @@ describe('the events of a run', () => {
       return read;
     })();
     await run.result;
-    const [first, second, third] = await Promise.all([early, slow, collect(run.events)]);
+    const [first, second, third] = await Promise.all([earlyReader, slowReader, collect(run.events)]);
     expect(first.length).toBeGreaterThan(10_000);
     expect(second).toEqual(first);
     expect(third).toEqual(first);
@@ -66,22 +66,22 @@ describe('the events of a run', () => {
 
   it('are published only after they are written', async () => {
     const site = await makeSite([{ print: 'one\n' }]);
-    const kept = new Set<string>();
+    const loggedEvents = new Set<string>();
     const inner = createMemoryEventLog();
     const eventLog = {
       ...inner,
       async append(runId: string, events: readonly Emitted[]): Promise<void> {
         await turn();
         await inner.append(runId, events);
-        for (const emitted of events) kept.add(JSON.stringify(emitted));
+        for (const emitted of events) loggedEvents.add(JSON.stringify(emitted));
       },
     };
     const run = startRun(makeSpec(site), { ...site, eventLog });
-    for await (const emitted of run.events) expect(kept).toContain(JSON.stringify(emitted));
-    expect(kept.size).toBeGreaterThan(3);
+    for await (const emitted of run.events) expect(loggedEvents).toContain(JSON.stringify(emitted));
+    expect(loggedEvents.size).toBeGreaterThan(3);
   });
 
-  it('of very many short lines are stored in steps, so that other work is not blocked', async () => {
+  it('from very many short lines are stored in steps, so other work is not blocked', async () => {
     const site = await makeSite([{ print: 'x\n'.repeat(10_000) }]);
     const inner = createMemoryEventLog();
     const lengths: number[] = [];

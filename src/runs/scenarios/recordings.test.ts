@@ -16,9 +16,9 @@ const ENGINES = fileURLToPath(new URL('../../events/engines/', import.meta.url))
 /** The recording of a scenario in the format requested by the launchers. */
 function findRecording(engine: string, scenario: string): string {
   const versions = join(ENGINES, engine, 'fixtures');
-  const found = readdirSync(versions, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes(scenario));
+  const paths = readdirSync(versions, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes(scenario));
   for (const format of ['stream-json', 'json', 'text']) {
-    const folder = found.find((path) => path.endsWith(`${scenario}.${format}`));
+    const folder = paths.find((path) => path.endsWith(`${scenario}.${format}`));
     if (folder !== undefined) return join(versions, folder);
   }
   throw new Error(`no recording of ${scenario} by ${engine}`);
@@ -86,7 +86,7 @@ describe.each(['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen'] as cons
     expect(second?.args.some((word) => word.includes(result.session_id ?? '?'))).toBe(true);
   });
 
-  it('that is interrupted has failed', async () => {
+  it('has failed if interrupted', async () => {
     const { result } = await play(engine, 'g1-sigterm-stream', { contract: { schema: NOTES } });
     expect(result).toMatchObject({ status: 'failed', repair_level: 'none' });
   });

@@ -47,7 +47,7 @@ async function prepare(
 }
 
 /** Reads a run's events up to the first event of a type. */
-async function reach(run: Run, type: FcmpEvent['type']): Promise<FcmpEvent> {
+async function readUntil(run: Run, type: FcmpEvent['type']): Promise<FcmpEvent> {
   for await (const { protocol, event } of run.events) {
     if (protocol === 'fcmp' && event.type === type) return event;
   }
@@ -55,15 +55,15 @@ async function reach(run: Run, type: FcmpEvent['type']): Promise<FcmpEvent> {
 }
 
 /** Asserts the invariants of a resumed run: its events are complete in the log, in the folder and when replayed. */
-async function expectWhole(run: Run, ports: RunPorts): Promise<readonly Emitted[]> {
+async function expectCompleteRun(run: Run, ports: RunPorts): Promise<readonly Emitted[]> {
   const events: Emitted[] = [];
   for await (const emitted of run.events) events.push(emitted);
   expectValid(events);
   const dir = join(ports.data ?? '', 'runs', run.id);
   expect(await replayRunFolder(dir)).toMatchObject({ status: 'same' });
-  const stored = await ports.eventLog?.read({ runId: run.id, protocol: 'fcmp', limit: 10_000 });
+  const storedEvents = await ports.eventLog?.read({ runId: run.id, protocol: 'fcmp', limit: 10_000 });
   const fcmp = events.filter(({ protocol }) => protocol === 'fcmp');
-  expect(stored?.map(({ event }) => event)).toEqual(fcmp.map(({ event }) => event));
+  expect(storedEvents?.map(({ event }) => event)).toEqual(fcmp.map(({ event }) => event));
   expect(fcmp.map(({ event }) => event.seq)).toEqual(fcmp.map((_, index) => index + 1));
   return events;
 }
@@ -77,7 +77,7 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
   it('for a permission is resumed with the answer', async () => {
     const { spec, ports, calls } = await prepare(engine, [[ASK], [ASK, { say: 'ok' }]], { permissions: 'ask' });
     const first = startRun(spec, ports);
-    await reach(first, 'permission.required');
+    await readUntil(first, 'permission.required');
     expect(await first.detach()).toBe(true);
     expect(await first.result).toMatchObject({ status: 'failed', error: { code: 'RUN_DETACHED' } });
     await expect(first.reply({ interaction_id: 'px_1_1', option_id: option })).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
     const run = await resumeRun(first.id, spec, ports);
     await run.reply({ interaction_id: 'px_1_1', option_id: option, who: 'ann' });
     expect(await run.result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
-    const events = await expectWhole(run, ports);
+    const events = await expectCompleteRun(run, ports);
     expect(select(events, 'permission.replied')).toMatchObject([
       { interaction_id: 'px_2_1', decision: 'allow', by: 'person', who: 'ann' },
     ]);
@@ -97,30 +97,30 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
   it('for a reply is resumed with it', async () => {
     const { spec, ports, calls } = await prepare(engine, [[{ say: 'Which?' }], [DONE]], { mode: 'interactive' });
     const first = startRun(spec, ports);
-    await reach(first, 'user.input.required');
+    await readUntil(first, 'user.input.required');
     expect(await first.detach()).toBe(true);
     const waits: string[] = [];
     const run = await resumeRun(first.id, spec, { ...ports, onQuestion: async () => void waits.push('waiting') });
     expect(waits).toEqual(['waiting']);
     await run.reply('The first.');
     expect(await run.result).toMatchObject({ status: 'success', attempts: 2 });
-    await expectWhole(run, ports);
+    await expectCompleteRun(run, ports);
     expect((await calls()).at(-1)).toMatchObject({ prompt: 'The first.' });
   });
 
-  it('is denied when no answer comes in time', async () => {
+  it('is denied when no answer arrives in time', async () => {
     const { spec, ports } = await prepare(engine, [[ASK], [ASK, { say: 'without it' }]], {
       permissions: 'ask',
       limits: { wait_s: 1 },
     });
     const first = startRun(spec, ports);
-    await reach(first, 'permission.required');
+    await readUntil(first, 'permission.required');
     await first.detach();
     const onUnanswered = vi.fn<() => Promise<void>>(async () => undefined);
     const run = await resumeRun(first.id, spec, { ...ports, onUnanswered });
     expect(await run.result).toMatchObject({ status: 'success', text: 'without it' });
     expect(onUnanswered).toHaveBeenCalledOnce();
-    expect(select(await expectWhole(run, ports), 'permission.replied')).toMatchObject([
+    expect(select(await expectCompleteRun(run, ports), 'permission.replied')).toMatchObject([
       { decision: 'deny', by: 'rule', why: expect.stringContaining('wait_s') },
     ]);
   });
@@ -129,7 +129,7 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
     const other = { ask: { tool: 'Bash', input: { command: 'rm -rf .' } } };
     const { spec, ports } = await prepare(engine, [[ASK], [other, { say: 'ok' }]], { permissions: 'ask' });
     const first = startRun(spec, ports);
-    await reach(first, 'permission.required');
+    await readUntil(first, 'permission.required');
     await first.detach();
     const run = await resumeRun(first.id, spec, ports);
     await run.reply({ interaction_id: 'px_1_1', option_id: option });
@@ -140,7 +140,7 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
         option_id: engine === 'codex' ? 'decline' : 'deny',
       });
     }
-    expect(select(await expectWhole(run, ports), 'permission.replied')).toMatchObject([{ decision: 'deny' }]);
+    expect(select(await expectCompleteRun(run, ports), 'permission.replied')).toMatchObject([{ decision: 'deny' }]);
   });
 });
 
@@ -159,13 +159,13 @@ describe('a run whose process was killed', () => {
       {},
     );
     const first = startRun({ ...spec, permissions: 'ask' }, ports);
-    await reach(first, 'assistant.message.final');
-    const found = await copyAsKilled(site, ports);
+    await readUntil(first, 'assistant.message.final');
+    const copiedPorts = await copyAsKilled(site, ports);
     await first.cancel();
     const log = createMemoryEventLog();
-    const run = await resumeRun(first.id, { ...spec, permissions: 'ask' }, { ...found, eventLog: log });
+    const run = await resumeRun(first.id, { ...spec, permissions: 'ask' }, { ...copiedPorts, eventLog: log });
     expect(await run.result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
-    const events = await expectWhole(run, { ...found, eventLog: log });
+    const events = await expectCompleteRun(run, { ...copiedPorts, eventLog: log });
     expect(select(events, 'diagnostic.warning')).toMatchObject([{ code: 'WORKER_LOST' }]);
     expect(JSON.stringify(await calls())).toContain('thread/resume');
   });
@@ -179,12 +179,12 @@ describe('a run whose process was killed', () => {
         expect(await readFile(join(site.data, 'runs', first.id, '.audit', 'stdin.1.log'), 'utf8')).not.toBe(''),
       { timeout: 20_000 },
     );
-    const found = await copyAsKilled(site, ports);
+    const copiedPorts = await copyAsKilled(site, ports);
     await first.cancel();
     const run = await resumeRun(
       first.id,
       { ...spec, permissions: 'ask' },
-      { ...found, eventLog: createMemoryEventLog() },
+      { ...copiedPorts, eventLog: createMemoryEventLog() },
     );
     expect(await run.result).toMatchObject({
       status: 'failed',
@@ -204,7 +204,7 @@ describe('a run whose process was killed', () => {
   it('is not detached while it is working', async () => {
     const { spec, ports } = await prepare('codex', [[{ say: 'a' }, { hang: true }]], { permissions: 'ask' });
     const run = startRun(spec, ports);
-    await reach(run, 'assistant.message.final');
+    await readUntil(run, 'assistant.message.final');
     expect(await run.detach()).toBe(false);
     await run.cancel();
   });

@@ -19,7 +19,7 @@ function isRunning(word: string): boolean {
   });
 }
 
-describe.runIf(canSandbox)('files: a program in a sandbox', () => {
+describe.runIf(canSandbox)('files: a sandboxed process', () => {
   it('writes to its working folder, its run folder and a private home, and nowhere else', async () => {
     const { shell, root, home, workdir } = await makeSandboxSite();
     const text = await shell(`
@@ -35,7 +35,7 @@ describe.runIf(canSandbox)('files: a program in a sandbox', () => {
     expect(existsSync(join(home, 'private.txt'))).toBe(false);
   });
 
-  it('finds neither the keys of the user, nor other users, nor sockets, nor files next to the working folder', async () => {
+  it('finds neither the user’s keys, nor other users, nor sockets, nor files next to the working folder', async () => {
     const { shell } = await makeSandboxSite();
     const text = await shell(`
       cat ~/.ssh/id; ls -A ~ | grep -v '^\\.' ; cat "$ROOT/outside.txt"; ls /home /mnt /media /srv /root/.ssh
@@ -91,7 +91,7 @@ describe.runIf(canSandbox)('files: a program in a sandbox', () => {
     expect(await again(`cat ${root}/outside.txt .git/outside.txt`)).not.toMatch(/^the outside/m);
   });
 
-  it('cannot fill the memory with its home, /tmp and /dev/shm', async () => {
+  it('cannot fill memory with its home, /tmp and /dev/shm', async () => {
     const { shell } = await makeSandboxSite();
     const text = await shell(`df --output=size,target -B1M ~ /tmp /dev/shm | tail -n +2
       head -c 300000000 /dev/zero > /dev/shm/full; rm -f /dev/shm/full`);
@@ -101,7 +101,7 @@ describe.runIf(canSandbox)('files: a program in a sandbox', () => {
   });
 });
 
-describe.runIf(canSandbox)('git: a program in a sandbox', () => {
+describe.runIf(canSandbox)('git: a sandboxed process', () => {
   it('commits in a plain repository, but changes neither its configuration nor its hooks', async () => {
     const { shell, git, workdir } = await makeSandboxSite();
     git('init', '--quiet');
@@ -131,7 +131,7 @@ describe.runIf(canSandbox)('git: a program in a sandbox', () => {
   });
 
   it.each(['hooks', 'config'])(
-    'reads a repository in which .git/%s is a link, and changes nothing in .git',
+    'reads a repository where .git/%s is a link, and changes nothing in .git',
     async (name) => {
       const { shell, git, root, workdir } = await makeSandboxSite();
       git('init', '--quiet');
@@ -150,7 +150,7 @@ describe.runIf(canSandbox)('git: a program in a sandbox', () => {
     expect(readFileSync(join(workdir, '.git'), 'utf8')).toBe('gitdir: ../.git/modules/part\n');
   });
 
-  it('changes neither configuration nor hooks of a repository that `sandbox.write` lists', async () => {
+  it('changes neither the configuration nor the hooks of a repository listed in `sandbox.write`', async () => {
     const { git, workdir } = await makeSandboxSite();
     git('init', '--quiet');
     const before = await readFile(join(workdir, '.git', 'config'), 'utf8');
@@ -195,7 +195,7 @@ describe.runIf(canSandbox)('git: a program in a sandbox', () => {
   });
 });
 
-describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
+describe.runIf(canSandbox)('processes: a sandboxed process', () => {
   it('leaves nothing running, however it hides', async () => {
     const { run } = await makeSandboxSite();
     const word = `sandboxSite-${process.pid}-${Date.now()}`;
@@ -206,7 +206,7 @@ describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
     expect(isRunning(word)).toBe(false);
   });
 
-  it('sees and signals only its own', async () => {
+  it('sees and signals only its own processes', async () => {
     const { shell } = await makeSandboxSite();
     const text = await shell(
       `ls /proc | grep -c '^[0-9]'; kill -9 ${process.pid}; cat /proc/${process.pid}/environ; ls /proc/1/root/home; cat /proc/1/cmdline | head -c 20`,
@@ -216,7 +216,7 @@ describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
     expect(text).toContain('bwrap');
   });
 
-  it('cannot access the terminal of Sluice, and its own terminal is a new one', async () => {
+  it('cannot access Sluice’s terminal, and has a new terminal of its own', async () => {
     const { shell, run } = await makeSandboxSite();
     expect(await shell('(exec 3<>/dev/tty) && echo opened; ls /dev/pts')).not.toContain('opened');
     const result = await run(
@@ -229,7 +229,7 @@ describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
     expect(result.text).not.toContain('opened');
   });
 
-  it('has no capabilities and cannot get any, even in its own user namespace', async () => {
+  it('has no capabilities and cannot gain any, even in its own user namespace', async () => {
     const { shell, root } = await makeSandboxSite();
     const text = await shell(`
       grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status
@@ -241,7 +241,7 @@ describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
   });
 });
 
-describe.runIf(canSandbox)('the network: a program in a sandbox', () => {
+describe.runIf(canSandbox)('the network: a sandboxed process', () => {
   const connect = (port: number): readonly [string, ...string[]] => [
     process.execPath,
     '-e',
@@ -258,12 +258,12 @@ describe.runIf(canSandbox)('the network: a program in a sandbox', () => {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  it('reaches this machine with `host`, which is the default', async () => {
+  it('reaches this host with `host`, which is the default', async () => {
     const { run } = await makeSandboxSite();
     expect(await run(connect(await listen()))).toMatchObject({ text: 'connected', sandbox: { network: 'host' } });
   });
 
-  it('reaches nothing with `none`, not even a server of this machine or an abstract socket', async () => {
+  it('reaches nothing with `none`, not even a server on this host or an abstract socket', async () => {
     const { run } = await makeSandboxSite();
     const port = await listen();
     expect(await run(connect(port), { network: 'none' })).toMatchObject({

@@ -54,16 +54,18 @@ describe('a run without bubblewrap', () => {
     expect(await meta(1)).toMatchObject({ sandbox: report });
   });
 
-  it('is refused if one is required, by the run or by the configuration', async () => {
+  it('is rejected if one is required, by the run or by the configuration', async () => {
     const site = await makeSite();
     const refused = {
       status: 'failed',
       error: { category: 'process', code: 'SANDBOX_UNAVAILABLE', message: expect.stringContaining('bubblewrap') },
     };
-    const wish = { ...spec, workdir: site.workdir };
-    expect((await runToEnd({ ...wish, sandbox: 'required' }, { ...site, sandbox })).result).toMatchObject(refused);
+    const requestedSpec = { ...spec, workdir: site.workdir };
+    expect((await runToEnd({ ...requestedSpec, sandbox: 'required' }, { ...site, sandbox })).result).toMatchObject(
+      refused,
+    );
     const configured = { ...site, sandbox: { ...sandbox, use: 'required' } } as const;
-    expect((await runToEnd({ ...wish, sandbox: 'off' }, configured)).result).toMatchObject(refused);
+    expect((await runToEnd({ ...requestedSpec, sandbox: 'off' }, configured)).result).toMatchObject(refused);
   });
 
   it('does not report a sandbox that is switched off', async () => {
@@ -74,25 +76,25 @@ describe('a run without bubblewrap', () => {
 
   it('cannot restrict its network if the sandbox is switched off', async () => {
     const site = await makeSite();
-    const wish = { ...spec, workdir: site.workdir, sandbox: 'off', network: 'none' } as const;
-    expect(() => startRun(wish, site)).toThrow(/only a sandbox can restrict the network/);
+    const requestedSpec = { ...spec, workdir: site.workdir, sandbox: 'off', network: 'none' } as const;
+    expect(() => startRun(requestedSpec, site)).toThrow(/only a sandbox can restrict the network/);
   });
 });
 
 describe.runIf(canSandbox)('a sandboxed run', () => {
-  it('has the output, the exit code and the signal of its program', async () => {
+  it('has the output, exit code and signal of its command', async () => {
     const { site, ports, spec } = await makeSandboxed([
       { print: 'out\n' },
       { print: 'err\n', on: 'stderr' },
       { exit: 7 },
     ]);
-    const failed = await runToEnd(spec(), ports);
-    expect(failed.result).toMatchObject({
+    const failedRun = await runToEnd(spec(), ports);
+    expect(failedRun.result).toMatchObject({
       error: { code: 'PROCESS_EXIT_NON_ZERO' },
       process: { exit_code: 7, signal: null },
       sandbox: { used: true, network: 'host' },
     });
-    expect(await failed.file('stderr.1.log')).toBe('err\n');
+    expect(await failedRun.file('stderr.1.log')).toBe('err\n');
     await site.script([{ kill: 'SIGKILL' }]);
     const { result } = await runToEnd(spec(), ports);
     expect(result).toMatchObject({
@@ -101,19 +103,19 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
     });
   });
 
-  it('passes the prompt to its input', async () => {
+  it('passes the prompt to stdin', async () => {
     const { site, ports, spec } = await makeSandboxed([{ print: 'ok\n' }]);
     await runToEnd(spec({ prompt: 'Hello.' }), ports);
     expect(await site.calls()).toMatchObject([{ input: 'Hello.', cwd: site.workdir }]);
   });
 
-  it('reports a program that does not exist like any other run', async () => {
+  it('reports a missing executable like any other run', async () => {
     const { ports, spec } = await makeSandboxed();
     const { result } = await runToEnd(spec({ command: ['no-such-program'] }), ports);
     expect(result.error).toMatchObject({ code: 'PROCESS_NOT_STARTED', message: expect.stringContaining('not found') });
   });
 
-  it('lets its program clean up when it is canceled', async () => {
+  it('lets its process clean up when it is canceled', async () => {
     const { site, ports } = await makeSandboxed();
     const script = 'trap "echo tidied > tidied.txt; exit 3" TERM; echo ready; while :; do sleep 0.1; done';
     const spec = {
@@ -133,7 +135,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
   it.each<[string, Partial<RunSpec>, string]>([
     ['that takes too long', { limits: { time_s: 1 } }, 'RUN_TIMED_OUT'],
     ['that prints too much', { limits: { output_bytes: 10 } }, 'RUN_LIMIT_EXCEEDED'],
-  ])('%s is ended, with everything it started', async (_, more, code) => {
+  ])('%s is terminated, with everything it started', async (_, more, code) => {
     const { site, ports, spec } = await makeSandboxed([{ child: true }, { print: 'working on it\n' }, HANG]);
     const { result } = await runToEnd(spec(more), ports);
     expect(result.error?.code).toBe(code);
@@ -197,7 +199,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
   });
 });
 
-describe.runIf(canSandbox)('the stored data of an engine', () => {
+describe.runIf(canSandbox)('an engine’s stored data', () => {
   const engine = (folder: string) =>
     defineLauncher({
       engine: 'keeper',
@@ -269,7 +271,7 @@ describe.runIf(canSandbox)('a list of hosts', () => {
           socket.on('close', () => { const direct = require('net').connect(port, '127.0.0.1'); direct.on('error', (error) => console.log(error.code)); direct.on('connect', () => { console.log('reached'); direct.end() }) }) });
         tunnel.end(); }) });`;
 
-  it('is all that a program can reach, only through the proxy; a denied host is a diagnostic', async () => {
+  it('is all that a process can reach, only through the proxy; a denied host is a diagnostic', async () => {
     const port = await serve();
     const { run } = await makeSandboxSite();
     const result = await run([process.execPath, '-e', ASK, String(port)], { network: [`127.0.0.1:${port}`] });
@@ -282,7 +284,7 @@ describe.runIf(canSandbox)('a list of hosts', () => {
     expect(result.sandbox).toEqual({ used: true, network: [`127.0.0.1:${port}`] });
   });
 
-  it('does not affect exit code, signal and cancellation', async () => {
+  it('does not affect the exit code, signal and cancellation', async () => {
     const { run, ports, workdir } = await makeSandboxSite();
     const network = ['example.org'];
     expect((await run(['sh', '-c', 'exit 5'], { network })).process).toMatchObject({ exit_code: 5 });

@@ -17,12 +17,12 @@ const PATTERN = 'ghp_[A-Za-z0-9]{10}';
 const TOKEN = 'ghp_ABCDEFGHIJ';
 
 /** Everything a run has stored: all files in its data folder, its events, its result. */
-async function listRemains(site: Site, { events, result }: EndedRun): Promise<string> {
+async function readStoredData(site: Site, { events, result }: EndedRun): Promise<string> {
   const files = await readdir(site.data, { recursive: true, withFileTypes: true });
-  const texts = await Promise.all(
+  const contents = await Promise.all(
     files.filter((file) => file.isFile()).map(async (file) => readFile(join(file.parentPath, file.name), 'latin1')),
   );
-  return [...texts, JSON.stringify(events), JSON.stringify(result)].join('\n');
+  return [...contents, JSON.stringify(events), JSON.stringify(result)].join('\n');
 }
 
 function makeSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
@@ -53,9 +53,9 @@ describe('a secret', () => {
     const [call] = await site.calls();
     expect(call?.env['PLAY_API_KEY']).toBe(KEY);
     expect(call?.input).toBe(`use ${KEY} and ${TOKEN}`);
-    const remains = await listRemains(site, ended);
-    expect(remains).not.toContain(KEY);
-    expect(remains).not.toContain(TOKEN);
+    const storedData = await readStoredData(site, ended);
+    expect(storedData).not.toContain(KEY);
+    expect(storedData).not.toContain(TOKEN);
     expect(lines.join('')).not.toContain(KEY);
     expect(await ended.file('stdout.1.log')).toBe(
       `${'*'.repeat(KEY.length)}\nkey=${'*'.repeat(KEY.length)} and ${'*'.repeat(TOKEN.length)}\nharmless\n`,
@@ -77,7 +77,7 @@ describe('a secret', () => {
     const ended = await runToEnd(rest, ports, { replies: [`it is ${KEY}`] });
     expect(ended.result.attempts).toBe(2);
     expect((await site.calls())[1]?.input).toContain(KEY);
-    expect(await listRemains(site, ended)).not.toContain(KEY);
+    expect(await readStoredData(site, ended)).not.toContain(KEY);
   });
 
   it('in a reply that cannot be passed on is not stored', async () => {
@@ -87,7 +87,7 @@ describe('a secret', () => {
     const ports = { ...makePorts(site), programs: { codex: site.agent } };
     const ended = await runToEnd(spec, ports, { replies: [`it is ${KEY}`] });
     expect(ended.result).toMatchObject({ error: { code: 'SESSION_LOST' } });
-    expect(await listRemains(site, ended)).not.toContain(KEY);
+    expect(await readStoredData(site, ended)).not.toContain(KEY);
   });
 
   it('inside a value is masked in the value too', async () => {
@@ -96,11 +96,11 @@ describe('a secret', () => {
     expect(result.value).toEqual({ key: '*'.repeat(KEY.length) });
   });
 
-  it('in the name of a missing program is masked', async () => {
+  it('in the name of a missing executable is masked', async () => {
     const site = await makeSite([]);
     const ended = await runToEnd(makeSpec(site, { command: [`/nowhere/${KEY}`] }), makePorts(site));
     expect(ended.result.error?.message).toContain('/nowhere/***');
-    expect(await listRemains(site, ended)).not.toContain(KEY);
+    expect(await readStoredData(site, ended)).not.toContain(KEY);
   });
 });
 

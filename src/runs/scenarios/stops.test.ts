@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { findMarkedProcesses } from '../process/end-orphans.js';
+import { findMarkedProcesses } from '../process/terminate-orphans.js';
 import type { RunLimits, RunSpec } from '../../records/run-spec.js';
 import { startRun } from '../start-run.js';
 import { makeSite } from './fixtures/make-site.js';
@@ -44,7 +44,7 @@ describe('a cancel', () => {
     expect(await site.calls()).toEqual([]);
   });
 
-  it('after the end changes nothing', async () => {
+  it('after the end has no effect', async () => {
     const site = await makeSite([{ print: 'x\n' }]);
     const { run, result } = await runToEnd(makeSpec(site), site);
     await run.cancel();
@@ -52,7 +52,7 @@ describe('a cancel', () => {
     expect(result.status).toBe('success');
   });
 
-  it('takes precedence over an output that passes', async () => {
+  it('takes precedence over output that passes', async () => {
     const site = await makeSite([{ print: '{"a":1}\n' }, HANG]);
     const { result } = await runToEnd(makeSpec(site, {}, { contract: {} }), site, {
       onEvent: (_, run) => void run.cancel(),
@@ -61,7 +61,7 @@ describe('a cancel', () => {
     expect(result).not.toHaveProperty('value');
   });
 
-  it('ends a process that ignores SIGTERM', async () => {
+  it('kills a process that ignores SIGTERM', async () => {
     const site = await makeSite([{ stubborn: true }, { print: 'never\n' }, HANG]);
     const { meta } = await runToEnd(makeSpec(site), site, { onEvent: (_, run) => void run.cancel() });
     expect(await meta(1)).toMatchObject({ verdict: 'canceled', signal: 'SIGKILL' });
@@ -100,7 +100,7 @@ describe('a limit', () => {
   it.each([
     [{ events: 500 }, /limits\.events \(500\)/u],
     [{ stored_bytes: 20_000 }, /limits\.stored_bytes \(20000 bytes\)/u],
-  ])('of storage ends the run, with all captured output stored: %o', async (limits, message) => {
+  ])('on storage ends the run, with all captured output stored: %o', async (limits, message) => {
     const site = await makeSite([{ print: 'a\n'.repeat(20_000) }, HANG]);
     const { result, events, file } = await runToEnd(makeSpec(site, limits), site);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'RUN_STORAGE_EXCEEDED', category: 'limit' } });
@@ -147,7 +147,7 @@ describe('a limit', () => {
   });
 });
 
-describe('a process that has ended', () => {
+describe('a process that has exited', () => {
   it('does not make the run wait for other processes that have its output open', async () => {
     const site = await makeSite([{ child: true }, { print: 'done\n' }, { exit: 0 }]);
     const { result } = await runToEnd(makeSpec(site), site);
@@ -156,7 +156,7 @@ describe('a process that has ended', () => {
 });
 
 describe('a process that left the group', () => {
-  it.runIf(process.platform === 'linux')('is ended with the run', async () => {
+  it.runIf(process.platform === 'linux')('is terminated with the run', async () => {
     const site = await makeSite([{ child: true, detached: true }, { print: 'done\n' }]);
     const { dir, result } = await runToEnd(makeSpec(site), site);
     expect(result.status).toBe('success');
@@ -174,7 +174,7 @@ describe('a working folder', () => {
     for (const [index, [start]] of spans.entries()) expect(start >= (spans[index - 1]?.[1] ?? '')).toBe(true);
   });
 
-  it('that is in use is not waited for after a cancel', async () => {
+  it('that is in use is no longer awaited after a cancellation', async () => {
     const site = await makeSite([{ print: 'begin\n' }, HANG]);
     const first = startRun(makeSpec(site), site);
     await first.events[Symbol.asyncIterator]().next();

@@ -70,7 +70,7 @@ const reply =
 
 describe.each(ENGINES)('%s', (engine) => {
   describe('permissions: ask', () => {
-    it('asks a person, who allows; both directions are captured', async () => {
+    it('asks the user, who allows; both directions are captured', async () => {
       const { result, data, calls, file } = await converse(engine, [[{ ask: WRITE }, { say: 'ok' }]], {
         spec: { permissions: 'ask' },
         onEvent: reply('allow_once', { who: 'ann', why: 'looks right' }),
@@ -96,7 +96,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(statuses).toEqual(['started', 'completed']);
     });
 
-    it('asks a person, who denies, and the agent continues', async () => {
+    it('asks the user, who denies, and the agent continues', async () => {
       const { result, data, calls } = await converse(engine, [[{ ask: WRITE }, { say: 'without it' }]], {
         spec: { permissions: 'ask' },
         onEvent: reply('reject_once', { why: 'not today' }),
@@ -115,7 +115,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(data('permission.replied')).toMatchObject([{ decision: 'allow', by: 'rule', why: 'tests are free' }]);
     });
 
-    it('denies when no answer comes in time, and the run continues', async () => {
+    it('denies when no answer arrives in time, and the run continues', async () => {
       const { result, data } = await converse(engine, [[{ ask: WRITE }, { say: 'without it' }]], {
         spec: { permissions: 'ask', limits: { wait_s: 0.2 } },
       });
@@ -123,7 +123,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'rule' }]);
     });
 
-    it('ends the process that waits too long, and resumes its session with the answer', async () => {
+    it('stops a process that waits too long, and resumes its session with the answer', async () => {
       const { result, calls, data } = await converse(engine, [[{ ask: WRITE }], [{ ask: WRITE }, { say: 'ok' }]], {
         spec: { permissions: 'ask', limits: { hold_s: 0.2 } },
         onEvent: (event, run) => {
@@ -139,7 +139,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(words).toContain(engine === 'codex' ? 'thread/resume' : '--resume=');
     });
 
-    it('closes a request that the agent withdrew', async () => {
+    it('closes a request withdrawn by the agent', async () => {
       const refused: unknown[] = [];
       const waits: string[] = [];
       const { result, data } = await converse(engine, [[{ ask: WRITE, withdraws: true }, { say: 'never mind' }]], {
@@ -174,7 +174,7 @@ describe.each(ENGINES)('%s', (engine) => {
     });
   });
 
-  it('keeps its process over several questions', async () => {
+  it('keeps its process across multiple questions', async () => {
     const { result, calls, meta, file } = await converse(
       engine,
       [[{ say: 'Which?' }], [{ say: 'Sure?' }], [{ ...DONE, say: `{"n":3,"__SKILL_DONE__": true}` }]],
@@ -198,7 +198,7 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(countProcesses(calls)).toBe(1);
   });
 
-  it('keeps its process for a retry with feedback in auto mode, if its version was tested', async () => {
+  it('keeps its process for a retry with feedback in auto mode, if its version is tested', async () => {
     const turns = [[{ say: 'none' }], [{ say: '{"n":1}' }]];
     const spec = { contract: { schema: SCHEMA }, max_retries: 1 };
     const { result, calls, fcmp } = await converse(engine, turns, { spec });
@@ -214,7 +214,7 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(JSON.stringify(select(single.calls, 'args'))).not.toMatch(/app-server|input-format/u);
   });
 
-  it('is started again for the answer if it was ended in the meantime', async () => {
+  it('is started again for the answer if it has been stopped meanwhile', async () => {
     const { result, calls } = await converse(engine, [[{ say: 'Which?' }], [DONE]], {
       spec: { mode: 'interactive', limits: { hold_s: 0.05 } },
       onEvent: (event, run) => {
@@ -225,7 +225,7 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(countProcesses(calls)).toBe(2);
   });
 
-  it('uses its one-way mode if its version was not tested', async () => {
+  it('uses its one-way mode if its version is untested', async () => {
     const { calls } = await converse(engine, [[DONE]], { version: '0.0.1', spec: { mode: 'interactive' } });
     expect(JSON.stringify(select(calls, 'args'))).not.toMatch(/app-server|input-format/u);
   });
@@ -271,7 +271,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect((await file('stdout.1.log')).length).toBeGreaterThan(0);
     });
 
-    it('does not end because of an unsupported request, which is refused', async () => {
+    it('does not end because of an unsupported request, which is rejected', async () => {
       const { result, calls } = await converse(engine, [[{ request: 'item/tool/call' }, { say: 'ok' }]], {
         spec: { permissions: 'ask' },
       });
@@ -294,9 +294,9 @@ describe.each(['claude', 'codex'] as const)('%s', (engine) => {
     expect(JSON.stringify(select(calls, 'attached'))).toContain(IMAGE.data);
     const [run = ''] = await readdir(join(site.data, 'runs'));
     const settings = join(site.data, 'runs', run, 'mcp-servers.json');
-    const given = engine === 'claude' ? await readFile(settings, 'utf8') : JSON.stringify(select(calls, 'args'));
-    expect(given).toMatch(/my_docs.*docs-mcp.*--all.*SLUICE_MCP_SECRET_1/su);
-    expect(`${given}${await file('meta.1.json')}`).not.toContain('sesame');
+    const settingsText = engine === 'claude' ? await readFile(settings, 'utf8') : JSON.stringify(select(calls, 'args'));
+    expect(settingsText).toMatch(/my_docs.*docs-mcp.*--all.*SLUICE_MCP_SECRET_1/su);
+    expect(`${settingsText}${await file('meta.1.json')}`).not.toContain('sesame');
     expect(select(calls, 'servers')).toEqual([['sesame-1234-open']]);
   });
 });

@@ -5,13 +5,13 @@ import { listSecretForms } from './secret-forms.js';
 import type { Secrets } from './compile-secrets.js';
 
 /** Masks a string given in chunks. */
-function maskPieces(secrets: Secrets, pieces: readonly Uint8Array[]): Buffer {
+function maskChunks(secrets: Secrets, pieces: readonly Uint8Array[]): Buffer {
   const masker = secrets.createMasker();
   return Buffer.concat([...pieces.map((piece) => masker.push(piece)), masker.end()]);
 }
 
-function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const sorted = places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b);
+function splitAt(bytes: Uint8Array, positions: readonly number[]): Uint8Array[] {
+  const sorted = positions.map((position) => position % (bytes.length + 1)).toSorted((a, b) => a - b);
   return [...sorted, bytes.length].map((to, index) => bytes.subarray(index === 0 ? 0 : sorted[index - 1], to));
 }
 
@@ -28,11 +28,11 @@ describe('a secret value', () => {
     const secrets = compileSecrets({ values: ['sk-12345'] });
     const bytes = Buffer.from('x sk-12345 y sk-1234 sk-sk-12345');
     for (let at = 0; at <= bytes.length; at += 1) {
-      expect(maskPieces(secrets, cutAt(bytes, [at])).toString()).toBe('x ******** y sk-1234 sk-********');
+      expect(maskChunks(secrets, splitAt(bytes, [at])).toString()).toBe('x ******** y sk-1234 sk-********');
     }
   });
 
-  it('is held back only while it may still be a secret', () => {
+  it('is held back only while it could still be a secret', () => {
     const masker = compileSecrets({ values: ['secret'] }).createMasker();
     const push = (text: string): string => Buffer.from(masker.push(Buffer.from(text))).toString();
     expect([push('a se'), push('cr'), push('ab'), push('secret'), push('s')]).toEqual([
@@ -72,7 +72,7 @@ describe('a secret value', () => {
     ).toMatch(/^\{"said":"\*+"\}$/);
   });
 
-  it('of several lines is found line by line too, but its public header is not masked', () => {
+  it('of multiple lines is found line by line too, but its public header is not masked', () => {
     const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nw0BAQEFAASCBKcwggSj\n-----END KEY-----';
     const indented = key.replaceAll('\n', '\r\n    ');
     expect(mask(key, indented)).toBe(
@@ -82,7 +82,7 @@ describe('a secret value', () => {
   });
 
   it('of any length is found in full, with few bytes held back, and mostly if it is truncated', () => {
-    const value = Array.from({ length: 20_000 }, (_none, index) =>
+    const value = Array.from({ length: 20_000 }, (_value, index) =>
       String.fromCharCode(97 + ((index * 7919) % 25)),
     ).join('é');
     const text = `<${value}>`;
@@ -104,7 +104,7 @@ describe('a secret value', () => {
     }
   });
 
-  it('is searched for without surrounding white space', () => {
+  it('is matched without surrounding white space', () => {
     expect(mask('  my-secret\n', 'x my-secret y')).toBe('x ********* y');
   });
 
@@ -125,23 +125,23 @@ describe('a secret value', () => {
     expect(chunk.toString()).toBe('a sk-12345 b');
   });
 
-  it('is refused if all secrets together are too large', () => {
-    const values = Array.from({ length: 20 }, (_none, index) => `${index}-${'abcdefg'.repeat(10_000)}`);
+  it('is rejected if all secrets together are too large', () => {
+    const values = Array.from({ length: 20 }, (_value, index) => `${index}-${'abcdefg'.repeat(10_000)}`);
     expect(() => compileSecrets({ values })).toThrow(expect.objectContaining({ code: 'SECRETS_TOO_LARGE' }));
   });
 });
 
 /** Every occurrence of every form, one after the other. */
-function hideSlowly(bytes: Buffer, forms: readonly Uint8Array[]): Buffer {
-  const hidden = Buffer.from(bytes);
+function maskNaively(bytes: Buffer, forms: readonly Uint8Array[]): Buffer {
+  const maskedBytes = Buffer.from(bytes);
   for (const form of forms) {
     for (let at = bytes.indexOf(form); at !== -1; at = bytes.indexOf(form, at + 1))
-      hidden.fill('*', at, at + form.length);
+      maskedBytes.fill('*', at, at + form.length);
   }
-  return hidden;
+  return maskedBytes;
 }
 
-describe('for every text and every chunking', () => {
+describe('for any text and any chunking', () => {
   const letters = fc.constantFrom('a', 'b', '"', '\\', '\n', 'é', '🔑');
   const secret = fc
     .string({ unit: letters, minLength: 6, maxLength: 12 })
@@ -154,14 +154,14 @@ describe('for every text and every chunking', () => {
         fc.array(secret, { minLength: 1, maxLength: 4 }),
         fc.array(fc.oneof(piece, fc.nat({ max: 3 })), { maxLength: 12 }),
         fc.array(fc.nat(), { maxLength: 8 }),
-        (values, parts, places) => {
+        (values, parts, positions) => {
           const text = parts.map((part) => (typeof part === 'number' ? (values[part] ?? '') : part)).join('');
           const bytes = Buffer.from(text);
           const secrets = compileSecrets({ values, patterns: [] });
-          const whole = maskPieces(secrets, [bytes]);
-          expect(maskPieces(secrets, cutAt(bytes, places))).toEqual(whole);
+          const whole = maskChunks(secrets, [bytes]);
+          expect(maskChunks(secrets, splitAt(bytes, positions))).toEqual(whole);
           expect(whole).toHaveLength(bytes.length);
-          expect(whole).toEqual(hideSlowly(bytes, values.flatMap(listSecretForms)));
+          expect(whole).toEqual(maskNaively(bytes, values.flatMap(listSecretForms)));
         },
       ),
     );
@@ -185,7 +185,7 @@ describe('for every text and every chunking', () => {
         fc.constantFrom(...expressions),
         fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '\n'), maxLength: 20 }),
         fc.array(fc.nat(), { maxLength: 5 }),
-        (source, text, places) => {
+        (source, text, positions) => {
           const covered = Array.from(text, () => false);
           for (let from = 0; from < text.length; from += 1) {
             for (let to = from + 1; to <= text.length; to += 1) {
@@ -195,7 +195,7 @@ describe('for every text and every chunking', () => {
           const expected = Array.from(text, (letter, index) => (covered[index] === true ? '*' : letter)).join('');
           const bytes = Buffer.from(text);
           const secrets = compileSecrets({ values: [], patterns: [source] });
-          expect(maskPieces(secrets, cutAt(bytes, places)).toString()).toBe(expected);
+          expect(maskChunks(secrets, splitAt(bytes, positions)).toString()).toBe(expected);
         },
       ),
       { numRuns: 300 },
@@ -210,20 +210,20 @@ function isWholeMatch(source: string, text: string, from: number, to: number): b
 }
 
 describe('a secret pattern', () => {
-  const maskBy = (pattern: string, text: string): string =>
+  const maskPattern = (pattern: string, text: string): string =>
     compileSecrets({ values: [], patterns: [pattern] }).maskText(text);
 
   it('masks secrets that were not known in advance', () => {
-    expect(maskBy(String.raw`ghp_\w{6,}`, 'token ghp_abcdef1 here')).toBe('token *********** here');
+    expect(maskPattern(String.raw`ghp_\w{6,}`, 'token ghp_abcdef1 here')).toBe('token *********** here');
   });
 
-  it('works in addition to values', () => {
+  it('works together with values', () => {
     const secrets = compileSecrets({ values: ['hunter22'], patterns: ['sk-[a-z]+'] });
     expect(secrets.maskText('sk-abc hunter22 sk-')).toBe('****** ******** sk-');
   });
 
   it('does not treat non-ASCII letters as word characters', () => {
-    expect(maskBy('key=[^;]+', 'key=ключ;')).toBe(`${stars('key=ключ')};`);
+    expect(maskPattern('key=[^;]+', 'key=ключ;')).toBe(`${stars('key=ключ')};`);
   });
 
   it('holds back a bounded number of bytes', () => {
@@ -232,12 +232,12 @@ describe('a secret pattern', () => {
     expect(100_000 - out.length).toBeLessThanOrEqual(4096);
   });
 
-  it('masks all of a match of any length', () => {
+  it('masks the whole match, whatever its length', () => {
     const text = `sk-${'x'.repeat(50_000)} end`;
-    expect(maskBy('sk-x+', text)).toBe(`${stars(text.slice(0, -4))} end`);
+    expect(maskPattern('sk-x+', text)).toBe(`${stars(text.slice(0, -4))} end`);
   });
 
-  it.each([['(?=x)a'], [String.raw`(a)\1`], ['('], ['é+'], ['(?:a{1,30}){1,30}']])('is refused: %s', (pattern) => {
+  it.each([['(?=x)a'], [String.raw`(a)\1`], ['('], ['é+'], ['(?:a{1,30}){1,30}']])('is rejected: %s', (pattern) => {
     expect(() => compileSecrets({ values: [], patterns: [pattern] })).toThrow(
       expect.objectContaining({ code: 'INVALID_SECRET_PATTERN' }),
     );

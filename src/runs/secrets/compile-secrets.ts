@@ -38,13 +38,13 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
   const words = [...new Set(values)].flatMap(listSecretForms);
   const finder = words.length === 0 ? undefined : createWordFinder(words);
   const longWords = words.filter(({ length }) => length >= MIN_WRAPPED_BYTES);
-  const wrapped = longWords.length === 0 ? undefined : createWordFinder(longWords);
+  const wrappedFinder = longWords.length === 0 ? undefined : createWordFinder(longWords);
   const programs = patterns.map(compileBytePattern);
 
   function createMasker(): Masker {
     const maskers = [
       ...(finder === undefined ? [] : [createWordMasker(finder)]),
-      ...(wrapped === undefined ? [] : [createWrappedMasker(wrapped)]),
+      ...(wrappedFinder === undefined ? [] : [createWrappedMasker(wrappedFinder)]),
       ...programs.map(createPatternMasker),
     ];
     return {
@@ -96,9 +96,9 @@ export function createAttemptSecrets(
       return masker.push(bytes);
     },
     endMask() {
-      const rest = [...maskers].map(([stream, masker]) => ({ stream, bytes: masker.end() }));
+      const heldChunks = [...maskers].map(([stream, masker]) => ({ stream, bytes: masker.end() }));
       maskers.clear();
-      return rest;
+      return heldChunks;
     },
     maskText: (text) => secrets.maskText(text),
   };

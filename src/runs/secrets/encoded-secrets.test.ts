@@ -15,7 +15,7 @@ function mask(text: string): string {
   return masked;
 }
 
-describe('a secret that an agent has encoded', () => {
+describe('a secret encoded by an agent', () => {
   it.each([
     ['in base64', bytes.toString('base64')],
     ['in base64 behind one byte', Buffer.from(`x${SECRET}`).toString('base64')],
@@ -68,12 +68,12 @@ describe('a secret that an agent has encoded', () => {
     expect(masked.split('\n')).toHaveLength(fold(bytes.toString('base64'), 16).split('\n').length + 1);
   });
 
-  it('holds back no line whose last letters could begin a secret', () => {
+  it('holds back no line whose last letters could start a secret', () => {
     const masker = compileSecrets({ values: [SECRET] }).createMasker();
     expect(Buffer.from(masker.push(Buffer.from('Shall I use pk\n'))).toString()).toBe('Shall I use pk\n');
   });
 
-  it('is masked wherever chunks are split', () => {
+  it('is masked wherever the chunks are split', () => {
     const text = Buffer.from(`a\n${fold(SECRET, 9)}\nb`);
     const whole = mask(text.toString());
     for (let at = 0; at <= text.length; at += 1) {
@@ -90,8 +90,8 @@ describe('a secret that an agent has encoded', () => {
   it('takes time proportional to the output', () => {
     const secrets = compileSecrets({ values: ['ab'.repeat(500)] });
     const hostile = Buffer.from('ab\n'.repeat(300_000));
-    const began = performance.now();
+    const startedAt = performance.now();
     secrets.mask(hostile);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });

@@ -39,7 +39,7 @@ describe('listSensitiveValues', () => {
     expect(listSensitiveValues({ [name]: value })).toEqual([]);
   });
 
-  it('includes the credentials of any address, as written and decoded', () => {
+  it('includes the credentials in any URL, as written and decoded', () => {
     expect(listSensitiveValues({ DATABASE_URL: 'postgres://me:p%40ss@host/db' })).toEqual([
       'me:p%40ss',
       'p%40ss',
@@ -48,12 +48,12 @@ describe('listSensitiveValues', () => {
     expect(listSensitiveValues({ ANY_BASE_URL: 'https://host/v1?api_key=abc123&model=x' })).toEqual(['abc123']);
   });
 
-  it('includes the full address of a webhook, which is the secret', () => {
+  it('includes the full URL of a webhook, which is the secret', () => {
     const hook = 'https://hooks.example.org/T000/B000/xyz';
     expect(listSensitiveValues({ SLACK_WEBHOOK_URL: hook })).toEqual([hook]);
   });
 
-  it('includes a key that begins like a path', () => {
+  it('includes a key that starts like a path', () => {
     expect(listSensitiveValues({ AWS_SECRET_ACCESS_KEY: '/abc+def/ghi' })).toEqual(['/abc+def/ghi']);
   });
 });
@@ -75,7 +75,7 @@ describe('selectEnvironment', () => {
     expect(selectEnvironment([], ambient)).toEqual({ PATH: '/bin', HOME: '/home/me', LC_ALL: 'C' });
   });
 
-  it('adds what is allowed by name or by glob', () => {
+  it('adds variables allowed by name or by glob', () => {
     expect(selectEnvironment(['OPENAI_*'], ambient)).toMatchObject({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'u' });
     expect(selectEnvironment(['OTHER', 'EMPTY', 'MISSING'], ambient)).toEqual({
       PATH: '/bin',

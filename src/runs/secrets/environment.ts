@@ -43,14 +43,15 @@ function selectVariables(
 ): Record<string, string> {
   const names = new Set(allowed);
   const globs = [...names].filter((name) => name.includes('*')).map((glob) => normalizeName(glob).split('*'));
-  const exact = new Set([...names].map(normalizeName));
-  const selected = Object.entries(ambient).filter(([name]) => {
+  const exactNames = new Set([...names].map(normalizeName));
+  const selectedEntries = Object.entries(ambient).filter(([name]) => {
     const normalized = normalizeName(name);
     return (
-      exact.has(normalized) || (!normalized.startsWith('SLUICE_') && globs.some((parts) => matches(parts, normalized)))
+      exactNames.has(normalized) ||
+      (!normalized.startsWith('SLUICE_') && globs.some((parts) => matches(parts, normalized)))
     );
   });
-  return Object.fromEntries(selected.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  return Object.fromEntries(selectedEntries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
 /** Names are case-insensitive on Windows. */
@@ -68,9 +69,9 @@ function matches(parts: readonly string[], name: string): boolean {
   if (!name.startsWith(first)) return false;
   let at = first.length;
   for (const part of middle) {
-    const found = name.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
+    const index = name.indexOf(part, at);
+    if (index === -1) return false;
+    at = index + part.length;
   }
   return name.length - last.length >= at && name.endsWith(last);
 }
@@ -122,11 +123,11 @@ function parseUrl(value: string): URL | undefined {
  * differently, and are also returned decoded.
  */
 function findCredentials(url: URL, text: string): string[] {
-  const found = [...url.searchParams].filter(([name]) => isSensitiveName(name)).map(([, value]) => value);
-  if (url.password === '') return found;
+  const credentials = [...url.searchParams].filter(([name]) => isSensitiveName(name)).map(([, value]) => value);
+  if (url.password === '') return credentials;
   const userInfo = /^[^/]*\/\/([^/?#]*)@/.exec(text)?.[1] ?? '';
   const password = userInfo.slice(userInfo.indexOf(':') + 1);
-  return [...found, userInfo, password, decode(password)];
+  return [...credentials, userInfo, password, decode(password)];
 }
 
 function decode(text: string): string {

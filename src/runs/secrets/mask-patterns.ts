@@ -15,7 +15,7 @@ const MAX_STEPS = 2 ** 30;
  * with the earliest start of a match that led to it.
  */
 export function createPatternMasker(program: readonly ByteInstruction[]): Masker {
-  const held = createHeldBytes();
+  const heldBytes = createHeldBytes();
   const first = listFirstBytes(program);
   /** The current states and the starts of their matches, earliest first. */
   let states = new Int32Array(program.length);
@@ -66,7 +66,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
             if (instruction.holds(before, byte)) stack.push(state + 1);
             break;
           case 'accept':
-            held.hide(from, position);
+            heldBytes.mask(from, position);
             break;
         }
       }
@@ -78,7 +78,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
 
   return {
     push(bytes) {
-      held.add(bytes);
+      heldBytes.add(bytes);
       const start = position;
       const { length } = bytes;
       for (let at = 0; at < length; at += 1) {
@@ -95,11 +95,11 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
       }
       position = start + length;
       if (length > 0) before = bytes[length - 1] ?? NO_BYTE;
-      return held.release(count === 0 ? position : Math.max(starts[0] ?? 0, position - MAX_MATCHED));
+      return heldBytes.release(count === 0 ? position : Math.max(starts[0] ?? 0, position - MAX_MATCHED));
     },
     end() {
       if (count > 0) advance(NO_BYTE);
-      return held.release(position);
+      return heldBytes.release(position);
     },
   };
 }
@@ -143,7 +143,7 @@ function toByteInstruction(instruction: PatternInstruction): ByteInstruction {
   switch (instruction.op) {
     case 'character': {
       const matchesNonAscii = instruction.matches(NON_ASCII);
-      const table = Uint8Array.from({ length: 256 }, (_none, byte) =>
+      const table = Uint8Array.from({ length: 256 }, (_value, byte) =>
         (byte < 128 ? instruction.matches(byte) : matchesNonAscii) ? 1 : 0,
       );
       return { op: 'byte', table };

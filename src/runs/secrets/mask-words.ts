@@ -4,12 +4,12 @@ import { SluiceError } from '../../base/index.js';
 
 /** Masks every word found by the finder, including overlapping words. */
 export function createWordMasker(finder: WordFinder): Masker {
-  const held = createHeldBytes();
+  const heldBytes = createHeldBytes();
   let state = 0;
   let position = 0;
   return {
     push(bytes) {
-      held.add(bytes);
+      heldBytes.add(bytes);
       const { length } = bytes;
       for (let at = 0; at < length; at += 1) {
         if (state === 0) {
@@ -17,13 +17,13 @@ export function createWordMasker(finder: WordFinder): Masker {
           if (at === length) break;
         }
         state = finder.step(state, bytes[at] ?? 0);
-        const found = finder.found(state);
-        if (found > 0) held.hide(position + at + 1 - found, position + at + 1);
+        const wordLength = finder.wordLength(state);
+        if (wordLength > 0) heldBytes.mask(position + at + 1 - wordLength, position + at + 1);
       }
       position += length;
-      return held.release(position - finder.pending(state));
+      return heldBytes.release(position - finder.pending(state));
     },
-    end: () => held.release(position),
+    end: () => heldBytes.release(position),
   };
 }
 
@@ -47,7 +47,7 @@ export interface WordFinder {
   /** Returns the number of trailing bytes that could be part of an incomplete word. */
   pending(state: number): number;
   /** Returns the number of trailing bytes that form a complete word, or 0. */
-  found(state: number): number;
+  wordLength(state: number): number;
 }
 
 /** Builds the finder for these words. */
@@ -144,6 +144,6 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
       return at === last && root[bytes[at] ?? 0] === 0 ? bytes.length : at;
     },
     pending: (state) => pendings[state] ?? 0,
-    found: (state) => lengths[state] ?? 0,
+    wordLength: (state) => lengths[state] ?? 0,
   };
 }

@@ -35,7 +35,7 @@ interface Gap {
  * they separate records.
  */
 export function createWrappedMasker(finder: WordFinder): Masker {
-  const held = createHeldBytes();
+  const heldBytes = createHeldBytes();
   let state = 0;
   let position = 0;
   /** The length of the unwrapped text. */
@@ -43,10 +43,10 @@ export function createWrappedMasker(finder: WordFinder): Masker {
   let gaps: Gap[] = [];
   let maxGaps = MIN_GAPS;
   /** The last masked range, in the unwrapped text. */
-  let hiddenFrom = 0;
-  let hiddenTo = 0;
+  let maskedFrom = 0;
+  let maskedTo = 0;
   /** Backslashes that could start an escaped line end. */
-  let slashes = 0;
+  let backslashes = 0;
   let isAfterLineEnd = false;
 
   /** Converts a position in the unwrapped text to a position in the stream. */
@@ -59,21 +59,21 @@ export function createWrappedMasker(finder: WordFinder): Masker {
    * Masks a word. Where words overlap, only the new parts are masked, because masking everything again would take
    * quadratic time.
    */
-  function hide(from: number, to: number): void {
-    if (from > hiddenTo || hiddenTo === hiddenFrom) hiddenFrom = hiddenTo = from;
-    hideParts(from, Math.max(from, hiddenFrom));
-    hideParts(hiddenTo, to);
-    hiddenFrom = Math.min(from, hiddenFrom);
-    hiddenTo = to;
+  function mask(from: number, to: number): void {
+    if (from > maskedTo || maskedTo === maskedFrom) maskedFrom = maskedTo = from;
+    maskParts(from, Math.max(from, maskedFrom));
+    maskParts(maskedTo, to);
+    maskedFrom = Math.min(from, maskedFrom);
+    maskedTo = to;
   }
 
-  function hideParts(from: number, to: number): void {
+  function maskParts(from: number, to: number): void {
     let end = to;
     for (let index = gaps.length - 1; end > from; index -= 1) {
       const start = Math.max(from, gaps[index]?.at ?? from);
       if (start >= end) continue;
       const streamStart = locate(start);
-      held.hideExactly(streamStart, streamStart + (end - start));
+      heldBytes.maskRange(streamStart, streamStart + (end - start));
       end = start;
     }
   }
@@ -83,14 +83,14 @@ export function createWrappedMasker(finder: WordFinder): Masker {
       // No word has started: nothing before this byte matters any more.
       count = at;
       gaps = [];
-      hiddenFrom = hiddenTo = count;
+      maskedFrom = maskedTo = count;
     } else if (locate(count) !== at) gaps.push({ at: count, position: at });
     state = finder.step(state, byte);
     count += 1;
     isAfterLineEnd = false;
     if (gaps.length > maxGaps) dropGaps();
-    const found = finder.found(state);
-    if (found > 0 && (gaps.at(-1)?.at ?? 0) > count - found) hide(count - found, count);
+    const wordLength = finder.wordLength(state);
+    if (wordLength > 0 && (gaps.at(-1)?.at ?? 0) > count - wordLength) mask(count - wordLength, count);
   }
 
   /** Drops gaps before the earliest possible start of a word that is still being matched. */
@@ -100,35 +100,35 @@ export function createWrappedMasker(finder: WordFinder): Masker {
     maxGaps = 2 * gaps.length + MIN_GAPS;
   }
 
-  function addSlashes(before: number): void {
-    for (let index = slashes; index > 0; index -= 1) addByte(BACKSLASH, before - index);
-    slashes = 0;
+  function addBackslashes(before: number): void {
+    for (let index = backslashes; index > 0; index -= 1) addByte(BACKSLASH, before - index);
+    backslashes = 0;
   }
 
   function advance(byte: number, at: number): void {
     if (byte === BACKSLASH) {
-      slashes += 1;
+      backslashes += 1;
       return;
     }
-    if (slashes > 0 && (byte === LETTER_N || byte === LETTER_R)) {
-      slashes = 0;
+    if (backslashes > 0 && (byte === LETTER_N || byte === LETTER_R)) {
+      backslashes = 0;
       isAfterLineEnd = true;
       return;
     }
-    if (slashes > 0) addSlashes(at);
+    if (backslashes > 0) addBackslashes(at);
     if (byte === LINE_FEED || byte === CARRIAGE_RETURN) isAfterLineEnd = true;
     else if (!isAfterLineEnd || (byte !== SPACE && byte !== TAB)) addByte(byte, at);
   }
 
   return {
     push(bytes) {
-      held.add(bytes);
+      heldBytes.add(bytes);
       for (let at = 0; at < bytes.length; at += 1) advance(bytes[at] ?? 0, position + at);
       position += bytes.length;
       const pending = finder.pending(state);
       const from = pending >= MIN_HELD_BYTES ? locate(count - pending) : position;
-      return held.release(from);
+      return heldBytes.release(from);
     },
-    end: () => held.release(position),
+    end: () => heldBytes.release(position),
   };
 }

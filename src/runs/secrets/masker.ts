@@ -13,16 +13,16 @@ const EMPTY = new Uint8Array();
 export interface HeldBytes {
   add(bytes: Uint8Array): void;
   /** Masks the bytes between two positions; `to` must not decrease between calls. */
-  hide(from: number, to: number): void;
+  mask(from: number, to: number): void;
   /** Masks the still held bytes between two positions; can be called in any order. */
-  hideExactly(from: number, to: number): void;
+  maskRange(from: number, to: number): void;
   /** Releases all bytes before this position. */
   release(to: number): Uint8Array;
 }
 
 /** Creates a buffer for held bytes. Chunks are not copied while nothing is masked or held back. */
 export function createHeldBytes(): HeldBytes {
-  let held: Uint8Array = EMPTY;
+  let heldBytes: Uint8Array = EMPTY;
   /** The position of the first held byte. */
   let offset = 0;
   /** Whether the bytes are a copy that may be changed. */
@@ -34,18 +34,18 @@ export function createHeldBytes(): HeldBytes {
   function fill(from: number, to: number): void {
     if (from >= to) return;
     if (!isCopy) {
-      held = new Uint8Array(held);
+      heldBytes = new Uint8Array(heldBytes);
       isCopy = true;
     }
-    held.fill(ASTERISK, from - offset, to - offset);
+    heldBytes.fill(ASTERISK, from - offset, to - offset);
   }
 
   return {
     add(bytes) {
-      isCopy = held.length > 0;
-      held = isCopy ? Buffer.concat([held, bytes]) : bytes;
+      isCopy = heldBytes.length > 0;
+      heldBytes = isCopy ? Buffer.concat([heldBytes, bytes]) : bytes;
     },
-    hide(from, to) {
+    mask(from, to) {
       if (from > maskedTo || maskedTo === maskedFrom) {
         fill(from, to);
         maskedFrom = from;
@@ -56,11 +56,11 @@ export function createHeldBytes(): HeldBytes {
       }
       maskedTo = to;
     },
-    hideExactly: (from, to) => fill(Math.max(from, offset), to),
+    maskRange: (from, to) => fill(Math.max(from, offset), to),
     release(to) {
-      const released = held.subarray(0, to - offset);
+      const released = heldBytes.subarray(0, to - offset);
       // Copied, so a few held bytes do not keep an entire chunk in memory.
-      held = to - offset === held.length ? EMPTY : new Uint8Array(held.subarray(to - offset));
+      heldBytes = to - offset === heldBytes.length ? EMPTY : new Uint8Array(heldBytes.subarray(to - offset));
       isCopy = true;
       offset = to;
       return released;

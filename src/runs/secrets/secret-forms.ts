@@ -1,14 +1,14 @@
 /** A shorter value would match by chance, and ordinary text would be masked. */
 const MIN_BYTES = 6;
 /** Longer values are matched in parts, so few bytes are held back, and fragments of a key are masked too. */
-const PIECE_BYTES = 1024;
+const PART_BYTES = 1024;
 /** A key's lines are matched individually, because tools can indent them or change the line ends. */
 const MIN_LINE_BYTES = 16;
 /** Forms with multiple characters per byte are matched up to this length: longer secrets are files. */
 const MAX_ESCAPED_BYTES = 256;
 
 /** Common setting values; a short number is more likely a port, a limit or a year. */
-const NOT_SECRET =
+const ORDINARY_VALUE =
   /^(?:true|false|null|undefined|default|enabled|disabled|required|optional|always|bearer|\d{1,11}|(.)\1*)$/i;
 
 /**
@@ -27,7 +27,7 @@ export function listSecretForms(value: string): Uint8Array[] {
 }
 
 function isSecret(text: string): boolean {
-  return Buffer.byteLength(text) >= MIN_BYTES && !NOT_SECRET.test(text);
+  return Buffer.byteLength(text) >= MIN_BYTES && !ORDINARY_VALUE.test(text);
 }
 
 /** Whether a line is long enough to be matched. The header of a key (`-----BEGIN …`) is public. */
@@ -78,8 +78,8 @@ const ENCODERS: readonly ((text: string) => string)[] = [
   (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`),
   (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte)}`),
   (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte).toUpperCase()}`),
-  (text) => encodeBytes(text, toHexByte, NONE, ' '),
-  (text) => encodeBytes(text, toHexByte, NONE, ':'),
+  (text) => encodeBytes(text, toHexByte, MATCHES_NOTHING, ' '),
+  (text) => encodeBytes(text, toHexByte, MATCHES_NOTHING, ':'),
   (text) => text.replaceAll(/[^]/g, escapeUnit),
   (text) => text.replaceAll(/[^]/g, (unit) => escapeUnit(unit).toUpperCase().replace('U', 'u')),
   (text) => escapeHtml(text, '&#39;'),
@@ -96,14 +96,19 @@ const ENCODERS: readonly ((text: string) => string)[] = [
   (text) => text.replaceAll(/[^\w@%+=:,./-]/g, String.raw`\$&`),
 ];
 
-const NONE = /(?!)/;
+const MATCHES_NOTHING = /(?!)/;
 /** Characters that `encodeURIComponent` does not escape. */
 const URL_COMPONENT = /[\w.~!*'()-]/;
 const UNRESERVED = /[\w.~-]/;
 /** Characters that are not escaped in a complete URL. */
 const URL_TEXT = /[\w.~!*'();:@&=+$,/?#[\]-]/;
 
-function encodeBytes(text: string, encodeByte: (byte: number) => string, kept = NONE, separator = ''): string {
+function encodeBytes(
+  text: string,
+  encodeByte: (byte: number) => string,
+  kept = MATCHES_NOTHING,
+  separator = '',
+): string {
   return [...Buffer.from(text)]
     .map((byte) => (byte < 0x80 && kept.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : encodeByte(byte)))
     .join(separator);
@@ -146,14 +151,14 @@ function listBase64(text: string): string[] {
 
 /** Splits bytes at character boundaries, so masking a part does not leave half a character. */
 function splitBytes(bytes: Uint8Array): Uint8Array[] {
-  const pieces: Uint8Array[] = [];
+  const parts: Uint8Array[] = [];
   let from = 0;
-  while (bytes.length - from > 2 * PIECE_BYTES) {
-    let to = from + PIECE_BYTES;
+  while (bytes.length - from > 2 * PART_BYTES) {
+    let to = from + PART_BYTES;
     while (((bytes[to] ?? 0) & 0xc0) === 0x80) to -= 1;
-    pieces.push(bytes.subarray(from, to));
+    parts.push(bytes.subarray(from, to));
     from = to;
   }
-  pieces.push(bytes.subarray(from));
-  return pieces;
+  parts.push(bytes.subarray(from));
+  return parts;
 }

@@ -36,7 +36,7 @@ describe('a valid run spec', () => {
     ['a schema that cannot be exported', { ...CODEX, contract: { schema: OPAQUE } }],
     ['a schema that is a function', { ...CODEX, contract: { schema: type({ a: 'number' }) } }],
     ['an alignable schema', { ...CODEX, contract: { schema: alignable(z.object({})), align: true } }],
-  ])('may have %s', (_, spec) => {
+  ])('can have %s', (_, spec) => {
     expect(checkRunSpec(spec).spec).toBe(spec);
   });
 
@@ -86,7 +86,7 @@ describe('an invalid run spec', () => {
     ['an invalid normalizer', { ...CODEX, contract: { normalizers: ['x'] } }, /contract\.normalizers/],
     ['null as normalizers', { ...CODEX, contract: { normalizers: null } }, /contract\.normalizers/],
     ['an unknown profile', { ...CODEX, contract: { profile: 'loose' } }, /contract\.profile/],
-  ])('is refused: %s', (_, spec, message) => {
+  ])('is rejected: %s', (_, spec, message) => {
     expect(() => checkRunSpec(spec)).toThrow(RunSpecError);
     expect(() => checkRunSpec(spec)).toThrow(message);
     expect(() => checkRunSpec(spec)).toThrow(expect.objectContaining({ code: 'INVALID_RUN_SPEC' }));

@@ -20,8 +20,8 @@ export class RunSpecError extends SluiceError<'INVALID_RUN_SPEC'> {
   readonly issues: readonly SchemaIssue[];
 
   constructor(issues: readonly SchemaIssue[]) {
-    const listed = issues.slice(0, 10).map(({ path, message }) => `${path.join('.') || 'the spec'}: ${message}`);
-    super('INVALID_RUN_SPEC', `Invalid run spec: ${listed.join('; ')}.`);
+    const summaries = issues.slice(0, 10).map(({ path, message }) => `${path.join('.') || 'the spec'}: ${message}`);
+    super('INVALID_RUN_SPEC', `Invalid run spec: ${summaries.join('; ')}.`);
     this.issues = issues;
   }
 }
@@ -33,23 +33,23 @@ export interface CheckedSpec {
 }
 
 /** Checks a run spec; throws {@link RunSpecError} if it is invalid. */
-export function checkRunSpec(given: unknown, added: AddedEngines = {}): CheckedSpec {
-  const { data, schema } = separateSchema(given);
+export function checkRunSpec(value: unknown, added: AddedEngines = {}): CheckedSpec {
+  const { data, schema } = separateSchema(value);
   const issues = [...listShapeIssues(data)];
   if (issues.length > 0) throw new RunSpecError(issues);
-  const spec = given as RunSpec;
+  const spec = value as RunSpec;
   issues.push(...listEngineIssues(spec, added), ...listSemanticIssues(spec));
-  const compiled = compileContract(schema, spec.contract, issues);
+  const compiledSchema = compileContract(schema, spec.contract, issues);
   if (issues.length > 0) throw new RunSpecError(issues);
-  return { spec, schema: compiled };
+  return { spec, schema: compiledSchema };
 }
 
 /**
  * Separates the schema from a spec and drops normalizers and undefined values, so the rest can be validated as JSON.
  */
-function separateSchema(given: unknown): { readonly data: unknown; readonly schema: unknown } {
-  if (!isJsonObject(given)) return { data: given, schema: undefined };
-  const data = dropUndefined(given);
+function separateSchema(value: unknown): { readonly data: unknown; readonly schema: unknown } {
+  if (!isJsonObject(value)) return { data: value, schema: undefined };
+  const data = dropUndefined(value);
   if (isJsonObject(data['limits'])) data['limits'] = dropUndefined(data['limits']);
   if (!isJsonObject(data['contract'])) return { data, schema: undefined };
   const { schema, normalizers: _, ...contract } = data['contract'];

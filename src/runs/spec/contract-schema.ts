@@ -10,8 +10,8 @@ export function toJsonSchema(schema: ContractSchema | undefined): Readonly<Recor
   if (schema === undefined) return undefined;
   if (!isStandardSchema(schema)) return schema;
   try {
-    const exported = exportJsonSchema(schema);
-    return isJsonObject(exported) ? exported : undefined;
+    const jsonSchema = exportJsonSchema(schema);
+    return isJsonObject(jsonSchema) ? jsonSchema : undefined;
   } catch {
     // The schema still validates the output, but the agent does not get it.
     return undefined;

@@ -8,7 +8,7 @@ describe('stripDoneMarker', () => {
     expect(stripDoneMarker({ answer: 7, [marker]: true }, { type: 'object' })).toEqual({ answer: 7 });
   });
 
-  it('strips it with any value, since it is not part of the result', () => {
+  it('strips it with any value, because it is not part of the result', () => {
     expect(stripDoneMarker({ __SKILL_DONE__: 'yes', answer: 7 })).toEqual({ answer: 7 });
   });
 

@@ -32,16 +32,16 @@ describe('renderContract', () => {
     expect(`Do it.${renderContract({ mode: 'auto' })}`).toMatch(/^Do it\.\n\n<skill_content/u);
   });
 
-  it('writes the JSON Schema of a library that can export one', () => {
+  it('renders the JSON Schema of a library that can export it', () => {
     const text = renderContract({ schema: z.object({ answer: z.number() }), mode: 'auto' });
     expect(text).toContain('"answer": {\n      "type": "number"\n    }');
   });
 
-  it('writes the JSON Schema of valibot through its package', () => {
+  it('renders the JSON Schema of valibot through its package', () => {
     expect(renderContract({ schema: v.object({ answer: v.number() }), mode: 'auto' })).toContain('"answer"');
   });
 
-  it('names only tags and marker, if a schema cannot be exported', () => {
+  it('describes only the tags and the marker if a schema cannot be exported', () => {
     const text = renderContract({ schema: fromJsonSchema(SCHEMA), profile: 'tagged', mode: 'auto' });
     expect(text).toContain('<json>');
     expect(text).toContain('__SKILL_DONE__');
@@ -49,9 +49,9 @@ describe('renderContract', () => {
   });
 
   it('does not mention the removal of the marker if the schema declares it', () => {
-    const declaring = { type: 'object', properties: { __SKILL_DONE__: { const: true } } };
+    const schemaWithMarker = { type: 'object', properties: { __SKILL_DONE__: { const: true } } };
     expect(renderContract({ schema: SCHEMA, mode: 'auto' })).toContain('removed');
-    expect(renderContract({ schema: declaring, mode: 'auto' })).not.toContain('removed');
+    expect(renderContract({ schema: schemaWithMarker, mode: 'auto' })).not.toContain('removed');
   });
 
   it.each(['generic', 'unified'] as const)('does not mention tags in profile %s, which has none', (profile) => {
@@ -72,50 +72,55 @@ describe('renderContract', () => {
 });
 
 describe('an agent that repeats its contract', () => {
-  const tempting = { type: 'object', examples: [{ __SKILL_DONE__: true }] };
+  const schemaWithMarkerExample = { type: 'object', examples: [{ __SKILL_DONE__: true }] };
 
   it.each(['default', 'tagged', 'generic', 'unified'] as const)(
     'has not printed the done marker (profile %s)',
     (profile) => {
-      expect(readEnd(renderContract({ schema: tempting, profile, mode: 'interactive' }))).toBe('unknown');
+      expect(readEnd(renderContract({ schema: schemaWithMarkerExample, profile, mode: 'interactive' }))).toBe(
+        'unknown',
+      );
     },
   );
 
   it('has finished once it prints the marker itself', () => {
-    const contract = renderContract({ schema: tempting, mode: 'interactive' });
+    const contract = renderContract({ schema: schemaWithMarkerExample, mode: 'interactive' });
     expect(readEnd(`${contract}<json>{"answer": 7, "__SKILL_DONE__": true}</json>\n`)).toBe('completed');
   });
 });
 
-describe('an answer in the form of the contract', () => {
+describe('an answer in the contract’s format', () => {
   it.each([
     ['default', 'Done.\n<json>{"summary": "s", "risk": "low"}</json>'],
     ['tagged', 'Done.\n<json>{"summary": "s", "risk": "low"}</json>'],
     ['generic', '{"summary": "s", "risk": "low"}'],
     ['unified', '{"summary": "s", "risk": "low"}'],
-  ] as const satisfies readonly (readonly [Profile, string])[])('is read completely in profile %s', (profile, text) => {
-    expect(parse(text, fromJsonSchema(SCHEMA), { profile })).toMatchObject({
-      status: 'success',
-      value: { summary: 's', risk: 'low' },
-    });
-  });
+  ] as const satisfies readonly (readonly [Profile, string])[])(
+    'is parsed completely in profile %s',
+    (profile, text) => {
+      expect(parse(text, fromJsonSchema(SCHEMA), { profile })).toMatchObject({
+        status: 'success',
+        value: { summary: 's', risk: 'low' },
+      });
+    },
+  );
 });
 
-describe('the prompt of a retry', () => {
+describe('a retry prompt', () => {
   const error = new ParseError('NO_JSON', 'nothing found', { attempts: [] });
   const spec = { engine: 'codex', prompt: 'Count.', workdir: '.' } as const;
 
   it.each(['default', 'tagged', 'generic', 'unified'] as const)(
-    'describes the same form as the contract (profile %s)',
+    'describes the same format as the contract (profile %s)',
     (profile) => {
       const contract = { schema: SCHEMA, profile };
       const prompt = renderRetry({ ...spec, contract }, error, true);
       const form = renderContract({ ...contract, mode: 'auto' });
       expect(prompt.endsWith(form.trim())).toBe(true);
-      const said = prompt.slice(0, -form.trim().length);
-      expect(said).toContain('[NO_JSON] nothing found');
+      const explanation = prompt.slice(0, -form.trim().length);
+      expect(explanation).toContain('[NO_JSON] nothing found');
       // The text contains neither tags nor Markdown, because only the contract defines the format.
-      expect(said).not.toMatch(/json>|only|without/i);
+      expect(explanation).not.toMatch(/json>|only|without/i);
     },
   );
 
@@ -125,7 +130,7 @@ describe('the prompt of a retry', () => {
     expect(renderRetry({ ...spec, contract }, error, true)).not.toContain('Count.');
   });
 
-  it('describes the form itself for a program without a contract', () => {
+  it('describes the format itself for a command without a contract', () => {
     const command = { engine: 'command', command: ['x'], workdir: '.' } as const;
     const ask = (profile: Profile) => renderRetry({ ...command, contract: { profile } }, error, false);
     expect(ask('tagged')).toContain('between the tags <json> and </json>');

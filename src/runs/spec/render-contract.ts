@@ -21,7 +21,7 @@ export interface ContractTerms {
  */
 export function renderContract({ schema, profile = 'default', mode }: ContractTerms): string {
   const jsonSchema = toJsonSchema(schema);
-  const isObject = mayBeObject(jsonSchema, profile);
+  const isObject = canBeObject(jsonSchema, profile);
   const sentences = [
     writeTurnRule(mode),
     ...writeFormRules(profile, isObject),
@@ -80,7 +80,7 @@ function writeSchemaRule(jsonSchema: Readonly<Record<string, unknown>>): string 
 }
 
 /** Whether the result can be an object, and so contain the marker; assumed if the schema has no type. */
-function mayBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, profile: Profile): boolean {
+function canBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, profile: Profile): boolean {
   const type = jsonSchema?.['type'];
   if (profile === 'unified' || type === undefined) return true;
   return Array.isArray(type) ? type.includes('object') : type === 'object';
@@ -103,7 +103,7 @@ export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean
   const summary = message.length > MAX_ERROR_LENGTH ? `${cutText(message, MAX_ERROR_LENGTH)}…` : message;
   const { schema, profile = 'default' } = spec.contract ?? {};
   const contract = renderTerms(spec);
-  const form = contract === '' ? writeFormRules(profile, mayBeObject(toJsonSchema(schema), profile)) : [];
+  const form = contract === '' ? writeFormRules(profile, canBeObject(toJsonSchema(schema), profile)) : [];
   const lines = [
     'Your previous output did not meet the output contract.',
     `Error: ${summary}`,

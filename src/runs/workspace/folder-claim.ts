@@ -21,9 +21,9 @@ const MAX_SILENCE_MS = 60_000;
  * twice, so a dead claim can be removed without the risk of removing a new one.
  */
 export async function tryClaim(folder: string): Promise<FolderClaim | { readonly heldBy: number }> {
-  const own = nameClaim(await identifyOwnProcess());
+  const own = formatClaimName(await identifyOwnProcess());
   await createClaim(folder, own);
-  const heldBy = await findOther(folder, own);
+  const heldBy = await findOtherOwner(folder, own);
   if (heldBy !== undefined) {
     await rm(join(folder, own), { force: true });
     return { heldBy };
@@ -44,7 +44,7 @@ export async function tryClaim(folder: string): Promise<FolderClaim | { readonly
 }
 
 /** The owner is part of the name, so a claim never exists without its owner. */
-function nameClaim({ pid, started }: ProcessIdentity): string {
+function formatClaimName({ pid, started }: ProcessIdentity): string {
   return [pid, Buffer.from(started ?? '').toString('base64url'), randomUUID()].join('.');
 }
 
@@ -67,7 +67,7 @@ async function createClaim(folder: string, name: string): Promise<void> {
 }
 
 /** Returns the process id of another valid claim. */
-async function findOther(folder: string, own: string): Promise<number | undefined> {
+async function findOtherOwner(folder: string, own: string): Promise<number | undefined> {
   for (const name of await readdir(folder)) {
     if (name === own) continue;
     const holder = readClaim(name);
@@ -80,6 +80,6 @@ async function findOther(folder: string, own: string): Promise<number | undefine
 async function isDead(path: string, holder: ProcessIdentity): Promise<boolean> {
   const state = await getProcessState(holder);
   if (state !== 'unknown') return state === 'gone';
-  const found = await stat(path).catch(() => undefined);
-  return found === undefined || Date.now() - found.mtimeMs > MAX_SILENCE_MS;
+  const stats = await stat(path).catch(() => undefined);
+  return stats === undefined || Date.now() - stats.mtimeMs > MAX_SILENCE_MS;
 }

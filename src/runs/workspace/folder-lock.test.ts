@@ -11,14 +11,14 @@ import { lockFolder } from './folder-lock.js';
 
 const HOLDER = new URL('fixtures/lock-holder.mjs', import.meta.url);
 
-async function makePlaces(): Promise<{ locks: string; work: string }> {
+async function makeFolders(): Promise<{ locks: string; work: string }> {
   const folder = await makeFolder({ 'work/file': '' });
   return { locks: join(folder, 'locks'), work: join(folder, 'work') };
 }
 
 describe('lockFolder', () => {
-  it('refuses a folder that another run uses, until that run has ended', async () => {
-    const { locks, work } = await makePlaces();
+  it('rejects a folder used by another run until that run has ended', async () => {
+    const { locks, work } = await makeFolders();
     const lock = await lockFolder(locks, work);
     await expect(lockFolder(locks, work)).rejects.toMatchObject({
       code: 'WORKING_FOLDER_BUSY',
@@ -30,17 +30,17 @@ describe('lockFolder', () => {
   });
 
   it('leaves nothing behind', async () => {
-    const { locks, work } = await makePlaces();
+    const { locks, work } = await makeFolders();
     await (await lockFolder(locks, work)).release();
     expect(await readdir(locks)).toEqual([]);
   });
 
   it('serves waiting callers in order', async () => {
-    const { locks, work } = await makePlaces();
+    const { locks, work } = await makeFolders();
     const order: number[] = [];
     let inside = 0;
     await Promise.all(
-      Array.from({ length: 20 }, async (_none, index) => {
+      Array.from({ length: 20 }, async (_value, index) => {
         const lock = await lockFolder(locks, work, { wait: true });
         inside += 1;
         expect(inside).toBe(1);
@@ -50,24 +50,24 @@ describe('lockFolder', () => {
         await lock.release();
       }),
     );
-    expect(order).toEqual(Array.from({ length: 20 }, (_none, index) => index));
+    expect(order).toEqual(Array.from({ length: 20 }, (_value, index) => index));
   });
 
   it('stops waiting on abort, and the next caller still gets the lock', async () => {
-    const { locks, work } = await makePlaces();
+    const { locks, work } = await makeFolders();
     const first = await lockFolder(locks, work);
-    const impatience = new AbortController();
-    const impatient = lockFolder(locks, work, { wait: true, signal: impatience.signal });
+    const abortController = new AbortController();
+    const abortedWait = lockFolder(locks, work, { wait: true, signal: abortController.signal });
     const patient = lockFolder(locks, work, { wait: true });
     const reason = new Error('enough');
-    impatience.abort(reason);
-    await expect(impatient).rejects.toBe(reason);
+    abortController.abort(reason);
+    await expect(abortedWait).rejects.toBe(reason);
     await first.release();
     await (await patient).release();
   });
 
   it('locks different folders independently, and resolves links', async () => {
-    const { locks, work } = await makePlaces();
+    const { locks, work } = await makeFolders();
     await mkdir(join(work, 'inside'));
     await symlink(work, join(work, 'link'));
     const lock = await lockFolder(locks, work);
@@ -76,13 +76,13 @@ describe('lockFolder', () => {
     await lock.release();
   });
 
-  it('refuses a missing folder', async () => {
-    const { locks, work } = await makePlaces();
+  it('rejects a missing folder', async () => {
+    const { locks, work } = await makeFolders();
     await expect(lockFolder(locks, join(work, 'missing'))).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });
   });
 });
 
-describe('lockFolder in several processes', { timeout: 30_000 }, () => {
+describe('lockFolder across processes', { timeout: 30_000 }, () => {
   async function startHolder(locks: string, work: string): Promise<ChildProcess> {
     const holder = (await bundleProgram(HOLDER)).start([locks, work]);
     await once(holder.stdout, 'data');
@@ -90,7 +90,7 @@ describe('lockFolder in several processes', { timeout: 30_000 }, () => {
   }
 
   it('locks a folder for one process, until that process is killed', async () => {
-    const { locks, work } = await makePlaces();
+    const { locks, work } = await makeFolders();
     const holder = await startHolder(locks, work);
     await expect(lockFolder(locks, work)).rejects.toMatchObject({
       code: 'WORKING_FOLDER_BUSY',
@@ -104,14 +104,14 @@ describe('lockFolder in several processes', { timeout: 30_000 }, () => {
 });
 
 describe('claims', () => {
-  it('created by many callers at the same time succeed for at most one', async () => {
-    const { locks } = await makePlaces();
+  it('created concurrently by many callers succeed for at most one', async () => {
+    const { locks } = await makeFolders();
     const claims = await Promise.all(Array.from({ length: 20 }, async () => tryClaim(locks)));
     expect(claims.filter((claim) => !('heldBy' in claim)).length).toBeLessThanOrEqual(1);
   });
 
-  it.runIf(process.platform === 'linux')('of another container expire after a time without a heartbeat', async () => {
-    const { locks } = await makePlaces();
+  it.runIf(process.platform === 'linux')('from another container expire without a heartbeat', async () => {
+    const { locks } = await makeFolders();
     await mkdir(locks);
     const foreign = join(locks, `1.${Buffer.from('other-boot/1/1').toString('base64url')}.x`);
     await writeFile(foreign, '');
@@ -120,8 +120,8 @@ describe('claims', () => {
     expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
   });
 
-  it('are ignored if no process can have created them', async () => {
-    const { locks } = await makePlaces();
+  it('are ignored if no process could have created them', async () => {
+    const { locks } = await makeFolders();
     await mkdir(locks);
     await writeFile(join(locks, 'no claim'), '');
     expect(await tryClaim(locks)).not.toHaveProperty('heldBy');

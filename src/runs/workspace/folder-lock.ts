@@ -81,17 +81,17 @@ interface LockOptions {
 
 async function lockClaims(claimFolder: string, options: LockOptions): Promise<FolderLock> {
   const { wait, signal } = options;
-  const ahead = queues.get(claimFolder);
-  if (ahead !== undefined && !wait) throw options.createBusyError(process.pid);
+  const previous = queues.get(claimFolder);
+  if (previous !== undefined && !wait) throw options.createBusyError(process.pid);
   const turn = new AbortController();
-  const queueEnd = Promise.all([ahead, once(turn.signal, 'abort')]).then(() => undefined);
+  const queueEnd = Promise.all([previous, once(turn.signal, 'abort')]).then(() => undefined);
   queues.set(claimFolder, queueEnd);
   const leave = (): void => {
     turn.abort();
     if (queues.get(claimFolder) === queueEnd) queues.delete(claimFolder);
   };
   try {
-    await waitOrAbort(ahead, signal);
+    await waitOrAbort(previous, signal);
     const claim = await waitForClaim(claimFolder, options);
     let released: Promise<void> | undefined;
     return {

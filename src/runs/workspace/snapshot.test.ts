@@ -31,7 +31,7 @@ async function waitForNextTime(folder: string): Promise<void> {
   await rm(probe);
 }
 
-describe('the difference of two snapshots', () => {
+describe('the difference between two snapshots', () => {
   it('lists created, modified and deleted files, sorted, with forward slashes', async () => {
     const files = { 'keep.txt': 'k', 'change.txt': 'c', 'gone/a.txt': 'a', 'gone.txt': 'g' };
     const changes = await listChanges(files, async (folder) => {
@@ -59,8 +59,8 @@ describe('the difference of two snapshots', () => {
 
   it.each<[string, (path: string) => Promise<unknown>]>([
     ['written with the same content', async (path) => writeFile(path, 'same')],
-    ['replaced by another of the same size and time', replaceUnseen],
-    ['written and its time set back', writeAndHide],
+    ['replaced by another of the same size and time', replaceWithSameStats],
+    ['written and its time set back', writeAndResetTime],
     ['made executable', async (path) => chmod(path, 0o755)],
   ])('lists a file as modified that was %s', async (_how, change) => {
     const { modified } = await listChanges({ 'a.txt': 'same' }, async (folder) => {
@@ -91,7 +91,7 @@ describe('the difference of two snapshots', () => {
     expect({ created, modified }).toEqual({ created: ['broken', 'circle', 'folder-link'], modified: [] });
   });
 
-  it('leaves out what is neither a file nor a link', async () => {
+  it('omits anything that is neither a file nor a link', async () => {
     const { created } = await listChanges({}, async (folder) => {
       const server = createServer();
       onTestFinished(() => void server.close());
@@ -110,30 +110,30 @@ describe('the difference of two snapshots', () => {
   });
 });
 
-async function replaceUnseen(path: string): Promise<void> {
+async function replaceWithSameStats(path: string): Promise<void> {
   const { atime, mtime } = await lstat(path);
   await writeFile(`${path}.new`, 'SAME');
   await utimes(`${path}.new`, atime, mtime);
   await rename(`${path}.new`, path);
 }
 
-async function writeAndHide(path: string): Promise<void> {
+async function writeAndResetTime(path: string): Promise<void> {
   const { atime, mtime } = await lstat(path);
   await writeFile(path, 'SAME');
   await utimes(path, atime, mtime);
 }
 
 describe('an incomplete snapshot', () => {
-  const many = Object.fromEntries(Array.from({ length: 30 }, (_none, index) => [`d${index % 3}/f${index}`, 'x']));
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_value, index) => [`d${index % 3}/f${index}`, 'x']));
 
   it('is marked if there are too many files, or paths are too long', async () => {
-    const folder = await makeFolder(many);
+    const folder = await makeFolder(files);
     expect((await takeSnapshot(folder)).truncated).toBe(false);
     expect(await takeSnapshot(folder, { maxFiles: 10 })).toMatchObject({ truncated: true, paths: { length: 10 } });
     expect((await takeSnapshot(folder, { maxPathBytes: 20 })).truncated).toBe(true);
   });
 
-  it('is marked if folders are too deep, and leaves out their content', async () => {
+  it('is marked if folders are too deep, and omits their content', async () => {
     const folder = await makeFolder({ 'a/b/c': 'x', 'a/d': 'y' });
     const shallow = await takeSnapshot(folder, { maxDepth: 2 });
     expect(shallow).toMatchObject({ truncated: true, paths: ['a/d'] });
@@ -143,7 +143,7 @@ describe('an incomplete snapshot', () => {
   });
 
   it('is compared only as far as both walks went', async () => {
-    const folder = await makeFolder(many);
+    const folder = await makeFolder(files);
     const before = await takeSnapshot(folder, { maxFiles: 15 });
     await rm(join(folder, 'd0/f0'));
     await writeFile(join(folder, 'd0/new'), 'n');
@@ -156,14 +156,14 @@ describe('an incomplete snapshot', () => {
     const name = fc.constantFrom('a', 'a-b', 'a.b', 'b', 'b b', 'c');
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
     const makeSnapshot = (paths: readonly string[], limit: number): Snapshot => {
-      const walked = [...paths].sort((a, b) => (a.replaceAll('/', '\0') < b.replaceAll('/', '\0') ? -1 : 1));
-      const kept = walked.slice(0, limit);
+      const walkedPaths = [...paths].sort((a, b) => (a.replaceAll('/', '\0') < b.replaceAll('/', '\0') ? -1 : 1));
+      const keptPaths = walkedPaths.slice(0, limit);
       return {
-        paths: kept,
-        stamps: kept.flatMap(() => [1, 1, 1, 1]),
-        truncatedAt: walked[limit],
-        unseen: new Set(),
-        truncated: limit < walked.length,
+        paths: keptPaths,
+        stamps: keptPaths.flatMap(() => [1, 1, 1, 1]),
+        truncatedAt: walkedPaths[limit],
+        unreadable: new Set(),
+        truncated: limit < walkedPaths.length,
       };
     };
     fc.assert(
@@ -185,7 +185,7 @@ describe('an incomplete snapshot', () => {
     );
   });
 
-  it('is refused for a missing folder', async () => {
+  it('is rejected for a missing folder', async () => {
     await expect(takeSnapshot('/no/such/folder')).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });
     const folder = await makeFolder({ file: '' });
     await expect(takeSnapshot(join(folder, 'file'))).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });

@@ -12,7 +12,7 @@ export interface Snapshot {
   /** The path where the walk stopped because of a limit; this path and later paths are unknown. */
   readonly truncatedAt: string | undefined;
   /** Folders that could not be read or are too deeply nested. */
-  readonly unseen: ReadonlySet<string>;
+  readonly unreadable: ReadonlySet<string>;
   /** Whether anything was omitted: too many files, folders that are too deeply nested or unreadable. */
   readonly truncated: boolean;
 }
@@ -23,7 +23,7 @@ export interface SnapshotOptions {
   /** The maximum total length of all paths. */
   readonly maxPathBytes?: number;
   /** Files and folders to skip: relative paths with forward slashes. */
-  readonly leaveOut?: readonly string[];
+  readonly exclude?: readonly string[];
 }
 
 /** The number of elements per path in `stamps`. */
@@ -45,8 +45,8 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
   const { maxFiles = 100_000, maxDepth = 64, maxPathBytes = 16 * 1024 * 1024 } = options;
   const paths: string[] = [];
   const stamps: number[] = [];
-  const unseen = new Set<string>();
-  const leftOut = new Set(options.leaveOut);
+  const unreadable = new Set<string>();
+  const excluded = new Set(options.exclude);
   let pathBytes = 0;
   let truncatedAt: string | undefined;
 
@@ -55,13 +55,15 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
     const prefix = relative === '' ? '' : `${relative}/`;
     for (let from = 0; from < entries.length && truncatedAt === undefined; from += CONCURRENCY) {
       const group = entries.slice(from, from + CONCURRENCY);
-      const found = await Promise.all(group.map(async (entry) => statEntry(`${folder}/${prefix}${entry.name}`, entry)));
+      const entryStats = await Promise.all(
+        group.map(async (entry) => statEntry(`${folder}/${prefix}${entry.name}`, entry)),
+      );
       for (const [index, entry] of group.entries()) {
         const path = `${prefix}${entry.name}`;
         if (truncatedAt !== undefined) return;
-        if (leftOut.has(path)) continue;
+        if (excluded.has(path)) continue;
         if (paths.length >= maxFiles || pathBytes >= maxPathBytes) truncatedAt = path;
-        else if (!entry.isDirectory()) addFile(path, found[index]);
+        else if (!entry.isDirectory()) addFile(path, entryStats[index]);
         else await walkFolder(path, depth + 1);
       }
     }
@@ -69,7 +71,7 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
 
   async function walkFolder(path: string, depth: number): Promise<void> {
     const entries = depth > maxDepth ? undefined : await listEntries(`${folder}/${path}`);
-    if (entries === undefined) unseen.add(path);
+    if (entries === undefined) unreadable.add(path);
     else await walk(path, entries, depth);
   }
 
@@ -89,7 +91,7 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
     );
   }
   await walk('', entries, 1);
-  return { paths, stamps, truncatedAt, unseen, truncated: truncatedAt !== undefined || unseen.size > 0 };
+  return { paths, stamps, truncatedAt, unreadable, truncated: truncatedAt !== undefined || unreadable.size > 0 };
 }
 
 async function statEntry(path: string, entry: Dirent): Promise<Stats | undefined> {
@@ -147,8 +149,8 @@ function isSame(before: Snapshot, old: number, after: Snapshot, recent: number):
 
 function createKnownCheck(before: Snapshot, after: Snapshot): (path: string) => boolean {
   const ends = [before.truncatedAt, after.truncatedAt].filter((end) => end !== undefined);
-  const unseen = new Set([...before.unseen, ...after.unseen]);
-  return (path) => ends.every((end) => compare(path, end) < 0) && (unseen.size === 0 || !isBelow(path, unseen));
+  const unreadable = new Set([...before.unreadable, ...after.unreadable]);
+  return (path) => ends.every((end) => compare(path, end) < 0) && (unreadable.size === 0 || !isBelow(path, unreadable));
 }
 
 function isBelow(path: string, folders: ReadonlySet<string>): boolean {

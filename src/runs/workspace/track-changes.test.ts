@@ -15,9 +15,9 @@ test.each([
   ['inside it', '.sluice', ['a.txt', 'runs/b.txt']],
   ['inside it, with a name that begins with two dots', '..sluice', ['a.txt', 'runs/b.txt']],
   ['that is the working folder itself', '.', ['a.txt']],
-])('changes are reported, except those of a data folder %s', async (_, where, created) => {
+])('changes are reported, except in a data folder %s', async (_, dataPath, created) => {
   const workdir = join(await makeFolder(), 'work');
-  const data = join(workdir, where);
+  const data = join(workdir, dataPath);
   await mkdir(join(workdir, 'runs'), { recursive: true });
   await mkdir(join(data, 'runs', 'x'), { recursive: true });
   const tracker = await trackChanges(workdir, data);

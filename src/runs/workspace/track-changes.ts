@@ -31,11 +31,11 @@ export const SLUICE_FILES = [
  * Takes the first snapshot of a working folder. The data folder can be inside it; Sluice's own files are not artifacts.
  */
 export async function trackChanges(workdir: string, data: string): Promise<ChangeTracker> {
-  const leaveOut = listSluiceFiles(workdir, await realpath(data));
-  const before = await takeSnapshot(workdir, { leaveOut });
+  const exclude = listSluiceFiles(workdir, await realpath(data));
+  const before = await takeSnapshot(workdir, { exclude });
   return {
     async findChanges() {
-      const after = await takeSnapshot(workdir, { leaveOut });
+      const after = await takeSnapshot(workdir, { exclude });
       const fsDiff = compareSnapshots(before, after);
       if (!before.truncated && !after.truncated) return { fsDiff, warnings: [] };
       const message = `"${workdir}" has too many files, or folders that are too deeply nested or cannot be read. Some artifacts may be missing.`;

@@ -26,18 +26,18 @@ const GUARDED_NAMES = [...Object.keys(PLACEHOLDERS), 'hooks', 'modules', 'worktr
  */
 export async function findGitFolders(workdir: string, home: string): Promise<readonly Mount[]> {
   const git = join(workdir, '.git');
-  const found = await lstat(git).catch(() => undefined);
-  if (found === undefined) return findRepositoryAbove(workdir, home);
-  const common = found.isFile() ? await findCommonFolder(git) : undefined;
+  const stats = await lstat(git).catch(() => undefined);
+  if (stats === undefined) return findRepositoryAbove(workdir, home);
+  const common = stats.isFile() ? await findCommonFolder(git) : undefined;
   return [...(await guardGitFolder(workdir)), ...(common === undefined ? [] : mountReadOnly(common))];
 }
 
 /** Returns the mounts that protect the configuration and hooks of a repository in a writable folder, if any. */
 export async function guardGitFolder(folder: string): Promise<readonly Mount[]> {
   const git = join(folder, '.git');
-  const found = await lstat(git).catch(() => undefined);
-  if (found?.isDirectory() === true) return guardRepository(git);
-  return found?.isFile() === true ? mountReadOnly(git) : [];
+  const stats = await lstat(git).catch(() => undefined);
+  if (stats?.isDirectory() === true) return guardRepository(git);
+  return stats?.isFile() === true ? mountReadOnly(git) : [];
 }
 
 function mountReadOnly(path: string): Mount[] {
@@ -54,10 +54,10 @@ async function guardRepository(git: string): Promise<Mount[]> {
   }
   for (const name of GUARDED_NAMES) {
     const path = join(git, name);
-    const found = await lstat(path).catch(() => undefined);
-    if (found === undefined) continue;
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats === undefined) continue;
     // A link cannot be a mount point, so the agent could replace it; only a read-only git directory prevents that.
-    if (!found.isFile() && !found.isDirectory()) return mountReadOnly(git);
+    if (!stats.isFile() && !stats.isDirectory()) return mountReadOnly(git);
     mounts.push(...mountReadOnly(path));
   }
   return mounts;
@@ -80,14 +80,15 @@ export async function releaseGitFolder(folder: string): Promise<void> {
  * belongs to this user.
  */
 async function findCommonFolder(git: string): Promise<string | undefined> {
-  const named = /^gitdir: (.+)$/m.exec((await readTrimmed(git)) ?? '')?.[1];
-  if (named === undefined) return undefined;
-  const worktree = await realpath(resolve(dirname(git), named)).catch(() => undefined);
+  const gitFolder = /^gitdir: (.+)$/m.exec((await readTrimmed(git)) ?? '')?.[1];
+  if (gitFolder === undefined) return undefined;
+  const worktree = await realpath(resolve(dirname(git), gitFolder)).catch(() => undefined);
   if (worktree === undefined) return undefined;
   const common = dirname(dirname(worktree));
   if (worktree !== join(common, 'worktrees', basename(worktree))) return undefined;
-  const back = await readTrimmed(join(worktree, 'gitdir'));
-  const target = back === undefined ? undefined : await realpath(resolve(worktree, back)).catch(() => undefined);
+  const backLink = await readTrimmed(join(worktree, 'gitdir'));
+  const target =
+    backLink === undefined ? undefined : await realpath(resolve(worktree, backLink)).catch(() => undefined);
   return target === (await realpath(git)) && (await isOwnFolder(common)) ? common : undefined;
 }
 
@@ -100,12 +101,12 @@ async function readTrimmed(path: string): Promise<string | undefined> {
 async function findRepositoryAbove(workdir: string, home: string): Promise<readonly Mount[]> {
   for (let folder = dirname(workdir); !isBroad(folder, home); folder = dirname(folder)) {
     const git = join(folder, '.git');
-    const found = await lstat(git).catch(() => undefined);
-    if (found === undefined) continue;
+    const stats = await lstat(git).catch(() => undefined);
+    if (stats === undefined) continue;
     // In a folder that others may write to, the repository could be theirs.
     if (!(await isOwnFolder(folder))) return [];
-    if (found.isDirectory()) return mountReadOnly(folder);
-    const common = found.isFile() ? await findCommonFolder(git) : undefined;
+    if (stats.isDirectory()) return mountReadOnly(folder);
+    const common = stats.isFile() ? await findCommonFolder(git) : undefined;
     if (common === undefined) return [];
     return isWithin(common, folder) ? mountReadOnly(folder) : [...mountReadOnly(folder), ...mountReadOnly(common)];
   }

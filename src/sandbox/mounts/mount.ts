@@ -21,16 +21,16 @@ export function isWithin(path: string, folder: string): boolean {
  * Sorts mounts so that a folder comes before its content. If two mounts have the same path, the later one wins. A link
  * with a mount below it is omitted: bubblewrap would follow it out of the sandbox and fail.
  */
-function orderMounts(mounts: readonly Mount[]): readonly Mount[] {
+function sortMounts(mounts: readonly Mount[]): readonly Mount[] {
   const byPath = new Map<string, Mount>();
   for (const mount of mounts) byPath.set(mount.at, mount);
   const isBlocking = ({ kind, at }: Mount): boolean =>
     kind === 'link' && mounts.some((other) => other.at !== at && isWithin(other.at, at));
   const possible = [...byPath.values()].filter((mount) => !isBlocking(mount));
-  return possible.toSorted((one, other) => countSteps(one.at) - countSteps(other.at));
+  return possible.toSorted((one, other) => countSegments(one.at) - countSegments(other.at));
 }
 
-function countSteps(path: string): number {
+function countSegments(path: string): number {
   return path.split(sep).length;
 }
 
@@ -42,8 +42,8 @@ function countSteps(path: string): number {
  */
 export function renderMounts(mounts: readonly Mount[], descriptors: ReadonlyMap<string, number>): string[] {
   const args: string[] = [];
-  const closed: string[] = [];
-  for (const mount of orderMounts(mounts)) {
+  const remounts: string[] = [];
+  for (const mount of sortMounts(mounts)) {
     const { at } = mount;
     switch (mount.kind) {
       case 'read':
@@ -65,10 +65,10 @@ export function renderMounts(mounts: readonly Mount[], descriptors: ReadonlyMap<
         if (mount.isFolder) {
           // It becomes read-only last, after the mounts inside it.
           args.push('--size', '1048576', '--tmpfs', at);
-          closed.push('--remount-ro', at);
+          remounts.push('--remount-ro', at);
         } else args.push('--ro-bind', '/dev/null', at);
         break;
     }
   }
-  return [...args, ...closed];
+  return [...args, ...remounts];
 }

@@ -33,10 +33,10 @@ export async function findProgramFolders(command: readonly string[], search: Pro
   const mount = (path: string, from = path): void => {
     if (!isInSystem(path) && !isWithin(path, search.cwd)) mounted.set(path, from);
   };
-  const named = search.path.split(delimiter).filter(isAbsolute);
-  const found = await Promise.all(named.map(async (folder) => realpath(folder).catch(() => undefined)));
-  for (const [index, folder] of named.entries()) {
-    const real = found[index];
+  const folders = search.path.split(delimiter).filter(isAbsolute);
+  const realFolders = await Promise.all(folders.map(async (folder) => realpath(folder).catch(() => undefined)));
+  for (const [index, folder] of folders.entries()) {
+    const real = realFolders[index];
     if (real === undefined || isBroad(folder, search.home) || isBroad(real, search.home)) continue;
     mount(folder, real);
     mount(real);

@@ -6,7 +6,7 @@ import type { Mount } from './mount.js';
  * Folders with executables and libraries on common distributions; not home folders, `/run`, `/var`, `/srv` or mounted
  * disks.
  */
-const FOLDERS = [
+const SYSTEM_FOLDERS = [
   '/usr',
   '/bin',
   '/sbin',
@@ -20,33 +20,33 @@ const FOLDERS = [
   '/gnu/store',
 ];
 /** Folders that are never mounted as a whole, even if an executable is directly inside. */
-const BROAD = '/ /home /root /var /var/tmp /tmp /run /proc /sys /dev /mnt /media /srv'.split(' ');
+const BROAD_FOLDERS = '/ /home /root /var /var/tmp /tmp /run /proc /sys /dev /mnt /media /srv'.split(' ');
 
 /** Limits on the search for files that only root may read. */
 const MAX_ENTRIES = 20_000;
 const MAX_DEPTH = 4;
 
-let known: Promise<readonly Mount[]> | undefined;
+let systemMounts: Promise<readonly Mount[]> | undefined;
 
 /** Returns the read-only mounts of the system folders, which are the same for every sandbox in this process. */
 export async function findSystemFolders(): Promise<readonly Mount[]> {
-  known ??= listSystemFolders();
-  return known;
+  systemMounts ??= listSystemFolders();
+  return systemMounts;
 }
 
-/** Whether a folder is too broad to be mounted: one of {@link BROAD}, the home folder, or one of its parents. */
+/** Whether a folder is too broad to be mounted: one of {@link BROAD_FOLDERS}, the home folder, or one of its parents. */
 export function isBroad(folder: string, home: string): boolean {
-  return BROAD.includes(folder) || home === folder || home.startsWith(`${folder}/`);
+  return BROAD_FOLDERS.includes(folder) || home === folder || home.startsWith(`${folder}/`);
 }
 
 /** Whether a path is inside one of the system folders. */
 export function isInSystem(path: string): boolean {
-  return FOLDERS.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  return SYSTEM_FOLDERS.some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
 
 async function listSystemFolders(): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
-  for (const folder of FOLDERS) {
+  for (const folder of SYSTEM_FOLDERS) {
     const found = await lstat(folder).catch(() => undefined);
     if (found?.isSymbolicLink() === true) mounts.push({ kind: 'link', at: folder, to: await readlink(folder) });
     else if (found?.isDirectory() === true) mounts.push({ kind: 'read', at: folder, from: folder });
@@ -68,25 +68,25 @@ async function listSystemFolders(): Promise<readonly Mount[]> {
  */
 async function listUnreadableEntries(folder: string): Promise<Mount[]> {
   const found: Mount[] = [];
-  let left = MAX_ENTRIES;
+  let remainingEntries = MAX_ENTRIES;
   /** Returns whether all entries were examined. */
   const visit = async (path: string, depth: number): Promise<boolean> => {
     for await (const entry of await opendir(path)) {
-      left -= 1;
-      if (left < 0) return false;
+      remainingEntries -= 1;
+      if (remainingEntries < 0) return false;
       const at = join(path, entry.name);
       if (!entry.isFile() && !entry.isDirectory()) continue;
       const mode = (await stat(at).catch(() => undefined))?.mode;
       // It has since been removed.
       if (mode === undefined) continue;
       const isFolder = entry.isDirectory();
-      let isShown = (mode & (isFolder ? 0o005 : 0o004)) !== 0;
-      const before = left;
-      if (isShown && isFolder && depth < MAX_DEPTH) isShown = await visit(at, depth + 1).catch(() => false);
-      if (isShown) continue;
+      let isVisible = (mode & (isFolder ? 0o005 : 0o004)) !== 0;
+      const before = remainingEntries;
+      if (isVisible && isFolder && depth < MAX_DEPTH) isVisible = await visit(at, depth + 1).catch(() => false);
+      if (isVisible) continue;
       found.push({ kind: 'hidden', at, isFolder });
       // The entries of a hidden folder do not count.
-      left = before;
+      remainingEntries = before;
     }
     return true;
   };

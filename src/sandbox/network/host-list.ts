@@ -22,11 +22,11 @@ export interface HostList {
  * readHostList(['api.openai.com', '*.example.org:8443']).allows('api.openai.com', 443) // true
  */
 export function readHostList(entries: readonly string[]): HostList {
-  const listed = entries.map(readEntry);
+  const listedHosts = entries.map(readEntry);
   return {
     allows: (host, port) => {
       const requested = normalizeHost(host);
-      return listed.some(({ name, ports }) => ports.includes(port) && matches(name, requested));
+      return listedHosts.some(({ name, ports }) => ports.includes(port) && matches(name, requested));
     },
   };
 }

@@ -48,12 +48,12 @@ function createList(family: 'ipv4' | 'ipv6'): BlockList {
 
 /** Whether an IP address is anything but a public unicast address; an invalid address counts as private. */
 export function isPrivateAddress(address: string): boolean {
-  const [bare = ''] = address.split('%');
-  switch (isIP(bare)) {
+  const [withoutZone = ''] = address.split('%');
+  switch (isIP(withoutZone)) {
     case 4:
-      return NOT_PUBLIC.ipv4.check(bare, 'ipv4');
+      return NOT_PUBLIC.ipv4.check(withoutZone, 'ipv4');
     case 6:
-      return NOT_PUBLIC.ipv6.check(bare, 'ipv6');
+      return NOT_PUBLIC.ipv6.check(withoutZone, 'ipv6');
     default:
       return true;
   }

@@ -142,7 +142,7 @@ describe('a list of hosts', () => {
     expect(readHostList([entry]).allows(host, port)).toBe(isAllowed);
   });
 
-  it('detects loopback addresses, which mean the machine outside', () => {
+  it('detects loopback addresses, which refer to the host outside', () => {
     for (const entry of ['localhost:80', '127.0.0.1:1', '[::1]:1', '[0:0:0:0:0:0:0:1]:1'])
       expect(listsLoopback([entry])).toBe(true);
     expect(listsLoopback(['example.org'])).toBe(false);

@@ -190,6 +190,6 @@ async function chooseAddress(
 }
 
 async function resolveName(host: string): Promise<readonly string[]> {
-  const found = await lookup(host, { all: true });
-  return found.map(({ address }) => address);
+  const addresses = await lookup(host, { all: true });
+  return addresses.map(({ address }) => address);
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createPidFilter } from './pid-mark.js';
 import type { PidMark } from './pid-mark.js';
-import { endGroup, waitUntilGone, listPids } from './process-group.js';
+import { terminateGroup, waitUntilGone, listPids } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
 import { readProcessRecords, removeOld, RUN_MARKER } from './process-record.js';
 import type { FoundRecord } from './process-record.js';
@@ -10,13 +10,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 
 /** A process that outlived the Sluice process that started it. */
-export interface EndedOrphan {
+export interface TerminatedOrphan {
   readonly runDir: string;
   readonly pid: number;
 }
 
 /** Options for terminating orphans. */
-export interface EndOrphansOptions {
+export interface TerminateOrphansOptions {
   readonly graceMs?: number;
   /**
    * Whether a record's run, whose Sluice process has exited, is unclaimed by other workers; by default the record is
@@ -26,7 +26,7 @@ export interface EndOrphansOptions {
 }
 
 const GRACE_MS = 2000;
-const VANISH_MS = 5000;
+const EXIT_TIMEOUT_MS = 5000;
 /** Processes being terminated can start others; this limits the number of scans. */
 const MAX_ROUNDS = 5;
 
@@ -36,16 +36,16 @@ const MAX_ROUNDS = 5;
  * An agent could have forged a record. So a record must belong to a run of this data folder, `isOrphan` must return true (with a store, it checks the run's claim), and on Linux the leader's environment must contain the run's marker.
  *
  * @example
- * const ended = await endOrphans(join(data, 'processes'));
+ * const ended = await terminateOrphans(join(data, 'processes'));
  */
-export async function endOrphans(
+export async function terminateOrphans(
   folder: string,
-  { graceMs = GRACE_MS, isOrphan = async () => true }: EndOrphansOptions = {},
-): Promise<EndedOrphan[]> {
-  const ended = new Map<number, EndedOrphan>();
-  const settled: string[] = [];
+  { graceMs = GRACE_MS, isOrphan = async () => true }: TerminateOrphansOptions = {},
+): Promise<TerminatedOrphan[]> {
+  const terminated = new Map<number, TerminatedOrphan>();
+  const recordsToRemove: string[] = [];
   const orphanedRuns = new Set<string>();
-  const livingRuns = new Set<string>();
+  const activeRuns = new Set<string>();
   const leaders: number[] = [];
   for (const record of await readProcessRecords(folder)) {
     if (dirname(record.runDir) !== join(dirname(folder), 'runs')) {
@@ -54,7 +54,7 @@ export async function endOrphans(
     }
     const owner = await getProcessState(record.owner);
     if (owner === 'alive') {
-      livingRuns.add(record.runDir);
+      activeRuns.add(record.runDir);
       continue;
     }
     if (owner === 'unknown') {
@@ -62,49 +62,52 @@ export async function endOrphans(
       continue;
     }
     if (!(await isOrphan(record))) {
-      livingRuns.add(record.runDir);
+      activeRuns.add(record.runDir);
       continue;
     }
-    settled.push(record.path);
+    recordsToRemove.push(record.path);
     orphanedRuns.add(record.runDir);
     const { process: leader } = record;
     if (leader?.started === null || leader === undefined || (await getProcessState(leader)) !== 'alive') continue;
     if (process.platform === 'linux' && readMarker(leader.pid) !== record.runDir) continue;
-    ended.set(leader.pid, { runDir: record.runDir, pid: leader.pid });
+    terminated.set(leader.pid, { runDir: record.runDir, pid: leader.pid });
     leaders.push(leader.pid);
   }
   // A resumed run belongs to the Sluice process that resumed it.
-  for (const runDir of livingRuns) orphanedRuns.delete(runDir);
-  const marked = endMarkedProcesses(orphanedRuns, graceMs);
-  const outcomes = await Promise.allSettled([marked, ...leaders.map(async (pid) => endGroup(pid, graceMs))]);
-  for (const { pid, runDir } of await marked) ended.set(pid, { runDir, pid });
+  for (const runDir of activeRuns) orphanedRuns.delete(runDir);
+  const markedProcesses = terminateMarkedProcesses(orphanedRuns, graceMs);
+  const outcomes = await Promise.allSettled([
+    markedProcesses,
+    ...leaders.map(async (pid) => terminateGroup(pid, graceMs)),
+  ]);
+  for (const { pid, runDir } of await markedProcesses) terminated.set(pid, { runDir, pid });
   const failure = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
-  await Promise.all(settled.map(async (path) => rm(path, { force: true })));
-  return [...ended.values()];
+  await Promise.all(recordsToRemove.map(async (path) => rm(path, { force: true })));
+  return [...terminated.values()];
 }
 
 /**
  * Terminates every process with the marker of one of these runs, including processes that left their group. Linux only.
  */
-async function endMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = GRACE_MS): Promise<EndedOrphan[]> {
-  const ended = new Map<number, EndedOrphan>();
+async function terminateMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = GRACE_MS): Promise<TerminatedOrphan[]> {
+  const terminated = new Map<number, TerminatedOrphan>();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const found = findMarkedProcesses(runDirs);
-    if (found.length === 0) break;
-    for (const { pid, runDir } of found) ended.set(pid, { pid, runDir });
-    signal(found, 'SIGTERM');
-    if (await waitUntilGone(() => !found.some(isRunning), graceMs)) continue;
-    signal(found, 'SIGKILL');
-    await waitUntilGone(() => !found.some(isRunning), VANISH_MS);
+    const processes = findMarkedProcesses(runDirs);
+    if (processes.length === 0) break;
+    for (const { pid, runDir } of processes) terminated.set(pid, { pid, runDir });
+    signal(processes, 'SIGTERM');
+    if (await waitUntilGone(() => !processes.some(isRunning), graceMs)) continue;
+    signal(processes, 'SIGKILL');
+    await waitUntilGone(() => !processes.some(isRunning), EXIT_TIMEOUT_MS);
   }
-  return [...ended.values()];
+  return [...terminated.values()];
 }
 
 function signal(processes: readonly MarkedProcess[], name: NodeJS.Signals): void {
-  for (const found of processes.filter(isRunning)) {
+  for (const markedProcess of processes.filter(isRunning)) {
     try {
-      process.kill(found.pid, name);
+      process.kill(markedProcess.pid, name);
     } catch {
       // It has already exited.
     }
@@ -125,12 +128,12 @@ let scan: Promise<ReadonlySet<string>> | null = null;
  * takes milliseconds, or tens of milliseconds under load, so runs that end concurrently share a scan, and with a mark
  * from before the run only later processes are scanned. Linux only.
  */
-export async function endEscapedProcesses(runDir: string, since?: PidMark): Promise<void> {
+export async function terminateEscapedProcesses(runDir: string, since?: PidMark): Promise<void> {
   if (process.platform !== 'linux') return;
   waiting.set(runDir, since);
   scan ??= scanAll();
-  const found = await scan;
-  if (found.has(runDir)) await endMarkedProcesses(new Set([runDir]));
+  const processes = await scan;
+  if (processes.has(runDir)) await terminateMarkedProcesses(new Set([runDir]));
 }
 
 async function scanAll(): Promise<ReadonlySet<string>> {
@@ -139,18 +142,18 @@ async function scanAll(): Promise<ReadonlySet<string>> {
   waiting = new Map();
   scan = null;
   const filters = [...runs.values()].map(createPidFilter);
-  const found = findMarkedProcesses(new Set(runs.keys()), (pid) => filters.some((accepts) => accepts(pid)));
-  return new Set(found.map(({ runDir }) => runDir));
+  const processes = findMarkedProcesses(new Set(runs.keys()), (pid) => filters.some((accepts) => accepts(pid)));
+  return new Set(processes.map(({ runDir }) => runDir));
 }
 
 /**
  * Terminates a run's remaining processes on this host, whatever its data folder: workers that share a store can have
  * different data folders. Linux only; on other systems, processes are known only from a data folder's records.
  */
-export async function endProcessesOfRun(run: string): Promise<EndedOrphan[]> {
+export async function terminateRunProcesses(run: string): Promise<TerminatedOrphan[]> {
   if (process.platform !== 'linux') return [];
   const markers = listPids().flatMap((pid) => readMarker(pid) ?? []);
-  return endMarkedProcesses(new Set(markers.filter((runDir) => basename(runDir) === run)));
+  return terminateMarkedProcesses(new Set(markers.filter((runDir) => basename(runDir) === run)));
 }
 
 /** A run's process, found by the marker in its environment. */
@@ -170,15 +173,15 @@ export function findMarkedProcesses(
 ): MarkedProcess[] {
   if (process.platform !== 'linux' || runDirs.size === 0) return [];
   const ancestors = listAncestors();
-  const found: MarkedProcess[] = [];
+  const processes: MarkedProcess[] = [];
   for (const pid of listPids().filter(shouldRead)) {
     if (ancestors.has(pid)) continue;
     const runDir = readMarker(pid);
     if (runDir === undefined || !runDirs.has(runDir)) continue;
     const stat = readProcessStat(pid);
-    if (stat !== undefined && !stat.isZombie) found.push({ pid, startTicks: stat.startTicks, runDir });
+    if (stat !== undefined && !stat.isZombie) processes.push({ pid, startTicks: stat.startTicks, runDir });
   }
-  return found;
+  return processes;
 }
 
 function readMarker(pid: number): string | undefined {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { endOrphans } from './end-orphans.js';
+import { terminateOrphans } from './terminate-orphans.js';
 import { identifyOwnProcess, identifyProcess, readProcessStat } from './process-identity.js';
 import { recordProcess } from './process-record.js';
 
@@ -37,27 +37,27 @@ async function kill(owner: ChildProcess): Promise<void> {
 
 describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
   it.each([[[]], [['unrecorded']]])(
-    'its agents are found and ended, including those that left the group (%s)',
+    'its agents are found and terminated, including processes that left the group (%s)',
     async (args) => {
       const folder = await makeFolder({});
       const { owner, agents } = await startOwner(folder, ...args);
       await kill(owner);
       expect(agents.map(isRunning)).toEqual([true, true, true]);
 
-      const ended = await endOrphans(join(folder, 'processes'), { graceMs: 100 });
+      const terminated = await terminateOrphans(join(folder, 'processes'), { graceMs: 100 });
 
-      expect(new Set(ended.map(({ pid }) => pid))).toEqual(new Set(agents));
-      expect(new Set(ended.map(({ runDir }) => runDir))).toEqual(new Set([join(folder, 'runs', 'one')]));
+      expect(new Set(terminated.map(({ pid }) => pid))).toEqual(new Set(agents));
+      expect(new Set(terminated.map(({ runDir }) => runDir))).toEqual(new Set([join(folder, 'runs', 'one')]));
       expect(agents.map(isRunning)).toEqual([false, false, false]);
       expect(await readdir(join(folder, 'processes'))).toEqual([]);
-      expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+      expect(await terminateOrphans(join(folder, 'processes'))).toEqual([]);
     },
   );
 
   it('processes of a running Sluice process are not touched', async () => {
     const folder = await makeFolder({});
     const { agents } = await startOwner(folder);
-    expect(await endOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
+    expect(await terminateOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
     expect(agents.map(isRunning)).toEqual([true, true, true]);
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
   });
@@ -66,7 +66,7 @@ describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
     const folder = await makeFolder({});
     const { agents } = await startOwner(folder);
     await writeRecord(folder, { owner: { pid: 4_999_999, started: null }, run_dir: join(folder, 'runs', 'one') });
-    expect(await endOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
+    expect(await terminateOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
     expect(agents.map(isRunning)).toEqual([true, true, true]);
   });
 });
@@ -81,33 +81,33 @@ async function writeRecord(folder: string, first: object, second?: object): Prom
 describe.runIf(process.platform === 'linux')('a record', () => {
   const deadOwner = { pid: 4_999_999, started: null };
 
-  it('ends nothing if its process id belongs to another process', async () => {
+  it('terminates nothing if its process id belongs to another process', async () => {
     const folder = await makeFolder({});
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
     onTestFinished(() => void bystander.kill('SIGKILL'));
     const pid = bystander.pid ?? 0;
-    const real = await identifyProcess(pid);
-    const earlier = { pid, started: `${real?.started ?? ''}0` };
+    const identity = await identifyProcess(pid);
+    const earlier = { pid, started: `${identity?.started ?? ''}0` };
     await writeRecord(folder, { owner: deadOwner, run_dir: join(folder, 'runs', 'one') }, { process: earlier });
-    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+    expect(await terminateOrphans(join(folder, 'processes'))).toEqual([]);
     expect(isRunning(pid)).toBe(true);
   });
 
   it.each([
     ['of a run of this data folder', 'runs/one'],
     ['of a folder elsewhere', 'elsewhere/one'],
-  ])('that an agent has forged ends no process that Sluice did not start: %s', async (_, run) => {
+  ])('forged by an agent terminates no process that Sluice did not start: %s', async (_, run) => {
     const folder = await makeFolder({});
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
     onTestFinished(() => void bystander.kill('SIGKILL'));
     const pid = bystander.pid ?? 0;
-    const victim = await identifyProcess(pid);
-    await writeRecord(folder, { owner: deadOwner, run_dir: join(folder, run) }, { process: victim });
-    expect(await endOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
+    const targetProcess = await identifyProcess(pid);
+    await writeRecord(folder, { owner: deadOwner, run_dir: join(folder, run) }, { process: targetProcess });
+    expect(await terminateOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
     expect(isRunning(pid)).toBe(true);
   });
 
-  it('ends nothing of a run that is claimed, for any record', async () => {
+  it('terminates nothing of a claimed run, for any record', async () => {
     const folder = await makeFolder({});
     const env = { ...process.env, SLUICE_RUN_DIR: join(folder, 'runs/one') };
     const agent = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, env });
@@ -119,19 +119,21 @@ describe.runIf(process.platform === 'linux')('a record', () => {
       { process: await identifyProcess(pid) },
     ] as const;
     await writeRecord(folder, ...record);
-    const asked: string[] = [];
+    const checkedRunDirs: string[] = [];
     const isOrphan = (answer: boolean) => async (found: { readonly runDir: string }) => {
-      asked.push(found.runDir);
+      checkedRunDirs.push(found.runDir);
       return answer;
     };
-    expect(await endOrphans(join(folder, 'processes'), { isOrphan: isOrphan(false), graceMs: 100 })).toEqual([]);
+    expect(await terminateOrphans(join(folder, 'processes'), { isOrphan: isOrphan(false), graceMs: 100 })).toEqual([]);
     expect(isRunning(pid)).toBe(true);
-    expect(await endOrphans(join(folder, 'processes'), { isOrphan: isOrphan(true), graceMs: 100 })).toHaveLength(1);
+    expect(await terminateOrphans(join(folder, 'processes'), { isOrphan: isOrphan(true), graceMs: 100 })).toHaveLength(
+      1,
+    );
     expect(isRunning(pid)).toBe(false);
-    expect(asked).toEqual([env.SLUICE_RUN_DIR, env.SLUICE_RUN_DIR]);
+    expect(checkedRunDirs).toEqual([env.SLUICE_RUN_DIR, env.SLUICE_RUN_DIR]);
   });
 
-  it('ends nothing without a start time', async () => {
+  it('terminates nothing without a start time', async () => {
     const folder = await makeFolder({});
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
     onTestFinished(() => void bystander.kill('SIGKILL'));
@@ -141,7 +143,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
       { owner: deadOwner, run_dir: join(folder, 'runs', 'one') },
       { process: { pid, started: null } },
     );
-    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+    expect(await terminateOrphans(join(folder, 'processes'))).toEqual([]);
     expect(isRunning(pid)).toBe(true);
   });
 
@@ -152,31 +154,31 @@ describe.runIf(process.platform === 'linux')('a record', () => {
   ])('that is %s is removed after a day', async (_how, text) => {
     const folder = await makeFolder({ 'processes/planted.process': text });
     const path = join(folder, 'processes/planted.process');
-    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+    expect(await terminateOrphans(join(folder, 'processes'))).toEqual([]);
     expect(await readdir(join(folder, 'processes'))).toEqual(['planted.process']);
     await utimes(path, 0, 0);
-    await endOrphans(join(folder, 'processes'));
+    await terminateOrphans(join(folder, 'processes'));
     expect(await readdir(join(folder, 'processes'))).toEqual([]);
   });
 
-  it('may belong to a Sluice process that was the first process of its container', async () => {
+  it('can belong to a Sluice process that was its container’s first process', async () => {
     const folder = await makeFolder({});
-    const place = (await identifyOwnProcess()).started?.replace(/\d+$/, '') ?? '';
+    const namespace = (await identifyOwnProcess()).started?.replace(/\d+$/, '') ?? '';
     await writeRecord(folder, {
-      owner: { pid: 1, started: `${place}999999999999` },
+      owner: { pid: 1, started: `${namespace}999999999999` },
       run_dir: join(folder, 'runs', 'one'),
     });
-    await endOrphans(join(folder, 'processes'));
+    await terminateOrphans(join(folder, 'processes'));
     expect(await readdir(join(folder, 'processes'))).toEqual([]);
   });
 
-  it('of another boot or container is not touched', async () => {
+  it('from another boot or container is not touched', async () => {
     const folder = await makeFolder({});
     await writeRecord(folder, {
       owner: { pid: process.pid, started: 'boot/1/1' },
       run_dir: join(folder, 'runs', 'one'),
     });
-    expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
+    expect(await terminateOrphans(join(folder, 'processes'))).toEqual([]);
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
   });
 
@@ -190,6 +192,6 @@ describe.runIf(process.platform === 'linux')('a record', () => {
   });
 
   it('need not exist', async () => {
-    expect(await endOrphans(join(await makeFolder({}), 'processes'))).toEqual([]);
+    expect(await terminateOrphans(join(await makeFolder({}), 'processes'))).toEqual([]);
   });
 });
