@@ -26,7 +26,8 @@ pre { white-space: pre-wrap; font: 13px/1.45 ui-monospace, monospace; border: 1p
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 /**
- * Renders a run as one self-contained, static HTML file: no scripts, no links, no images. Agent output is escaped, and secrets are masked.
+ * Renders a run as one self-contained, static HTML file: no scripts, no links, no images. Agent output is escaped, and
+ * secrets are masked.
  *
  * @example
  * await writeFile('run.html', renderHtml(await gatherReport(source, stored), { version, maskText }))
@@ -66,7 +67,7 @@ function addOverview(page: Page, { record, attempts, omittedAttempts, problem }:
     ['Status', result?.status ?? record?.state ?? last?.verdict],
     ['Error', result?.error && `${result.error.code}: ${result.error.message}`],
     ['Engine', record?.spec.engine ?? last?.engine],
-    ['Program version', result?.process?.version ?? last?.version],
+    ['Agent version', result?.process?.version ?? last?.version],
     ['Model', result?.model],
     ['Command', (result?.process?.command ?? last?.command)?.map((word) => JSON.stringify(word)).join(' ')],
     ['Exit code', result?.process?.exit_code ?? last?.exit_code],
@@ -108,8 +109,8 @@ function addOrder(page: Page, { order, items }: RunReport): void {
       ]),
       ...items.map(({ resolution, reason }): Row =>
         resolution === null
-          ? ['Waiting for a person', reason]
-          : ['Decision by a person', `${resolution.action} by ${resolution.who}: ${resolution.why}`],
+          ? ['Waiting for a human decision', reason]
+          : ['Human decision', `${resolution.action} by ${resolution.who}: ${resolution.why}`],
       ),
     ]);
     if (order.result !== null) page.json(order.result);

@@ -16,7 +16,8 @@ const MAX_BLOCK_LENGTH = 32 * 1024;
 const MAX_LISTED = 20;
 
 /**
- * Summarizes a run in Markdown for a CI job's summary page. Agent output is always formatted as code, so it cannot contain headings, links, images, mentions or HTML.
+ * Summarizes a run in Markdown for a CI job's summary page. Agent output is always formatted as code, so it cannot
+ * contain headings, links, images, mentions or HTML.
  *
  * @example
  * await appendFile(process.env.GITHUB_STEP_SUMMARY, renderSummary({ id, engine, durationMs, result }))

@@ -199,7 +199,7 @@ describe('a failing command', () => {
 
 describe('a run that cannot be started', () => {
   it.each([
-    ['a program that does not exist', { command: ['no-such-program-here'] }, /Cannot launch "no-such-program-here"/],
+    ['a missing executable', { command: ['no-such-program-here'] }, /Cannot launch "no-such-program-here"/],
     ['a missing folder', { workdir: '/no/such/folder' }, /working folder "\/no\/such\/folder" does not exist/],
   ])('fails in the result and the events: %s', async (_, change, message) => {
     const site = await makeSite([]);
@@ -238,7 +238,7 @@ describe('a run that cannot be started', () => {
 
   it('fails with a code if nothing can be stored', async () => {
     const site = await makeSite([]);
-    await writeFile(site.data, 'a file in the place of the folder');
+    await writeFile(site.data, 'a file in place of the folder');
     const run = startRun(commandSpec(site), site);
     expect(await run.result).toMatchObject({ status: 'failed', error: { code: 'RUN_STORAGE_FAILED' } });
   });

@@ -55,8 +55,8 @@ export interface Run {
 }
 
 /**
- * Starts an agent in a working folder, captures its output, publishes events while it works, and returns one result. Throws
- * `INVALID_RUN_SPEC` for an invalid spec; later failures are reported in the result and the events.
+ * Starts an agent in a working folder, captures its output, publishes events while it works, and returns one result.
+ * Throws `INVALID_RUN_SPEC` for an invalid spec; later failures are reported in the result and the events.
  *
  * @example
  * const run = startRun({ engine: 'codex', prompt: 'Review src/.', workdir: '.', contract: { schema } })
@@ -231,7 +231,7 @@ async function reopenRun(context: Omit<RunContext, 'journal'>, feed: EventFeed):
 }
 
 function createNotResumableError(id: string): SluiceError {
-  return new SluiceError('RUN_NOT_RESUMABLE', `Cannot resume the run ${id}: it has ended. Start a new one.`);
+  return new SluiceError('RUN_NOT_RESUMABLE', `Cannot resume run ${id}: it has ended. Start a new run.`);
 }
 
 async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null): Promise<RunResult> {
@@ -288,7 +288,7 @@ function toStorageFailure(error: unknown): SluiceError {
   const reason = getErrorMessage(error).replace(/[.\s]+$/, '');
   return new SluiceError(
     'RUN_STORAGE_FAILED',
-    `The run was ended because its output cannot be stored: ${reason}. Check the data folder, its permissions and free space, and the store; then run it again.`,
+    `The run was stopped because its output cannot be stored: ${reason}. Check the data folder, its permissions and free space, and the store; then run it again.`,
     { cause: error },
   );
 }

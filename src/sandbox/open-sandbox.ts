@@ -89,7 +89,7 @@ export async function openSandbox(
   const home = request.folders.home ?? findHome(request.env);
   rejectBroadFolder(request, home);
   if (network !== 'host' && !support.canIsolateNetwork) {
-    throw new SandboxError('bubblewrap cannot create a network namespace on this machine');
+    throw new SandboxError('bubblewrap cannot create a network namespace on this host');
   }
   const env: Record<string, string> = { ...request.env, HOME: home };
   const mounts = await listMounts(request, env, home);

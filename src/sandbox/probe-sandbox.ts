@@ -59,7 +59,8 @@ const MIN_VERSION = [0, 7];
 const probes = new Map<string, Promise<SandboxSupport>>();
 
 /**
- * Checks whether bubblewrap works on this host by creating a sandbox with every required feature. Checks once per process and executable; only a probe that timed out under load is repeated, after a minute.
+ * Checks whether bubblewrap works on this host by creating a sandbox with every required feature. Checks once per
+ * process and executable; only a probe that timed out under load is repeated, after a minute.
  *
  * @example
  * const support = await probeSandbox();

@@ -72,7 +72,10 @@ export async function launchAgent(
     conversation?.close();
     try {
       await running.stop().catch((error: unknown) => {
-        ports.logger.warn('cannot end a process of the run', { run_id: context.id, error: getErrorMessage(error) });
+        ports.logger.warn('cannot terminate a process of the run', {
+          run_id: context.id,
+          error: getErrorMessage(error),
+        });
       });
       await (await descendants)?.end();
       if (sandbox === undefined) await terminateEscapedProcesses(runDir, before);

@@ -181,7 +181,7 @@ function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarnin
   const warnings: RunWarning[] = [];
   const { text = '', omitted } = answer.lastText;
   if (omitted > 0) {
-    const message = `"text" contains only the last ${text.length} characters of the output; the first ${omitted} were left out. The full output is in .audit/stdout.${attempt}.log.`;
+    const message = `"text" contains only the last ${text.length} characters of the output; the first ${omitted} were omitted. The full output is in .audit/stdout.${attempt}.log.`;
     warnings.push({ code: 'TEXT_SHORTENED', message });
   }
   if (!answer.isUtf8) {
@@ -271,9 +271,8 @@ async function readVersion(context: RunContext): Promise<string | undefined> {
   // The environment lacks the run's marker: this process does not belong to the run and must not be stopped with it.
   const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   if (version !== undefined && !isVersionIn(version, launcher.testedVersions)) {
-    const tested =
-      launcher.testedVersions === '' ? 'no version of it was tested' : `tested with ${launcher.testedVersions}`;
-    const message = `${launcher.engine} ${version} is not a tested version (${tested}). Check the first results closely.`;
+    const tested = launcher.testedVersions === '' ? 'no version was tested' : `tested with ${launcher.testedVersions}`;
+    const message = `${launcher.engine} ${version} is an untested version (${tested}). Check the first results closely.`;
     warn(context, { code: 'UNPROVEN_VERSION', message });
   }
   return version;

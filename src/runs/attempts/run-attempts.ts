@@ -110,7 +110,7 @@ async function waitForReply(
   const { sessionId } = progress;
   const canResume = sessionId !== null && launcher.canResume && agent?.conversation?.canResume !== false;
   const reason = `No answer within limits.wait_s (${limits.wait_s} s).`;
-  const hint = 'Start the run again when a person is available to answer.';
+  const hint = 'Start the run again when someone is available to answer.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), waitMs);
   const release = (): void => {
     void agent?.stopBetweenAttempts();
@@ -135,7 +135,7 @@ async function waitForReply(
       ? 'it did not print its session id'
       : agent === null
         ? 'it does not support sessions'
-        : 'its process has ended, and its session cannot be resumed';
+        : 'its process has exited, and its session cannot be resumed';
   const lost = {
     verdict: 'session_lost',
     reason: `Cannot pass the reply to ${launcher.engine}: ${why}. Start a new run with the question and the answer in its prompt.`,
@@ -188,7 +188,7 @@ async function waitForPermissions(context: RunContext, questions: readonly Permi
     if (typeof answer === 'string') {
       const why =
         answer === 'withdrawn'
-          ? 'The agent withdrew the request when its process was ended.'
+          ? 'The agent withdrew the request when its process was stopped.'
           : `No answer within limits.wait_s (${limits.wait_s} s).`;
       return { question, decide: 'deny', by: 'rule', why };
     }

@@ -31,7 +31,7 @@ export function explainStop({ verdict, reason, hint }: Stop, engineFailure: Engi
   if (verdict === 'detached') throw new SluiceError('RUN_DETACHED', reason);
   if (engineFailure !== null && verdict !== 'canceled') {
     const error = engineFailure.message.replace(/[.\s]+$/, '');
-    return { verdict, reason: `${reason} Last error of the engine: ${error}. ${CAUSE_HINTS[engineFailure.cause]}` };
+    return { verdict, reason: `${reason} Last engine error: ${error}. ${CAUSE_HINTS[engineFailure.cause]}` };
   }
   return { verdict, reason: hint === undefined ? reason : `${reason} ${hint}` };
 }

@@ -48,7 +48,7 @@ export async function storeFiles(
   let remainingBytes = MAX_RESULT_BYTES;
   for (const { path, change } of changes) {
     if (!isRestorable(path))
-      return { reason: `${path} cannot be restored: it is outside of the working folder or in .git` };
+      return { reason: `${path} cannot be restored: it is outside the working folder or in .git` };
     let content: Content | 'missing' | 'too large';
     try {
       content = await readContent(join(workdir, path), remainingBytes);

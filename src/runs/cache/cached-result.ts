@@ -31,7 +31,7 @@ export async function findCachedResult(context: RunContext, key: string): Promis
       ? cached
       : undefined;
   } catch (error) {
-    ports.logger.warn('cannot read the cache of results', { run_id: context.id, error: getErrorMessage(error) });
+    ports.logger.warn('cannot read the result cache', { run_id: context.id, error: getErrorMessage(error) });
     return undefined;
   }
 }
@@ -78,7 +78,7 @@ async function tryToCache(
   workdir: string,
   result: RunResult,
 ): Promise<string | null> {
-  if (progress.replies > 0) return 'a person answered a question of the agent';
+  if (progress.replies > 0) return 'a user answered the agent’s question';
   const warning = result.warnings.find(({ code }) => UNCACHEABLE_WARNINGS.has(code));
   if (warning !== undefined) return `it has the warning ${warning.code}`;
   if (result.value === undefined && result.text === undefined) return 'the agent printed nothing';

@@ -11,8 +11,8 @@ const TEMPORARY_SUFFIX = '.tmp';
 const LEFTOVER_MS = 60 * 60 * 1000;
 
 /**
- * Caches results as files in `<data>/cache`, for all processes that share the folder. An entry that cannot be read is a miss; the
- * least recently used result is evicted first.
+ * Caches results as files in `<data>/cache`, for all processes that share the folder. An entry that cannot be read is a
+ * miss; the least recently used result is evicted first.
  *
  * @example
  * const cache = createFileResultCache(data, { entries: 100 })

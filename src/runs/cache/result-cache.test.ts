@@ -43,9 +43,9 @@ test.each([
 });
 
 test.each([
-  ['cut off', (text: string) => text.slice(0, -20)],
+  ['truncated', (text: string) => text.slice(0, -20)],
   ['changed', (text: string) => text.replace('"line":3', '"line":4')],
-  ['of another key', (text: string) => text.replaceAll('a'.repeat(64), 'b'.repeat(64))],
+  ['for another key', (text: string) => text.replaceAll('a'.repeat(64), 'b'.repeat(64))],
   ['empty', () => ''],
   ['not JSON', () => '{\n{'],
 ])('an entry that is %s is a miss', async (_, damage) => {

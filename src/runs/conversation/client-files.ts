@@ -12,14 +12,14 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
  */
 export async function resolveInFolder(folder: string, path: string): Promise<string> {
   const refuse = (reason: string): never => {
-    throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is refused: ${reason}.`);
+    throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is denied: ${reason}.`);
   };
   if (path === '' || path.includes('\0')) return refuse('it is not a valid path');
   const root = await realpath(folder);
   const target = isAbsolute(path) ? resolve(path) : resolve(root, path);
   const parent = await realpath(dirname(target)).catch(() => refuse('its folder does not exist'));
   const resolved = join(parent, basename(target));
-  if (parent !== root && !parent.startsWith(`${root}${sep}`)) return refuse('it is outside of the working folder');
+  if (parent !== root && !parent.startsWith(`${root}${sep}`)) return refuse('it is outside the working folder');
   const stats = await lstat(resolved).catch(() => undefined);
   if (stats?.isSymbolicLink() === true) return refuse('it is a link');
   if (stats !== undefined && !stats.isFile()) return refuse('it is not a file');
@@ -59,7 +59,7 @@ export async function writeForAgent(folder: string, path: string, text: string):
   const flags =
     constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(resolved, flags, 0o644).catch((error: unknown) => {
-    throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is refused: ${getErrorMessage(error)}.`);
+    throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is denied: ${getErrorMessage(error)}.`);
   });
   try {
     await file.writeFile(text);

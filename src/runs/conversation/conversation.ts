@@ -288,7 +288,7 @@ export class Conversation implements CapturedConversation {
   #refuseInSandbox(path: string): void {
     if (!this.#options.isSandboxed) return;
     throw new Error(
-      `Access to "${path}" is refused: the agent runs in a sandbox, and must read and write files with its own tools.`,
+      `Access to "${path}" is denied: the agent runs in a sandbox, and must read and write files with its own tools.`,
     );
   }
 
@@ -301,7 +301,7 @@ export class Conversation implements CapturedConversation {
       permissions === 'bypass' ||
       this.#allowedPaths.has(path) ||
       this.#allowedPaths.has(resolved);
-    if (!isAllowed) throw new Error(`Access to "${path}" is refused: the agent has no permission to write to it.`);
+    if (!isAllowed) throw new Error(`Access to "${path}" is denied: the agent has no permission to write to it.`);
     await writeForAgent(workdir, path, text);
   }
 

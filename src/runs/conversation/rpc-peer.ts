@@ -137,7 +137,7 @@ export class RpcPeer {
   #readStrayLine(): void {
     this.#strayLines += 1;
     if (!this.#hasResponded && this.#strayLines > MAX_STRAY_LINES)
-      this.reportViolation('its output is not in the format of the protocol; check the options in its command');
+      this.reportViolation("its output is not in the protocol's format; check the options in its command");
   }
 
   #readRequest(id: RpcId, method: string, params: object): void {

@@ -141,7 +141,7 @@ export class StreamJsonClient implements AgentClient {
     this.#sent.delete(response.id);
     this.#hasResponded = true;
     if (response.error === null) return next();
-    this.#reportViolation(`it refused a request: ${response.error}`);
+    this.#reportViolation(`it rejected a request: ${response.error}`);
   }
 
   #readRequest(record: object): void {
@@ -175,7 +175,7 @@ export class StreamJsonClient implements AgentClient {
   #readStrayLine(): void {
     this.#strayLines += 1;
     if (!this.#hasResponded && this.#strayLines > MAX_STRAY_LINES)
-      this.#reportViolation('its output is not in the format of the protocol; check the options in its command');
+      this.#reportViolation("its output is not in the protocol's format; check the options in its command");
   }
 
   #end(): void {

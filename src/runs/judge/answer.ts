@@ -23,7 +23,8 @@ export function chooseAnswerSource(
 }
 
 /**
- * Collects an attempt's answer: the last complete message from the agent itself, not from a sub-agent. A plain command's answer is its entire stdout.
+ * Collects an attempt's answer: the last complete message from the agent itself, not from a sub-agent. A plain
+ * command's answer is its entire stdout.
  *
  * @example
  * const answer = new AnswerCollector('messages')

@@ -52,7 +52,7 @@ describe('the verdict', () => {
   it.each([
     ['an exit code', { end: { exitCode: 1, signal: null } }],
     ['a signal', { end: { exitCode: null, signal: 'SIGKILL' } }],
-    ['an error of the engine', { drained: { ...DRAINED, runtimeError: 'no credit' } }],
+    ['an engine error', { drained: { ...DRAINED, runtimeError: 'no credit' } }],
   ])('does not retry after %s', (_, engineFailure) => {
     expect(decide({ judged: refused, ...engineFailure })).toMatchObject({ verdict: 'not_validated' });
     expect(decide({ judged: comment, ...engineFailure })).toMatchObject({ verdict: 'comment' });

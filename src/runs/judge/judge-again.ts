@@ -25,7 +25,8 @@ export interface JudgedRun {
 }
 
 /**
- * Reads a run's recorded bytes and judges its answer again, attempt by attempt, using this version's rules. Facts that are not in the bytes are used as recorded: a cancellation, a timeout, an exceeded limit.
+ * Reads a run's recorded bytes and judges its answer again, attempt by attempt, using this version's rules. Facts that
+ * are not in the bytes are used as recorded: a cancellation, a timeout, an exceeded limit.
  *
  * @example
  * const { outcome } = await judgeRunAgain('runs/01J…', { schema })

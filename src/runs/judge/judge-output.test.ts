@@ -96,7 +96,7 @@ describe('an answer that does not pass', () => {
     });
     expect(await judgeOutput('{}', { schema }, schema)).toEqual({
       verdict: 'not_validated',
-      reason: 'The schema of the contract threw an error: no database',
+      reason: 'The contract schema threw an error: no database',
       warnings: [],
     });
   });

@@ -65,7 +65,7 @@ export async function judgeOutput(
     // The caller's schema can throw; the run still ends with a result that reports the error.
     return {
       verdict: 'not_validated',
-      reason: `The schema of the contract threw an error: ${describeThrown(error)}`,
+      reason: `The contract schema threw an error: ${describeThrown(error)}`,
       warnings: [],
     };
   }
@@ -74,7 +74,7 @@ export async function judgeOutput(
 function describe(error: ParseError): string {
   const issues = (error.issues ?? []).slice(0, 5).map(describeIssue).join('; ');
   const detail = issues === '' || error.message.includes(issues) ? '' : ` (${issues})`;
-  const text = `The output did not pass the schema of the contract: [${error.code}] ${error.message}${detail}`;
+  const text = `The output did not pass the contract schema: [${error.code}] ${error.message}${detail}`;
   return text.length > MAX_REASON ? `${cutText(text, MAX_REASON)}…` : text;
 }
 

@@ -84,7 +84,7 @@ describe('examineEngines', () => {
   });
 
   it.each([
-    ['fails', 'console.log("0.166.0"); process.exit(3)', 'it ended with exit code 3'],
+    ['fails', 'console.log("0.166.0"); process.exit(3)', 'it exited with code 3'],
     ['prints no version', 'console.log("hello")', 'it does not print its version'],
     ['hangs', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)', 'it did not exit within 0.3 s'],
   ])('reports a CLI as broken that %s', async (name, lines, reason) => {

@@ -37,7 +37,8 @@ export interface ExamineOptions {
 const DEFAULT_TIMEOUT_MS = 20_000;
 
 /**
- * Finds the CLI of every engine, determines its version and suggests the next step. `command` is omitted, because it has no fixed CLI.
+ * Finds the CLI of every engine, determines its version and suggests the next step. `command` is omitted, because it
+ * has no fixed CLI.
  *
  * @example
  * for (const { engine, status, next } of await examineEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
@@ -67,7 +68,7 @@ async function examine(launcher: Launcher, options: ExamineOptions): Promise<Eng
   if (isVersionIn(version, launcher.testedVersions)) return { ...common, path, version, status: 'ready' };
   const next =
     launcher.testedVersions === ''
-      ? 'no version of it was tested; check its first results closely'
+      ? 'no version was tested; check its first results closely'
       : `tested with ${launcher.testedVersions}; check its first results closely, or ${launcher.installHint}`;
   return { ...common, path, version, status: 'unproven_version', next };
 }

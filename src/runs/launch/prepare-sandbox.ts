@@ -56,7 +56,7 @@ function chooseSandboxUse(
 const DENIAL_HINTS: Readonly<Record<DeniedHost['reason'], string>> = {
   'not listed': 'Add the host to "network" if the agent needs it.',
   'its address is private': 'Add the address itself to "network" if the agent needs it.',
-  'unknown host': 'Check its name and the DNS of this machine.',
+  'unknown host': 'Check its name and the DNS settings of this host.',
 };
 
 function reportDenied({ findings, ports, id }: RunContext, { host, reason }: DeniedHost): void {

@@ -33,13 +33,15 @@ export async function runProgram(
     return { text: '', problem: error.message };
   }
   const waiting = new AbortController();
-  const timeout = sleep(timeoutMs, 'too late' as const, { signal: waiting.signal }).catch(() => 'too late' as const);
+  const timeout = sleep(timeoutMs, 'timeout' as const, { signal: waiting.signal }).catch(() => 'timeout' as const);
   const output = readStart(running.output);
   try {
     const first = await Promise.race([Promise.all([output, running.ended]), timeout]);
-    if (first === 'too late') return { text: '', problem: `it did not exit within ${timeoutMs / 1000} s` };
+    if (first === 'timeout') return { text: '', problem: `it did not exit within ${timeoutMs / 1000} s` };
     const [text, { exitCode, signal }] = first;
-    return exitCode === 0 ? { text } : { text, problem: `it ended with ${signal ?? `exit code ${exitCode}`}` };
+    return exitCode === 0
+      ? { text }
+      : { text, problem: signal === null ? `it exited with code ${exitCode}` : `it was killed by ${signal}` };
   } finally {
     waiting.abort();
     await running.stop();

@@ -17,8 +17,8 @@ import { readVersion } from './version.js';
 const MAX_PROMPT_LENGTH = 1024 * 1024;
 
 /**
- * OpenAI Codex, `codex exec --json`, or `codex app-server` in two-way mode. Its sandbox also restricts shell commands, so `workspace`
- * allows them.
+ * OpenAI Codex, `codex exec --json`, or `codex app-server` in two-way mode. Its sandbox also restricts shell commands,
+ * so `workspace` allows them.
  */
 export const codexLauncher: Launcher = {
   engine: 'codex',
@@ -111,7 +111,7 @@ function chooseThreadSettings({ permissions, asks }: LaunchRequest): Readonly<Re
 
 /** Commands need a folder for temporary files, since they cannot write to `/tmp`. */
 function createTemporaryFolder({ runDir }: LaunchRequest): LaunchFile {
-  return { path: join(runDir, 'tmp', 'README.txt'), text: 'Temporary files of the agent.\n' };
+  return { path: join(runDir, 'tmp', 'README.txt'), text: 'The agent’s temporary files.\n' };
 }
 
 /** Formats a path as a TOML string: JSON's escapes are a subset of TOML's. */

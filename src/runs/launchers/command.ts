@@ -12,11 +12,14 @@ export const commandLauncher: Launcher = {
   reportsCost: false,
   versionCommand: [],
   readVersion: () => undefined,
-  installHint: 'name the program and its arguments',
+  installHint: 'pass the executable and its arguments',
   launch({ command = [], prompt, sessionId }) {
     const [program, ...args] = command;
     if (program === undefined || program === '')
-      throw new SluiceError('COMMAND_MISSING', 'Engine `command` needs a program. Pass its name and arguments.');
+      throw new SluiceError(
+        'COMMAND_MISSING',
+        'Engine `command` needs a command. Pass the executable and its arguments.',
+      );
     if (sessionId !== undefined)
       throw new SluiceError(
         'RESUME_UNSUPPORTED',

@@ -70,7 +70,7 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
       if (request.terminal === true && !usesArgument)
         throw new SluiceError(
           'TERMINAL_UNSUPPORTED',
-          `agents.${engine} gets its prompt through its input, which a terminal would echo. Add {prompt} to its command, or run it without a terminal.`,
+          `agents.${engine} gets its prompt through stdin, which a terminal would echo. Add {prompt} to its command, or run it without a terminal.`,
         );
       return {
         command: [first, ...rest],

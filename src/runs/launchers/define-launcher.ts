@@ -7,8 +7,9 @@ import { readVersion } from './version.js';
 export type LauncherDefinition = Pick<Launcher, 'engine' | 'program' | 'reads' | 'launch'> & Partial<Launcher>;
 
 /**
- * Creates a custom launcher, for the port `launchers` of `startRun`. It defines how an engine is started; `reads` is the engine
- * that reads its output, a built-in one or one of the port `engines`. The prompt can be passed through `stdin`, as an argument, or in a file in the run folder.
+ * Creates a custom launcher, for the port `launchers` of `startRun`. It defines how an engine is started; `reads` is
+ * the engine that reads its output, a built-in one or one of the port `engines`. The prompt can be passed through
+ * `stdin`, as an argument, or in a file in the run folder.
  *
  * @example
  * const parrot = defineLauncher({

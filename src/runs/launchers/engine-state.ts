@@ -8,7 +8,9 @@ type Environment = Readonly<Record<string, string>>;
 export type FindState = (env: Environment) => readonly StateFolder[];
 
 /*
- * Each engine's login and sessions persist. Settings are read-only, because they name commands that the engine would run later, outside any sandbox. So are the `bin` folders where engines store downloaded executables. Caches are omitted, because an engine recreates them.
+ * Each engine's login and sessions persist. Settings are read-only, because they name commands that the engine would
+ * run later, outside any sandbox. So are the `bin` folders where engines store downloaded executables. Caches are
+ * omitted, because an engine recreates them.
  */
 
 export const findClaudeState: FindState = (env) => {

@@ -29,7 +29,8 @@ export const geminiLauncher: Launcher = {
   launch(request) {
     const session = checkSession(request.sessionId);
     const options = [
-      // It refuses to work in an untrusted folder; with this option, the folder's hooks and MCP servers are still not started.
+      // It refuses to work in an untrusted folder; with this option, the folder's hooks and MCP servers are still not
+      // started.
       '--skip-trust',
       '--output-format=stream-json',
       ...listPermissionOptions(request),

@@ -11,7 +11,8 @@ export interface HiddenServers {
 }
 
 /**
- * Moves the values of variables and headers, which are mostly keys, into the agent's environment. In arguments, other users on the host could read them; in a run folder file, they would be exported with the run.
+ * Moves the values of variables and headers, which are mostly keys, into the agent's environment. In arguments, other
+ * users on the host could read them; in a run folder file, they would be exported with the run.
  *
  * @example
  * hideValues([{ type: 'stdio', name: 'a', command: 'a', args: [], env: [{ name: 'KEY', value: 'k' }] }])

@@ -30,9 +30,9 @@ describe('the working folder of opencode', () => {
   });
 
   it.each([
-    ['names a plug-in', '{ "plugin": ["./evil.js"] }'],
+    ['names a plugin', '{ "plugin": ["./evil.js"] }'],
     ['hides the key', String.raw`{ "plu\u0067in": ["./evil.js"] }`],
-    ['is too long to be one', ' '.repeat(2 * 1024 * 1024)],
+    ['is too long', ' '.repeat(2 * 1024 * 1024)],
   ])('is rejected with settings if one %s', async (_, text) => {
     for (const name of ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json']) {
       const workdir = await makeProject({ [`work/${name}`]: text });

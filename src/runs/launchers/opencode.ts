@@ -127,7 +127,7 @@ export async function refuseProjectPrograms(workdir: string): Promise<void> {
     if (codePath !== undefined) {
       throw new SluiceError(
         'FOLDER_NOT_TRUSTED',
-        `OpenCode would load programs of the project because of "${codePath}". Remove it, use another engine, or allow everything with permissions "bypass".`,
+        `OpenCode would load code from the project because of "${codePath}". Remove it, use another engine, or allow everything with permissions "bypass".`,
       );
     }
     if (folder === dirname(folder)) return;

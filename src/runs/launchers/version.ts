@@ -17,8 +17,8 @@ export function readVersion(text: string): string | undefined {
 const COMPARATOR = /^(>=|<)(\d+(?:\.\d+)*)$/u;
 
 /**
- * Whether a version satisfies all comparators of a range (`>=` and `<`). A prerelease (`1.2.0-beta`) counts as its release; an
- * empty range contains no version.
+ * Whether a version satisfies all comparators of a range (`>=` and `<`). A prerelease (`1.2.0-beta`) counts as its
+ * release; an empty range contains no version.
  *
  * @example
  * isVersionIn('0.166.3', '>=0.166.0 <0.167.0') // true

@@ -13,7 +13,8 @@ const MAX_RUNS = 64;
 const PAGE = 1000;
 
 /**
- * Creates an event log backed by the log files in a data folder's run folders. A run writes to its folder directly; `append` is for events from elsewhere and has to read the log.
+ * Creates an event log backed by the log files in a data folder's run folders. A run writes to its folder directly;
+ * `append` is for events from elsewhere and has to read the log.
  *
  * @example
  * const log = createFileEventLog(data)

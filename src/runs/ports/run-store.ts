@@ -87,8 +87,8 @@ export interface RunStore {
     hold: RunHold & { readonly spec?: RunSpec; readonly baseCommit?: string; readonly repositoryStart?: string },
   ): Promise<'started' | 'canceled' | 'lost'>;
   /**
-   * Returns a claimed run to the queue, because its folder is in use elsewhere; it is not claimed again before `retryAt`. Returns
-   * false if it was already started.
+   * Returns a claimed run to the queue, because its folder is in use elsewhere; it is not claimed again before
+   * `retryAt`. Returns false if it was already started.
    */
   releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
   /**
@@ -99,8 +99,8 @@ export interface RunStore {
     hold: RunHold & { readonly leaseMs: number },
   ): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
   /**
-   * Records that the agent asked a question: from now on a reply is accepted. With `isOver`, replies are no longer accepted, and
-   * the run continues. Returns false if the claim is no longer valid.
+   * Records that the agent asked a question: from now on a reply is accepted. With `isOver`, replies are no longer
+   * accepted, and the run continues. Returns false if the claim is no longer valid.
    */
   markWaiting(hold: RunHold & { readonly isOver?: boolean }): Promise<boolean>;
   /**

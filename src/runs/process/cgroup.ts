@@ -21,7 +21,10 @@ let counter = 0;
 const cleanedParents = new Set<string>();
 
 /**
- * Moves a newly started process into a new cgroup (version 2) below our own. Returns undefined if the cgroup cannot be created, which is common outside services and containers, and resolves with undefined if the process cannot be moved. The kernel takes tens of milliseconds to move a process, so the caller should not await the result before the process has exited.
+ * Moves a newly started process into a new cgroup (version 2) below our own. Returns undefined if the cgroup cannot be
+ * created, which is common outside services and containers, and resolves with undefined if the process cannot be moved.
+ * The kernel takes tens of milliseconds to move a process, so the caller should not await the result before the process
+ * has exited.
  *
  * @example
  * const cgroup = openCgroup(running.identity.pid)

@@ -87,7 +87,7 @@ function mountCgroups(folder: string): boolean {
 describe.runIf(process.platform === 'linux')('a cgroup', () => {
   it('kills everything started in it, and is removed', async ({ skip }) => {
     const folder = await makeFolder({});
-    if (!mountCgroups(folder)) skip('no cgroups to write to');
+    if (!mountCgroups(folder)) skip('no writable cgroups');
     onTestFinished(() => void execFileSync('umount', [folder]));
     const { pid, escaped, escape } = await startEscapingProcess();
     const cgroup = await openCgroup(pid, folder);
@@ -101,7 +101,7 @@ describe.runIf(process.platform === 'linux')('a cgroup', () => {
 
   it('of a killed Sluice process is removed by the next process', async ({ skip }) => {
     const folder = await makeFolder({});
-    if (!mountCgroups(folder)) skip('no cgroups to write to');
+    if (!mountCgroups(folder)) skip('no writable cgroups');
     onTestFinished(() => void execFileSync('umount', [folder]));
     const place = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
     const left = join(folder, `sluice-${place}-${process.pid}-1-1`);

@@ -42,7 +42,8 @@ const GROUP_EXIT_MS = 5;
 const LEFTOVER_GRACE_MS = 500;
 
 /**
- * Launches a process as the leader of its own process group. Its exit counts as the end even if another process still has its pipes open: they are drained, then the rest of the group is terminated and the output is closed.
+ * Launches a process as the leader of its own process group. Its exit counts as the end even if another process still
+ * has its pipes open: they are drained, then the rest of the group is terminated and the output is closed.
  *
  * @example
  * const running = await launchProcess({ command: ['codex', 'exec', prompt], cwd, env });

@@ -146,7 +146,7 @@ async function killGroup(leader: number): Promise<void> {
   if (await waitUntilGone(async () => !(await isGroupAlive(leader)), EXIT_TIMEOUT_MS)) return;
   throw new SluiceError(
     'PROCESS_NOT_ENDED',
-    `Process group ${leader} is still running after SIGKILL. Check what it is waiting for (ps -o pid,stat,wchan) and end it manually.`,
+    `Process group ${leader} is still running after SIGKILL. Check what it is waiting for (ps -o pid,stat,wchan) and kill it manually.`,
   );
 }
 

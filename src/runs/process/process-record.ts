@@ -20,7 +20,8 @@ export interface ProcessRecord {
 }
 
 /**
- * Records that this process is about to launch a process for a run, with `SLUICE_RUN_DIR` set to `runDir` in its environment. After a crash between the launch and `addProcess`, the launched process is found by that marker.
+ * Records that this process is about to launch a process for a run, with `SLUICE_RUN_DIR` set to `runDir` in its
+ * environment. After a crash between the launch and `addProcess`, the launched process is found by that marker.
  *
  * @example
  * const record = await recordProcess(join(data, 'processes'), runDir);

@@ -242,7 +242,7 @@ async function explainLaunchFailure(
     const code = getErrorCode(cause);
     switch (code) {
       case 'ENOENT':
-        return `program not found. Install it, add its folder to PATH, or use its full path`;
+        return `command not found. Install it, add its folder to PATH, or use its full path`;
       case 'EACCES':
       case 'EPERM':
         return `permission denied. Check its permissions (chmod +x) and those of the working folder`;

@@ -94,8 +94,8 @@ describe.runIf(process.platform === 'linux')('a record', () => {
   });
 
   it.each([
-    ['of a run of this data folder', 'runs/one'],
-    ['of a folder elsewhere', 'elsewhere/one'],
+    ['for a run in this data folder', 'runs/one'],
+    ['for another folder', 'elsewhere/one'],
   ])('forged by an agent terminates no process that Sluice did not start: %s', async (_, run) => {
     const folder = await makeFolder({});
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
@@ -149,7 +149,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
 
   it.each([
     ['torn', '{"owner":{"pi'],
-    ['hostile', '{"owner":{"pid":-1},"run_dir":"/"}'],
+    ['malicious', '{"owner":{"pid":-1},"run_dir":"/"}'],
     ['empty', ''],
   ])('that is %s is removed after a day', async (_how, text) => {
     const folder = await makeFolder({ 'processes/planted.process': text });

@@ -31,9 +31,12 @@ const EXIT_TIMEOUT_MS = 5000;
 const MAX_ROUNDS = 5;
 
 /**
- * Terminates the processes left running by a killed Sluice process: the recorded groups, if their leader is still the recorded process (its id could have been reused), and on Linux every process with such a run's marker. Processes recorded by a running Sluice process are not touched.
+ * Terminates the processes left running by a killed Sluice process: the recorded groups, if their leader is still the
+ * recorded process (its id could have been reused), and on Linux every process with such a run's marker. Processes
+ * recorded by a running Sluice process are not touched.
  *
- * An agent could have forged a record. So a record must belong to a run of this data folder, `isOrphan` must return true (with a store, it checks the run's claim), and on Linux the leader's environment must contain the run's marker.
+ * An agent could have forged a record. So a record must belong to a run of this data folder, `isOrphan` must return
+ * true (with a store, it checks the run's claim), and on Linux the leader's environment must contain the run's marker.
  *
  * @example
  * const ended = await terminateOrphans(join(data, 'processes'));

@@ -4,7 +4,8 @@ import type { FsDiff } from '../../events/index.js';
 export const NO_CHANGES: FsDiff = { created: [], modified: [], deleted: [] };
 
 /**
- * Merges the changes of two consecutive attempts: a file created and then modified counts as created, a file created and then deleted is omitted, and a file deleted and then recreated counts as modified.
+ * Merges the changes of two consecutive attempts: a file created and then modified counts as created, a file created
+ * and then deleted is omitted, and a file deleted and then recreated counts as modified.
  *
  * @example
  * mergeFsDiffs({ created: ['a'], modified: [], deleted: [] }, { created: [], modified: ['a'], deleted: [] }) // created: ['a']

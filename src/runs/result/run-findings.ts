@@ -20,7 +20,8 @@ export interface EngineFailure {
 type EngineError = RaspData<'diagnostic.engine.error'>;
 
 /**
- * Findings besides the answer from the events of a run's attempts: diagnostics, denied tools, the model, and the error that explains a failure.
+ * Findings besides the answer from the events of a run's attempts: diagnostics, denied tools, the model, and the error
+ * that explains a failure.
  *
  * @example
  * const findings = new RunFindings()
@@ -174,10 +175,10 @@ export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
   auth: "Check the engine's credentials.",
   rate_limit: 'Wait, or use another account or model.',
   quota: "Check the account's quota and billing.",
-  model: 'Check the name of the model and the status of its provider.',
-  network: "Check the network and the address of the model's API.",
+  model: 'Check the model name and the status of its provider.',
+  network: "Check the network and the URL of the model's API.",
   permission: 'Check what the account is allowed to use.',
-  unknown: 'See the diagnostics of the result.',
+  unknown: 'See the diagnostics in the result.',
 };
 
 function shorten(text: string): string {

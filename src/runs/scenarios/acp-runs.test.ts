@@ -462,11 +462,11 @@ describe('files that an agent requests from its client', () => {
       { result: { content: 'one\ntwo\nthree' } },
       { result: { content: 'two' } },
       { result: {} },
-      { error: { message: expect.stringContaining('outside of the working folder') } },
+      { error: { message: expect.stringContaining('outside the working folder') } },
       { error: { message: expect.stringContaining('it is a link') } },
-      { error: { message: expect.stringContaining('outside of the working folder') } },
+      { error: { message: expect.stringContaining('outside the working folder') } },
       { error: { message: expect.stringContaining('it is a link') } },
-      { error: { message: expect.stringContaining('outside of the working folder') } },
+      { error: { message: expect.stringContaining('outside the working folder') } },
       { error: { code: -32_601 } },
     ]);
     expect(await readFile(join(site.workdir, 'new.txt'), 'utf8')).toBe('made');
@@ -505,15 +505,9 @@ describe('files that an agent requests from its client', () => {
 
 describe('an agent that misbehaves ends with a code, and its bytes are kept', () => {
   it.each([
-    [
-      'prints garbage instead of messages',
-      {},
-      { garbage: 5000 },
-      'PROTOCOL_BROKEN',
-      /not in the format of the protocol/u,
-    ],
+    ['prints garbage instead of messages', {}, { garbage: 5000 }, 'PROTOCOL_BROKEN', /not in the protocol's format/u],
     ['answers twice', {}, { twice: 'initialize' }, 'PROTOCOL_BROKEN', /not an open request/u],
-    ['speaks another version', {}, { version: 7 }, 'PROTOCOL_BROKEN', /version 7/u],
+    ['uses another version', {}, { version: 7 }, 'PROTOCOL_BROKEN', /version 7/u],
     ['refuses to start', {}, { refuse: 'session/new' }, 'ENGINE_AUTH_FAILED', /Authentication required/u],
     ['never answers', { limits: { idle_s: 0.5 } }, { mute: 'session/new', stays: true }, 'RUN_TIMED_OUT', /idle_s/u],
   ] as const)('%s', async (_, spec, agent, code, message) => {

@@ -34,9 +34,7 @@ describe('a run whose engine keeps failing', () => {
       error: { code: 'RUN_TIMED_OUT', cause: 'auth', http_status: 401 },
       diagnostics: [{ code: 'ENGINE_AUTH_HINT', count: 7, http_status: 401 }],
     });
-    expect(result.error?.message).toMatch(
-      /idle_s \(1 s\)\. Last error of the engine: .*Check the engine's credentials\./,
-    );
+    expect(result.error?.message).toMatch(/idle_s \(1 s\)\. Last engine error: .*Check the engine's credentials\./);
   });
 
   it('distinguishes a rejected request from rejected credentials', async () => {
@@ -67,7 +65,7 @@ describe('a run whose engine keeps failing', () => {
 describe('the agent’s last message', () => {
   it.each([
     ['a failed run', [{ print: 'I could not.\n' }, { exit: 3 }], {}, 'failed', 'I could not.'],
-    ['a run without the value it should have', [{ print: 'Sorry.\n' }], { contract: {} }, 'failed', 'Sorry.'],
+    ['a run without the expected value', [{ print: 'Sorry.\n' }], { contract: {} }, 'failed', 'Sorry.'],
     ['a success', [{ print: 'Here: {"a":1}\n' }], { contract: {} }, 'success', 'Here: {"a":1}'],
     ['a comment', [{ print: 'Hm.\n' }], { contract: { profile: 'tagged' } }, 'comment', 'Hm.'],
     ['a run that timed out', [{ print: 'Wait.\n' }, HANG], { limits: { idle_s: 1 } }, 'failed', 'Wait.'],

@@ -239,7 +239,7 @@ describe.each(ENGINES)('%s', (engine) => {
         { garbage: 5000, mute: first, stays: true },
         {},
         'PROTOCOL_BROKEN',
-        /not in the format of the protocol/u,
+        /not in the protocol's format/u,
       ],
       ['answers twice', { twice: first }, {}, 'PROTOCOL_BROKEN', /not an open request/u],
       ['never answers', { mute: first, stays: true }, { limits: { idle_s: 0.5 } }, 'RUN_TIMED_OUT', /idle_s/u],
@@ -263,7 +263,7 @@ describe.each(ENGINES)('%s', (engine) => {
       ['uses an id twice', [{ asks: [WRITE, WRITE], id: 'x' }], {}, 'PROTOCOL_BROKEN', /twice/u],
       ['floods', [{ flood: 10_000 }], { limits: { output_bytes: 100_000 } }, 'RUN_LIMIT_EXCEEDED', /output_bytes/u],
       ['dies', [{ exit: 3 }], {}, 'PROCESS_EXIT_NON_ZERO', /exit code 3/u],
-      ['dies while a question is open', [{ ask: WRITE, dies: 4 }], {}, 'PROCESS_EXIT_NON_ZERO', /exit code 4/u],
+      ['exits while a question is open', [{ ask: WRITE, dies: 4 }], {}, 'PROCESS_EXIT_NON_ZERO', /exit code 4/u],
       ['ends its turn with an error', [{ fail: 'quota exceeded' }], {}, 'ENGINE_RUNTIME_ERROR', /quota exceeded/u],
     ] as const)('%s', async (_, steps, spec, code, message) => {
       const { result, file } = await converse(engine, [steps], { spec: { permissions: 'ask', ...spec } });

@@ -27,8 +27,10 @@ export interface Secrets {
 }
 
 /**
- * Compiles secrets, which are masked with asterisks of the same length in bytes, so byte ranges stay valid. A value is also found in JSON (encoded once or twice), base64, hex, URLs, HTML and shell arguments, line by line if it has multiple lines, wrapped over multiple lines, and across chunks. A pattern matches bytes in linear time: no look-around, no back-references, `^`
- * and `$` match the ends of a line.
+ * Compiles secrets, which are masked with asterisks of the same length in bytes, so byte ranges stay valid. A value is
+ * also found in JSON (encoded once or twice), base64, hex, URLs, HTML and shell arguments, line by line if it has
+ * multiple lines, wrapped over multiple lines, and across chunks. A pattern matches bytes in linear time: no
+ * look-around, no back-references, `^` and `$` match the ends of a line.
  *
  * @example
  * const secrets = compileSecrets({ values: ['sk-12345678'], patterns: ['ghp_\\w{36}'] });

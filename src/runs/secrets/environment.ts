@@ -21,7 +21,8 @@ export function selectEnvironment(
 }
 
 /**
- * Selects the variables that a caller allows by name, without the base. Secrets are blanked: the variables are part of the cache key, and a new password or token does not change the answer.
+ * Selects the variables that a caller allows by name, without the base. Secrets are blanked: the variables are part of
+ * the cache key, and a new password or token does not change the answer.
  *
  * @example
  * selectPublicVariables(['TARGET', 'API_KEY'], { TARGET: 'test', API_KEY: 'k-1' }) // { TARGET: 'test', API_KEY: '' }
@@ -60,8 +61,8 @@ function normalizeName(name: string): string {
 }
 
 /**
- * Whether a name matches a glob, given as the parts between its asterisks. Each part is matched at its first occurrence after the
- * previous one, which is always sufficient.
+ * Whether a name matches a glob, given as the parts between its asterisks. Each part is matched at its first occurrence
+ * after the previous one, which is always sufficient.
  */
 function matches(parts: readonly string[], name: string): boolean {
   const [first = '', ...middle] = parts;
@@ -84,7 +85,8 @@ const SECRET_PART = /(?:^|_)(?:AUTH|AUTHORIZATION|PASS|PAT|JWT|DSN|PIN)(?:_|$)|K
 const DESCRIBES_SECRET = /_(?:FILE|PATH|DIR|HOME|SOCK|TYPE|MODE|METHOD|PROVIDER|NAME|HELPER|ENDPOINT)$/;
 
 /**
- * Lists the values in an environment that must not be stored: values of variables with a sensitive name, and credentials in any URL. A path or a URL without credentials is not a secret.
+ * Lists the values in an environment that must not be stored: values of variables with a sensitive name, and
+ * credentials in any URL. A path or a URL without credentials is not a secret.
  *
  * @example
  * listSensitiveValues({ OPENAI_API_KEY: 'sk-1', PROXY: 'http://me:secret@host', PATH: '/bin' })

@@ -31,8 +31,8 @@ export function createWordMasker(finder: WordFinder): Masker {
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Finds many words in a single pass over bytes that arrive in chunks: the Aho-Corasick automaton, as a tree in flat arrays. Each
- * byte costs a constant number of steps on average, for any bytes.
+ * Finds many words in a single pass over bytes that arrive in chunks: the Aho-Corasick automaton, as a tree in flat
+ * arrays. Each byte costs a constant number of steps on average, for any bytes.
  */
 export interface WordFinder {
   /** The first state, for the start of a stream. */

@@ -12,8 +12,9 @@ const ORDINARY_VALUE =
   /^(?:true|false|null|undefined|default|enabled|disabled|required|optional|always|bearer|\d{1,11}|(.)\1*)$/i;
 
 /**
- * Lists the byte sequences that represent a secret: unchanged, in JSON (encoded once or twice), in base64 at each of three
- * shifts, in hex, in a URL, in HTML, in a shell argument. Empty for a value that is too short or too common to be a secret.
+ * Lists the byte sequences that represent a secret: unchanged, in JSON (encoded once or twice), in base64 at each of
+ * three shifts, in hex, in a URL, in HTML, in a shell argument. Empty for a value that is too short or too common to be
+ * a secret.
  *
  * @example
  * listSecretForms('p"ssword') // the bytes of p"ssword, p\"ssword, p%22ssword, cCJzc3dvcm, …
@@ -131,8 +132,8 @@ function escapeHtml(text: string, apostrophe: string): string {
 const MIN_BASE64 = 7;
 
 /**
- * Returns the base64 characters that depend only on the secret, for each number of bytes before it, in both alphabets, and escaped
- * for JSON and URLs.
+ * Returns the base64 characters that depend only on the secret, for each number of bytes before it, in both alphabets,
+ * and escaped for JSON and URLs.
  */
 function listBase64(text: string): string[] {
   const bytes = Buffer.from(text);

@@ -106,8 +106,8 @@ function listSemanticIssues(spec: RunSpec): SchemaIssue[] {
   const issues: SchemaIssue[] = [];
   const add = (path: string, message: string): number => issues.push({ path: [path], message });
   if (spec.engine === 'command') {
-    if (spec.command === undefined) add('command', 'engine `command` needs a program and its arguments');
-    else if (spec.command[0] === '') add('command', 'the program has no name');
+    if (spec.command === undefined) add('command', 'engine `command` needs an executable and its arguments');
+    else if (spec.command[0] === '') add('command', 'the executable has no name');
   } else {
     if (spec.command !== undefined) add('command', `only engine \`command\` accepts a command, not ${spec.engine}`);
     if ((spec.prompt ?? '').trim() === '') add('prompt', `${spec.engine} needs a prompt`);
@@ -118,7 +118,7 @@ function listSemanticIssues(spec: RunSpec): SchemaIssue[] {
   if (isCached && spec.input_files === undefined) {
     add(
       'input_files',
-      'caching needs the list of files that the answer depends on; pass an empty list if there are none',
+      'caching needs the list of files that the answer depends on; pass an empty list if there are no such files',
     );
   }
   for (const [index, path] of (spec.input_files ?? []).entries()) {

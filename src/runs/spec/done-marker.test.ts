@@ -22,7 +22,7 @@ describe('stripDoneMarker', () => {
     ['as required', { required: ['__SKILL_DONE__'] }],
     ['in a subschema', { allOf: [{ anyOf: [{ properties: { __SKILL_DONE__: true } }] }] }],
     ['behind a reference', { $ref: '#/$defs/a~1b', $defs: { 'a/b': { required: ['__SKILL_DONE__'] } } }],
-    ['in a schema of a library', z.object({ __SKILL_DONE__: z.literal(true) })],
+    ['in a library’s schema', z.object({ __SKILL_DONE__: z.literal(true) })],
   ])('leaves it if the schema declares it %s', (_, schema) => {
     const value = { __SKILL_DONE__: true };
     expect(stripDoneMarker(value, schema)).toBe(value);

@@ -14,7 +14,8 @@ export interface ContractTerms {
 }
 
 /**
- * Renders the instructions that follow the prompt and make the agent's answer parseable: the tags, the JSON Schema, and the done marker. They start with a blank line.
+ * Renders the instructions that follow the prompt and make the agent's answer parseable: the tags, the JSON Schema, and
+ * the done marker. They start with a blank line.
  *
  * @example
  * const prompt = `${task}${renderContract({ schema, profile: 'tagged', mode: 'auto' })}`
@@ -28,7 +29,8 @@ export function renderContract({ schema, profile = 'default', mode }: ContractTe
     ...writeMarkerRules(profile, isObject, declaresDoneMarker(jsonSchema)),
     ...(jsonSchema === undefined ? [] : [writeSchemaRule(jsonSchema)]),
   ];
-  // The search for the done marker ignores the content of these tags: an agent that repeats its instructions has not finished.
+  // The search for the done marker ignores the content of these tags: an agent that repeats its instructions has not
+  // finished.
   return `\n\n<skill_content name="output-contract">\n${sentences.join('\n')}\n</skill_content>\n`;
 }
 

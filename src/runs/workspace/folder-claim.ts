@@ -16,9 +16,9 @@ const HEARTBEAT_MS = 10_000;
 const MAX_SILENCE_MS = 60_000;
 
 /**
- * Creates a claim in a folder of claims, then checks for others. Two processes cannot both succeed, because each checks after
- * creating its claim; a process that finds another claim removes its own and returns the owner of the other. No name is used
- * twice, so a dead claim can be removed without the risk of removing a new one.
+ * Creates a claim in a folder of claims, then checks for others. Two processes cannot both succeed, because each checks
+ * after creating its claim; a process that finds another claim removes its own and returns the owner of the other. No
+ * name is used twice, so a dead claim can be removed without the risk of removing a new one.
  */
 export async function tryClaim(folder: string): Promise<FolderClaim | { readonly heldBy: number }> {
   const own = formatClaimName(await identifyOwnProcess());

@@ -53,8 +53,8 @@ export async function lockFolder(
 }
 
 /**
- * Locks a file for one writer at a time, across all processes that share `locks`, and waits for the lock. The file need not
- * exist yet.
+ * Locks a file for one writer at a time, across all processes that share `locks`, and waits for the lock. The file need
+ * not exist yet.
  *
  * @example
  * const lock = await lockFile(join(folder, '.locks'), path, { signal });

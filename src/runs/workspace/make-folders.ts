@@ -9,7 +9,7 @@ import { requireRealFolder } from '../../files/index.js';
  */
 export async function makeFoldersInside(root: string, folder: string): Promise<void> {
   const steps = relative(root, folder).split(sep);
-  if (steps[0] === '..') throw new FileError('UNSAFE_FILE', `"${folder}" is outside of "${root}".`);
+  if (steps[0] === '..') throw new FileError('UNSAFE_FILE', `"${folder}" is outside "${root}".`);
   let path = root;
   for (const step of steps) {
     path = join(path, step);

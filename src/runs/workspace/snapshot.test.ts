@@ -59,7 +59,7 @@ describe('the difference between two snapshots', () => {
 
   it.each<[string, (path: string) => Promise<unknown>]>([
     ['written with the same content', async (path) => writeFile(path, 'same')],
-    ['replaced by another of the same size and time', replaceWithSameStats],
+    ['replaced by a file of the same size and time', replaceWithSameStats],
     ['written and its time set back', writeAndResetTime],
     ['made executable', async (path) => chmod(path, 0o755)],
   ])('lists a file as modified that was %s', async (_how, change) => {

@@ -34,7 +34,8 @@ const IGNORED: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit'])
 const CONCURRENCY = 64;
 
 /**
- * Lists a folder's files with their sizes and times. Links are not followed. Folders named `.git`, `node_modules` and `.audit` are skipped at any depth, and so is everything that is neither a file nor a link.
+ * Lists a folder's files with their sizes and times. Links are not followed. Folders named `.git`, `node_modules` and
+ * `.audit` are skipped at any depth, and so is everything that is neither a file nor a link.
  *
  * @example
  * const before = await takeSnapshot(workdir);

@@ -13,7 +13,7 @@ async function makeFolder(): Promise<string> {
 test.each([
   ['next to the working folder', '../data', ['a.txt', 'runs/b.txt']],
   ['inside it', '.sluice', ['a.txt', 'runs/b.txt']],
-  ['inside it, with a name that begins with two dots', '..sluice', ['a.txt', 'runs/b.txt']],
+  ['inside it, with a name that starts with two dots', '..sluice', ['a.txt', 'runs/b.txt']],
   ['that is the working folder itself', '.', ['a.txt']],
 ])('changes are reported, except in a data folder %s', async (_, dataPath, created) => {
   const workdir = join(await makeFolder(), 'work');

@@ -38,7 +38,7 @@ export async function trackChanges(workdir: string, data: string): Promise<Chang
       const after = await takeSnapshot(workdir, { exclude });
       const fsDiff = compareSnapshots(before, after);
       if (!before.truncated && !after.truncated) return { fsDiff, warnings: [] };
-      const message = `"${workdir}" has too many files, or folders that are too deeply nested or cannot be read. Some artifacts may be missing.`;
+      const message = `"${workdir}" has too many files, or folders that are too deeply nested or cannot be read. Some artifacts might be missing.`;
       return { fsDiff, warnings: [{ code: 'ARTIFACTS_INCOMPLETE', message }] };
     },
   };

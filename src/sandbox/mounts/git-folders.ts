@@ -76,8 +76,8 @@ export async function releaseGitFolder(folder: string): Promise<void> {
 }
 
 /**
- * Finds the git directory that a worktree shares with its repository; undefined unless it points back to the `.git` file and
- * belongs to this user.
+ * Finds the git directory that a worktree shares with its repository; undefined unless it points back to the `.git`
+ * file and belongs to this user.
  */
 async function findCommonFolder(git: string): Promise<string | undefined> {
   const gitFolder = /^gitdir: (.+)$/m.exec((await readTrimmed(git)) ?? '')?.[1];

@@ -22,8 +22,9 @@ const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|sh)$/;
 const MAX_STEPS = 8;
 
 /**
- * Finds the folders to mount read-only so that a command can start: the folders in PATH, the folders where its executable and interpreter are installed, and the packages of scripts named by their full path. The command must come from
- * the caller, never from an agent.
+ * Finds the folders to mount read-only so that a command can start: the folders in PATH, the folders where its
+ * executable and interpreter are installed, and the packages of scripts named by their full path. The command must come
+ * from the caller, never from an agent.
  *
  * @example
  * await findProgramFolders(['codex'], { path, cwd, home }) // [{ kind: 'read', at: '/home/me/.nvm/versions/node/v20.19.0', … }]

@@ -63,8 +63,8 @@ async function listSystemFolders(): Promise<readonly Mount[]> {
 }
 
 /**
- * Lists files and folders that are not world-readable, such as keys and password hashes, and folders that cannot be examined
- * completely.
+ * Lists files and folders that are not world-readable, such as keys and password hashes, and folders that cannot be
+ * examined completely.
  */
 async function listUnreadableEntries(folder: string): Promise<Mount[]> {
   const found: Mount[] = [];

@@ -1,7 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /*
- * Non-public ranges. The names of webhook hosts and of hosts a sandbox may reach are configured, but their addresses come from DNS and must not point into the local network.
+ * Non-public ranges. The names of webhook hosts and of hosts a sandbox may reach are configured, but their addresses
+ * come from DNS and must not point into the local network.
  */
 const RANGES = {
   ipv4: [

@@ -60,7 +60,7 @@ describe('a proxy for listed hosts', () => {
     ['another name', 'other.test:443', 'not listed'],
     ['another port', 'inside.test:22', 'not listed'],
     ['an address that is not listed', '93.184.216.34:443', 'not listed'],
-    ['an address of this machine in hexadecimal', '0x7f000001:443', 'not listed'],
+    ['an address of this host in hexadecimal', '0x7f000001:443', 'not listed'],
     ['a listed name that resolves to a private address', 'inside.test:443', 'its address is private'],
     ['a listed name with one private address among others', 'mixed.test:443', 'its address is private'],
     ['a listed name whose private address is listed for another port', 'narrow.test:443', 'its address is private'],

@@ -40,7 +40,9 @@ const MAX_HOST_LENGTH = 255;
 const HOP_FIELDS = ['proxy-authorization', 'proxy-connection', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
 
 /**
- * Listens on a socket for HTTP requests and tunnels (CONNECT), and forwards them only to listed hosts. Names are resolved here, and an address in the local network is rejected unless the address and the port are listed themselves, or the host is a listed `localhost`.
+ * Listens on a socket for HTTP requests and tunnels (CONNECT), and forwards them only to listed hosts. Names are
+ * resolved here, and an address in the local network is rejected unless the address and the port are listed themselves,
+ * or the host is a listed `localhost`.
  *
  * @example
  * const proxy = await openProxy('/run/me/proxy.sock', { hosts: ['api.openai.com'], onDenied: ({ host }) => log(host) });
