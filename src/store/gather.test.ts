@@ -16,8 +16,8 @@ function open(fail: (rows: readonly EventRow[]) => boolean = () => false) {
   return { writes, append };
 }
 
-describe('appends of several runs', () => {
-  it('at the same time are one write', async () => {
+describe('appends of multiple runs', () => {
+  it('are one write if concurrent', async () => {
     const { writes, append } = open();
     await Promise.all(['a', 'b', 'c'].map(async (run) => append([createRow(run, 1)])));
     expect(writes).toEqual([['a1', 'b1', 'c1']]);
@@ -47,7 +47,7 @@ describe('appends of several runs', () => {
     expect(writes).toEqual([['a1'], ['a2'], ['a3']]);
   });
 
-  it('that fail do not stop those that follow', async () => {
+  it('do not stop after a failed append', async () => {
     const { writes, append } = open((rows) => rows.some(({ runId }) => runId === 'bad'));
     await expect(append([createRow('bad', 1)])).rejects.toThrow('no room');
     await append([createRow('good', 1)]);
@@ -91,7 +91,7 @@ describe('two concurrent writes', () => {
     await all;
   });
 
-  it('never have rows of the same run, so that these are stored in order', async () => {
+  it('never contain rows of the same run, so these are stored in order', async () => {
     const { writes, append } = openHeld();
     const first = append([createRow('a', 1)]);
     await turn();

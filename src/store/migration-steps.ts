@@ -42,6 +42,6 @@ export function createMigratedError(where: string): StoreError {
 export function createIncompleteError(where: string): StoreError {
   return new StoreError(
     'STORE_INCOMPLETE',
-    `Cannot open ${where}: a migration into it is not complete. Run "sluice migrate" again with the same source and target.`,
+    `Cannot open ${where}: a migration into it is incomplete. Run "sluice migrate" again with the same source and target.`,
   );
 }

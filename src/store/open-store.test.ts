@@ -4,17 +4,17 @@ import { openStore } from './open-store.js';
 
 describe('openStore', () => {
   it.each(['', 'sqlite:', 'sqlite', 'mysql://host/db', '/some/file.db', 'memory:more', 'postgres:db'])(
-    'refuses the URL %j',
+    'rejects the URL %j',
     async (url) => {
       expect(await catchCode(openStore(url))).toBe('INVALID_STORE_URL');
     },
   );
 
-  it.each([0, 1, 1.5, 1001, Number.NaN])('refuses a pool of %j connections', async (pool) => {
+  it.each([0, 1, 1.5, 1001, Number.NaN])('rejects a pool of %j connections', async (pool) => {
     expect(await catchCode(openStore('memory:', { pool }))).toBe('INVALID_OPTION');
   });
 
-  it('does not repeat a password in its error', async () => {
+  it('does not include a password in its error', async () => {
     await expect(openStore('mysql://user:secret@host/db')).rejects.toThrow(/^(?!.*secret)/s);
   });
 });

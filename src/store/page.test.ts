@@ -4,7 +4,7 @@ import { formatExecutionCursor, readExecutionPage } from './page.js';
 const AT = '2026-11-15T06:00:00.000Z';
 
 describe('a page of executions', () => {
-  it('begins after the cursor of the previous page', () => {
+  it("starts after the previous page's cursor", () => {
     const cursor = formatExecutionCursor({ at: AT, sequence: 7 });
     expect(readExecutionPage({ cursor, limit: 5 })).toEqual({ size: 5, after: { at: AT, sequence: 7 }, until: null });
   });
@@ -17,7 +17,7 @@ describe('a page of executions', () => {
   });
 
   it.each(['7', `${AT}~`, `${AT}~x`, `~7`, `${AT}~1~2`, `x${'0'.repeat(50)}~1`, "' OR 1~1", ''])(
-    'refuses the cursor %j',
+    'rejects the cursor %j',
     (cursor) => {
       expect(() => readExecutionPage({ cursor })).toThrow('Invalid cursor');
     },

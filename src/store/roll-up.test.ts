@@ -22,7 +22,7 @@ function createSample(change: Partial<RunSample> = {}): RunSample {
 }
 
 describe('counts', () => {
-  it('are the same in whatever order and groups they are summed up', () => {
+  it('are the same regardless of the order and grouping of the sums', () => {
     const samples = fc.array(
       fc.record({
         engine: fc.constant('codex'),
@@ -85,7 +85,7 @@ describe('durations', () => {
 });
 
 describe('a span', () => {
-  it('is made of the longest slots that fit into its steps', () => {
+  it('consists of the longest slots that fit into its steps', () => {
     const since = 20 * DAY;
     expect(splitPeriod({ since, until: since + 3 * DAY, stepMs: DAY })).toEqual({
       ranges: [{ length: DAY, since, until: since + 3 * DAY }],

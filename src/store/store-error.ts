@@ -57,7 +57,7 @@ export function createOrderNotFoundError(issueRef: string, runId: string): Store
 
 /** Creates the error for an invalid cursor. */
 export function createCursorError(): StoreError {
-  return new StoreError('INVALID_CURSOR', 'Invalid cursor. Start the list again without one.');
+  return new StoreError('INVALID_CURSOR', 'Invalid cursor. Start again without a cursor.');
 }
 
 /** Creates the error for a table that was damaged or edited outside of Sluice. */

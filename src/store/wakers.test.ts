@@ -15,7 +15,7 @@ describe('wakers', () => {
     expect(calls).toEqual(['first', 'second']);
   });
 
-  it('do not call a watcher that was removed, even between the wake-up and the call', async () => {
+  it('do not call a removed watcher, even if it was removed between the wake-up and the call', async () => {
     const wakers = createWakers();
     const calls: string[] = [];
     const wake = (): unknown => calls.push('x');

@@ -49,7 +49,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.listBudgetUse(10)).toMatchObject({ waiting: [{ run: 'r3', budget: 'day' }] });
     });
 
-    it('is shown as the reason a queued run waits, and until when, unless its folder is in use', async () => {
+    it('is reported as the reason a queued run waits, with its reset time, unless the folder is in use', async () => {
       const store = await openSite(await makeSite());
       await start(store, 'r1');
       await reserve(store, 'r1');
@@ -93,7 +93,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.measureBudgets([DAY])).toEqual([NOTHING]);
     });
 
-    it('counts only the runs of its issue, of its caller or of its day', async () => {
+    it('counts only the runs of its issue, caller or day', async () => {
       const store = await openSite(await makeSite());
       await store.noteRequest({ run: 'r1', caller: 'ci', issueRef: null, now: NOW - 5 });
       for (const run of ['r1', 'r2']) await start(store, run);

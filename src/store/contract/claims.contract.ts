@@ -52,7 +52,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(claimed[0]?.order).toMatchObject({ state: 'running', order: record.order });
     });
 
-    it('finds runs that can be claimed after many that cannot', async () => {
+    it('finds claimable runs behind many that cannot be claimed', async () => {
       const store = await openSite(await makeSite());
       const submit = async (issueRef: string, change: Parameters<typeof sampleSubmission>[0], workerType = 'script') =>
         (await store.submitOrder(sampleSubmission({ issue_ref: issueRef, ...change }, { workerType }))).record.run;
@@ -80,7 +80,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(order).toEqual(['held#canceled', 'shared#other', 'urgent#1', 'low', undefined]);
     });
 
-    it('can be limited to orders, or to runs without one', async () => {
+    it('can be limited to orders, or to runs without an order', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpecIn('/a'), ...QUEUED });
       const { record } = await store.submitOrder(sampleSubmission({ repo_dir: '/b' }));
@@ -110,7 +110,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect((await store.claimRun(sampleClaim('w3')))?.record).toMatchObject({ id: 'r2', waiting_for: null });
     });
 
-    it('keeps a run out of the repository of an order, and an order out of the folder of a run', async () => {
+    it("keeps a run out of an order's repository, and an order out of a run's folder", async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission({ repo_dir: '/repository' }));
       await store.createRun({ id: 'r1', spec: sampleSpecIn('/repository/'), ...QUEUED });
@@ -160,7 +160,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect((await store.claimRun(sampleClaim()))?.record.id).toBe('01KA3SHARETWO');
     });
 
-    it('records when the process may have started, and the spec that is executed', async () => {
+    it('records when the process might have started, and the spec that is executed', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
@@ -174,7 +174,7 @@ export function describeClaims(makeSite: MakeSite): void {
       });
     });
 
-    it('is refused unless the worker holds the claim', async () => {
+    it('is rejected unless the worker holds the claim', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       const renewal = { ...sampleHold(record), leaseMs: 1000 };
@@ -233,7 +233,7 @@ export function describeClaims(makeSite: MakeSite): void {
       });
     });
 
-    it('happens by settling the order, for a run that carries one', async () => {
+    it('happens by settling the order, for a run that executes an order', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
@@ -304,7 +304,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.markStarted(sampleHold(record, 'w2'))).toBe('canceled');
     });
 
-    it('leave a run that has ended unchanged', async () => {
+    it('do not change a run that has ended', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim());
@@ -315,7 +315,7 @@ export function describeClaims(makeSite: MakeSite): void {
       });
     });
 
-    it('accept one reply for each question', async () => {
+    it('accept one reply per question', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim());
@@ -418,7 +418,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await adopt('w2', NOW + 9000)).toBeUndefined();
     });
 
-    it('are listed a bounded number at a time, the oldest first', async () => {
+    it('are listed in bounded batches, oldest first', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < MAX_EXPIRED + 1; index++) {
         await store.createRun({ id: `r${index}`, spec: sampleSpecIn(`/${index}`), ...QUEUED });

@@ -22,7 +22,7 @@ export function describeCompetition(makeSite: MakeSite): void {
       return { store, submission, all: [record, ...rivals] };
     };
 
-    it('queues its runs under consecutive run ids, and the issue names the group instead of a run', async () => {
+    it('queues its runs under consecutive run ids, and its issue references the group instead of a run', async () => {
       const { store, all } = await start();
       expect(all.map(({ order }) => order.run_id)).toEqual([
         '2026-11-15-backend-0001',
@@ -89,7 +89,7 @@ export function describeCompetition(makeSite: MakeSite): void {
       expect((await store.listExecutions({})).items).toHaveLength(2);
     });
 
-    it('has at most one winner when all enter at the same time', async () => {
+    it('has at most one winner when all runs enter concurrently', async () => {
       const { store, all } = await start(4);
       await Promise.all([...all, ...all].map(async (order) => store.settleOrder(sampleEntry(order))));
       expect((await readActions(store, all)).map(String).toSorted()).toEqual([
@@ -119,7 +119,7 @@ export function describeCompetition(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    it('asks a person about each result if it has no winner; accepting one closes the others', async () => {
+    it('needs a human decision about each result if it has no winner; accepting one closes the others', async () => {
       const { store, all } = await start(3);
       for (const order of all) await store.settleOrder(sampleEntry(order, 'blocked'));
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human', active_run_id: null });
@@ -141,7 +141,7 @@ export function describeCompetition(makeSite: MakeSite): void {
       expect(late).toMatchObject({ status: 'conflict', activeRunId: second.order.run_id });
     });
 
-    it('ends when a person retries one of its results', async () => {
+    it('ends when a user retries one of its results', async () => {
       const { store, all } = await start(2);
       for (const order of all) await store.settleOrder(sampleEntry(order, 'needs-human'));
       const [item] = (await store.listInbox({ open: true })).items;

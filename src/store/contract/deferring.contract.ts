@@ -27,7 +27,7 @@ export function describeDeferring(makeSite: MakeSite): void {
       expect(await store.releaseRun({ ...HOLD, workerId: 'w2', retryAt: NOW })).toBe(false);
     });
 
-    it('shows a released run as waiting only for a worker once its delay is over', async () => {
+    it('reports a released run as waiting only for a worker once its delay is over', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim('w1'));
@@ -37,7 +37,7 @@ export function describeDeferring(makeSite: MakeSite): void {
       expect((await store.claimRun(sampleClaim('w2', { now: NOW + 500 })))?.record.id).toBe('r1');
     });
 
-    it('claims the next run of a folder while the previous one is deferred', async () => {
+    it('claims the next run of a folder while the previous run is deferred', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['r1', 'r2', 'r3']) await store.createRun({ id, spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim('w1'));

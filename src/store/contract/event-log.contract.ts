@@ -18,7 +18,7 @@ export function describeEventLog(makeSite: MakeSite): void {
   const readSeqs = (events: readonly Emitted[]): number[] => events.map(({ event }) => event.seq);
 
   describe('append and read', () => {
-    it('preserve every text an agent can print', async () => {
+    it('preserve all output an agent can print', async () => {
       const store = await openSite(await makeSite());
       const [rasp, fcmp] = [sampleRasp(1, 1, HOSTILE_TEXT), sampleFcmp(1, HOSTILE_TEXT)];
       await store.append('run', [rasp, fcmp]);
@@ -26,7 +26,7 @@ export function describeEventLog(makeSite: MakeSite): void {
       expect(await store.read({ runId: 'run', protocol: 'fcmp', limit: 10 })).toEqual([fcmp]);
     });
 
-    it('store many events of many runs at the same time', async () => {
+    it('store many events of many runs concurrently', async () => {
       const store = await openSite(await makeSite());
       await Promise.all(
         Array.from({ length: 20 }, async (_, run) =>
@@ -51,8 +51,8 @@ export function describeEventLog(makeSite: MakeSite): void {
     it.each([
       ['the same', [range(1, 40), range(1, 40, 'again')]],
       ['more than before', [range(1, 3), range(1, 40, 'again')]],
-      ['from the middle on', [range(1, 30), range(20, 40, 'again')]],
-      ['over several earlier pieces', [range(10, 12), range(20, 25), range(30, 30), range(1, 40, 'again')]],
+      ['from the middle', [range(1, 30), range(20, 40, 'again')]],
+      ['overlapping multiple earlier batches', [range(10, 12), range(20, 25), range(30, 30), range(1, 40, 'again')]],
       ['before the existing events', [range(30, 40), range(1, 34, 'again')]],
       ['within one call', [[...range(1, 5), ...range(3, 40, 'again')]]],
     ])('leaves each event unchanged, in order: %s', async (_, appends) => {
@@ -71,7 +71,7 @@ export function describeEventLog(makeSite: MakeSite): void {
       );
     });
 
-    it('leaves each event unchanged when two processes append at the same time', async () => {
+    it('leaves each event unchanged when two processes append concurrently', async () => {
       const url = await makeSite();
       const stores = [await openSite(url), await openSite(url)];
       if (url.startsWith('memory:')) stores.pop();
@@ -82,7 +82,7 @@ export function describeEventLog(makeSite: MakeSite): void {
       expect(readSeqs(events ?? [])).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
     });
 
-    it('reads full pages that begin between events appended together', async () => {
+    it('reads full pages that start between events appended together', async () => {
       const store = await openSite(await makeSite());
       await store.append('run', range(1, 8));
       await store.append('run', range(9, 12));
@@ -91,7 +91,7 @@ export function describeEventLog(makeSite: MakeSite): void {
       ]);
     });
 
-    it('reads pages of large events one after the other', async () => {
+    it('reads pages of large events sequentially', async () => {
       const store = await openSite(await makeSite());
       const large = [1, 2, 3].map((seq) => sampleFcmp(seq, `${seq}`.repeat(3_000_000)));
       await store.append('run', large);
@@ -106,7 +106,7 @@ export function describeEventLog(makeSite: MakeSite): void {
   });
 
   describe('watchQueue', () => {
-    it('calls back when there is an order or a run to claim', async () => {
+    it('calls back when an order or a run can be claimed', async () => {
       const store = await openSite(await makeSite());
       const wake = vi.fn<() => void>();
       const stop = store.watchQueue(wake);

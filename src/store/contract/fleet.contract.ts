@@ -33,14 +33,14 @@ export function describeFleet(makeSite: MakeSite): void {
       ]);
     });
 
-    it('lists a worker that stopped reporting as gone, and one that shuts down as stopping', async () => {
+    it('lists a worker that stopped reporting as gone, and a worker that shuts down as stopping', async () => {
       const store = await openSite(await makeSite());
       await store.reportWorker(sampleReport('w1', { isStopping: true }));
       expect(await store.listWorkers(NOW + 999)).toMatchObject([{ state: 'stopping' }]);
       expect(await store.listWorkers(NOW + 1000)).toMatchObject([{ state: 'gone' }]);
     });
 
-    it('reports to a worker whether leases of its host have expired', async () => {
+    it('reports to a worker whether leases on its host have expired', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
       const { worker, leaseMs } = sampleClaim();
@@ -70,7 +70,7 @@ export function describeFleet(makeSite: MakeSite): void {
       expect((await store.listWorkers(NOW)).map(({ id }) => id)).toEqual(['w2']);
     });
 
-    it('lists the worker with the latest report first, and leaves text unchanged', async () => {
+    it('lists the most recent report first, and leaves text unchanged', async () => {
       const store = await openSite(await makeSite());
       await store.reportWorker(sampleReport('w1', { engines: [HOSTILE_TEXT] }));
       await store.reportWorker(sampleReport('w2', { now: NOW + 1 }));

@@ -22,7 +22,7 @@ interface Acknowledged {
 export function describeKill(makeSite: MakeSite): void {
   describe('a writer that is killed', () => {
     it(
-      'has lost nothing that was acknowledged, and blocks no other process',
+      'loses nothing that was acknowledged, and blocks no other process',
       { timeout: 30_000 + KILLS * 10_000 },
       async () => {
         const url = await makeSite();

@@ -55,7 +55,7 @@ export function describeLists(makeSite: MakeSite): void {
       expect((await store.listOutbox({ issueRef: 'local#1' })).items).toHaveLength(1);
     });
 
-    it('have the inbox oldest first, or newest first on request, open or resolved', async () => {
+    it('sort inbox items oldest first, or newest first on request, open or resolved', async () => {
       const store = await openSite(await makeSite());
       for (const issue_ref of ['local#1', 'local#2', 'local#3']) {
         const { record } = await store.submitOrder(sampleSubmission({ issue_ref }));
@@ -87,7 +87,7 @@ export function describeLists(makeSite: MakeSite): void {
       expect(await find({ decision: 'advance', worker: 'worker-0', limit: 1 })).toEqual(['0']);
     });
 
-    it('have executions by time, then by order of insertion, in pages', async () => {
+    it('sort executions by time, then by insertion, in pages', async () => {
       const store = await openSite(await makeSite());
       // Written in this order, as if by two hosts with different clocks.
       const times = [3, 1, 2, 2, 5, 4].map((second) => new Date(NOW + second * 1000).toISOString());
@@ -133,7 +133,7 @@ export function describeLists(makeSite: MakeSite): void {
       expect(cursor).toBeUndefined();
     });
 
-    it('have no next page when the last one is full', async () => {
+    it('have no next page after a full last page', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < 2; index++)
         await store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }));
@@ -141,13 +141,13 @@ export function describeLists(makeSite: MakeSite): void {
       expect((await store.listOrders({ limit: 1, open: true })).next_cursor).not.toBeNull();
     });
 
-    it('refuse an invalid cursor', async () => {
+    it('reject an invalid cursor', async () => {
       const store = await openSite(await makeSite());
       expect(await catchCode(store.listIssues({ cursor: 'x' }))).toBe('INVALID_CURSOR');
       expect(await catchCode(store.listRuns({ cursor: '-1' }))).toBe('INVALID_CURSOR');
     });
 
-    it('are bounded whatever limit is requested', async () => {
+    it('are bounded regardless of the requested limit', async () => {
       const store = await openSite(await makeSite());
       // In batches: under load, calls that wait too long for a connection are rejected.
       for (let group = 0; group < 13; group += 1)
@@ -183,7 +183,7 @@ export function describeLists(makeSite: MakeSite): void {
   });
 
   describe('a closed store', () => {
-    it('refuses every call, and can be closed twice', async () => {
+    it('rejects every call, and can be closed twice', async () => {
       const store = await openSite(await makeSite());
       await store.close();
       await store.close();

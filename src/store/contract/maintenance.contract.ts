@@ -76,7 +76,7 @@ export function describeMaintenance(makeSite: MakeSite): void {
     });
   });
 
-  describe('claims for counting in metrics', () => {
+  describe('claims for metrics', () => {
     it('are granted to one process, for a day', async () => {
       const store = await openSite(await makeSite());
       const claim = async (ids: readonly string[], ms = 0) =>
@@ -89,7 +89,7 @@ export function describeMaintenance(makeSite: MakeSite): void {
       expect(await claim(['a', 'c'], day + 1)).toEqual(['a']);
     });
 
-    it('are granted once to several processes that request them at the same time', async () => {
+    it('are granted once when multiple processes request them concurrently', async () => {
       const store = await openSite(await makeSite());
       const ids = Array.from({ length: 50 }, (_, index) => `run-${index}`);
       const claims = await Promise.all(
@@ -99,7 +99,7 @@ export function describeMaintenance(makeSite: MakeSite): void {
     });
   });
 
-  it('returns the machine on which a run was claimed, also after its end', async () => {
+  it('returns the host that claimed a run, even after its end', async () => {
     const store = await openSite(await makeSite());
     const { record } = await store.submitOrder(sampleSubmission());
     await store.submitOrder(sampleSubmission({ issue_ref: 'local#2', repo_dir: '/repositories/two' }));
@@ -130,7 +130,7 @@ export function describeMaintenance(makeSite: MakeSite): void {
       expect(await catchCode(store.listEndedRuns({ since: 0, cursor: 'x' }))).toBe('INVALID_CURSOR');
     });
 
-    it('are settled when they ended before a given time and their order is decided', async () => {
+    it('are settled if they ended before a given time and their order is decided', async () => {
       const store = await openSite(await makeSite());
       await endRun(store, 'a', 10);
       await endRun(store, 'b', 20);

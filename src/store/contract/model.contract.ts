@@ -16,19 +16,23 @@ const RUNS = Number(process.env['MODEL_RUNS'] ?? 25);
  */
 export function describeModel(makeSite: MakeSite): void {
   describe('random commands', () => {
-    it('return the same as in memory, and leave the same content', { timeout: 20_000 + RUNS * 2000 }, async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(randomCommand, { minLength: 20, maxLength: 80 }), async (commands) => {
-          const store = await openStore(await makeSite());
-          try {
-            await runBoth(commands, store);
-          } finally {
-            await store.close();
-          }
-        }),
-        { numRuns: RUNS, endOnFailure: true },
-      );
-    });
+    it(
+      'return the same as the in-memory store, and leave the same content',
+      { timeout: 20_000 + RUNS * 2000 },
+      async () => {
+        await fc.assert(
+          fc.asyncProperty(fc.array(randomCommand, { minLength: 20, maxLength: 80 }), async (commands) => {
+            const store = await openStore(await makeSite());
+            try {
+              await runBoth(commands, store);
+            } finally {
+              await store.close();
+            }
+          }),
+          { numRuns: RUNS, endOnFailure: true },
+        );
+      },
+    );
   });
 }
 

@@ -34,7 +34,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 1000 })).toMatchObject([{ tries: 2 }]);
     });
 
-    it('returns one message at a time per issue and sink, in the order they were written', async () => {
+    it('returns one message at a time per issue and sink, in insertion order', async () => {
       const { store } = await openWith(
         { trigger: 'a', body: '1' },
         { trigger: 'b', body: '2' },
@@ -64,7 +64,7 @@ export function describeOutbox(makeSite: MakeSite): void {
   describe('noteStranded', () => {
     const NOTE = { sinks: ['mine'], dueBefore: NOW, error: HOSTILE_TEXT, limit: 10 };
 
-    it('records once, on messages of unknown sinks, why they wait, and returns the names of the sinks', async () => {
+    it('records once why messages for unknown sinks wait, and returns the names of the sinks', async () => {
       const { store } = await openWith(
         { sink: 'theirs', trigger: 'a' },
         { sink: 'theirs', trigger: 'b' },
@@ -100,7 +100,7 @@ export function describeOutbox(makeSite: MakeSite): void {
   });
 
   describe('markDelivered and markFailed', () => {
-    it('are refused unless the worker holds the message', async () => {
+    it('are rejected unless the worker holds the message', async () => {
       const { store } = await openWith({});
       const [message] = await store.claimOutbox(CLAIM);
       await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 1000 });
@@ -125,7 +125,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    it('end a message as dead; its issue and the comments after it are not affected', async () => {
+    it('mark a message as dead without affecting its issue or later comments', async () => {
       const { store } = await openWith({ trigger: 'a' }, { trigger: 'b' });
       const issue = await store.findIssue('local#1');
       const [message] = await store.claimOutbox(CLAIM);
@@ -160,7 +160,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.redeliver({ id: 'unknown' }, NOW)).toBe(0);
     });
 
-    it('makes all messages of a sink due, including those that wait for their next try', async () => {
+    it("makes all of a sink's messages due, including those waiting for a retry", async () => {
       const { store, ids } = await openWithDead();
       await store.redeliver({ id: ids[1] ?? '' }, NOW + 1_000_000);
       expect(await store.redeliver({ sink: 'hook' }, NOW)).toBe(2);
@@ -168,7 +168,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.redeliver({ sink: 'other' }, NOW)).toBe(0);
     });
 
-    it('leaves delivered messages unchanged', async () => {
+    it('does not change delivered messages', async () => {
       const { store, outbox } = await openWith({});
       await store.claimOutbox(CLAIM);
       await store.markDelivered({ id: outbox[0]?.id ?? '', workerId: 'w1', deliveredTo: 'x', now: NOW });
@@ -178,7 +178,7 @@ export function describeOutbox(makeSite: MakeSite): void {
   });
 
   describe('listSinks', () => {
-    it('lists sinks with undelivered comments, and whether they fail', async () => {
+    it('lists sinks with undelivered comments, and whether they are failing', async () => {
       const { store } = await openWith(
         { sink: 'c' },
         { sink: 'b' },

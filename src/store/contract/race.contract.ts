@@ -34,7 +34,7 @@ export function describeRace(makeSite: MakeSite): void {
         const switched = reports.flatMap((each) => each.switched);
         const settled = reports.flatMap((each) => each.settled);
         report(
-          `race of ${SECONDS} s: ${switched.length} runs made active, ${settled.length} results submitted, ${executions.length} recorded, ${messages.length} delivered, ${violations.length} violations`,
+          `race of ${SECONDS} s: ${switched.length} runs activated, ${settled.length} results submitted, ${executions.length} recorded, ${messages.length} delivered, ${violations.length} violations`,
         );
         expect(violations).toEqual([]);
         for (const action of ['advance', 'archive']) {
@@ -47,7 +47,7 @@ export function describeRace(makeSite: MakeSite): void {
       },
     );
 
-    it('is tested by a check that can fail', () => {
+    it('is covered by a check that can fail', () => {
       const [runId, next] = ['2026-11-15-backend-0001', '2026-11-15-backend-0002'];
       const settled = { runId, at: 5, action: 'advance', repeated: false };
       const planted: RaceReport = {

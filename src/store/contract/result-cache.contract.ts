@@ -8,13 +8,13 @@ export function describeResultCache(makeSite: MakeSite): void {
   describeAnyResultCache('of the store', async (limits = {}) => openSite(await makeSite(), { cache: limits }));
 
   describe('find and keep', () => {
-    it('preserve every text an agent can print', async () => {
+    it('preserve all output an agent can print', async () => {
       const store = await openSite(await makeSite());
       await store.keep('k', cachedResult(HOSTILE_TEXT));
       expect(await store.find('k')).toEqual(cachedResult(HOSTILE_TEXT));
     });
 
-    it('evict the oldest entries: a hit writes nothing', async () => {
+    it('evict the oldest entries, since a hit writes nothing', async () => {
       const store = await openSite(await makeSite(), { cache: { entries: 3 } });
       for (const key of ['a', 'b', 'c']) await store.keep(key, cachedResult(key));
       await store.keep('a', cachedResult('again'));

@@ -47,7 +47,7 @@ async function countAll(store: Store): Promise<void> {
 /** The contract of deleting old data. */
 export function describeRetention(makeSite: MakeSite): void {
   describe('the events of ended runs', () => {
-    it('are deleted in steps, oldest first; the records stay', async () => {
+    it('are deleted in steps, oldest first, but the records are kept', async () => {
       const store = await openSite(await makeSite());
       await endRun(store, 'b', 20);
       await endRun(store, 'a', 10);
@@ -65,7 +65,7 @@ export function describeRetention(makeSite: MakeSite): void {
       expect(await store.findRunsWithoutEvents(['a', 'young', 'gone', `'"\\u0000`])).toEqual(['a']);
     });
 
-    it('of several runs are deleted in one step', async () => {
+    it('of multiple runs are deleted in one step', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['a', 'b', 'c']) await endRun(store, id, 10);
       const first = await store.purgeRuns({ ...STEP, runs: 2 });
@@ -75,7 +75,7 @@ export function describeRetention(makeSite: MakeSite): void {
       expect(second.isDone).toBe(true);
     });
 
-    it('are deleted and counted once, also by several processes at the same time', async () => {
+    it('are deleted and counted once, even by concurrent processes', async () => {
       const site = await makeSite();
       const [store, other] = site === 'memory:' ? [await openSite(site)] : [await openSite(site), await openSite(site)];
       if (store === undefined) return;
@@ -90,7 +90,7 @@ export function describeRetention(makeSite: MakeSite): void {
       expect([...swept.flat(), ...left].toSorted()).toEqual(ids.toSorted());
     });
 
-    it('are kept while the run is not over, its order not settled, or an inbox item open', async () => {
+    it('are kept until the run has ended, its order is settled and its inbox items are resolved', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'running', spec: sampleSpec(), state: 'running', now: NOW });
       await store.append('running', [sampleFcmp(1)]);
@@ -121,7 +121,7 @@ export function describeRetention(makeSite: MakeSite): void {
   describe('records', () => {
     const ALL = { endedBefore: NOW + 99, purgedBefore: NOW + 1000, limit: 10 };
 
-    it('are deleted with everything that belongs to them, once their events are gone; statistics stay', async () => {
+    it('are deleted with everything that belongs to them, except statistics, once their events are gone', async () => {
       const store = await openSite(await makeSite());
       await endRun(store, 'plain', 10);
       const { record, item } = await askPerson(store, 'local#1', 'asked');
@@ -144,7 +144,7 @@ export function describeRetention(makeSite: MakeSite): void {
       expect(again.record.order.run_id).toMatch(/3$/);
     });
 
-    it('of the active order of an issue stay', async () => {
+    it("of an issue's active order are kept", async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'active' });
       await store.settleOrder(sampleSettlement(record));
@@ -157,7 +157,7 @@ export function describeRetention(makeSite: MakeSite): void {
       expect(sumCounts(slots.map(({ counts }) => counts)).outcomes.success).toBeGreaterThanOrEqual(1);
     });
 
-    it('leave lists complete: rows that are added later are neither skipped nor repeated', async () => {
+    it('leave lists complete: rows added later are neither skipped nor repeated', async () => {
       const store = await openSite(await makeSite());
       const { record, item } = await askPerson(store, 'local#1', 'asked');
       await store.resolveItem(sampleResolution(item, record, 'accept'));
@@ -188,7 +188,7 @@ export function describeRetention(makeSite: MakeSite): void {
   });
 
   describe('old data', () => {
-    it('is deleted from the outbox once delivered, oldest first; other messages stay', async () => {
+    it('is deleted from the outbox once delivered, oldest first; other messages are kept', async () => {
       const store = await openSite(await makeSite());
       for (const [index, sink] of ['a', 'b', 'c', 'd'].entries()) {
         const { record } = await store.submitOrder(
@@ -241,7 +241,7 @@ export function describeRetentionCounts(makeSite: MakeSite): void {
     expect(await store.purgeRecords(records)).toMatchObject({ deleted: 1 });
   });
 
-  it('keeps records until their inbox items are counted, and the history of the inbox after they are deleted', async () => {
+  it('keeps records until their inbox items are counted, and the inbox history after they are deleted', async () => {
     const store = await openSite(await makeSite());
     const { record, item } = await askPerson(store, 'local#1', 'asked');
     await store.resolveItem(sampleResolution(item, record, 'accept'));

@@ -30,7 +30,7 @@ export function describeRuns(makeSite: MakeSite): void {
       expect(await store.findRun('r2')).toBeUndefined();
     });
 
-    it('can be recorded while they already run', async () => {
+    it('can be recorded while they are already running', async () => {
       const store = await openSite(await makeSite());
       const run = { id: 'r1', spec: sampleSpec(), workerId: 'w1', leaseMs: 1000, state: 'running', now: NOW } as const;
       await store.createRun(run);
@@ -43,7 +43,7 @@ export function describeRuns(makeSite: MakeSite): void {
       expect(await store.claimRun(sampleClaim())).toBeUndefined();
     });
 
-    it('stay unchanged when created twice', async () => {
+    it('are not changed when created twice', async () => {
       const store = await openSite(await makeSite());
       expect(await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED })).toEqual({ id: 'r1', repeated: false });
       const other = sampleSpec({ prompt: 'other' });
@@ -51,7 +51,7 @@ export function describeRuns(makeSite: MakeSite): void {
       expect((await store.findRun('r1'))?.spec).toEqual(sampleSpec());
     });
 
-    it('are created once per request id, whatever the state of the first run', async () => {
+    it("are created once per request id, regardless of the first run's state", async () => {
       const store = await openSite(await makeSite());
       const request = { spec: sampleSpec({ prompt: HOSTILE_TEXT }), requestId: 'q1', ...QUEUED };
       expect(await store.createRun({ id: 'r1', ...request })).toEqual({ id: 'r1', repeated: false });
@@ -73,7 +73,7 @@ export function describeRuns(makeSite: MakeSite): void {
       expect((await store.listRuns({})).items.map(({ id }) => id)).toEqual([...new Set(created.map(({ id }) => id))]);
     });
 
-    it('are created once per request, independent of the order of fields and of undefined fields', async () => {
+    it('are created once per request, regardless of field order and undefined fields', async () => {
       const store = await openSite(await makeSite());
       const contract = { schema: { type: 'object', required: ['a'] }, align: true };
       const request = { requestId: 'q1', ...QUEUED };
@@ -87,7 +87,7 @@ export function describeRuns(makeSite: MakeSite): void {
       });
     });
 
-    it('are created once per request, even if it is repeated with another trace context', async () => {
+    it('are created once per request, even if it is repeated with a different trace context', async () => {
       const store = await openSite(await makeSite());
       const span = (digit: string) => `00-${'a'.repeat(32)}-${digit.repeat(16)}-01`;
       const request = { requestId: 'q1', ...QUEUED };
@@ -96,7 +96,7 @@ export function describeRuns(makeSite: MakeSite): void {
       expect(again).toEqual({ id: 'r1', repeated: true });
     });
 
-    it('are refused with the request id of a different request', async () => {
+    it('are rejected if a different request used the same request id', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), requestId: 'q1', ...QUEUED });
       const other = store.createRun({ id: 'r2', spec: sampleSpec({ prompt: 'other' }), requestId: 'q1', ...QUEUED });

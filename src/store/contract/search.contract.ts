@@ -35,8 +35,8 @@ async function openLibrary(makeSite: MakeSite): Promise<Store> {
 
 /** The contract of run and issue searches. */
 export function describeSearch(makeSite: MakeSite): void {
-  describe('a search for issues', () => {
-    it('finds those whose reference contains every word', async () => {
+  describe('an issue search', () => {
+    it('finds issues whose reference contains every word', async () => {
       const store = await openSite(await makeSite(), { searchWindow: 3 });
       const refs = ['acme/Shop#1', 'acme/shop#12', 'acme/bakery#1', 'local#x'];
       for (const issue_ref of refs) await store.submitOrder(sampleSubmission({ issue_ref }));
@@ -57,8 +57,8 @@ export function describeSearch(makeSite: MakeSite): void {
     });
   });
 
-  describe('a search for runs', () => {
-    it('finds a failed run by the code and the message of its error', async () => {
+  describe('a run search', () => {
+    it('finds a failed run by its error code and message', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['01A', '01B']) {
         await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW });
@@ -146,7 +146,7 @@ export function describeSearch(makeSite: MakeSite): void {
       expect(pages.map((page) => page.map(({ id }) => id))).toEqual([[], [], ['r1']]);
     });
 
-    it('ends when everything left is older than requested', async () => {
+    it('ends when all remaining runs are older than requested', async () => {
       const store = await openSite(await makeSite(), { searchWindow: 1 });
       const day = 24 * HOUR;
       for (const [index, now] of [NOW - 9 * day, NOW - 3 * day, NOW].entries()) {

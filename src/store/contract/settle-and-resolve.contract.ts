@@ -17,7 +17,7 @@ import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 /** The contract of settling orders and resolving inbox items. */
 export function describeSettleAndResolve(makeSite: MakeSite): void {
   describe('settleOrder', () => {
-    it('writes state, result, execution, item and message of the active run in one transaction', async () => {
+    it("writes the active run's state, result, execution, item and message in one transaction", async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
@@ -60,7 +60,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       );
     });
 
-    it('only archives the result of a run that is not the active one', async () => {
+    it('only archives the result of an inactive run', async () => {
       const store = await openSite(await makeSite());
       const { record: old } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
@@ -149,7 +149,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       await expect.poll(() => isWoken).toBe(true);
     });
 
-    it('refuses an order that was never submitted', async () => {
+    it('rejects an order that was never submitted', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       const [lost, elsewhere] = [
@@ -171,7 +171,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       return { store, record, item };
     }
 
-    it('records who decided what and why, and updates the state of the issue', async () => {
+    it("records who decided what and why, and updates the issue's state", async () => {
       const { store, record, item } = await openWithItem();
       const resolution = sampleResolution(item, record, 'accept', { now: NOW + 3 });
       const settled = { ...item, resolution: resolution.resolution };
@@ -189,7 +189,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       });
     });
 
-    it('submits the order again under a new run id', async () => {
+    it('resubmits the order under a new run id', async () => {
       const { store, record, item } = await openWithItem();
       const outcome = await store.resolveItem(sampleResolution(item, record, 'retry'));
       expect(outcome).toMatchObject({
@@ -206,7 +206,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       expect([repeat.repeated, repeat.record.order.run_id]).toEqual([true, record.order.run_id]);
     });
 
-    it('refuses a resolved item and returns its resolution', async () => {
+    it('rejects a resolved item and returns its resolution', async () => {
       const { store, record, item } = await openWithItem();
       const first = sampleResolution(item, record, 'reject');
       await store.resolveItem(first);
@@ -227,7 +227,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['conflict', 'resolved']);
     });
 
-    it('refuses an item whose run is not the active one', async () => {
+    it('rejects an item whose run is not active', async () => {
       const { store, record, item } = await openWithItem();
       await store.resolveItem(sampleResolution(item, record, 'accept'));
       const { record: next } = await store.submitOrder(sampleSubmission());

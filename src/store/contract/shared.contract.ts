@@ -8,8 +8,8 @@ import { describeRace } from './race.contract.js';
 
 /** The contract of a store that multiple processes use concurrently; `where` as in `describeStore`. */
 export function describeSharedStore(where: string, makeSite: MakeSite): void {
-  describe(`a store ${where}, used by several processes`, () => {
-    it('shows each process the changes of the others, even after all have closed it', async () => {
+  describe(`a store ${where}, used by multiple processes`, () => {
+    it("makes each process's changes visible to the others, even after all have closed it", async () => {
       const url = await makeSite();
       const [left, right] = [await openSite(url), await openSite(url)];
       const { record } = await left.submitOrder(sampleSubmission());
@@ -32,7 +32,7 @@ export function describeSharedStore(where: string, makeSite: MakeSite): void {
       expect(new Set(numbers).size).toBe(4);
     });
 
-    it('has one installation id for all processes, which stays the same', async () => {
+    it('has one permanent installation id for all processes', async () => {
       const url = await makeSite();
       const stores = await Promise.all(Array.from({ length: 4 }, async () => openSite(url)));
       const [id = '', ...others] = await Promise.all(stores.map(async (store) => store.readInstallation()));

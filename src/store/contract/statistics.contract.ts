@@ -49,7 +49,7 @@ export function describeStatistics(makeSite: MakeSite): void {
   describe.each([
     ['before they are added to slots', async () => undefined],
     ['after they were added to slots', async (store: Store) => store.countEndedRuns(100)],
-  ])('counts of runs, %s:', (_, prepare) => {
+  ])('run counts, %s:', (_, prepare) => {
     it('show how the runs of a period ended', async () => {
       const store = await openSite(await makeSite());
       const process = { exit_code: 0, signal: null, command: ['codex'], version: '0.166.0' };
@@ -75,7 +75,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect(part['command']?.outcomes).toEqual({ success: 2, failed: 0, canceled: 0, comment: 0 });
     });
 
-    it('have the tokens, the cost and the model of runs, but not of cached results', async () => {
+    it('include the tokens, cost and model of runs, but not of cached results', async () => {
       const store = await openSite(await makeSite());
       const usage = {
         scope: 'total',
@@ -124,7 +124,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       });
     });
 
-    it('shorten the version of a program, and leave out the drift of cached results', async () => {
+    it("shorten a program's version, and omit the drift of cached results", async () => {
       const store = await openSite(await makeSite());
       const process = { exit_code: 0, signal: null, command: ['x'], version: HOSTILE_TEXT.repeat(20) };
       const drift = { unknown_types: 1, unknown_fields: 1 };
@@ -137,7 +137,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect(others).toEqual([]);
     });
 
-    it('count runs of orders too', async () => {
+    it('include runs of orders', async () => {
       const store = await openSite(await makeSite());
       await addItem(store, 'local#1');
       await prepare(store);
@@ -147,7 +147,7 @@ export function describeStatistics(makeSite: MakeSite): void {
   });
 
   describe('counting', () => {
-    it('adds runs to their slots in steps, also when several processes do it at the same time', async () => {
+    it('adds runs to their slots in steps, even in concurrent processes', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < 20; index += 1) await endRun(store, `r${index}`, index * 7_000_000);
       await Promise.all(Array.from({ length: 6 }, async () => store.countEndedRuns(3)));
@@ -166,7 +166,7 @@ export function describeStatistics(makeSite: MakeSite): void {
   describe.each([
     ['before its items are added to slots', async () => undefined],
     ['after its items were added to slots', async (store: Store) => store.countInboxItems(100)],
-  ])('the history of the inbox, %s:', (_, prepare) => {
+  ])('the inbox history, %s:', (_, prepare) => {
     it('counts opened items by cause, resolved items and open items', async () => {
       const store = await openSite(await makeSite());
       const { item, record } = await addItem(store, 'local#1', { created_at: formatAt(0) });
@@ -191,7 +191,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect(resolved).toEqual({ resolved: 1, oldest_resolved: NOW });
     });
 
-    it('includes items from after the requested period, but none from before it', async () => {
+    it('includes items after the requested period, but none before it', async () => {
       const store = await openSite(await makeSite());
       const minute = Math.floor(NOW / 60_000) * 60_000;
       for (const [index, ms] of [0, 59_999, 60_000, HOUR_MS, DAY_MS, 40 * DAY_MS].entries()) {
@@ -219,7 +219,7 @@ export function describeStatistics(makeSite: MakeSite): void {
   });
 
   describe('counting inbox items', () => {
-    it('adds them to their slots in steps, also when several processes do it at the same time', async () => {
+    it('adds them to their slots in steps, even in concurrent processes', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < 9; index += 1) {
         const { item, record } = await addItem(store, `local#${index}`, { created_at: formatAt(index) });

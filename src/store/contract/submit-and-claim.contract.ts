@@ -16,7 +16,7 @@ import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 /** The contract of submitting and claiming orders. */
 export function describeSubmitAndClaim(makeSite: MakeSite): void {
   describe('submitOrder', () => {
-    it('assigns the next run id of the issue, makes it active and queues a run that carries it', async () => {
+    it("assigns the issue's next run id, makes it active and queues a run for it", async () => {
       const store = await openSite(await makeSite());
       const submission = sampleSubmission({ instructions: HOSTILE_TEXT, constraints: ['small'], priority: 2 });
       const { record, repeated } = await store.submitOrder(submission);
@@ -59,7 +59,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect((await store.submitOrder(sampleSubmission())).record.order.run_id).toBe('2026-11-15-backend-0001');
     });
 
-    it('numbers the runs of each issue, and never assigns a number twice under concurrent requests', async () => {
+    it("numbers each issue's runs, and never assigns a number twice under concurrent requests", async () => {
       const store = await openSite(await makeSite());
       const submissions = Array.from({ length: 12 }, (_, index) =>
         sampleSubmission({ issue_ref: `local#${index % 2}` }),
@@ -74,7 +74,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(ids.toSorted().at(-1)).toBe('local#1 2026-11-15-backend-0006');
     });
 
-    it('returns the same order for the same request id, whatever the state of the issue', async () => {
+    it("returns the same order for the same request id, regardless of the issue's state", async () => {
       const store = await openSite(await makeSite());
       const first = await store.submitOrder(sampleSubmission({ request_id: 'r1' }));
       expect(await store.submitOrder(sampleSubmission({ request_id: 'r1' }))).toEqual({ ...first, repeated: true });
@@ -84,7 +84,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ last_run_number: 1 });
     });
 
-    it('recognizes the same request independent of the order of fields and of undefined fields', async () => {
+    it('recognizes the same request regardless of field order and undefined fields', async () => {
       const store = await openSite(await makeSite());
       const first = sampleSubmission({ request_id: 'r1', instructions: HOSTILE_TEXT, links: ['a', 'b'] });
       await store.submitOrder(first);
@@ -98,7 +98,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       ['with other instructions', { instructions: 'Do something else.' }],
       ['with more constraints', { constraints: ['small'] }],
       ['with a list in another order', { links: ['b', 'a'] }],
-    ])('refuses another request with a known request id: one %s', async (_, change) => {
+    ])('rejects a different request with a known request id: one %s', async (_, change) => {
       const store = await openSite(await makeSite());
       const request = { request_id: 'r1', links: ['a', 'b'] };
       const { record } = await store.submitOrder(sampleSubmission(request));
@@ -120,7 +120,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ active_run_id: replacing.order.run_id });
     });
 
-    it('requests cancellation of the run it replaces if that is claimed', async () => {
+    it('requests cancellation of the run it replaces if that run is claimed', async () => {
       const store = await openSite(await makeSite());
       await store.submitOrder(sampleSubmission());
       const old = await store.claimRun(sampleClaim());
@@ -172,7 +172,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(claimed).toEqual(['local#1', 'local#3', 'local#0', 'local#2', undefined]);
     });
 
-    it('names the owner and the end of the lease', async () => {
+    it('records the owner and the end of the lease', async () => {
       const store = await openSite(await makeSite());
       await store.submitOrder(sampleSubmission());
       const claimed = await store.claimRun(sampleClaim('w7', { leaseMs: 3000, now: NOW + 5 }));
@@ -194,7 +194,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect((await store.claimRun(sampleClaim()))?.record.order?.issue_ref).toBe('local#2');
     });
 
-    it('allows orders with separate worktrees to share a repository, but not with an order without one', async () => {
+    it('allows orders with separate worktrees to share a repository, but not with an order without a worktree', async () => {
       const store = await openSite(await makeSite());
       const isolations = ['worktree', 'repository', 'worktree'] as const;
       for (const [index, isolation] of isolations.entries()) {
@@ -209,7 +209,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.claimRun(sampleClaim())).toBeUndefined();
     });
 
-    it('enforces the limit of each type of wrapper across all workers', async () => {
+    it("enforces each wrapper type's limit across all workers", async () => {
       const store = await openSite(await makeSite());
       for (const [index, workerType] of ['a', 'a', 'a', 'b'].entries()) {
         const change = { issue_ref: `local#${index}`, repo_dir: `/repo/${index}` };

@@ -4,7 +4,7 @@ import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { openSite } from '../contract/fixtures/open-site.js';
 import { measureClock } from './clock.js';
 
-it("follows the database's clock, whatever the machine's clock shows", async () => {
+it('follows the database clock, regardless of the system clock', async () => {
   const realNow = Date.now();
   vi.spyOn(Date, 'now').mockReturnValue(realNow + 60 * 60 * 1000);
   const store = await openSite(await createDatabase());

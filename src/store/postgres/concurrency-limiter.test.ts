@@ -32,7 +32,7 @@ describe('the concurrency limiter', () => {
     ]);
   });
 
-  it('are refused after the maximum wait, and become available again', async () => {
+  it('are rejected after the maximum wait, and become available again', async () => {
     const limiter = createConcurrencyLimiter({ limit: 1, maxWaitMs: 10 });
     let end = (): void => undefined;
     const first = limiter.run(
@@ -47,7 +47,7 @@ describe('the concurrency limiter', () => {
     expect(await limiter.run(async () => 'again')).toBe('again');
   });
 
-  it('use the open connections first, and another one only when none of them becomes free', async () => {
+  it('use the open connections first, and another connection only when none becomes free', async () => {
     let open = 1;
     const limiter = createConcurrencyLimiter({ limit: 2, maxWaitMs: 10_000, countOpen: () => open, openAfterMs: 30 });
     let [now, most] = [0, 0];
@@ -72,7 +72,7 @@ describe('the concurrency limiter', () => {
     expect(most).toBe(2);
   });
 
-  it('use another connection when callers have waited for as long as it takes to open one', async () => {
+  it('use another connection once callers have waited as long as opening one takes', async () => {
     const limiter = createConcurrencyLimiter({
       limit: 2,
       maxWaitMs: 10_000,

@@ -71,7 +71,7 @@ export function createConcurrencyLimiter({
         reject(
           new StoreError(
             'STORE_BUSY',
-            `The store is busy: no connection became free within ${maxWaitMs} ms, and ${waiting.size} other calls are waiting. Try again later, or send fewer requests at the same time.`,
+            `The store is busy: no connection became free within ${maxWaitMs} ms, and ${waiting.size} other calls are waiting. Try again later, or send fewer concurrent requests.`,
           ),
         );
       }, maxWaitMs);

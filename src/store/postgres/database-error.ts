@@ -44,7 +44,7 @@ export function toStoreError(error: unknown, where: string): Error {
   if (state === undefined || UNAVAILABLE.test(state)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
-      `Cannot use PostgreSQL at "${where}": ${detail}. ${chooseAdvice(state)} The next call connects again.`,
+      `Cannot use PostgreSQL at "${where}": ${detail}. ${chooseAdvice(state)} The next call reconnects.`,
       { cause: error },
     );
   }

@@ -60,7 +60,7 @@ describe('a database', () => {
     expect(await catchCode(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
 
-  it('times out when the server accepts the connection and does not respond', async () => {
+  it('times out when the server accepts the connection but does not respond', async () => {
     const silent = createServer((socket) => {
       socket.on('error', () => undefined);
     });
@@ -71,7 +71,7 @@ describe('a database', () => {
     expect(await catchCode(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
 
-  it('fails the call that loses its connection, and connects again for the next one', async () => {
+  it('fails the call that loses its connection, and reconnects for the next call', async () => {
     const url = await createDatabase();
     const [database, other] = [await openPlain(url), await openPlain(url)];
     const cut = database.transaction(async (transaction) => {

@@ -3,7 +3,7 @@ import { makeSite } from '../../../test/postgres/fresh-database.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 
-describe('events that many runs append at the same time', () => {
+describe('events that many runs append concurrently', () => {
   it('are all stored, even when they are too large for one statement', async () => {
     const store = await openSite(await makeSite());
     const text = 'x'.repeat(1_000_000);

@@ -67,7 +67,7 @@ describe('opening a store on PostgreSQL', () => {
     },
   );
 
-  it('leaves a database of a newer version unchanged', async () => {
+  it("does not change a newer version's database", async () => {
     const url = await createDatabase();
     const database = await openPlain(url);
     await migrate(database);
@@ -75,7 +75,7 @@ describe('opening a store on PostgreSQL', () => {
     expect(await catchCode(openSite(url))).toBe('STORE_TOO_NEW');
   });
 
-  it('refuses writes of a process after a newer version has migrated', async () => {
+  it("rejects a process's writes after a newer version has migrated", async () => {
     const url = await createDatabase();
     const store = await openSite(url);
     await store.submitOrder(sampleSubmission());
@@ -89,7 +89,7 @@ describe('opening a store on PostgreSQL', () => {
     await store.append('run', [sampleFcmp(1)]);
   });
 
-  it('refuses writes of a process that does not declare its schema version, in every table', async () => {
+  it('rejects writes to every table by a process that does not declare its schema version', async () => {
     const url = await createDatabase();
     await openSite(url);
     const client = new pg.Client(url);
@@ -104,7 +104,7 @@ describe('opening a store on PostgreSQL', () => {
     }
   });
 
-  it('refuses a database that other migration steps created', async () => {
+  it('rejects a database created by other migration steps', async () => {
     const url = await createDatabase();
     const database = await openPlain(url);
     await migrate(database);
@@ -112,7 +112,7 @@ describe('opening a store on PostgreSQL', () => {
     expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');
   });
 
-  it('does not migrate a database that other migration steps created', async () => {
+  it('does not migrate a database created by other migration steps', async () => {
     const { url, database } = await createAtVersion(MIGRATIONS.length - 1);
     await database.query(`UPDATE sluice.migrations SET checksum = 'x' WHERE version = 7`);
     expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');

@@ -55,7 +55,7 @@ async function waitForFollowed(database: Database, count: number): Promise<void>
 }
 
 describe('notifications', () => {
-  it('reach the listeners of a key on one connection, which closes with the last of them', async () => {
+  it("reach a key's listeners on one connection, which closes with the last of them", async () => {
     const database = await openPlain(await makeSite());
     const notifications = listenTo(database);
     const [one, two] = [vi.fn<() => void>(), vi.fn<() => void>()];
@@ -71,7 +71,7 @@ describe('notifications', () => {
     await eventually(async () => expect(await countListeners(database)).toBe(0));
   });
 
-  it('resume after the connection is lost, and wake listeners that may have missed some', async () => {
+  it('resume after the connection is lost, and wake listeners that might have missed some', async () => {
     const database = await openPlain(await makeSite());
     const wake = vi.fn<() => void>();
     listenTo(database).follow('run', wake);
@@ -123,7 +123,7 @@ describe('notifications', () => {
     await waitForFollowed(database, 3);
   });
 
-  it('go to the newer of two watchers with the same name, also after the older one is removed', async () => {
+  it('go to the newer of two watchers with the same name, even after the older watcher is removed', async () => {
     const database = await openPlain(await makeSite());
     const notifications = listenTo(database);
     const stopOlder = notifications.watchQueue({ worker: 'w1', takes: ['orders'] }, () => undefined);
@@ -149,8 +149,8 @@ describe('notifications', () => {
   });
 });
 
-describe('a run that is followed', () => {
-  it('notifies only its followers, also of its end', async () => {
+describe('a followed run', () => {
+  it('notifies only its followers, including of its end', async () => {
     const url = await makeSite();
     const [store, other] = [await openSite(url), await openPlain(url)];
     const [followed, unfollowed] = [vi.fn<() => void>(), vi.fn<() => void>()];
@@ -170,7 +170,7 @@ describe('a run that is followed', () => {
     expect(unfollowed).toHaveBeenCalledTimes(quiet[1] ?? 0);
   });
 
-  it('is no longer followed when the connection of its follower is gone', async () => {
+  it("is no longer followed once its follower's connection is gone", async () => {
     const url = await makeSite();
     const [database, crashed] = [await openPlain(url), await openPlain(url)];
     const gone = createNotifications(crashed, NO_FALLBACK_MS);
@@ -206,7 +206,7 @@ describe('the events of a run', () => {
     return seen;
   }
 
-  it('reach another machine live, without loss or duplicates, while connections break', async () => {
+  it('reach another host live, without loss or duplicates, while connections break', async () => {
     const url = await makeSite();
     const [writer, reader, control] = [await openSite(url), await openSite(url), await openPlain(url)];
     const seen = follow(reader, 'run');

@@ -94,7 +94,7 @@ async function countScans(url: string): Promise<Row[]> {
 }
 
 describe('a frequent query', () => {
-  it('uses an index, whatever the size of the tables', async () => {
+  it('uses an index, regardless of table size', async () => {
     const url = await fillDatabase();
     const before = await countScans(url);
     const store = await openSite(url, { searchWindow: 200 });
@@ -211,7 +211,7 @@ describe('a claim', () => {
     return (await countRead(url)) - before;
   }
 
-  it('reads few rows while 150,000 runs wait for folders in use, for a type of wrapper at its limit, or for a time', async () => {
+  it('reads few rows while 150,000 runs wait for folders in use, for a wrapper type at its limit, or are deferred', async () => {
     expect(await measureClaim(50_000)).toBeLessThan(100);
   });
 });

@@ -39,8 +39,8 @@ async function watch(store: Store, database: Database, watcher: QueueWatcher & {
   return { wake, stop };
 }
 
-describe('a run that can be claimed', () => {
-  it('wakes one worker that has room, not all of them', async () => {
+describe('a claimable run', () => {
+  it('wakes one worker with a free slot, not all of them', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const watched = await Promise.all(
@@ -73,7 +73,7 @@ describe('a run that can be claimed', () => {
     expect(scripts.wake).toHaveBeenCalledTimes(5);
   });
 
-  it('wakes no worker that is full until a claim of that worker finds nothing', async () => {
+  it('wakes no full worker until one of its claims finds nothing', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const [one, two] = [await openSite(url), await openSite(url)];
@@ -98,7 +98,7 @@ describe('a run that can be claimed', () => {
     await eventually(() => expect(first.wake).toHaveBeenCalled());
   });
 
-  it('wakes another worker if the one that claimed the previous run is full', async () => {
+  it('wakes another worker if the worker that claimed the previous run is full', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     for (const number of [1, 2]) {
@@ -109,7 +109,7 @@ describe('a run that can be claimed', () => {
     await eventually(() => expect(wake).toHaveBeenCalledTimes(1));
   });
 
-  it('wakes another worker instead of one that is gone', async () => {
+  it('wakes another worker instead of a worker that is gone', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const crashed = await openPlain(url);
@@ -140,7 +140,7 @@ describe('a run that can be claimed', () => {
     await eventually(() => expect(wake).toHaveBeenCalledTimes(1));
   });
 
-  it('is claimed by only one of two workers that try at the same time', async () => {
+  it('is claimed by only one of two concurrent workers', async () => {
     const url = await makeSite();
     const [one, two] = [await openSite(url), await openSite(url)];
     await one.submitOrder(sampleSubmission());
@@ -150,8 +150,8 @@ describe('a run that can be claimed', () => {
   });
 });
 
-describe('a comment to be delivered', () => {
-  it('wakes a worker, even one that is full', async () => {
+describe('a comment to deliver', () => {
+  it('wakes a worker, even a full worker', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const { record } = await store.submitOrder(sampleSubmission());
@@ -164,8 +164,8 @@ describe('a comment to be delivered', () => {
   });
 });
 
-describe('claims of several machines', () => {
-  it('never claim two orders of one repository, nor more of a type than allowed', async () => {
+describe('claims by multiple hosts', () => {
+  it('never take two orders of one repository, or more orders of a type than allowed', async () => {
     const url = await makeSite();
     const stores = await Promise.all([1, 2, 3, 4].map(async () => openSite(url)));
     const [first] = stores;

@@ -58,7 +58,7 @@ async function killAtPage(source: string, target: string, page: string): Promise
 }
 
 describe('a migration', () => {
-  it('to PostgreSQL and back keeps every order, item, comment, run, event and result', async () => {
+  it('to PostgreSQL and back preserves every order, item, comment, run, event and result', async () => {
     const [first, url, second] = [await makeFile(), await createDatabase(), await makeFile()];
     const content = await fill(`sqlite:${first}`);
     const report = await migrateStore(`sqlite:${first}`, url);
@@ -71,7 +71,7 @@ describe('a migration', () => {
     expect(await readEverything(await openSite(`sqlite:${second}`))).toEqual(content);
   });
 
-  it('leaves a store in which work continues', async () => {
+  it('leaves a store where work continues', async () => {
     const [file, url] = [await makeFile(), await createDatabase()];
     await fill(`sqlite:${file}`);
     await migrateStore(`sqlite:${file}`, url);
@@ -93,7 +93,7 @@ describe('a migration', () => {
   });
 
   it.each(['to PostgreSQL', 'to SQLite'])(
-    '%s continues after it was killed; until it is complete, its target cannot be opened',
+    '%s continues after being killed, and its target cannot be opened until it is complete',
     async (direction) => {
       const file = await makeLargeFile();
       const url = await createDatabase();
@@ -129,7 +129,7 @@ describe('a migration', () => {
     expect(rows).toEqual([{ priority: 3 }]);
   });
 
-  it('refuses a target with other data, or an unfinished copy of another store', async () => {
+  it('rejects a target with other data, or with an unfinished copy of another store', async () => {
     const [file, other, url] = [await makeLargeFile(), await makeFile(), await createDatabase()];
     await fill(`sqlite:${other}`);
     await killAtPage(`sqlite:${file}`, url, 'event_packs 1000');
@@ -143,7 +143,7 @@ describe('a migration', () => {
     expect(await catchCode(migrateStore(url, `sqlite:${other}`))).toBe('MIGRATION_TARGET_FILLED');
   });
 
-  it('refuses a source that workers use', async () => {
+  it('rejects a source in use by workers', async () => {
     const [file, url] = [await makeFile(), await createDatabase()];
     const store = await openSite(`sqlite:${file}`);
     const worker = { id: 'w', host: 'host', version: '1', engines: [], capacity: 1, busy: 0, isStopping: false };
@@ -189,13 +189,13 @@ describe('a migration', () => {
     ['sqlite:a.db', 'sqlite:b.db', 'MIGRATION_UNSUPPORTED'],
     ['postgres://x/y', 'postgresql://x/z', 'MIGRATION_UNSUPPORTED'],
     ['sqlite:/nowhere/a.db', 'postgres://x/y', 'STORE_UNAVAILABLE'],
-  ])('from %s to %s is refused', async (source, target, code) => {
+  ])('from %s to %s is rejected', async (source, target, code) => {
     expect(await catchCode(migrateStore(source, target))).toBe(code);
   });
 });
 
 describe('sluice migrate', () => {
-  it('prints the report as JSON, and nothing else into a pipe', async () => {
+  it('prints only the JSON report to a pipe', async () => {
     const [file, url] = [await makeFile(), await createDatabase()];
     await fill(`sqlite:${file}`);
     const memory = createMemoryIo({});

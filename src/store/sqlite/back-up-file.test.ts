@@ -16,7 +16,7 @@ async function makeStore() {
   return { folder, url, target: join(folder, 'backups', 'copy.db'), store: await openSite(url) };
 }
 
-describe('a copy of a database', () => {
+describe('a database copy', () => {
   it('made during writes contains everything acknowledged before, and can be opened', async () => {
     const { store, url, target } = await makeStore();
     await store.submitOrder(sampleSubmission());
@@ -69,7 +69,7 @@ describe('a copy of a database', () => {
     expect(await readFile(target, 'utf8')).toBe('dear');
   });
 
-  it('is refused for a file that is not a Sluice database, and leaves nothing behind', async () => {
+  it('is rejected for a file that is not a Sluice database, and leaves nothing behind', async () => {
     const { folder, target } = await makeStore();
     const other = join(folder, 'other.db');
     const database = new DatabaseSync(other);

@@ -46,7 +46,7 @@ const COMMANDS: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.append('run', [sampleFcmp(1000)]),
 ];
 
-it('a damaged database is used, or refused with a store error code', async () => {
+it('a damaged database is used, or rejected with a store error code', async () => {
   const folder = await makeFolder({});
   const sound = join(folder, 'sound.db');
   await fill(sound);

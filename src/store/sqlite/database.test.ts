@@ -40,7 +40,7 @@ describe('a command', () => {
     expect(await store.findIssue('local#1')).toBeDefined();
   });
 
-  it('blocks the event loop no longer when many wait for the same lock', async () => {
+  it('does not block the event loop longer when many calls wait for the same lock', async () => {
     const { store, other } = await openBeside();
     other.exec('BEGIN IMMEDIATE');
     const waiting = Array.from({ length: 40 }, async (_, index) => store.requestCancel(`run-${index}`, 1));
@@ -93,7 +93,7 @@ describe('a command', () => {
     expect(await settling).toMatchObject({ repeated: false });
   });
 
-  it('is refused when the file was removed or replaced', async () => {
+  it('is rejected if the file was removed or replaced', async () => {
     const folder = await makeFolder({});
     const [file, aside] = [join(folder, 'sluice.db'), join(folder, 'aside.db')];
     const store = await openSqliteStore(file);
@@ -128,7 +128,7 @@ describe('a command', () => {
 const LARGE = 'x'.repeat(5_000_000);
 
 describe('the events of a run', () => {
-  it('are stored just as fast while other runs store large ones', async () => {
+  it('are stored just as fast while other runs store large events', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSqliteStore(file, { synchronous: 'OFF' });
     onTestFinished(async () => store.close());

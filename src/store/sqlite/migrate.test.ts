@@ -63,7 +63,7 @@ describe('a file', () => {
     await expectGolden(await openSite(`sqlite:${file}`), await unpackGolden(FIXTURES, version, 'json'));
   });
 
-  it('of a newer version is refused and left unchanged', async () => {
+  it('of a newer version is rejected and not changed', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     executeSql(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
@@ -72,7 +72,7 @@ describe('a file', () => {
     expect(await catchCode(openSite(`sqlite:${file}`))).toBe('no error');
   });
 
-  it('that a newer version migrates while it is open refuses further writes', async () => {
+  it('that a newer version migrates while it is open rejects further writes', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSite(`sqlite:${file}`);
     await store.submitOrder(sampleSubmission());
@@ -83,7 +83,7 @@ describe('a file', () => {
     expect(await store.read({ runId: 'run', protocol: 'fcmp', limit: 1 })).toEqual([]);
   });
 
-  it('that other migration steps created is refused', async () => {
+  it('created by other migration steps is rejected', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     executeSql(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7`);
@@ -92,7 +92,7 @@ describe('a file', () => {
     await expect(opening).rejects.toThrow('schema version 7 was created by a different migration step');
   });
 
-  it('that other migration steps created is not migrated further', async () => {
+  it('created by other migration steps is not migrated further', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const version = Math.max(...listGoldenVersions(FIXTURES));
     await writeFile(file, await unpackGolden(FIXTURES, version, 'db'));
@@ -103,7 +103,7 @@ describe('a file', () => {
     );
   });
 
-  it('of another program is refused and left unchanged', async () => {
+  it('of another application is rejected and not changed', async () => {
     const file = join(await makeFolder({}), 'other.db');
     executeSql(file, 'CREATE TABLE orders (mine TEXT)');
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('INVALID_STORE_URL');
@@ -112,14 +112,14 @@ describe('a file', () => {
     database.close();
   });
 
-  it('that is not a database is refused and left unchanged', async () => {
+  it('that is not a database is rejected and not changed', async () => {
     const text = 'A letter to my grandmother. '.repeat(100);
     const file = join(await makeFolder({ 'letter.txt': text }), 'letter.txt');
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  it('that was truncated is refused and left unchanged', async () => {
+  it('that was truncated is rejected and not changed', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     executeSql(file, 'PRAGMA wal_checkpoint(TRUNCATE)');
@@ -129,14 +129,14 @@ describe('a file', () => {
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 
-  it('whose tables do not match its schema version is refused', async () => {
+  it('whose tables do not match its schema version is rejected', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     executeSql(file, 'DROP TABLE outbox');
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
   });
 
-  it('with an invalid schema version is refused', async () => {
+  it('with an invalid schema version is rejected', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
     executeSql(file, 'PRAGMA user_version = -1');

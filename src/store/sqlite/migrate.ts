@@ -77,7 +77,7 @@ export function checkOwner(connection: Connection, file: string): void {
   if (isEmpty || connection.prepare('PRAGMA application_id').get()?.['application_id'] === APPLICATION_ID) return;
   throw new StoreError(
     'INVALID_STORE_URL',
-    `Cannot open "${file}": it is the database of another program. Use another file.`,
+    `Cannot open "${file}": it belongs to another application. Use another file.`,
   );
 }
 

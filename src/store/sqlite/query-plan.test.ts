@@ -28,20 +28,20 @@ async function explain(sql: string): Promise<string[]> {
 }
 
 const lists = {
-  'issues of a state': buildListStatement('issues', 'newest', [['state = ?', 'review']], 7),
+  'issues by state': buildListStatement('issues', 'newest', [['state = ?', 'review']], 7),
   'the open inbox': buildListStatement('inbox', 'oldest', [['resolution IS NULL']], 7),
-  'messages of a state': buildListStatement('outbox', 'newest', [['state = ?', 'dead']], 7),
-  'messages of an issue': buildListStatement('outbox', 'newest', [['issue_ref = ?', 'x']], 7),
-  'items of an issue': buildListStatement('inbox', 'oldest', [['issue_ref = ?', 'x']], 7),
-  'settled items': buildListStatement('inbox', 'oldest', [['resolution IS NOT NULL']], 7),
+  'messages by state': buildListStatement('outbox', 'newest', [['state = ?', 'dead']], 7),
+  'messages by issue': buildListStatement('outbox', 'newest', [['issue_ref = ?', 'x']], 7),
+  'items by issue': buildListStatement('inbox', 'oldest', [['issue_ref = ?', 'x']], 7),
+  'resolved items': buildListStatement('inbox', 'oldest', [['resolution IS NOT NULL']], 7),
   'executions since a time': listExecutions({ since: 'x' }),
   'executions until a time': listExecutions({}, { until: 'x' }),
-  'executions of a time': listExecutions({ since: 'x' }, { until: 'y' }),
-  'executions of a time, further on': listExecutions({ since: 'x' }, { after: { at: 'y', sequence: 7 } }),
-  'executions of an issue': listExecutions({ issueRef: 'x' }, { after: { at: 'y', sequence: 7 } }),
-  'executions of a run': listExecutions({ runId: 'x' }),
-  'executions of a worker and a time': listExecutions({ worker: 'x', since: 'y' }, { until: 'z' }),
-  'executions of a decision and a time': listExecutions({ decision: 'advance', since: 'y' }),
+  'executions in a period': listExecutions({ since: 'x' }, { until: 'y' }),
+  'executions in a period, next page': listExecutions({ since: 'x' }, { after: { at: 'y', sequence: 7 } }),
+  'executions by issue': listExecutions({ issueRef: 'x' }, { after: { at: 'y', sequence: 7 } }),
+  'executions by run': listExecutions({ runId: 'x' }),
+  'executions by worker and time': listExecutions({ worker: 'x', since: 'y' }, { until: 'z' }),
+  'executions by decision and time': listExecutions({ decision: 'advance', since: 'y' }),
 };
 
 /** Run and order lists, with the index that each scans; other rows are then looked up by key. */
@@ -54,7 +54,7 @@ const joined = {
   orders_by_issue: buildListStatement('order_records', 'newest', [['issue_ref = ?', 'x'], [ORDER_STATES.settled]], 7),
 };
 
-/** How each statement of maintenance must find its rows. A statement without an entry does not compile. */
+/** How each maintenance statement must find its rows. A statement without an entry does not compile. */
 const MAINTENANCE_INDEXES: Readonly<Record<keyof typeof MAINTENANCE_STATEMENTS, RegExp>> = {
   COUNT_RUNS: /COVERING INDEX runs_by_state/,
   COUNT_ORDERS: /COVERING INDEX orders_open/,
@@ -111,7 +111,7 @@ describe('the query plan of', () => {
     expect(await explain(sql)).toEqual([expect.stringMatching(/^SEARCH \w+ USING (?:INDEX|INTEGER PRIMARY KEY)/)]);
   });
 
-  it.each(Object.entries(joined))('a list scans %s and finds other rows by key', async (index, { sql }) => {
+  it.each(Object.entries(joined))('a list scans %s and looks up other rows by key', async (index, { sql }) => {
     const [first, ...others] = await explain(sql);
     expect(first).toMatch(new RegExp(`^(?:SEARCH|SCAN) (?:runs|orders) USING INDEX ${index}\\b`));
     expect(others.filter((detail) => /TEMP B-TREE|^SCAN/.test(detail))).toEqual([]);
@@ -126,7 +126,7 @@ describe('the query plan of', () => {
     },
   );
 
-  it('INSERT_EVENTS looks for stored events by key', async () => {
+  it('INSERT_EVENTS looks up stored events by key', async () => {
     const plan = await explain(INSERT_EVENTS);
     expect(plan).toContainEqual(
       expect.stringMatching(/^SEARCH event_packs USING COVERING INDEX event_packs_by_position/),
@@ -141,7 +141,7 @@ describe('the query plan of', () => {
   });
 
   it.each(Object.entries(QUEUE_INDEXES))(
-    '%s, for a claim, goes to its rows by index and does not sort',
+    '%s, for a claim, finds its rows by index and does not sort',
     async (name, index) => {
       const plan = await explain(QUEUE_STATEMENTS[name as keyof typeof QUEUE_STATEMENTS]);
       expect(plan.join('\n')).toMatch(index);

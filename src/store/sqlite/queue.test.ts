@@ -59,7 +59,7 @@ describe('the queue', () => {
     database.close();
   });
 
-  it('does not offer deferred runs to claims, and admits all that are due', async () => {
+  it('does not offer deferred runs to claims, and admits all due runs', async () => {
     const { file, database, countReady } = await fillQueue();
     const store = await openSite(`sqlite:${file}`);
     await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
@@ -74,7 +74,7 @@ describe('the queue', () => {
     database.close();
   });
 
-  it('offers no order of a type of wrapper that is at its limit', async () => {
+  it('offers no order of a wrapper type at its limit', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSite(`sqlite:${file}`);
     for (let number = 0; number < 20; number += 1) {
@@ -86,7 +86,7 @@ describe('the queue', () => {
     expect(await store.claimRun(sampleClaim('w1', { concurrency: { [workerType]: 1 } }))).toBeUndefined();
   });
 
-  it('claims the next order of a shared repository while the previous one is running', async () => {
+  it('claims the next order of a shared repository while the previous order is running', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSite(`sqlite:${file}`);
     for (let number = 0; number < 5; number += 1) {

@@ -63,7 +63,7 @@ function addRuns(file: string): void {
 }
 
 it(
-  'none of 120,000 runs is left out, before, while and after they are counted in their slots',
+  'none of 120,000 runs is missed before, while or after they are counted in their slots',
   { timeout: 300_000 },
   async () => {
     const file = join(await makeFolder({}), 'sluice.db');
@@ -120,7 +120,7 @@ function addItems(file: string): void {
   database.close();
 }
 
-it('none of 40,000 inbox items is left out, and few slots are read', async () => {
+it('none of 40,000 inbox items is missed, and few slots are read', async () => {
   const file = join(await makeFolder({}), 'sluice.db');
   const store = await openSite(`sqlite:${file}`);
   addItems(file);

@@ -107,7 +107,7 @@ async function transfer(
     throw createFilledError(`it contains an unfinished copy of "${state.origin}"`);
   if (state === 'absent' || state === 'empty') await target.begin(origin);
   const pairs = matchTables(await source.listTables(), await target.listTables());
-  if (pairs === undefined) throw createFilledError('its tables are those of another version of Sluice');
+  if (pairs === undefined) throw createFilledError('its tables belong to another version of Sluice');
   const totals = new Map<string, number>();
   for (const { source: table } of pairs) totals.set(table.name, await source.count(table));
 
@@ -144,7 +144,7 @@ async function transfer(
   if (report === undefined) {
     throw new StoreError(
       'MIGRATION_FAILED',
-      'Cannot migrate: rows read back from the target differ from those of the source. The target stays incomplete, the source is unchanged; check the disk of the target, then run the migration again.',
+      'Cannot migrate: rows read back from the target differ from the source. The target stays incomplete, the source is unchanged; check the disk of the target, then run the migration again.',
     );
   }
   await target.finish();
