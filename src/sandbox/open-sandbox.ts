@@ -2,7 +2,8 @@ import { lstat, mkdtemp, open, realpath, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { findGitFolders, guardGitFolder, releaseGitFolder } from './mounts/git-folders.js';
+import { findGitFolders, guardGitFolder, guardNestedRepositories, releaseGitFolder } from './mounts/git-folders.js';
+import type { GuardedFolders } from './mounts/git-folders.js';
 import { isWithin, renderMounts } from './mounts/mount.js';
 import type { Mount } from './mounts/mount.js';
 import { findProgramFolders } from './mounts/program-folders.js';
@@ -92,7 +93,8 @@ export async function openSandbox(
     throw new SandboxError('bubblewrap cannot create a network namespace on this host');
   }
   const env: Record<string, string> = { ...request.env, HOME: home };
-  const mounts = await listMounts(request, env, home);
+  const guarded: GuardedFolders = new Set();
+  const mounts = await listMounts(request, env, { home, guarded });
   const temporary = env['TMPDIR'];
   if (temporary !== undefined && !isWritable(temporary, mounts)) env['TMPDIR'] = '/tmp';
   let command = request.command;
@@ -100,9 +102,7 @@ export async function openSandbox(
   const close = async (): Promise<void> => {
     await Promise.allSettled(resources.files.map(async (file) => file.close()));
     await resources.proxy?.close();
-    for (const folder of [workdir, ...(request.folders.write ?? [])]) {
-      await releaseGitFolder(folder).catch(() => undefined);
-    }
+    for (const git of guarded) await releaseGitFolder(git).catch(() => undefined);
     if (resources.folder !== undefined) await rm(resources.folder, { recursive: true, force: true });
   };
   try {
@@ -176,7 +176,7 @@ function rejectBroadFolder({ workdir, hidden }: SandboxRequest, home: string): v
 async function listMounts(
   request: SandboxRequest,
   env: Readonly<Record<string, string>>,
-  home: string,
+  { home, guarded }: { readonly home: string; readonly guarded: GuardedFolders },
 ): Promise<Mount[]> {
   const { workdir, runDir, folders, hidden, states, trustedArguments } = request;
   const search = { path: env['PATH'] ?? '', cwd: workdir, home };
@@ -192,11 +192,17 @@ async function listMounts(
     ...(await listVariableFiles(env)),
     ...(await listExisting('read', folders.read ?? [])),
     ...(await listExisting('write', folders.write ?? [])),
-    ...(await Promise.all((folders.write ?? []).map((folder) => guardGitFolder(resolve(folder))))).flat(),
+    ...(
+      await Promise.all((folders.write ?? []).map(async (folder) => guardGitFolder(resolve(folder), guarded)))
+    ).flat(),
     { kind: 'write', at: workdir, from: workdir },
-    ...(await findGitFolders(workdir, home)),
+    ...(await findGitFolders(workdir, { home, guarded })),
     { kind: 'write', at: runDir, from: runDir },
   ];
+  const skipped = [...hidden, ...mounts.map(({ at }) => at)];
+  for (const folder of new Set([workdir, ...(folders.write ?? []).map((path) => resolve(path))])) {
+    mounts.push(...(await guardNestedRepositories({ folder, skipped, guarded })));
+  }
   for (const at of hidden) {
     const found = await lstat(at).catch(() => undefined);
     const isVisible = mounts.some(

@@ -164,6 +164,67 @@ describe.runIf(canSandbox)('git: a sandboxed process', () => {
     expect(existsSync(join(workdir, '.git', 'commondir'))).toBe(false);
   });
 
+  it('commits in repositories in subfolders, but changes neither their configuration nor their hooks', async () => {
+    const { shell, git, workdir } = await makeSandboxSite();
+    const repositories = ['one', 'deep/er/two'];
+    for (const folder of repositories) git('init', '--quiet', folder);
+    await mkdir(join(workdir, 'part'));
+    await writeFile(join(workdir, 'part', '.git'), 'gitdir: ../.git/modules/part\n');
+    const text = await shell(`
+      for folder in ${repositories.join(' ')}; do
+        (cd $folder; echo x > a.txt; git add a.txt; git -c user.name=x -c user.email=x@y.z commit --quiet --message=Work && echo committed)
+        echo x >> $folder/.git/config; echo x > $folder/.git/hooks/post-checkout; echo ../evil > $folder/.git/commondir
+        mv $folder/.git $folder/old; mv $folder moved; mkdir -p $folder/.git; echo x > $folder/.git/config
+      done
+      mv deep moved; mkdir -p deep/er/two/.git; echo x > deep/er/two/.git/config
+      echo "gitdir: evil" > part/.git; rm -f part/.git; true`);
+    expect(text.match(/^committed$/gm)).toHaveLength(2);
+    for (const folder of repositories) {
+      expect(readFileSync(join(workdir, folder, '.git', 'config'), 'utf8')).toContain('[core]');
+      expect(readFileSync(join(workdir, folder, '.git', 'config'), 'utf8')).not.toContain('x\n');
+      expect(existsSync(join(workdir, folder, '.git', 'hooks', 'post-checkout'))).toBe(false);
+      expect(existsSync(join(workdir, folder, '.git', 'commondir'))).toBe(false);
+    }
+    expect(readFileSync(join(workdir, 'part', '.git'), 'utf8')).toBe('gitdir: ../.git/modules/part\n');
+  });
+
+  it('does not write to a repository in a folder that `sandbox.read` lists', async () => {
+    const { git, workdir } = await makeSandboxSite();
+    git('init', '--quiet', 'vendor/part');
+    const { shell } = await makeSandboxSite({ sandbox: { write: [workdir], read: [join(workdir, 'vendor')] } });
+    await shell(`cd ${workdir}; for path in new.txt vendor/new.txt vendor/part/new.txt vendor/part/.git/new; do
+      echo x > $path; done; true`);
+    expect(existsSync(join(workdir, 'new.txt'))).toBe(true);
+    for (const path of ['new.txt', 'part/new.txt', 'part/.git/new'])
+      expect(existsSync(join(workdir, 'vendor', path))).toBe(false);
+  });
+
+  it('does not write to a read-only repository that .git links to', async () => {
+    const { git, workdir } = await makeSandboxSite();
+    git('init', '--quiet', 'vendor/part');
+    await symlink('vendor/part/.git', join(workdir, '.git'));
+    const { shell } = await makeSandboxSite({ sandbox: { write: [workdir], read: [join(workdir, 'vendor')] } });
+    await shell(`echo x > ${workdir}/vendor/part/.git/new; true`);
+    expect(existsSync(join(workdir, 'vendor', 'part', '.git', 'new'))).toBe(false);
+    expect(existsSync(join(workdir, 'vendor', 'part', '.git', 'commondir'))).toBe(false);
+  });
+
+  it('changes neither configuration nor hooks of a repository in the working folder that .git links to', async () => {
+    const { shell, git, workdir } = await makeSandboxSite();
+    git('init', '--quiet');
+    await mkdir(join(workdir, 'store'));
+    await rename(join(workdir, '.git'), join(workdir, 'store', 'real'));
+    await symlink('store/real', join(workdir, '.git'));
+    const before = readFileSync(join(workdir, '.git', 'config'), 'utf8');
+    const text = await shell(`
+      echo x > a.txt; git add a.txt; git -c user.name=x -c user.email=x@y.z commit --quiet --message=Work && echo committed
+      echo x >> .git/config; echo x > .git/hooks/post-checkout; echo ../evil > .git/commondir; mv store moved; true`);
+    expect(text).toContain('committed');
+    expect(readFileSync(join(workdir, 'store', 'real', 'config'), 'utf8')).toBe(before);
+    expect(existsSync(join(workdir, 'store', 'real', 'hooks', 'post-checkout'))).toBe(false);
+    expect(existsSync(join(workdir, 'store', 'real', 'commondir'))).toBe(false);
+  });
+
   it('reads the git directory of its worktree and changes nothing in it', async () => {
     const { shell, git, root, workdir } = await makeSandboxSite();
     git('init', '--quiet');

@@ -1,4 +1,4 @@
-import { lstat, realpath, rm, writeFile } from 'node:fs/promises';
+import { lstat, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeFolder, readSmallFile } from '../../files/index.js';
 import type { Mount } from './mount.js';
@@ -24,27 +24,103 @@ const GUARDED_NAMES = [...Object.keys(PLACEHOLDERS), 'hooks', 'modules', 'worktr
  * could have written either. The `.git` file itself is always read-only, because git would load its configuration from
  * any directory it names.
  */
-export async function findGitFolders(workdir: string, home: string): Promise<readonly Mount[]> {
+export async function findGitFolders(
+  workdir: string,
+  { home, guarded }: { readonly home: string; readonly guarded: GuardedFolders },
+): Promise<readonly Mount[]> {
   const git = join(workdir, '.git');
   const stats = await lstat(git).catch(() => undefined);
   if (stats === undefined) return findRepositoryAbove(workdir, home);
   const common = stats.isFile() ? await findCommonFolder(git) : undefined;
-  return [...(await guardGitFolder(workdir)), ...(common === undefined ? [] : mountReadOnly(common))];
+  return [...(await guardGitFolder(workdir, guarded)), ...(common === undefined ? [] : mountReadOnly(common))];
 }
 
+/** The git directories that received placeholders. */
+export type GuardedFolders = Set<string>;
+
 /** Returns the mounts that protect the configuration and hooks of a repository in a writable folder, if any. */
-export async function guardGitFolder(folder: string): Promise<readonly Mount[]> {
+export async function guardGitFolder(folder: string, guarded: GuardedFolders): Promise<readonly Mount[]> {
   const git = join(folder, '.git');
   const stats = await lstat(git).catch(() => undefined);
-  if (stats?.isDirectory() === true) return guardRepository(git);
+  if (stats?.isDirectory() === true) return guardRepository(git, guarded);
   return stats?.isFile() === true ? mountReadOnly(git) : [];
+}
+
+/*
+ * The search for repositories in subfolders is limited, so that a large folder does not delay a run. Package managers leave no
+ * repositories in `node_modules`.
+ */
+const MAX_DEPTH = 6;
+const MAX_EXAMINED = 5000;
+const MAX_REPOSITORIES = 64;
+const SKIPPED_NAMES = ['.git', 'node_modules'];
+
+/** A writable folder to search for repositories. */
+interface Search {
+  readonly folder: string;
+  /** Folders that are not searched: they are hidden, or have their own mount, which may be read-only. */
+  readonly skipped: readonly string[];
+  readonly guarded: GuardedFolders;
+}
+
+/** Returns the mounts that protect repositories in subfolders of a writable folder, and targets of `.git` links in it, within limits. */
+export async function guardNestedRepositories(search: Search): Promise<readonly Mount[]> {
+  const { folder, skipped, guarded } = search;
+  const mounts: Mount[] = [];
+  let repositories = 0;
+  let examined = 0;
+  let level = [folder];
+  for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const parent of level) {
+      if (examined === MAX_EXAMINED) return mounts;
+      examined += 1;
+      const entries = await readdir(parent, { withFileTypes: true }).catch(() => []);
+      const git = entries.find(({ name }) => name === '.git');
+      if (git !== undefined && (parent !== folder || git.isSymbolicLink())) {
+        if (repositories === MAX_REPOSITORIES) return mounts;
+        repositories += 1;
+        mounts.push(...mountFoldersBetween(folder, join(parent, '.git')), ...(await guardGitFolder(parent, guarded)));
+        if (git.isSymbolicLink()) mounts.push(...(await guardLinkTarget(parent, search)));
+      }
+      for (const entry of entries) {
+        const path = join(parent, entry.name);
+        if (entry.isDirectory() && !SKIPPED_NAMES.includes(entry.name) && !skipped.includes(path)) next.push(path);
+      }
+    }
+    level = next;
+  }
+  return mounts;
+}
+
+/**
+ * Protects the target of a `.git` link if it is a git directory in the same folder. A target elsewhere, or where something else
+ * is mounted, stays as it is: an agent could have created the link.
+ */
+async function guardLinkTarget(parent: string, { folder, skipped, guarded }: Search): Promise<readonly Mount[]> {
+  const target = await realpath(join(parent, '.git')).catch(() => parent);
+  const isInFolder = target !== parent && isWithin(target, parent) && (await realpath(folder)) === folder;
+  const isGit = (await lstat(join(target, 'HEAD')).catch(() => undefined))?.isFile() === true;
+  const isMounted = skipped.some(
+    (path) => path !== folder && isWithin(path, folder) && (isWithin(target, path) || isWithin(path, target)),
+  );
+  if (!isInFolder || !isGit || isMounted) return [];
+  return [...mountFoldersBetween(folder, target), ...(await guardRepository(target, guarded))];
+}
+
+/** Mounts the folders between two paths, so that none of them can be renamed and replaced together with the repository inside. */
+function mountFoldersBetween(folder: string, path: string): Mount[] {
+  const parent = dirname(path);
+  if (parent === folder) return [];
+  return [...mountFoldersBetween(folder, parent), { kind: 'write', at: parent, from: parent }];
 }
 
 function mountReadOnly(path: string): Mount[] {
   return [{ kind: 'read', at: path, from: path }];
 }
 
-async function guardRepository(git: string): Promise<Mount[]> {
+async function guardRepository(git: string, guarded: GuardedFolders): Promise<Mount[]> {
+  guarded.add(git);
   // A mount point, so it cannot be renamed and replaced by another folder.
   const mounts: Mount[] = [{ kind: 'write', at: git, from: git }];
   const hooks = join(git, 'hooks');
@@ -63,9 +139,8 @@ async function guardRepository(git: string): Promise<Mount[]> {
   return mounts;
 }
 
-/** Removes the files that {@link guardGitFolder} added to a folder's git directory. */
-export async function releaseGitFolder(folder: string): Promise<void> {
-  const git = join(folder, '.git');
+/** Removes the placeholders from a git directory. */
+export async function releaseGitFolder(git: string): Promise<void> {
   // An agent could have created a link to another repository, which might be in use.
   if ((await lstat(git).catch(() => undefined))?.isDirectory() !== true) return;
   for (const [name, placeholder] of Object.entries(PLACEHOLDERS)) {
