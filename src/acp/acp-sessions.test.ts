@@ -13,11 +13,11 @@ import { createSessionFiles } from './session-files.js';
 const ID = '0'.repeat(26);
 
 /** A store with two runs, each with one message per event. */
-const COUNTS: Readonly<Record<string, number>> = { 'run-a': 15_000, 'run-b': 10_000 };
+const EVENT_COUNTS: Readonly<Record<string, number>> = { 'run-a': 15_000, 'run-b': 10_000 };
 const store = {
   findRun: async (id: string) => ({ id, spec: { prompt: `Prompt of ${id}` } }),
   read: async ({ runId, after = 0, to = Infinity, limit }: EventQuery) => {
-    const last = Math.min(COUNTS[runId] ?? 0, Number(to), Number(after) + limit);
+    const last = Math.min(EVENT_COUNTS[runId] ?? 0, Number(to), Number(after) + limit);
     return Array.from({ length: Math.max(0, last - Number(after)) }, (_, index) => {
       const seq = Number(after) + index + 1;
       const data = { message_id: `m_1_${seq}`, text: `${runId} ${seq}` };
@@ -49,14 +49,14 @@ async function createStoredSession() {
 it('replays the newest events of a long session, with their prompts', async () => {
   const { sessions, request } = await createStoredSession();
   await sessions.load(ID, request);
-  const texts: string[] = [];
+  const messages: string[] = [];
   for await (const update of sessions.replay(ID)) {
-    if ('content' in update && 'text' in update.content) texts.push(update.content.text);
+    if ('content' in update && 'text' in update.content) messages.push(update.content.text);
   }
-  expect(texts).toHaveLength(20_002);
-  expect(texts.slice(0, 2)).toEqual(['Prompt of run-a', 'run-a 5001']);
-  expect(texts.slice(10_000, 10_003)).toEqual(['run-a 15000', 'Prompt of run-b', 'run-b 1']);
-  expect(texts.at(-1)).toBe('run-b 10000');
+  expect(messages).toHaveLength(20_002);
+  expect(messages.slice(0, 2)).toEqual(['Prompt of run-a', 'run-a 5001']);
+  expect(messages.slice(10_000, 10_003)).toEqual(['run-a 15000', 'Prompt of run-b', 'run-b 1']);
+  expect(messages.at(-1)).toBe('run-b 10000');
 });
 
 it('opens a session once, even if it is loaded twice at the same time', async () => {

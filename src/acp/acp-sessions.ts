@@ -40,7 +40,7 @@ interface Session {
   /** The active prompt: its run, and whether the client has canceled it. */
   active: { readonly run: string; isCanceled: boolean } | null;
   /** The last write to the session file. */
-  saved: Promise<void>;
+  lastWrite: Promise<void>;
 }
 
 /** A run to replay: its FCMP events with a `seq` above `after`, up to and including `to`. */
@@ -120,10 +120,10 @@ export class AcpSessions {
     }
     const servers = await this.#readServers(stored.engine, mcpServers);
     // Looked up only now: another request might have opened the session meanwhile.
-    const open = this.#open.get(id);
-    if (open !== undefined) {
-      open.servers = servers;
-      return open.stored;
+    const alreadyOpen = this.#open.get(id);
+    if (alreadyOpen !== undefined) {
+      alreadyOpen.servers = servers;
+      return alreadyOpen.stored;
     }
     const { permissions } = stored;
     const isOffered = this.listModes(stored.engine).includes(permissions);
@@ -201,7 +201,7 @@ export class AcpSessions {
 
   /** Chooses the events to replay, run by run: from the newest run back, until the limits are reached. */
   async #planReplay({ runs, turns }: StoredSession): Promise<readonly ReplayedRun[]> {
-    const chosen: ReplayedRun[] = [];
+    const replayedRuns: ReplayedRun[] = [];
     let remaining = MAX_REPLAYED_EVENTS;
     for (const [age, runId] of runs.slice(-MAX_REPLAYED_RUNS).toReversed().entries()) {
       if (remaining === 0) break;
@@ -210,9 +210,9 @@ export class AcpSessions {
       const to = await this.#findLastSeq(runId);
       const after = Math.max(0, to - remaining);
       remaining -= to - after;
-      chosen.push({ runId, number: turns - age, prompt: record.spec.prompt ?? '', after, to });
+      replayedRuns.push({ runId, number: turns - age, prompt: record.spec.prompt ?? '', after, to });
     }
-    return chosen.toReversed();
+    return replayedRuns.toReversed();
   }
 
   /** Returns the `seq` of a run's last FCMP event, or 0. Uses a binary search, so not all events are read. */
@@ -265,8 +265,8 @@ export class AcpSessions {
 
   /** Writes a session file once earlier writes are done: otherwise an older state could replace a newer one. */
   async #save(session: Session): Promise<void> {
-    session.saved = session.saved.catch(() => undefined).then(async () => this.#files.write(session.stored));
-    return session.saved;
+    session.lastWrite = session.lastWrite.catch(() => undefined).then(async () => this.#files.write(session.stored));
+    return session.lastWrite;
   }
 
   async #requestCancel(run: string): Promise<void> {
@@ -286,7 +286,7 @@ export class AcpSessions {
       throw createLimitError(
         `Too many sessions on this connection: at most ${MAX_SESSIONS}. Close it and connect again.`,
       );
-    this.#open.set(stored.id, { stored, servers, active: null, saved: Promise.resolve() });
+    this.#open.set(stored.id, { stored, servers, active: null, lastWrite: Promise.resolve() });
     return stored;
   }
 

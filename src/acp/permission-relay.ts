@@ -11,7 +11,7 @@ export type PermissionOutcome = { readonly optionId: string } | 'cancelled';
 const RETRY_MS = 500;
 
 /** Options for {@link PermissionRelay}. */
-export interface RelayPorts {
+export interface RelayOptions {
   readonly store: Pick<RunStore, 'findRun' | 'postReply'>;
   readonly runId: string;
   /** The name of the user who answers, for the record. */
@@ -25,13 +25,13 @@ export interface RelayPorts {
  * console. The first answer counts.
  */
 export class PermissionRelay {
-  readonly #ports: RelayPorts;
+  readonly #options: RelayOptions;
   readonly #open = new Map<string, AbortController>();
   /** Wakes answers that wait until the run has read the previous one: the store accepts only one at a time. */
   readonly #waiting = new Set<() => void>();
 
-  constructor(ports: RelayPorts) {
-    this.#ports = ports;
+  constructor(options: RelayOptions) {
+    this.#options = options;
   }
 
   /** Must be called with each of the run's events. */
@@ -53,7 +53,7 @@ export class PermissionRelay {
 
   async #ask(event: FcmpEvent<'permission.required'>): Promise<void> {
     const { interaction_id: id, options } = event.data;
-    const { store, runId } = this.#ports;
+    const { store, runId } = this.#options;
     const controller = new AbortController();
     this.#open.set(id, controller);
     // If a rule decides the request, the run does not wait, and the client is not asked.
@@ -62,23 +62,24 @@ export class PermissionRelay {
     // Another client might have answered meanwhile.
     if (controller.signal.aborted) return;
     let optionId: string | undefined;
-    let why: string | undefined;
+    let reason: string | undefined;
     try {
-      const outcome = await this.#ports.ask(toAcpPermission(event), controller.signal);
+      const outcome = await this.#options.ask(toAcpPermission(event), controller.signal);
       if (outcome !== 'cancelled') optionId = options.find((option) => option.id === outcome.optionId)?.id;
-      if (outcome !== 'cancelled' && optionId === undefined) why = 'The client chose an option that was not offered.';
+      if (outcome !== 'cancelled' && optionId === undefined)
+        reason = 'The client chose an option that was not offered.';
     } catch (error) {
-      why = `The client did not answer the permission request: ${getErrorMessage(error)}`.slice(0, 500);
+      reason = `The client did not answer the permission request: ${getErrorMessage(error)}`.slice(0, 500);
     }
     // A missing or invalid answer counts as a rejection.
     optionId ??= options.find(({ kind }) => kind.startsWith('reject'))?.id;
     if (optionId === undefined) return;
-    await this.#post(id, optionId, why).catch(() => undefined);
+    await this.#post(id, optionId, reason).catch(() => undefined);
   }
 
-  async #post(id: string, optionId: string, why: string | undefined): Promise<void> {
-    const { store, runId, who } = this.#ports;
-    const reply = { interaction_id: id, option_id: optionId, who, ...(why === undefined ? {} : { why }) };
+  async #post(id: string, optionId: string, reason: string | undefined): Promise<void> {
+    const { store, runId, who } = this.#options;
+    const reply = { interaction_id: id, option_id: optionId, who, ...(reason === undefined ? {} : { why: reason }) };
     while (this.#open.has(id)) {
       if ((await store.postReply(runId, encodeReply(reply))) !== 'not_waiting') return;
       // The run has not read the previous answer yet.

@@ -6,10 +6,10 @@ import type { WorkContext } from '../dispatch/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
 import type { Run, RunInputs } from '../runs/index.js';
 import { PermissionRelay } from './permission-relay.js';
-import type { RelayPorts } from './permission-relay.js';
+import type { RelayOptions } from './permission-relay.js';
 
 /** A turn's client. */
-export interface TurnClient extends Pick<RelayPorts, 'ask' | 'who'> {
+export interface TurnClient extends Pick<RelayOptions, 'ask' | 'who'> {
   /** Sends an update; resolves when the client has room for more. */
   update(update: AcpUpdate): Promise<void>;
 }
@@ -30,18 +30,18 @@ export async function runTurn(context: WorkContext, turn: Turn, client: TurnClie
   const { id, number, spec, inputs, onStart } = turn;
   const { store } = context;
   const relay = new PermissionRelay({ store, runId: id, who: client.who, ask: prefixToolCallId(client.ask, number) });
-  let following: Promise<void> | undefined;
+  let followed: Promise<void> | undefined;
   try {
     const result = await runHere(context, {
       id,
       spec,
       inputs,
       onRun: (run) => {
-        following = follow(run, number, client, relay);
+        followed = follow(run, number, client, relay);
         onStart();
       },
     });
-    await following;
+    await followed;
     return result;
   } finally {
     relay.end();
@@ -92,7 +92,7 @@ function prefixId(id: string, number: number): string {
   return number === 1 ? id : `t${number}/${id}`;
 }
 
-function prefixToolCallId(ask: RelayPorts['ask'], number: number): RelayPorts['ask'] {
+function prefixToolCallId(ask: RelayOptions['ask'], number: number): RelayOptions['ask'] {
   return async ({ toolCall, options }, signal) =>
     ask({ toolCall: { ...toolCall, toolCallId: prefixId(toolCall.toolCallId, number) }, options }, signal);
 }

@@ -30,7 +30,7 @@ const EDIT = {
 const SCHEMA = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
 
 /** Never settles. */
-const forever = new Promise<never>(() => {});
+const never = new Promise<never>(() => {});
 
 type Answer = (request: RequestPermissionRequest) => object | Promise<object>;
 
@@ -38,13 +38,13 @@ type Answer = (request: RequestPermissionRequest) => object | Promise<object>;
 async function playFake(site: Site, prompts: readonly (readonly object[])[], options: object = {}) {
   const script = join(site.root, 'acp.json');
   await writeFile(script, JSON.stringify({ prompts }));
-  const logged = async (): Promise<readonly { readonly [key: string]: unknown }[]> =>
+  const readLog = async (): Promise<readonly { readonly [key: string]: unknown }[]> =>
     (await readFile(`${script}.calls`, 'utf8'))
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { readonly [key: string]: unknown });
   const agents = { fake: { acp: [process.execPath, AGENT, script, JSON.stringify(options)] } };
-  return { agents, logged };
+  return { agents, readLog };
 }
 
 /** A server and an SDK client, connected by byte streams. */
@@ -115,7 +115,7 @@ async function open(agent: ClientContext, site: Site): Promise<string> {
 const sendPrompt = async (agent: ClientContext, sessionId: string, text: string) =>
   agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
 
-const choose =
+const createChooser =
   (optionId: string): Answer =>
   () => ({ outcome: { outcome: 'selected', optionId } });
 
@@ -145,7 +145,7 @@ describe('a prompt of a client', () => {
   it('continues the session of the engine, with ids that are unique in the ACP session', async () => {
     const site = await makeSite();
     const call = { update: { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Look', kind: 'read' } };
-    const { agents, logged } = await playFake(site, [
+    const { agents, readLog } = await playFake(site, [
       [call, { say: 'One.' }],
       [call, { say: 'Two.' }],
     ]);
@@ -153,7 +153,7 @@ describe('a prompt of a client', () => {
     const sessionId = await open(agent, site);
     await sendPrompt(agent, sessionId, 'First');
     await sendPrompt(agent, sessionId, 'Second');
-    const methodsCalled = (await logged()).flatMap(({ method }) => (typeof method === 'string' ? [method] : []));
+    const methodsCalled = (await readLog()).flatMap(({ method }) => (typeof method === 'string' ? [method] : []));
     expect(methodsCalled).toContain('session/resume');
     const ids = updates.flatMap((update) => (update.sessionUpdate === 'tool_call' ? [update.toolCallId] : []));
     expect(ids).toEqual(['c1', 't2/c1']);
@@ -161,10 +161,10 @@ describe('a prompt of a client', () => {
 
   it('passes a permission request to the client, with its diff, and its answer to the agent', async () => {
     const site = await makeSite();
-    const { agents, logged } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
+    const { agents, readLog } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
     const { agent, permissionRequests, updates, store } = await connect(site, {
       ports: { agents },
-      answer: choose('yes'),
+      answer: createChooser('yes'),
     });
     await sendPrompt(agent, await open(agent, site), 'Do it.');
     expect(permissionRequests).toMatchObject([
@@ -173,7 +173,7 @@ describe('a prompt of a client', () => {
         options: [{ optionId: 'yes', kind: 'allow_once' }, { optionId: 'always' }, { optionId: 'no' }],
       },
     ]);
-    expect(await logged()).toContainEqual({
+    expect(await readLog()).toContainEqual({
       answer: expect.objectContaining({
         result: expect.objectContaining({ outcome: { outcome: 'selected', optionId: 'yes' } }),
       }),
@@ -181,16 +181,16 @@ describe('a prompt of a client', () => {
     expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'completed' }));
     const [record] = (await store.listRuns({})).items;
     const events = await store.read({ runId: record?.id ?? '', protocol: 'fcmp', limit: 1000 });
-    const replied = events.flatMap(({ event }) =>
+    const replies = events.flatMap(({ event }) =>
       'type' in event && event.type === 'permission.replied' ? [event] : [],
     );
-    expect(replied).toMatchObject([{ data: { decision: 'allow', by: 'person', who: 'The Editor' } }]);
+    expect(replies).toMatchObject([{ data: { decision: 'allow', by: 'person', who: 'The Editor' } }]);
   });
 
   it.each([
-    ['a denial', choose('no')],
+    ['a denial', createChooser('no')],
     ['a cancellation', () => ({ outcome: { outcome: 'cancelled' } })],
-    ['an option that was not offered', choose('sudo')],
+    ['an option that was not offered', createChooser('sudo')],
     ['an error', () => Promise.reject(new Error('no dialog'))],
   ] satisfies [string, Answer][])('denies the tool call if the client answers with %s', async (_, answer) => {
     const site = await makeSite();
@@ -212,8 +212,8 @@ describe('a prompt of a client', () => {
 
   it('passes each of several simultaneous permission requests the answer to it', async () => {
     const site = await makeSite();
-    const asks = ['c1', 'c2', 'c3'].map((toolCallId) => ({ ...EDIT, toolCallId }));
-    const { agents, logged } = await playFake(site, [[{ asks }, { say: 'Done.' }]]);
+    const toolCalls = ['c1', 'c2', 'c3'].map((toolCallId) => ({ ...EDIT, toolCallId }));
+    const { agents, readLog } = await playFake(site, [[{ asks: toolCalls }, { say: 'Done.' }]]);
     const { agent } = await connect(site, {
       ports: { agents },
       answer: ({ toolCall }) => ({
@@ -221,26 +221,26 @@ describe('a prompt of a client', () => {
       }),
     });
     await sendPrompt(agent, await open(agent, site), 'Do it.');
-    const chosen = (await logged()).flatMap(({ answer }) => (answer === undefined ? [] : [JSON.stringify(answer)]));
+    const chosen = (await readLog()).flatMap(({ answer }) => (answer === undefined ? [] : [JSON.stringify(answer)]));
     expect(chosen.map((text) => /"optionId":"(\w+)"/u.exec(text)?.[1])).toEqual(['yes', 'no', 'yes']);
   });
 
   it('continues if its permission request is answered elsewhere, without waiting for the client', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
-    let wasAsked = (): void => undefined;
-    const asking = new Promise<void>((resolve) => {
-      wasAsked = resolve;
+    let onAsked = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      onAsked = resolve;
     });
     const { agent, store } = await connect(site, {
       ports: { agents },
       answer: async () => {
-        wasAsked();
-        return forever;
+        onAsked();
+        return never;
       },
     });
     const turn = sendPrompt(agent, await open(agent, site), 'Do it.');
-    await asking;
+    await asked;
     const [record] = (await store.listRuns({})).items;
     await store.postReply(
       record?.id ?? '',
@@ -340,7 +340,7 @@ const CAPABLE = {
 describe('images, files and MCP servers of a client', () => {
   it('are passed to an ACP agent that accepts them, and announced to the client', async () => {
     const site = await makeSite();
-    const { agents, logged } = await playFake(site, [[{ say: 'Seen.' }]], { capabilities: CAPABLE });
+    const { agents, readLog } = await playFake(site, [[{ say: 'Seen.' }]], { capabilities: CAPABLE });
     const { agent, initialized, store } = await connect(site, { ports: { agents } });
     expect(initialized.agentCapabilities).toMatchObject({
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
@@ -357,7 +357,7 @@ describe('images, files and MCP servers of a client', () => {
     expect(await agent.request(methods.agent.session.prompt, { sessionId, prompt })).toMatchObject({
       stopReason: 'end_turn',
     });
-    const calls = await logged();
+    const calls = await readLog();
     expect(calls).toContainEqual({ method: 'session/new', params: { cwd: site.workdir, mcpServers } });
     expect(calls).toContainEqual({ attached: [IMAGE, { type: 'resource', resource: PDF }] });
     expect(calls).toContainEqual(
@@ -365,21 +365,21 @@ describe('images, files and MCP servers of a client', () => {
     );
     const [record] = (await store.listRuns({})).items;
     expect(JSON.stringify(record)).not.toContain('sesame');
-    const sent = await readFile(join(site.data, 'runs', record?.id ?? '', '.audit', 'stdin.1.log'), 'utf8');
-    expect(sent).toContain('docs-mcp');
-    expect(sent).not.toContain('sesame');
+    const stdin = await readFile(join(site.data, 'runs', record?.id ?? '', '.audit', 'stdin.1.log'), 'utf8');
+    expect(stdin).toContain('docs-mcp');
+    expect(stdin).not.toContain('sesame');
   });
 
   it('are sent again when a session is loaded, and reach the next process', async () => {
     const site = await makeSite();
-    const { agents, logged } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]], { capabilities: CAPABLE });
+    const { agents, readLog } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]], { capabilities: CAPABLE });
     const first = await connect(site, { ports: { agents } });
     const sessionId = await open(first.agent, site);
     await sendPrompt(first.agent, sessionId, 'First');
     const second = await connect(site, { ports: { agents } });
     await second.agent.request(methods.agent.session.load, { sessionId, cwd: site.workdir, mcpServers: [SERVER] });
     await sendPrompt(second.agent, sessionId, 'Second');
-    expect(await logged()).toContainEqual({
+    expect(await readLog()).toContainEqual({
       method: 'session/resume',
       params: { sessionId: 's-1', cwd: site.workdir, mcpServers: [SERVER] },
     });
@@ -387,7 +387,7 @@ describe('images, files and MCP servers of a client', () => {
 
   it('are refused with a code if the agent does not accept them', async () => {
     const site = await makeSite();
-    const { agents, logged } = await playFake(site, [[{ say: 'ok' }]]);
+    const { agents, readLog } = await playFake(site, [[{ say: 'ok' }]]);
     const { agent, initialized, store } = await connect(site, { ports: { agents } });
     expect(initialized.agentCapabilities).toMatchObject({
       promptCapabilities: { image: false, audio: false, embeddedContext: true },
@@ -406,7 +406,7 @@ describe('images, files and MCP servers of a client', () => {
     ).rejects.toMatchObject({ code: -32_602, data: { code: 'ACP_SERVERS_UNSUPPORTED' } });
     // No run was started for the refused requests.
     expect((await store.listRuns({})).items).toEqual([]);
-    expect((await logged()).some((call) => 'prompt' in call)).toBe(false);
+    expect((await readLog()).some((call) => 'prompt' in call)).toBe(false);
   });
 
   it.each([
@@ -440,8 +440,8 @@ describe('images, files and MCP servers of a client', () => {
   it('can be ignored on request', async () => {
     const site = await makeSite();
     const { agent } = await connect(site, { spec: { engine: 'gemini', permissions: 'safe' }, ignoreServers: true });
-    const opened = await agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [SERVER] });
-    expect(opened).toHaveProperty('sessionId');
+    const response = await agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [SERVER] });
+    expect(response).toHaveProperty('sessionId');
   });
 
   it.each([
@@ -475,7 +475,7 @@ describe('images, files and MCP servers of a client', () => {
 describe('a stored session', () => {
   it('is loaded with its messages, and continues in the same session of the engine', async () => {
     const site = await makeSite();
-    const { agents, logged } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]]);
+    const { agents, readLog } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]]);
     const first = await connect(site, { ports: { agents } });
     const sessionId = await open(first.agent, site);
     await sendPrompt(first.agent, sessionId, 'First');
@@ -485,7 +485,7 @@ describe('a stored session', () => {
     // The new store does not have the earlier runs, so they are omitted.
     expect(second.updates).toEqual([]);
     await sendPrompt(second.agent, sessionId, 'Second');
-    expect((await logged()).flatMap(({ method }) => method ?? [])).toContain('session/resume');
+    expect((await readLog()).flatMap(({ method }) => method ?? [])).toContain('session/resume');
     await second.agent.request(methods.agent.session.load, params);
     expect(texts(second.updates, 'user_message_chunk')).toBe('Second');
     expect(texts(second.updates, 'agent_message_chunk')).toBe('Two.Two.');
@@ -577,7 +577,7 @@ describe('a client that misbehaves', () => {
     const output = new WritableStream<Uint8Array>({
       write: async (bytes) => {
         // The client stops reading after the first update.
-        if (received.includes('session/update')) return forever;
+        if (received.includes('session/update')) return never;
         received += new TextDecoder().decode(bytes);
         return undefined;
       },

@@ -185,8 +185,8 @@ function toPromptResponse(run: string, result: RunResult) {
     const { code = 'RUN_FAILED', message = 'The run failed.', cause } = error ?? {};
     throw new RequestError(-32_603, message, { code, run_id: run, ...(cause === undefined ? {} : { cause }) });
   }
-  const isShown = value !== undefined && JSON.stringify(value).length <= MAX_VALUE_LENGTH;
-  const sluice = { run_id: run, status, repair_level, warnings, ...(isShown ? { value } : {}) };
+  const isSent = value !== undefined && JSON.stringify(value).length <= MAX_VALUE_LENGTH;
+  const sluice = { run_id: run, status, repair_level, warnings, ...(isSent ? { value } : {}) };
   return {
     stopReason: status === 'canceled' ? ('cancelled' as const) : ('end_turn' as const),
     ...(usage === undefined ? {} : { usage: toAcpUsage(usage) }),

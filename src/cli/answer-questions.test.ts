@@ -23,9 +23,9 @@ function createQuestion(id: string): FcmpEvent {
 function startAnswering(stdin: string, onReply: (reply: RunReply) => void = () => undefined) {
   const replies: RunReply[] = [];
   const io = createMemoryIo({}, { stdin });
-  const reply = async (given: RunReply): Promise<void> => {
-    onReply(given);
-    replies.push(given);
+  const reply = async (runReply: RunReply): Promise<void> => {
+    onReply(runReply);
+    replies.push(runReply);
   };
   const cancel = vi.fn<() => Promise<void>>(async () => undefined);
   const run = { reply, cancel } as unknown as Run;

@@ -25,16 +25,16 @@ interface OpenQuestion {
 
 /** Answers a run's questions from standard input, which is opened with the first question. */
 export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
-  let open: OpenQuestion[] = [];
+  let openQuestions: OpenQuestion[] = [];
   let replies: Replies | undefined;
   let isReading = false;
 
   async function readLines(): Promise<void> {
     try {
-      while (open.length > 0) {
+      while (openQuestions.length > 0) {
         const line = await (replies ??= createReplies(io)).next();
         // Rules can answer questions while the user types: the line belongs to the oldest question that is still open.
-        const [question] = open;
+        const [question] = openQuestions;
         if (question === undefined) return;
         if (line === undefined) {
           await question.cancel();
@@ -63,11 +63,11 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
   }
 
   function remove(question: OpenQuestion): void {
-    open = open.filter((other) => other !== question);
+    openQuestions = openQuestions.filter((other) => other !== question);
   }
 
   function add(question: OpenQuestion): void {
-    open.push(question);
+    openQuestions.push(question);
     if (isReading) return;
     isReading = true;
     // Not awaited: the run can end before a reply is typed.
@@ -91,7 +91,7 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
       } else if (event.type === 'permission.required') add(createPermissionQuestion(event.data, run));
       else if (event.type === 'permission.replied') {
         const { interaction_id: id } = event.data;
-        open = open.filter((question) => question.id !== id);
+        openQuestions = openQuestions.filter((question) => question.id !== id);
       }
     },
     close: () => replies?.close(),
@@ -107,21 +107,21 @@ function createPermissionQuestion(
   { interaction_id, options }: FcmpData<'permission.required'>,
   run: Run,
 ): OpenQuestion {
-  const listed = options.map(({ label }, index) => `${index + 1} ${label}`).join(', ');
+  const choices = options.map(({ label }, index) => `${index + 1} ${label}`).join(', ');
   const denial = chooseOption(options, 'deny');
   return {
     id: interaction_id,
     parse(line) {
-      const typed = line.trim().toLowerCase();
-      const decision = typed === 'y' || typed === 'yes' ? 'allow' : typed === 'n' || typed === 'no' ? 'deny' : null;
-      const option = decision === null ? options[Number(typed) - 1] : chooseOption(options, decision);
-      if (option === undefined) return { problem: `Answer yes, no, or a number: ${listed}.` };
+      const input = line.trim().toLowerCase();
+      const decision = input === 'y' || input === 'yes' ? 'allow' : input === 'n' || input === 'no' ? 'deny' : null;
+      const option = decision === null ? options[Number(input) - 1] : chooseOption(options, decision);
+      if (option === undefined) return { problem: `Answer yes, no, or a number: ${choices}.` };
       return { reply: { interaction_id, option_id: option.id } };
     },
     async cancel() {
       if (denial === undefined) return run.cancel();
-      const why = 'standard input is closed, so the question cannot be answered';
-      await run.reply({ interaction_id, option_id: denial.id, why }).catch((error: unknown) => {
+      const reason = 'standard input is closed, so the question cannot be answered';
+      await run.reply({ interaction_id, option_id: denial.id, why: reason }).catch((error: unknown) => {
         // A rule might have answered meanwhile.
         if (!isSluiceError(error) || error.code !== 'REPLY_NOT_EXPECTED') throw error;
       });

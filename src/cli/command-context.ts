@@ -48,7 +48,7 @@ interface ContextOptions {
   /** Maximum number of database connections, unless the configuration sets it. */
   readonly pool?: number;
   /** Whether the command also works for runs that are not in a database, so a missing database counts as empty. */
-  readonly canLackDatabase?: boolean;
+  readonly allowsMissingDatabase?: boolean;
 }
 
 /** Help text of `--data` in every command. */
@@ -68,7 +68,13 @@ export async function withContext<T>(
   flags: ContextFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<T>,
-  { wrappers: added = {}, createLogger, isReadOnly = false, canLackDatabase = false, pool }: ContextOptions = {},
+  {
+    wrappers: extraWrappers = {},
+    createLogger,
+    isReadOnly = false,
+    allowsMissingDatabase = false,
+    pool,
+  }: ContextOptions = {},
 ): Promise<T> {
   // Imported here, because other commands need no database and no forge clients.
   const [{ createLead, readChecks, readGitFilters, readRepos, readWrappers }, { openStore }, { findDemoWrappers }] =
@@ -83,7 +89,7 @@ export async function withContext<T>(
   // The configuration overrides wrappers of the same name from a command or a demo.
   const wrappers: Wrappers = {
     ...(await findDemoWrappers(config.data)),
-    ...added,
+    ...extraWrappers,
     ...readWrappers(config.wrappers ?? {}),
   };
   const { data, secrets, max_delivery_tries: maxTries } = config;
@@ -91,7 +97,7 @@ export async function withContext<T>(
   const filters = await readGitFilters(config.git?.filters ?? []);
   if (!isReadOnly) await prepareDataFolder(data);
   const store = await openStore(
-    isReadOnly ? findDatabase(config, flags, canLackDatabase) : config.database,
+    isReadOnly ? findDatabase(config, flags, allowsMissingDatabase) : config.database,
     omitUndefined({ pool: config.pool ?? pool }),
   );
   try {
@@ -126,11 +132,11 @@ export async function withContext<T>(
  * Returns the database to read. A missing default database counts as empty; a missing database that was named
  * explicitly is an error.
  */
-function findDatabase({ database, data }: Config, flags: ContextFlags, canLackDatabase: boolean): string {
+function findDatabase({ database, data }: Config, flags: ContextFlags, allowsMissingDatabase: boolean): string {
   const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
   if (file === undefined || existsSync(file)) return database;
   const isDefault = data === findProjectData(process.cwd(), process.env).path;
-  if ((isDefault || canLackDatabase) && flags.database === undefined) return 'memory:';
+  if ((isDefault || allowsMissingDatabase) && flags.database === undefined) return 'memory:';
   throw new MisuseError(`No database found at "${file}". Check --data and --database.`);
 }
 

@@ -48,9 +48,9 @@ describe('a message', () => {
 
   it('is shown once and completely, wherever it is split', () => {
     fc.assert(
-      fc.property(fc.array(fc.string()), (pieces) => {
-        const text = pieces.join('');
-        const streamed = printAll(...pieces.map((piece) => delta(piece)), final(text)).join('');
+      fc.property(fc.array(fc.string()), (chunks) => {
+        const text = chunks.join('');
+        const streamed = printAll(...chunks.map((chunk) => delta(chunk)), final(text)).join('');
         const once = printAll(final(text)).join('');
         expect(streamed.trimEnd()).toBe(once.trimEnd());
       }),
@@ -58,8 +58,8 @@ describe('a message', () => {
   });
 
   it('that is very long is not remembered completely, and its end is printed again', () => {
-    const long = 'x'.repeat(700_000);
-    const [, , , last] = printAll(delta(long), delta(long), delta(long), final(long.repeat(3)));
+    const longText = 'x'.repeat(700_000);
+    const [, , , last] = printAll(delta(longText), delta(longText), delta(longText), final(longText.repeat(3)));
     expect(last?.length).toBeGreaterThan(0);
   });
 });

@@ -35,12 +35,12 @@ describe('progress on a terminal', () => {
 
   it('is also removed after a failure', async () => {
     const { written, clock, io, options } = openTerminal();
-    const failing = withProgress(io, options, async (set) => {
+    const failingWork = withProgress(io, options, async (set) => {
       clock.now = 1000;
       set(1, 2);
       return Promise.reject(new Error('no'));
     });
-    await expect(failing).rejects.toThrow('no');
+    await expect(failingWork).rejects.toThrow('no');
     expect(written.at(-1)).toBe('\r\u001B[K');
   });
 

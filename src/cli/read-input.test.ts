@@ -34,11 +34,11 @@ describe('readInput', () => {
   });
 
   it('accepts input up to the limit, and stops reading beyond it', async () => {
-    let served = 0;
+    let reads = 0;
     const endless = {
       async *[Symbol.asyncIterator]() {
         for (;;) {
-          served += 1;
+          reads += 1;
           yield encode('0123456789');
         }
       },
@@ -46,7 +46,7 @@ describe('readInput', () => {
     const io = { ...createMemoryIo({ a: '0123456789' }), openStdin: () => ({ isTerminal: false, ...endless }) };
     expect(await readInput('a', 10, io)).toEqual({ text: '0123456789' });
     expect(await readInput(undefined, 1000, io)).toEqual({ tooLong: true });
-    expect(served).toBe(101);
+    expect(reads).toBe(101);
   });
 
   it('names the file that cannot be read, and why', async () => {

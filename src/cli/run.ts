@@ -70,7 +70,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
   const end = (code: ExitCode): void => {
     exitCode = code;
   };
-  const fail = (error: unknown): ExitCode => {
+  const printFailure = (error: unknown): ExitCode => {
     const failure = describeFailure(error);
     messages += failure.text;
     return failure.exitCode;
@@ -84,9 +84,9 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? EXIT.success : EXIT.misuse;
-    else exitCode = fail(error);
+    else exitCode = printFailure(error);
   }
-  if (help !== '') await io.stdout.write(help).catch((error: unknown) => (exitCode = fail(error)));
+  if (help !== '') await io.stdout.write(help).catch((error: unknown) => (exitCode = printFailure(error)));
   if (messages !== '') await io.stderr.write(messages);
   return exitCode;
 }
@@ -108,6 +108,8 @@ function rewriteHelp(argv: readonly string[]): readonly string[] {
 
 /** Loads the command being called, or all commands if help, a suggestion or completion needs them. */
 async function loadCommands(name = ''): Promise<AddCommand[]> {
-  const only = Object.hasOwn(COMMANDS, name) && name !== 'completion' ? COMMANDS[name] : undefined;
-  return only === undefined ? Promise.all(Object.values(COMMANDS).map(async (load) => load())) : [await only()];
+  const loadCommand = Object.hasOwn(COMMANDS, name) && name !== 'completion' ? COMMANDS[name] : undefined;
+  return loadCommand === undefined
+    ? Promise.all(Object.values(COMMANDS).map(async (load) => load()))
+    : [await loadCommand()];
 }

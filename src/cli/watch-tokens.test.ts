@@ -3,10 +3,10 @@ import { silentLogger } from '../base/index.js';
 import { createTokenReload } from './watch-tokens.js';
 
 it('keeps the tokens of the latest reload if an earlier reload takes longer', async () => {
-  const replaced: string[] = [];
+  const replacedNames: string[] = [];
   let loads = 0;
   let finishFirst = (): void => undefined;
-  const firstIsRead = new Promise<void>((resolve) => {
+  const firstLoaded = new Promise<void>((resolve) => {
     finishFirst = resolve;
   });
   const reload = createTokenReload({
@@ -15,10 +15,10 @@ it('keeps the tokens of the latest reload if an earlier reload takes longer', as
     async load() {
       loads += 1;
       const name = loads === 1 ? 'old' : 'new';
-      if (name === 'old') await firstIsRead;
+      if (name === 'old') await firstLoaded;
       return { tokens: [{ name, scopes: ['read'], value: 'x'.repeat(32) }] };
     },
-    replace: ({ tokens }) => void replaced.push(...tokens.map(({ name }) => name)),
+    replace: ({ tokens }) => void replacedNames.push(...tokens.map(({ name }) => name)),
     logger: silentLogger,
   });
   const [first, second] = [reload(), reload()];
@@ -26,5 +26,5 @@ it('keeps the tokens of the latest reload if an earlier reload takes longer', as
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   finishFirst();
   await Promise.all([first, second]);
-  expect(replaced).toEqual(['old', 'new']);
+  expect(replacedNames).toEqual(['old', 'new']);
 });

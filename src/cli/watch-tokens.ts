@@ -7,7 +7,7 @@ import { readTokenSettings } from '../server/index.js';
 import type { TokenSettings } from '../server/index.js';
 
 /** How often the files are checked. */
-const EVERY_MS = 1000;
+const POLL_MS = 1000;
 
 interface TokenSource {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -33,7 +33,7 @@ export function watchTokens({ config, ...source }: TokenWatch): () => void {
   const files = candidates.filter((file) => file !== null && file !== undefined);
   const reload = createTokenReload(source);
   const listener = (): void => void reload();
-  for (const file of files) watchFile(file, { interval: EVERY_MS, persistent: false }, listener);
+  for (const file of files) watchFile(file, { interval: POLL_MS, persistent: false }, listener);
   return () => {
     for (const file of files) unwatchFile(file, listener);
   };

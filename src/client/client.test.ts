@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
 import type { FcmpEvent, RaspEvent } from '../events/index.js';
 import { ENDPOINTS } from '../api/endpoints.js';
-import { openListening } from '../server/fixtures/listening.js';
+import { openListeningServer } from '../server/fixtures/open-listening-server.js';
 import { openServer } from '../server/fixtures/open-server.js';
 import type { ServerChanges } from '../server/fixtures/open-server.js';
 import { startScriptedRun } from '../server/fixtures/scripted-run.js';
@@ -61,8 +61,8 @@ describe('a client', () => {
     await expect(losingClient.startRun({ body })).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE' });
     const { id } = await client.startRun({ body });
     expect((await client.listRuns({})).items).toMatchObject([{ id }]);
-    const other = client.startRun({ body: { ...body, prompt: 'y' } });
-    await expect(other).rejects.toMatchObject({ code: 'REQUEST_ID_REUSED', status: 409 });
+    const conflicting = client.startRun({ body: { ...body, prompt: 'y' } });
+    await expect(conflicting).rejects.toMatchObject({ code: 'REQUEST_ID_REUSED', status: 409 });
   });
 
   it('reads the files of a run, completely or in part', async () => {
@@ -115,10 +115,10 @@ describe('a client', () => {
   it('reports a server that does not respond, or responds with something else', async () => {
     const unreachable = createClient({ url: 'http://127.0.0.1:9' });
     await expect(unreachable.health()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', status: null });
-    const other = createClient({ fetch: async () => new Response('<html>', { status: 200 }) });
-    await expect(other.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE' });
-    const broken = createClient({ fetch: async () => new Response('<html>', { status: 502 }) });
-    await expect(broken.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE', status: 502 });
+    const conflicting = createClient({ fetch: async () => new Response('<html>', { status: 200 }) });
+    await expect(conflicting.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE' });
+    const brokenClient = createClient({ fetch: async () => new Response('<html>', { status: 502 }) });
+    await expect(brokenClient.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE', status: 502 });
   });
 
   it('reports a connection that breaks while the response arrives', async () => {
@@ -131,29 +131,29 @@ describe('a client', () => {
   it('ends an aborted call', async () => {
     const { client, fetchInProcess } = await openClient();
     const controller = new AbortController();
-    const late = createClient({
+    const lateClient = createClient({
       fetch: async (input, init) => {
         const response = await fetchInProcess(input, init);
         controller.abort(new Error('too late'));
         return cutAfter(response, 5);
       },
     });
-    await expect(late.health({ signal: controller.signal })).rejects.toThrow('too late');
-    const stopped = AbortSignal.abort(new Error('enough'));
-    const slow = createClient({
+    await expect(lateClient.health({ signal: controller.signal })).rejects.toThrow('too late');
+    const abortedSignal = AbortSignal.abort(new Error('enough'));
+    const slowClient = createClient({
       fetch: async (_, init) => {
         init?.signal?.throwIfAborted();
         return new Response();
       },
     });
-    await expect(slow.health({ signal: stopped })).rejects.toThrow('enough');
-    await expect(collect(client.followRun({ id: 'x', signal: stopped }))).rejects.toThrow('enough');
+    await expect(slowClient.health({ signal: abortedSignal })).rejects.toThrow('enough');
+    await expect(collect(client.followRun({ id: 'x', signal: abortedSignal }))).rejects.toThrow('enough');
   });
 });
 
 describe('following a run', () => {
   it('yields its events as they happen, until the end', async () => {
-    const { store, url } = await openListening();
+    const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     const client = createClient({ url });
     const seen: FcmpEvent[] = [];
@@ -174,7 +174,10 @@ describe('following a run', () => {
     await run.publish();
     await run.end();
     let position = '';
-    for await (const event of client.followRun({ id: 'run-1', onPosition: (reached) => (position = reached) })) {
+    for await (const event of client.followRun({
+      id: 'run-1',
+      onPosition: (newPosition) => (position = newPosition),
+    })) {
       if (event.seq === 2) break;
     }
     expect(position).toBe('2');
@@ -194,16 +197,16 @@ describe('following a run', () => {
     await fc.assert(
       fc.asyncProperty(protocols, fc.array(fc.nat(3000), { maxLength: 3 }), async (protocol, cuts) => {
         const stableClient = createClient({ fetch: fetchInProcess });
-        const left = [...cuts];
+        const remainingCuts = [...cuts];
         const unstableClient = createClient({
-          fetch: async (input, init) => cutAfter(await fetchInProcess(input, init), left.shift()),
+          fetch: async (input, init) => cutAfter(await fetchInProcess(input, init), remainingCuts.shift()),
         });
         const all = await collect(stableClient.followRun({ id: 'run-1', protocol }));
-        const found = await collect(unstableClient.followRun({ id: 'run-1', protocol }));
+        const received = await collect(unstableClient.followRun({ id: 'run-1', protocol }));
         // Each log is in order; how they are interleaved depends on where the connections broke.
         for (const isRasp of [true, false]) {
-          const ofLog = (event: object): boolean => 'attempt_number' in event === isRasp;
-          expect(found.filter(ofLog)).toEqual(all.filter(ofLog));
+          const isFromLog = (event: object): boolean => 'attempt_number' in event === isRasp;
+          expect(received.filter(isFromLog)).toEqual(all.filter(isFromLog));
         }
       }),
       { numRuns: 15 },
@@ -294,12 +297,12 @@ describe('following a run', () => {
 /** Fails a body after this many bytes. */
 function cutAfter(response: Response, bytes: number | undefined): Response {
   if (bytes === undefined || response.body === null) return response;
-  let left = bytes;
+  let remainingBytes = bytes;
   const cut = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      controller.enqueue(chunk.subarray(0, left));
-      left -= chunk.length;
-      if (left <= 0) controller.error(new TypeError('terminated'));
+      controller.enqueue(chunk.subarray(0, remainingBytes));
+      remainingBytes -= chunk.length;
+      if (remainingBytes <= 0) controller.error(new TypeError('terminated'));
     },
   });
   return new Response(response.body.pipeThrough(cut), { status: response.status, headers: response.headers });

@@ -111,14 +111,14 @@ function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
     return { logs: 1, read: () => position, advance: (id: string) => (position = id) };
   }
   let [fcmp = '0', rasp = '0:0'] = after?.split(',') ?? [];
-  const join = (): string => `${fcmp},${rasp}`;
+  const formatPositions = (): string => `${fcmp},${rasp}`;
   return {
     logs: 2,
-    read: () => join(),
+    read: () => formatPositions(),
     advance(id: string) {
       if (id.includes(':')) rasp = id;
       else fcmp = id;
-      return join();
+      return formatPositions();
     },
   };
 }
@@ -130,19 +130,19 @@ async function* connect(
   position: string | undefined,
   onStable: () => void,
 ): AsyncGenerator<SseEvent, void> {
-  const silence = new AbortController();
+  const silenceTimeout = new AbortController();
   const startTimer = (): ReturnType<typeof setTimeout> =>
-    setTimeout(() => silence.abort(new Error('no data received')), SILENCE_MS);
+    setTimeout(() => silenceTimeout.abort(new Error('no data received')), SILENCE_MS);
   let timer = startTimer();
   try {
     const response = await send(ENDPOINTS.followRun, {
       params: { id },
       query: { protocol },
       headers: position === undefined ? {} : { 'last-event-id': position },
-      signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
+      signal: signal === undefined ? silenceTimeout.signal : AbortSignal.any([signal, silenceTimeout.signal]),
     });
     onConnection?.('open');
-    const opened = performance.now();
+    const openedAt = performance.now();
     if (response.status === 204 || response.body === null) {
       const end = { name: 'end', data: '{}', id: undefined };
       yield* protocol === 'fcmp,rasp' ? [end, end] : [end];
@@ -152,7 +152,7 @@ async function* connect(
       onBytes() {
         clearTimeout(timer);
         timer = startTimer();
-        if (performance.now() - opened > STABLE_MS) onStable();
+        if (performance.now() - openedAt > STABLE_MS) onStable();
       },
     });
   } catch (error) {

@@ -15,16 +15,16 @@ interface NodeProcess {
  */
 export function findToken(url: string): string | undefined {
   const { process: node }: { readonly process?: NodeProcess } = globalThis;
-  const fromEnvironment = node?.env['SLUICE_TOKEN'] ?? '';
-  if (fromEnvironment !== '') return fromEnvironment;
+  const environmentToken = node?.env['SLUICE_TOKEN'] ?? '';
+  if (environmentToken !== '') return environmentToken;
   // Never sent to another host: that would leak the token.
   if (node?.getBuiltinModule === undefined || !isLoopback(url)) return undefined;
   const { XDG_DATA_HOME: data = '', HOME: home = '' } = node.env;
   try {
     // Not imported, because this file is also loaded in browsers.
     const files = node.getBuiltinModule('node:fs') as LocalFiles;
-    const system = node.getBuiltinModule('node:os') as { homedir(): string };
-    const folder = data.startsWith('/') ? data : `${home.startsWith('/') ? home : system.homedir()}/.local/share`;
+    const os = node.getBuiltinModule('node:os') as { homedir(): string };
+    const folder = data.startsWith('/') ? data : `${home.startsWith('/') ? home : os.homedir()}/.local/share`;
     const token = files.readFileSync(`${folder}/sluice/token`, 'utf8').trim();
     return token === '' ? undefined : token;
   } catch {

@@ -7,7 +7,8 @@ async function read(text: string, size: number): Promise<SseEvent[]> {
   const bytes = new TextEncoder().encode(text);
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+      for (let offset = 0; offset < bytes.length; offset += size)
+        controller.enqueue(bytes.slice(offset, offset + size));
       controller.close();
     },
   });

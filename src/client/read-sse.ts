@@ -42,9 +42,9 @@ export async function* readSse(
       if (done) return;
       onBytes?.();
       parser.feed(decoder.decode(value, { stream: true }));
-      const ready = events;
+      const complete = events;
       events = [];
-      yield* ready;
+      yield* complete;
     }
   } finally {
     // Fails if the body is already closed or broken, so there is nothing to cancel.

@@ -28,11 +28,11 @@ export interface RequestParts {
 export type SendRequest = (endpoint: Pick<Endpoint, 'method' | 'path'>, parts: RequestParts) => Promise<Response>;
 
 /** Creates the function that sends requests to a server. */
-export function createSendRequest({ url = '', token: given, fetch: send = fetch }: ClientOptions): SendRequest {
+export function createSendRequest({ url = '', token: explicitToken, fetch: send = fetch }: ClientOptions): SendRequest {
   const base = url.replace(/\/+$/, '');
   return async ({ method, path }, { params = {}, query = {}, body, headers = {}, signal }) => {
     // Looked up for each request, because the token can be replaced during the client's lifetime.
-    const token = given ?? findToken(base);
+    const token = explicitToken ?? findToken(base);
     const init: RequestInit = {
       method,
       headers: {

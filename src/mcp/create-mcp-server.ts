@@ -58,12 +58,12 @@ export function createServerFactory(session: McpSession): () => McpServer {
   }
 
   return () => {
-    const created = new McpServer(
+    const mcpServer = new McpServer(
       { name: 'sluice', title: 'Sluice', version: VERSION },
       { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
     );
     // `registerTool` is not used, because errors have codes here and the list depends on the token.
-    const { server } = created;
+    const { server } = mcpServer;
     server.setRequestHandler('tools/list', async () => {
       const scopes = await readScopes(session);
       return { tools: [...TOOLS.values()].filter(({ definition }) => scopes.has(definition.scope)).map(describeTool) };
@@ -80,7 +80,7 @@ export function createServerFactory(session: McpSession): () => McpServer {
       }
       return (await call(tool, params.arguments, mcpReq.signal)) as never;
     });
-    return created;
+    return mcpServer;
   };
 }
 
@@ -99,10 +99,10 @@ function createCheck({ input }: McpTool): CheckedTool['check'] {
   let schema: ReturnType<typeof fromJsonSchema> | undefined;
   return (args) => {
     schema ??= fromJsonSchema(input as Readonly<Record<string, unknown>>);
-    const checked = schema['~standard'].validate(args);
-    if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
-    if (checked.issues === undefined) return checked.value;
-    const issues = checked.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
+    const result = schema['~standard'].validate(args);
+    if (result instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
+    if (result.issues === undefined) return result.value;
+    const issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
       const property = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
       return property === '' ? message : `${property}: ${message}`;
     });

@@ -59,10 +59,10 @@ export async function waitForRun(
 ): Promise<RunReport> {
   const deadline = performance.now() + timeoutMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
-    const found = await client.getRun({ id: run, signal });
+    const view = await client.getRun({ id: run, signal });
     const remainingMs = deadline - performance.now();
-    if (found.state === 'ended' || found.state === 'waiting' || remainingMs <= 0)
-      return describeView(client, found, signal);
+    if (view.state === 'ended' || view.state === 'waiting' || remainingMs <= 0)
+      return describeView(client, view, signal);
     await pause(Math.min(pauseMs, remainingMs), undefined, { signal });
   }
 }
@@ -98,13 +98,13 @@ const NEXT: Readonly<Record<RunReport['state'], string>> = {
 
 function describeResult(result: NonNullable<RunView['result']>) {
   const { status, value, text: lastMessage, comment, repair_level, error, attempts, model, usage } = result;
-  const shown = lastMessage ?? comment;
+  const message = lastMessage ?? comment;
   return {
     status,
     repair_level,
     attempts,
     ...(value === undefined ? {} : isLarge(value) ? { value_left_out: true } : { value }),
-    ...(shown === undefined ? {} : { text: shown.slice(-MAX_TEXT_LENGTH) }),
+    ...(message === undefined ? {} : { text: message.slice(-MAX_TEXT_LENGTH) }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     ...omitUndefined({ model }),
     ...(usage === undefined ? {} : { usage: pickUsage(usage) }),
@@ -127,5 +127,5 @@ function pickDecision({ action, reason, result_code, next }: NonNullable<RunRepo
 async function findOrder(client: Client, order: NonNullable<RunView['order']>, signal: AbortSignal) {
   const { issue_ref, run_id } = order;
   const { orders } = await client.getIssue({ ref: issue_ref, query: { run_id }, signal });
-  return orders.find((found) => found.run_id === run_id);
+  return orders.find((view) => view.run_id === run_id);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { shorten } from './shorten.js';
 
-const bounds = { length: 3, items: 2 };
+const limits = { length: 3, items: 2 };
 
 describe('shorten', () => {
   it('leaves a small value unchanged', () => {
@@ -14,17 +14,17 @@ describe('shorten', () => {
     ['a long text in an object', { a: ['abcdef'] }, { a: ['abc…'] }],
     ['a long list', [1, 2, 3], [1, 2]],
     ['an object with many keys', { a: 1, b: 2, c: 3 }, { a: 1, b: 2 }],
-  ])('shortens %s', (_, value, cut) => {
-    expect(shorten(value, bounds)).toEqual({ value: cut, isShortened: true });
+  ])('shortens %s', (_, value, expected) => {
+    expect(shorten(value, limits)).toEqual({ value: expected, isShortened: true });
   });
 
   it('never splits a character', () => {
-    expect(shorten('ab😀', bounds)).toEqual({ value: 'ab…', isShortened: true });
+    expect(shorten('ab😀', limits)).toEqual({ value: 'ab…', isShortened: true });
   });
 
   it('limits the depth of a value', () => {
     let deep: unknown = 'x';
     for (let depth = 0; depth < 5000; depth += 1) deep = [deep];
-    expect(shorten(deep, bounds).isShortened).toBe(true);
+    expect(shorten(deep, limits).isShortened).toBe(true);
   });
 });

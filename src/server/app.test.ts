@@ -4,13 +4,13 @@ import { createJsonLogger } from '../base/json-logger.js';
 import { readJson, openServer } from './fixtures/open-server.js';
 import { DEFAULT_LIMITS as LIMITS } from './server-settings.js';
 
-const problem = async (answer: Response) => ({ status: answer.status, code: (await readJson(answer))['code'] });
+const problem = async (response: Response) => ({ status: response.status, code: (await readJson(response))['code'] });
 
 describe('a request', () => {
   it('gets a new request id', async () => {
     const { get } = await openServer();
     const ids = await Promise.all(['/healthz', '/healthz', '/gone'].map(async (path) => get(path)));
-    expect(new Set(ids.map((answer) => answer.headers.get('x-request-id'))).size).toBe(3);
+    expect(new Set(ids.map((response) => response.headers.get('x-request-id'))).size).toBe(3);
   });
 
   it('to an unknown path gets a problem', async () => {
@@ -22,16 +22,16 @@ describe('a request', () => {
 
   it('with a wrong method gets the allowed ones', async () => {
     const { request } = await openServer();
-    const answer = await request('/v1/runs', { method: 'DELETE' });
-    expect(answer.headers.get('allow')).toBe('POST, GET');
-    expect(await problem(answer)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
+    const response = await request('/v1/runs', { method: 'DELETE' });
+    expect(response.headers.get('allow')).toBe('POST, GET');
+    expect(await problem(response)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
   });
 
   it('may be a HEAD request', async () => {
     const { app } = await openServer();
-    const answer = await app.request('/v1/runs', { method: 'HEAD' });
-    expect(answer.status).toBe(200);
-    expect(await answer.text()).toBe('');
+    const response = await app.request('/v1/runs', { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
   });
 
   it.each([
@@ -48,8 +48,8 @@ describe('a request', () => {
 
   it('is refused with the location of the error in its body', async () => {
     const { post } = await openServer();
-    const answer = await post('/v1/parse', { text: 1, profile: 'mine' });
-    expect(await readJson(answer)).toMatchObject({
+    const response = await post('/v1/parse', { text: 1, profile: 'mine' });
+    expect(await readJson(response)).toMatchObject({
       issues: expect.arrayContaining([
         { path: 'text', message: expect.any(String) },
         { path: 'profile', message: expect.any(String) },
@@ -59,17 +59,20 @@ describe('a request', () => {
 
   it('whose body is too large is refused, by its header or by its bytes', async () => {
     const { post, request } = await openServer({ settings: { limits: { ...LIMITS, bodyBytes: 100 } } });
-    const large = { text: 'x'.repeat(101) };
-    const announced = { 'content-length': '5000' };
-    expect(await problem(await post('/v1/parse', large, announced))).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
-    const chunks = new Blob([JSON.stringify(large)]).stream();
-    const counted = await request('/v1/parse', {
+    const largeBody = { text: 'x'.repeat(101) };
+    const declaredLength = { 'content-length': '5000' };
+    expect(await problem(await post('/v1/parse', largeBody, declaredLength))).toEqual({
+      status: 413,
+      code: 'BODY_TOO_LARGE',
+    });
+    const chunks = new Blob([JSON.stringify(largeBody)]).stream();
+    const streamedResponse = await request('/v1/parse', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: chunks,
       duplex: 'half',
     } as RequestInit);
-    expect(await problem(counted)).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
+    expect(await problem(streamedResponse)).toEqual({ status: 413, code: 'BODY_TOO_LARGE' });
   });
 
   it.each([
@@ -124,8 +127,8 @@ describe('an internal error', () => {
     store.listRuns = async () => {
       throw new Error('password=hunter2');
     };
-    const answer = await get('/v1/runs');
-    const body = await readJson(answer);
+    const response = await get('/v1/runs');
+    const body = await readJson(response);
     expect(body).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
     expect(JSON.stringify(body)).not.toContain('hunter2');
     const line = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
@@ -137,8 +140,8 @@ describe('an internal error', () => {
     const lines: string[] = [];
     const { get, store } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
     await store.close();
-    const answer = await get('/v1/runs');
-    expect(await problem(answer)).toEqual({ status: 503, code: 'STORE_CLOSED' });
+    const response = await get('/v1/runs');
+    expect(await problem(response)).toEqual({ status: 503, code: 'STORE_CLOSED' });
     expect(await problem(await get('/readyz'))).toEqual({ status: 503, code: 'NOT_READY' });
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ error: { cause: { code: 'STORE_CLOSED' } } });
     expect((await get('/healthz')).status).toBe(200);
@@ -177,16 +180,16 @@ describe('the log', () => {
 
 describe('the meter', () => {
   it('records every response', async () => {
-    const handled: unknown[] = [];
+    const handledRequests: unknown[] = [];
     const meter = {
       countParse: () => undefined,
-      countRequest: (request: unknown) => handled.push(request),
+      countRequest: (request: unknown) => handledRequests.push(request),
       render: async () => '',
     };
     const { get } = await openServer({ meter });
     await get('/v1/runs');
     await get('/v1/runs?limit=x');
-    expect(handled).toEqual([
+    expect(handledRequests).toEqual([
       { endpoint: 'listRuns', status: 200, ms: expect.any(Number) },
       { endpoint: 'listRuns', status: 400, ms: expect.any(Number) },
     ]);
@@ -207,8 +210,8 @@ describe('a server that shuts down', () => {
 
   it('closes its streams', async () => {
     const { context, end } = await openServer();
-    expect(context.ending.aborted).toBe(false);
+    expect(context.shutdownSignal.aborted).toBe(false);
     end();
-    expect(context.ending.aborted).toBe(true);
+    expect(context.shutdownSignal.aborted).toBe(true);
   });
 });

@@ -56,13 +56,13 @@ export function createApp(server: ServerContext): App {
     const name = key as EndpointName;
     const handler = handlers[name] as Handler<Endpoint>;
     const gate = ALWAYS_ADMITTED.has(name) ? undefined : chooseGate(endpoint.response.media);
-    const largeBody = name === 'parse' ? { above: INLINE_BYTES, answer: parsing.answerBytes } : undefined;
+    const largeBody = name === 'parse' ? { above: INLINE_BYTES, answer: parsing.parseInThread } : undefined;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const route = createRoute(server, { name, endpoint, handler, gate, bodies, deadlines, largeBody });
     app.on(endpoint.method, path, route.respond);
     // Cross-origin pages need headers that depend on the request.
     if (DIRECT.has(name) && origins.length === 0)
-      directRoutes.push({ method: endpoint.method, path, respondPlainly: route.respondPlainly });
+      directRoutes.push({ method: endpoint.method, path, respondWithPlain: route.respondWithPlain });
   }
   app.on(MCP_ENDPOINT.method, MCP_ENDPOINT.path, createMcpRoute(server, { app, gate: streams, bodies }));
   addPages(app, server);

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openListening } from './fixtures/listening.js';
+import { openListeningServer } from './fixtures/open-listening-server.js';
 import { DEFAULT_LIMITS } from './server-settings.js';
 
 /** The duration of the random attacks. */
@@ -37,12 +37,12 @@ const text = fc
     fc.constantFrom('a', '[', '{"a":', "'", '1e20,', '"x",', '```\n', '<json>', '\\'),
     fc.integer({ min: 0, max: 60_000 }),
   )
-  .map(([piece, times]) => piece.repeat(times));
+  .map(([fragment, times]) => fragment.repeat(times));
 
 const parseRequest = fc.record({ text, schema, align: fc.boolean(), allow_partial: fc.boolean() });
 
 /** The start of a request that is never completed. */
-const halfRequest = fc.constantFrom(
+const partialRequest = fc.constantFrom(
   'GET / HTTP/1.1\r\nHost: local',
   'POST /v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{',
   'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n{"text":"',
@@ -51,7 +51,7 @@ const halfRequest = fc.constantFrom(
 
 describe('random attacks', () => {
   it('do not stop the server from answering health checks', { timeout: SECONDS * 1000 + 60_000 }, async () => {
-    const { url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, bodyBytes: 1024 * 1024 } } });
+    const { url } = await openListeningServer({ settings: { limits: { ...DEFAULT_LIMITS, bodyBytes: 1024 * 1024 } } });
     const { hostname, port } = new URL(url);
     const until = performance.now() + SECONDS * 1000;
     const isOver = (): boolean => performance.now() > until;
@@ -61,43 +61,43 @@ describe('random attacks', () => {
       for (const socket of open) socket.destroy();
     });
 
-    async function attack(requests: readonly object[], halves: readonly string[]): Promise<void> {
+    async function attack(requests: readonly object[], partialRequests: readonly string[]): Promise<void> {
       for (let index = 0; !isOver(); index += 1) {
         const socket = connect(Number(port), hostname);
         // Read to the end: a socket that is never read does not notice that the server closed it.
         socket
           .on('error', () => undefined)
           .resume()
-          .write(halves[index % halves.length] ?? '');
+          .write(partialRequests[index % partialRequests.length] ?? '');
         open.add(socket);
         socket.once('close', () => open.delete(socket));
         const body = JSON.stringify(requests[index % requests.length]);
-        const answer = await fetch(`${url}/v1/parse`, { method: 'POST', headers: JSON_TYPE, body });
-        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-        await answer.arrayBuffer();
+        const response = await fetch(`${url}/v1/parse`, { method: 'POST', headers: JSON_TYPE, body });
+        statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+        await response.arrayBuffer();
       }
     }
 
     const latencies: number[] = [];
     async function checkHealth(): Promise<void> {
       while (!isOver()) {
-        const began = performance.now();
+        const startedAt = performance.now();
         expect((await fetch(`${url}/healthz`)).status).toBe(200);
-        latencies.push(performance.now() - began);
+        latencies.push(performance.now() - startedAt);
       }
     }
 
     const attackers = Array.from({ length: ATTACKERS }, async () =>
-      attack(fc.sample(parseRequest, 200), fc.sample(halfRequest, 200)),
+      attack(fc.sample(parseRequest, 200), fc.sample(partialRequest, 200)),
     );
     await Promise.all([checkHealth(), ...attackers]);
     latencies.sort((a, b) => a - b);
     const p99 = latencies[Math.floor(latencies.length * 0.99)] ?? 0;
     if (process.env['ATTACK_SECONDS'] !== undefined) {
-      const figures = [0.5, 0.99, 1].map((part) => latencies[Math.ceil(latencies.length * part) - 1]?.toFixed(0));
-      const answers = [...statuses].map(([status, times]) => `${times} x ${status}`).join(', ');
+      const percentiles = [0.5, 0.99, 1].map((part) => latencies[Math.ceil(latencies.length * part) - 1]?.toFixed(0));
+      const statusCounts = [...statuses].map(([status, times]) => `${times} x ${status}`).join(', ');
       process.stdout.write(
-        `health: ${latencies.length} checks, p50/p99/max ${figures.join('/')} ms; attacks: ${answers}\n`,
+        `health: ${latencies.length} checks, p50/p99/max ${percentiles.join('/')} ms; attacks: ${statusCounts}\n`,
       );
     }
     // Client and server share one process here, so this is an upper bound.

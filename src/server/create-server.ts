@@ -73,14 +73,14 @@ export function createServer(options: ServerOptions): SluiceServer {
       `Cannot listen on "${host}" without tokens, because other machines could reach the server. Configure tokens (SLUICE_TOKENS), or listen on ${DEFAULT_HOST}.`,
     );
   }
-  const ending = new AbortController();
+  const shutdown = new AbortController();
   let isDraining = false;
   const checkAcceptsWork = (): void => {
     if (isDraining) throw new RequestError('SHUTTING_DOWN', 'The server is shutting down. Try again in a few seconds.');
   };
 
   const data = resolve(options.data);
-  const checkParts = createReadyCheck({ store, writesTo: options.hasWorker === true ? data : undefined });
+  const checkStoreAndData = createReadyCheck({ store, writesTo: options.hasWorker === true ? data : undefined });
   const context: ServerContext = {
     store,
     lead,
@@ -101,9 +101,9 @@ export function createServer(options: ServerOptions): SluiceServer {
     checkAcceptsWork,
     async checkReady() {
       checkAcceptsWork();
-      await checkParts();
+      await checkStoreAndData();
     },
-    ending: ending.signal,
+    shutdownSignal: shutdown.signal,
   };
   return {
     ...createApp(context),
@@ -114,7 +114,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     },
     end() {
       isDraining = true;
-      ending.abort();
+      shutdown.abort();
     },
   };
 }

@@ -67,13 +67,13 @@ function generateRequests(endpoint: Endpoint, known: readonly string[], example:
 function generateBodies(schema: NonNullable<Endpoint['body']>, example: object): fc.Arbitrary<string> {
   const valid = arbitraryFromSchema(schema) as fc.Arbitrary<object>;
   const startsWork = valid.chain((value) =>
-    fc.subarray(Object.entries(value)).map((some) => ({ ...Object.fromEntries(some), ...example })),
+    fc.subarray(Object.entries(value)).map((fields) => ({ ...Object.fromEntries(fields), ...example })),
   );
   const shapes = schema.anyOf ?? [schema];
   const keys = shapes.flatMap(({ properties = {} }) => Object.keys(properties));
   const hasWrongField = fc
     .tuple(startsWork, fc.constantFrom(...keys, 'unknown'), oddValue)
-    .map(([value, key, odd]) => ({ ...value, [key]: odd }));
+    .map(([value, key, oddField]) => ({ ...value, [key]: oddField }));
   return fc.oneof(
     { weight: 2, arbitrary: valid.map((value) => JSON.stringify(value)) },
     { weight: 2, arbitrary: fc.constant(JSON.stringify(example)) },
@@ -106,11 +106,11 @@ const oddHeaders = fc
     { requiredKeys: [] },
   )
   .map((headers): Record<string, string> => {
-    const sent = Object.entries(headers).map(([name, value]) => [name, value.replaceAll(/[^\u0020-\u007e]/g, '?')]);
-    return { 'content-type': 'application/json', ...(Object.fromEntries(sent) as Record<string, string>) };
+    const entries = Object.entries(headers).map(([name, value]) => [name, value.replaceAll(/[^\u0020-\u007e]/g, '?')]);
+    return { 'content-type': 'application/json', ...(Object.fromEntries(entries) as Record<string, string>) };
   });
 
-async function openPlayground(database: string) {
+async function openPopulatedServer(database: string) {
   const server = await openServer({ database });
   const { post, work, store } = server;
   const order = { issue_ref: 'acme/shop#12', role: 'qa', repo_dir: work, worker: 'scripted', instructions: 'x' };
@@ -141,7 +141,7 @@ describe('random requests', () => {
     'cause no internal error, over %s',
     async (kind) => {
       const folder = await makeFolder({});
-      const { app, known, examples } = await openPlayground(
+      const { app, known, examples } = await openPopulatedServer(
         kind === 'memory:' ? kind : `sqlite:${join(folder, 'fuzz.db')}`,
       );
       const anyRequest = fc.oneof(
@@ -154,11 +154,11 @@ describe('random requests', () => {
       const statuses = new Set<number>();
       await fc.assert(
         fc.asyncProperty(anyRequest, async ({ path, ...init }) => {
-          const answer = await app.request(path, init);
-          statuses.add(answer.status);
-          expect(answer.status).toBeLessThan(500);
-          await checkResponse(init.method, path, answer);
-          await answer.body?.cancel();
+          const response = await app.request(path, init);
+          statuses.add(response.status);
+          expect(response.status).toBeLessThan(500);
+          await checkResponse(init.method, path, response);
+          await response.body?.cancel();
         }),
         { numRuns: REQUESTS / 2 },
       );

@@ -44,8 +44,8 @@ describe('a server on a port', () => {
     const { url } = await startServer();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' });
-    const answer = await fetch(`${url}/v1/parse`, { method: 'POST', headers: json, body: '{"text":"{a:1}"}' });
-    expect(await answer.json()).toMatchObject({ status: 'success', value: { a: 1 } });
+    const response = await fetch(`${url}/v1/parse`, { method: 'POST', headers: json, body: '{"text":"{a:1}"}' });
+    expect(await response.json()).toMatchObject({ status: 'success', value: { a: 1 } });
   });
 
   it('reports an address that is in use', async () => {
@@ -71,8 +71,8 @@ describe('a server on a port', () => {
 
   it('refuses an unknown host name', async () => {
     const { sendRaw } = await startServer();
-    const answer = await sendRaw('GET /v1/runs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
-    expect(answer).toMatch(/^HTTP\/1\.1 421 /);
+    const response = await sendRaw('GET /v1/runs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
+    expect(response).toMatch(/^HTTP\/1\.1 421 /);
   });
 
   it.each([
@@ -105,11 +105,11 @@ describe('a server on a port', () => {
 
   it('refuses a body whose announced size is too large before it is sent', async () => {
     const { sendRaw } = await startServer();
-    const answer = await sendRaw(
+    const response = await sendRaw(
       'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\nConnection: close\r\n\r\n',
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-    expect(answer).toContain('BODY_TOO_LARGE');
+    expect(response).toMatch(/^HTTP\/1\.1 413 /);
+    expect(response).toContain('BODY_TOO_LARGE');
   });
 
   it('counts a body that arrives in chunks, and refuses it once it is too large', async () => {

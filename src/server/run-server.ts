@@ -47,12 +47,14 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const server = createServer({ web: CONSOLE_FOLDER, hasWorker: worker !== undefined, ...options });
   // While the server handles a request, its connection is idle and must not be closed for it.
   const stallMs = Math.max(STALL_MS, server.context.settings.limits.requestMs + STALL_MARGIN_MS);
-  const { store, logger, ending } = server.context;
+  const { store, logger, shutdownSignal } = server.context;
   const onError = (error: Error): void => logger.warn('cannot accept a connection', { error: error.message });
   const listening: Listening = await listen(server, { host, port, stallMs, onError });
   const consoleUrl = options.notify?.consoleUrl ?? listening.url;
   const notifier =
-    options.notify === undefined ? undefined : startNotifier({ ...options.notify, consoleUrl, store, logger, ending });
+    options.notify === undefined
+      ? undefined
+      : startNotifier({ ...options.notify, consoleUrl, store, logger, shutdownSignal });
   return {
     url: listening.url,
     server,
@@ -99,7 +101,7 @@ export async function listen(
   { app, directRoutes }: Pick<SluiceServer, 'app' | 'directRoutes'>,
   { host, port, stallMs = STALL_MS, onError = () => undefined }: ListenOptions,
 ): Promise<Listening> {
-  const handleByHono = getRequestListener(app.fetch);
+  const handleWithHono = getRequestListener(app.fetch);
   const server = createHttpServer(
     {
       maxHeaderSize: HEADER_BYTES,
@@ -108,7 +110,7 @@ export async function listen(
       keepAliveTimeout: IDLE_MS,
       connectionsCheckingInterval: HEADERS_MS / 2,
     },
-    createDirectListener(directRoutes, (incoming, outgoing) => void handleByHono(incoming, outgoing)),
+    createDirectListener(directRoutes, (incoming, outgoing) => void handleWithHono(incoming, outgoing)),
   );
   const limit = await chooseConnectionLimit();
   server.maxConnections = limit;

@@ -37,7 +37,7 @@ export interface ServerContext {
   /** Throws `SHUTTING_DOWN` once new work is refused. */
   readonly checkAcceptsWork: () => void;
   /** Aborted when the server shuts down: streams close, so their readers reconnect elsewhere. */
-  readonly ending: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** Counts requests and parsed inputs for the server's metrics. */

@@ -56,15 +56,15 @@ function startLoad(client: () => Client, folder: string) {
     await Promise.all([read(id, 'fcmp', onEvent), read(id, 'rasp', async () => undefined)]);
   }
 
-  async function talk(place: number, turn: number): Promise<void> {
+  async function startTalker(index: number, turn: number): Promise<void> {
     const command = ['/bin/sh', join(folder, 'talker.sh'), String(turn)];
-    const workdir = join(folder, 'work', String(place));
+    const workdir = join(folder, 'work', String(index));
     const { id } = await client().startRun({ body: { engine: 'command', command, workdir } });
     await follow(id);
   }
 
-  async function ask(place: number): Promise<void> {
-    const workdir = join(folder, 'work', String(place));
+  async function ask(index: number): Promise<void> {
+    const workdir = join(folder, 'work', String(index));
     const body = { engine: 'codex', prompt: 'Paint it.', mode: 'interactive', workdir } as const;
     const { id } = await client().startRun({ body });
     await follow(id, async (event) => {
@@ -88,9 +88,9 @@ function startLoad(client: () => Client, folder: string) {
     });
   }
 
-  async function order(place: number, turn: number): Promise<void> {
+  async function order(index: number, turn: number): Promise<void> {
     const status = ['ok', 'silent', 'fail'][turn % 3] ?? 'ok';
-    const repo_dir = join(folder, 'work', String(place));
+    const repo_dir = join(folder, 'work', String(index));
     // Each issue gets three, and the last is escalated to the inbox.
     const request = { issue_ref: `acme/shop#${Math.floor((turn + 1) / 3)}`, role: 'qa', repo_dir, worker: 'scripted' };
     const submitted = await client().submitOrder({ body: { ...request, instructions: `0.05 ${status}` } });
@@ -108,8 +108,8 @@ function startLoad(client: () => Client, folder: string) {
   }
 
   const loops = [
-    repeat(async (turn) => talk(0, turn)),
-    repeat(async (turn) => talk(1, turn)),
+    repeat(async (turn) => startTalker(0, turn)),
+    repeat(async (turn) => startTalker(1, turn)),
     repeat(async () => ask(2)),
     repeat(async () => ask(3)),
     repeat(async (turn) => order(4, turn)),
@@ -160,7 +160,7 @@ describe('a server that is killed again and again', () => {
       });
       const { acknowledged } = load;
 
-      const lost = await checkRuns(store, acknowledged);
+      const orphanedCount = await checkRuns(store, acknowledged);
       for (const [issueRef, runId] of acknowledged.orders) {
         expect((await store.findOrder(issueRef, runId))?.state).toMatch(/^(?:settled|canceled)$/);
       }
@@ -169,7 +169,7 @@ describe('a server that is killed again and again', () => {
       }
       const events = [...acknowledged.events.values()].reduce((total, { length }) => total + length, 0);
       report(
-        `${KILLS} kills: ${acknowledged.runs.length} runs, ${acknowledged.orders.length} orders, ${acknowledged.replies.length} replies and ${acknowledged.decisions.length} decisions acknowledged, none lost; ${acknowledged.events.size} readers got ${events} events, each once and in order; ${lost} runs ended with their worker and say so`,
+        `${KILLS} kills: ${acknowledged.runs.length} runs, ${acknowledged.orders.length} orders, ${acknowledged.replies.length} replies and ${acknowledged.decisions.length} decisions acknowledged, none lost; ${acknowledged.events.size} readers got ${events} events, each once and in order; ${orphanedCount} runs ended with their worker and say so`,
       );
     },
   );
@@ -186,16 +186,16 @@ function countMissing({ runs, orders, replies, decisions }: Acknowledged): numbe
  * their worker.
  */
 async function checkRuns(store: Store, acknowledged: Acknowledged): Promise<number> {
-  let lost = 0;
+  let orphanedCount = 0;
   for (const id of acknowledged.runs) {
     const run = await store.findRun(id);
     expect(run?.state).toBe('ended');
-    if (run?.result?.error?.code === 'WORKER_GONE') lost += 1;
+    if (run?.result?.error?.code === 'WORKER_GONE') orphanedCount += 1;
     const log = { fcmp: await readAll(store, id, 'fcmp'), rasp: await readAll(store, id, 'rasp') };
     for (const protocol of ['fcmp', 'rasp'] as const)
       expect(acknowledged.events.get(`${protocol} ${id}`)).toEqual(log[protocol]);
-    const replied = log.fcmp.filter((event) => 'type' in event && event.type === 'user.input.replied');
-    expect(replied.length).toBeGreaterThanOrEqual(acknowledged.replies.filter((answered) => answered === id).length);
+    const replies = log.fcmp.filter((event) => 'type' in event && event.type === 'user.input.replied');
+    expect(replies.length).toBeGreaterThanOrEqual(acknowledged.replies.filter((answered) => answered === id).length);
   }
-  return lost;
+  return orphanedCount;
 }

@@ -1,5 +1,5 @@
 /** A point in time. */
-export const moment = {
+export const timeParameter = {
   type: 'string',
   pattern: '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d{1,9})?Z)?$',
   description: 'A date, or a time in UTC: 2026-11-15 or 2026-11-15T08:00:00Z.',

@@ -11,15 +11,15 @@ import {
 import { defineEndpoint, json } from '../endpoint.js';
 import { definePage, pageQuery } from '../shapes/lists.js';
 import { statisticsSchema } from '../shapes/statistics.js';
-import { moment } from './parameters.js';
+import { timeParameter } from './parameters.js';
 
 const executionQuery = {
   issue_ref: name,
   run_id: name,
   worker: name,
   decision: decisionAction,
-  since: moment,
-  until: moment,
+  since: timeParameter,
+  until: timeParameter,
 } as const;
 
 const redeliveredSchema = object({
@@ -105,8 +105,8 @@ export const readStatistics = defineEndpoint({
   scope: 'read',
   summary: 'Returns statistics over time: outcomes, latency and drift of runs, open inbox items.',
   query: {
-    since: moment,
-    until: moment,
+    since: timeParameter,
+    until: timeParameter,
     step: {
       type: 'integer',
       minimum: 60,

@@ -4,7 +4,7 @@ import { created, defineEndpoint, json } from '../endpoint.js';
 import { definePage, pageQuery } from '../shapes/lists.js';
 import { offerSchema } from '../shapes/offer.js';
 import { runRequestSchema, runSchema, runSummarySchema } from '../shapes/run.js';
-import { moment, search } from './parameters.js';
+import { timeParameter, search } from './parameters.js';
 
 const protocol = {
   ...oneOf(['fcmp', 'rasp', 'agui', 'acp']),
@@ -60,10 +60,10 @@ export const listRuns = defineEndpoint({
     },
     outcome: runOutcome,
     repair_level: repairLevel,
-    since: moment,
-    until: moment,
-    ended_since: moment,
-    ended_until: moment,
+    since: timeParameter,
+    until: timeParameter,
+    ended_since: timeParameter,
+    ended_until: timeParameter,
     model: name,
     engine_version: name,
   },

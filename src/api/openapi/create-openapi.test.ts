@@ -13,7 +13,7 @@ interface DescribedOperation {
   readonly parameters: readonly { readonly name: string; readonly description?: string }[];
 }
 
-const all = Object.entries<Endpoint>(ENDPOINTS);
+const endpoints = Object.entries<Endpoint>(ENDPOINTS);
 
 describe('the OpenAPI document', () => {
   const document = createOpenApi('1.2.3');
@@ -35,18 +35,24 @@ describe('the OpenAPI document', () => {
   });
 
   it.each(['http://127.0.0.1:7171', '/'])('has no errors in Redocly and Scalar, served at %s', async (url) => {
-    const served = createOpenApi('1.2.3', { url });
+    const servedDocument = createOpenApi('1.2.3', { url });
     const config = await createConfig({ extends: ['recommended-strict'] });
-    const problems = await lintFromString({ source: JSON.stringify(served), config });
+    const problems = await lintFromString({ source: JSON.stringify(servedDocument), config });
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
-    expect(await validate(JSON.parse(JSON.stringify(served)) as object)).toMatchObject({ valid: true, errors: [] });
+    expect(await validate(JSON.parse(JSON.stringify(servedDocument)) as object)).toMatchObject({
+      valid: true,
+      errors: [],
+    });
   });
 
   it('is rejected by both if it is invalid', async () => {
-    const wrong = { ...document, paths: { '/v1/x': { get: { operationId: 'x', responses: {}, parameters: [{}] } } } };
+    const invalidDocument = {
+      ...document,
+      paths: { '/v1/x': { get: { operationId: 'x', responses: {}, parameters: [{}] } } },
+    };
     const config = await createConfig({ extends: ['recommended-strict'] });
-    expect((await lintFromString({ source: JSON.stringify(wrong), config })).length).toBeGreaterThan(0);
-    expect(await validate(JSON.parse(JSON.stringify(wrong)) as object)).toMatchObject({ valid: false });
+    expect((await lintFromString({ source: JSON.stringify(invalidDocument), config })).length).toBeGreaterThan(0);
+    expect(await validate(JSON.parse(JSON.stringify(invalidDocument)) as object)).toMatchObject({ valid: false });
   });
 
   it('describes the path parameters', () => {
@@ -83,7 +89,7 @@ describe('the OpenAPI document', () => {
     expect(text.length).toBeLessThan(120_000);
   });
 
-  it.each(all)('%s has examples that match its schemas', (name, { body, response }) => {
+  it.each(endpoints)('%s has examples that match its schemas', (name, { body, response }) => {
     const parts = [
       ['request', body],
       ['response', response.schema],
@@ -91,8 +97,8 @@ describe('the OpenAPI document', () => {
     for (const [part, schema] of parts) {
       if (schema === undefined) continue;
       const example = findExample(name as EndpointName, part, schema);
-      const checked = fromJsonSchema(schema)['~standard'].validate(example);
-      expect([part, checked]).toEqual([part, { value: example }]);
+      const result = fromJsonSchema(schema)['~standard'].validate(example);
+      expect([part, result]).toEqual([part, { value: example }]);
     }
   });
 
@@ -103,17 +109,19 @@ describe('the OpenAPI document', () => {
 
 describe('the table of endpoints', () => {
   it('has one endpoint for a method and a path', () => {
-    const routes = all.map(([, { method, path }]) => `${method} ${path}`);
+    const routes = endpoints.map(([, { method, path }]) => `${method} ${path}`);
     expect(new Set(routes).size).toBe(routes.length);
   });
 
-  it.each(all)('%s has valid schemas', (_, { body, query = {}, response }) => {
+  it.each(endpoints)('%s has valid schemas', (_, { body, query = {}, response }) => {
     const schemas = [body, response.schema, ...Object.values(query)].filter((schema) => schema !== undefined);
     expect(() => schemas.map((schema) => fromJsonSchema(schema))).not.toThrow();
   });
 
   it('requires a scope for every change', () => {
-    const open = all.filter(([, { method, scope }]) => method === 'POST' && scope === 'none').map(([name]) => name);
+    const open = endpoints
+      .filter(([, { method, scope }]) => method === 'POST' && scope === 'none')
+      .map(([name]) => name);
     // A trigger has a signature instead of a token; src/server/handlers/triggers.test.ts checks that nothing else is
     // accepted.
     expect(open).toEqual(['receiveTrigger', 'openSession', 'closeSession']);

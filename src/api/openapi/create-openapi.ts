@@ -51,7 +51,7 @@ export function createOpenApi(
           description: 'The reason why the request failed, with a code and what to do.',
           content: {
             'application/problem+json': {
-              schema: components.refer(problemSchema),
+              schema: components.toReference(problemSchema),
               example: sampleSchema(problemSchema as unknown as AnySchema),
             },
           },
@@ -89,7 +89,7 @@ export interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, AnySchema>> } & Readonly<Record<string, object>>;
 }
 
-function describeOperation(name: EndpointName, definition: Endpoint, { refer }: Components): object {
+function describeOperation(name: EndpointName, definition: Endpoint, { toReference }: Components): object {
   const { summary, scope, body, path, problems = [] } = definition;
   const codes = problems.length === 0 ? '' : ` Problem codes: ${problems.join(', ')}.`;
   return {
@@ -97,7 +97,7 @@ function describeOperation(name: EndpointName, definition: Endpoint, { refer }: 
     tags: [getTag(path)],
     summary,
     description: `${scope === 'none' ? 'No token needed.' : `Requires the scope \`${scope}\`.`}${codes}`,
-    parameters: describeParameters(definition, refer),
+    parameters: describeParameters(definition, toReference),
     ...(body === undefined
       ? {}
       : {
@@ -105,14 +105,14 @@ function describeOperation(name: EndpointName, definition: Endpoint, { refer }: 
             required: true,
             content: {
               'application/json': {
-                schema: refer(body, `${capitalize(name)}Request`),
+                schema: toReference(body, `${capitalize(name)}Request`),
                 example: findExample(name, 'request', body),
               },
             },
           },
         }),
     responses: {
-      ...describeResponse(name, definition, refer),
+      ...describeResponse(name, definition, toReference),
       '4XX': { $ref: '#/components/responses/Problem' },
       '5XX': { $ref: '#/components/responses/Problem' },
     },
@@ -120,7 +120,11 @@ function describeOperation(name: EndpointName, definition: Endpoint, { refer }: 
   };
 }
 
-function describeResponse(name: EndpointName, { summary, response }: Endpoint, refer: Components['refer']): object {
+function describeResponse(
+  name: EndpointName,
+  { summary, response }: Endpoint,
+  toReference: Components['toReference'],
+): object {
   const { status, media, alternative, schema } = response;
   const content =
     schema === undefined
@@ -129,7 +133,7 @@ function describeResponse(name: EndpointName, { summary, response }: Endpoint, r
         )
       : {
           [media]: {
-            schema: refer(schema, `${capitalize(name)}Response`),
+            schema: toReference(schema, `${capitalize(name)}Response`),
             example: findExample(name, 'response', schema),
           },
         };

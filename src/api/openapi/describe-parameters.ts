@@ -39,8 +39,11 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
 };
 
 /** Describes an endpoint's parameters. */
-export function describeParameters({ path, query = {} }: Endpoint, refer: (schema: object) => AnySchema): object[] {
-  const inPath = [...path.matchAll(/(?:(\w+)\/)?\{(\w+)\}/g)].map(([, segment = '', name = '']) => ({
+export function describeParameters(
+  { path, query = {} }: Endpoint,
+  toReference: (schema: object) => AnySchema,
+): object[] {
+  const pathParameters = [...path.matchAll(/(?:(\w+)\/)?\{(\w+)\}/g)].map(([, segment = '', name = '']) => ({
     name,
     in: 'path',
     required: true,
@@ -50,15 +53,15 @@ export function describeParameters({ path, query = {} }: Endpoint, refer: (schem
     }),
     schema: { type: 'string' },
   }));
-  const inQuery = Object.entries(query).map(([name, schema]) => {
+  const queryParameters = Object.entries(query).map(([name, schema]) => {
     const { description = QUERY_PARAMETERS[name], ...undescribed } = schema;
     return {
       name,
       in: 'query',
       required: false,
       ...(description === undefined ? {} : { description }),
-      schema: refer(undescribed),
+      schema: toReference(undescribed),
     };
   });
-  return [...inPath, ...inQuery];
+  return [...pathParameters, ...queryParameters];
 }

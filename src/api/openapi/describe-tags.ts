@@ -27,6 +27,8 @@ export function getTag(path: string): string {
 
 /** Lists the tags of these paths, in the order of the document. */
 export function listTags(paths: readonly string[]): Tag[] {
-  const used = new Set(paths.map(getTag));
-  return [...TAGS, SERVER].filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description }));
+  const usedTags = new Set(paths.map(getTag));
+  return [...TAGS, SERVER]
+    .filter(({ name }) => usedTags.has(name))
+    .map(({ name, description }) => ({ name, description }));
 }

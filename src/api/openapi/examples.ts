@@ -48,7 +48,7 @@ const HANDWRITTEN: Partial<Record<EndpointName, { readonly request?: unknown; re
 };
 
 /** Realistic values by field name. */
-const BY_NAME: Readonly<Record<string, unknown>> = {
+const EXAMPLES_BY_NAME: Readonly<Record<string, unknown>> = {
   id: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',
   run: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',
   run_id: '2026-11-15-backend-0001',
@@ -101,8 +101,8 @@ export function sampleSchema(schema: AnySchema, name = '', depth = 0): unknown {
   if (Array.isArray(choices)) return choices[0] as unknown;
   if (Array.isArray(anyOf)) return sampleSchema(anyOf[0] as AnySchema, name, depth);
   const [kind] = Array.isArray(type) ? (type as unknown[]) : [type];
-  const known = BY_NAME[name];
-  if (typeof known === kind || (kind === 'integer' && typeof known === 'number')) return known;
+  const example = EXAMPLES_BY_NAME[name];
+  if (typeof example === kind || (kind === 'integer' && typeof example === 'number')) return example;
   switch (kind) {
     case 'object':
       return sampleObject(schema, depth);
@@ -111,7 +111,7 @@ export function sampleSchema(schema: AnySchema, name = '', depth = 0): unknown {
         ? [sampleSchema(schema['items'] as AnySchema, name.replace(/s$/, ''), depth + 1)]
         : [];
     case 'string':
-      return sampleText(pattern);
+      return sampleString(pattern);
     case 'integer':
     case 'number':
       return typeof minimum === 'number' ? minimum : typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : 0;
@@ -130,7 +130,7 @@ function sampleObject({ properties = {}, required = [] }: AnySchema, depth: numb
 }
 
 /** Returns a string that matches a pattern. The API uses patterns only for times, hashes and names. */
-function sampleText(pattern: unknown): string {
+function sampleString(pattern: unknown): string {
   const samples = ['text', '2026-11-15T08:00:00.000Z', '2026-11-15-backend-0001', '0'.repeat(64), 'acme/shop#12'];
   if (typeof pattern !== 'string') return 'text';
   return samples.find((sample) => new RegExp(pattern, 'u').test(sample)) ?? 'text';

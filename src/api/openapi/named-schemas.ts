@@ -36,8 +36,8 @@ import { waitingSchema } from '../shapes/waiting.js';
 export type AnySchema = Readonly<Record<string, unknown>>;
 
 /** Lists the schemas that have a name in the document. All others are inlined. */
-function listNamed(): readonly (readonly [string, AnySchema])[] {
-  const named = {
+function listNamedSchemas(): readonly (readonly [string, AnySchema])[] {
+  const namedSchemas = {
     Change: changeSchema,
     CommentPreview: commentPreviewSchema,
     Decision: orderRecordSchema.properties.decision.anyOf[0],
@@ -72,13 +72,13 @@ function listNamed(): readonly (readonly [string, AnySchema])[] {
     WorkResult: workResult,
     Worker: workerSchema,
   };
-  return Object.entries<object>(named).map(([name, schema]) => [name, schema as AnySchema] as const);
+  return Object.entries<object>(namedSchemas).map(([name, schema]) => [name, schema as AnySchema] as const);
 }
 
 /** Collects a document's schemas by name. */
 export interface Components {
   /** Returns the schema, or a reference to it if it has a name. A schema without a name gets `fallbackName`, if given. */
-  readonly refer: (schema: object, fallbackName?: string) => AnySchema;
+  readonly toReference: (schema: object, fallbackName?: string) => AnySchema;
   /** All referenced schemas, by name. */
   readonly schemas: Readonly<Record<string, AnySchema>>;
 }
@@ -104,10 +104,10 @@ const OMITTED_KEYWORDS = new Set(['$id', '$schema']);
 
 /** Creates an empty collection. Shapes are composed of each other, so a schema is recognised by object identity. */
 export function createComponents(): Components {
-  const names = new Map(listNamed().map(([name, schema]) => [schema, name]));
+  const names = new Map(listNamedSchemas().map(([name, schema]) => [schema, name]));
   const schemas: Record<string, AnySchema> = {};
 
-  function refer(schema: object, fallbackName?: string): AnySchema {
+  function toReference(schema: object, fallbackName?: string): AnySchema {
     const name = names.get(schema as AnySchema) ?? fallbackName;
     if (name === undefined) return rewrite(schema as AnySchema);
     if (schemas[name] === undefined) {
@@ -129,11 +129,11 @@ export function createComponents(): Components {
 
   function rewriteKeyword(key: string, value: unknown): unknown {
     if (typeof value !== 'object' || value === null) return value;
-    if (SCHEMA_KEYWORDS.has(key)) return refer(value);
-    if (LIST_KEYWORDS.has(key) && Array.isArray(value)) return value.map((part: object) => refer(part));
+    if (SCHEMA_KEYWORDS.has(key)) return toReference(value);
+    if (LIST_KEYWORDS.has(key) && Array.isArray(value)) return value.map((part: object) => toReference(part));
     if (!OBJECT_KEYWORDS.has(key)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, refer(part as object)]));
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, toReference(part as object)]));
   }
 
-  return { refer, schemas };
+  return { toReference, schemas };
 }

@@ -78,8 +78,8 @@ async function serve(context: CommandContext, flags: AcpFlags, io: CommandIo, si
   const launchers = listLaunchers(runs.agents);
   const launcher = Object.hasOwn(launchers, flags.engine) ? launchers[flags.engine] : undefined;
   if (launcher === undefined || flags.engine === 'command') {
-    const known = Object.keys(launchers).filter((engine) => engine !== 'command');
-    throw new MisuseError(`Unknown engine "${flags.engine}". Use one of: ${known.join(', ')}.`);
+    const engines = Object.keys(launchers).filter((engine) => engine !== 'command');
+    throw new MisuseError(`Unknown engine "${flags.engine}". Use one of: ${engines.join(', ')}.`);
   }
   const { model, maxRetries: max_retries, timeout, env } = flags;
   const permissions: AcpPermissions = flags.permissions ?? (launcher.canAsk === true ? 'ask' : 'safe');

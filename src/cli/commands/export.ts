@@ -73,7 +73,7 @@ async function runHtmlExport(
       if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
       return renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
     },
-    { isReadOnly: true, canLackDatabase: true },
+    { isReadOnly: true, allowsMissingDatabase: true },
   );
   const handle = await openNew(file);
   try {

@@ -47,7 +47,7 @@ async function execute(
   request: unknown,
   context: CommandContext,
   io: CommandIo,
-  interrupted: AbortSignal,
+  interruption: AbortSignal,
 ): Promise<{ readonly record: OrderRecord; readonly race: readonly OrderRecord[] }> {
   const { startWorker, waitForOrder } = await import('../../dispatch/index.js');
   const { store, lead } = context;
@@ -58,16 +58,16 @@ async function execute(
   }
   const worker = startWorker({ store, lead, ...readWorkerSettings(context), takes: ['orders'] });
   const stopImmediately = (): void => void worker.stop({ graceMs: 0 });
-  interrupted.addEventListener('abort', stopImmediately, { once: true });
+  interruption.addEventListener('abort', stopImmediately, { once: true });
   try {
     const onWaiting = (waiting: WaitingFor): void =>
       void io.stderr.write(formatLine(`${order.issue_ref}: waiting for ${describeWaitingFor(waiting)}`));
-    await waitForOrder(store, name, { signal: interrupted, onWaiting }).catch((error: unknown) => {
-      if (!interrupted.aborted) throw error;
+    await waitForOrder(store, name, { signal: interruption, onWaiting }).catch((error: unknown) => {
+      if (!interruption.aborted) throw error;
     });
   } finally {
     await worker.stop();
-    interrupted.removeEventListener('abort', stopImmediately);
+    interruption.removeEventListener('abort', stopImmediately);
   }
   await lead.deliver();
   const runIds = [order.run_id, ...rivals.map((rival) => rival.order.run_id)];

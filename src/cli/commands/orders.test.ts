@@ -182,10 +182,10 @@ describe('sluice resolve', () => {
 
   it('queues a new run for a retry, and refuses to do so a second time', async () => {
     const { id } = await createInboxItem();
-    const again = ['resolve', id, '--action', 'retry', '--why', 'once more', '--who', 'Ada'];
-    const first = await sluice(...again);
+    const retryArgs = ['resolve', id, '--action', 'retry', '--why', 'once more', '--who', 'Ada'];
+    const first = await sluice(...retryArgs);
     expect(JSON.parse(first.stdout)).toMatchObject({ new_run: { run_id: expect.stringMatching(/-backend-0002$/) } });
-    const { exitCode, stderr } = await sluice(...again);
+    const { exitCode, stderr } = await sluice(...retryArgs);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('CONFLICT');
   });
@@ -221,8 +221,8 @@ describe('sluice executions', () => {
     const at = String(all[0]?.['at']);
     expect(await list('executions', '--since', at)).toEqual(all.slice(0, 1));
     expect(await list('executions', '--until', at)).toEqual(all.slice(1));
-    const some = await list('executions', '--decision', 'advance');
-    expect(some).toMatchObject([
+    const filtered = await list('executions', '--decision', 'advance');
+    expect(filtered).toMatchObject([
       { issue_ref: 'acme/shop#1', worker: 'honest', exit_code: 0, parse_path: expect.any(String) },
     ]);
     const csv = (await sluice('executions', '--csv')).stdout.split('\r\n');

@@ -50,9 +50,9 @@ async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: C
   }
   const selection = id === undefined ? { sink: sink ?? '' } : { id };
   const count = await withContext(flags, io, async ({ store, lead }) => {
-    const due = await store.redeliver(selection, store.now());
+    const redelivered = await store.redeliver(selection, store.now());
     await lead.deliver();
-    return due;
+    return redelivered;
   });
   // A sink can have no undelivered comments, but an id must identify an undelivered comment.
   if (count === 0 && id !== undefined) {

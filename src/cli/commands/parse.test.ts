@@ -55,8 +55,8 @@ describe('sluice parse', () => {
       expect([exitCode, output]).toEqual([1, undefined]);
       expect(stderr).toContain(`${code}: `);
       expect(stderr).toContain(option);
-      const { output: detailed } = await parseCommand(text, args);
-      expect(detailed).toMatchObject({ error: { code, hint: expect.stringContaining(option) } });
+      const { output: detailedOutput } = await parseCommand(text, args);
+      expect(detailedOutput).toMatchObject({ error: { code, hint: expect.stringContaining(option) } });
     },
   );
 
@@ -148,12 +148,12 @@ describe('sluice parse', () => {
   });
 
   it('uses the candidate that --prefer selects', async () => {
-    const two = 'First {"file":"a","line":1} then {"file":"b","line":2}.';
+    const twoObjects = 'First {"file":"a","line":1} then {"file":"b","line":2}.';
     for (const [prefer, file] of [
       ['first', 'a'],
       ['last', 'b'],
     ] as const) {
-      const { output } = await parseCommand(two, ['--prefer', prefer, '--schema', 'issue.json']);
+      const { output } = await parseCommand(twoObjects, ['--prefer', prefer, '--schema', 'issue.json']);
       expect(output).toMatchObject({ value: { file } });
     }
   });
@@ -173,9 +173,9 @@ describe('sluice parse', () => {
   });
 
   it.each(['{"a":', '['])('reports a typed error for valid JSON with 100,000 levels of %s', async (opening) => {
-    const deep = opening.repeat(100_000) + '1' + (opening === '[' ? ']' : '}').repeat(100_000);
+    const deepJson = opening.repeat(100_000) + '1' + (opening === '[' ? ']' : '}').repeat(100_000);
     for (const args of [[], ['--schema', 'issue.json'], ['--numbers', 'bigint']]) {
-      expect(await parseCommand(deep, args)).toMatchObject({
+      expect(await parseCommand(deepJson, args)).toMatchObject({
         exitCode: 1,
         output: { error: { code: 'LIMIT_EXCEEDED' } },
       });
@@ -184,13 +184,13 @@ describe('sluice parse', () => {
 
   it('stops reading at the byte limit with an error', async () => {
     const block = new Uint8Array(1024 * 1024).fill(0x20);
-    const endless = {
+    const endlessInput = {
       isTerminal: false,
       async *[Symbol.asyncIterator]() {
         for (;;) yield block;
       },
     };
-    const io = { ...createMemoryIo({}), openStdin: () => endless };
+    const io = { ...createMemoryIo({}), openStdin: () => endlessInput };
     expect(await run(['parse', '--label', 'agent'], io)).toBe(1);
     expect(readOutput(io)).toMatchObject({
       error: {

@@ -20,12 +20,12 @@ export function addRepairCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runRepair(file: string | undefined, io: CommandIo): Promise<ExitCode> {
   const input = await readInput(file, MAX_INPUT_BYTES, io);
-  if ('tooLong' in input) return refuse(`The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`, io);
+  if ('tooLong' in input) return printError(`The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`, io);
   let repaired: string;
   try {
     repaired = repairJson(input.text);
   } catch (error) {
-    if (isSluiceError(error)) return refuse(`${error.code}: ${error.message}`, io);
+    if (isSluiceError(error)) return printError(`${error.code}: ${error.message}`, io);
     throw error;
   }
   // Unchanged when piped; a terminal might interpret control characters that JSON allows inside strings.
@@ -33,7 +33,7 @@ async function runRepair(file: string | undefined, io: CommandIo): Promise<ExitC
   return EXIT.success;
 }
 
-async function refuse(reason: string, io: CommandIo): Promise<ExitCode> {
+async function printError(reason: string, io: CommandIo): Promise<ExitCode> {
   await io.stderr.write(formatLine(reason));
   return EXIT.failed;
 }

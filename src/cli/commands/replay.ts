@@ -56,7 +56,7 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
     const isPath = config === undefined || existsSync(dir) || dir.includes('/');
     const run = isPath ? dir : await openRunById(config, dir);
     const id = isPath && config !== undefined ? await findRunId(dir, config.data) : dir;
-    const captured = config === undefined || id === undefined ? undefined : await findCaptured(id, config);
+    const captured = config === undefined || id === undefined ? undefined : await findCapturedStreams(id, config);
     return await withProgress(io, { label: 'replay', unit: 'bytes' }, async (onProgress) =>
       replayRunFolder(run, {
         onWarning: warnings.add,
@@ -89,7 +89,7 @@ async function findRunId(path: string, folder: string): Promise<string | undefin
 }
 
 /** Reads the sizes and hashes of the captured streams from the database; undefined if the run is not there. */
-async function findCaptured(run: string, { database }: Config): Promise<RunResult['captured']> {
+async function findCapturedStreams(run: string, { database }: Config): Promise<RunResult['captured']> {
   if (isMissing(database)) return undefined;
   const { openStore } = await import('../../store/index.js');
   const store = await openStore(database);

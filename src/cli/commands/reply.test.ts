@@ -13,7 +13,7 @@ const AGENT = fileURLToPath(new URL('../../runs/scenarios/fixtures/acp-agent.mjs
 const WRITE = { toolCallId: 'c1', title: 'Write a.txt', kind: 'edit', rawInput: { file_path: 'a.txt' } };
 
 /** A run whose agent asks for permission to write a file, and waits. */
-async function startAsking() {
+async function startWaitingRun() {
   const data = await makeFolder({ 'work/README.md': 'x' });
   const script = join(data, 'script.json');
   await writeFile(script, JSON.stringify({ prompts: [[{ ask: WRITE }, { say: 'Done.' }, { end: 'end_turn' }]] }));
@@ -46,15 +46,15 @@ it.each([
   ['--allow', 'yes'],
   ['--deny', 'no'],
 ])('answers a permission request with %s, and records who and why', { timeout: 60_000 }, async (flag, option) => {
-  const { reply, replied } = await startAsking();
+  const { reply, replied } = await startWaitingRun();
   const { exitCode, stdout } = await reply('RUN1', flag, '--who', 'Ada', '--why', 'the diff is right');
   expect({ exitCode, printed: JSON.parse(stdout) }).toMatchObject({ exitCode: 0, printed: { run: 'RUN1' } });
   expect(await replied()).toMatchObject({ option_id: option, by: 'person', who: 'Ada', why: 'the diff is right' });
 });
 
 it('refuses a reply without a choice, to an unknown run, or to a question that is not open', async () => {
-  const { reply } = await startAsking();
-  const refusals = [
+  const { reply } = await startWaitingRun();
+  const rejectedReplies = [
     [['RUN1'], 'No reply given'],
     [['RUN2', '--allow'], 'Run "RUN2" not found'],
     [
@@ -62,7 +62,7 @@ it('refuses a reply without a choice, to an unknown run, or to a question that i
       'Choose an open permission request of run "RUN1" with --question: px_1_1',
     ],
   ] as const;
-  for (const [flags, message] of refusals) {
+  for (const [flags, message] of rejectedReplies) {
     expect(await reply(...flags)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(message) });
   }
 });

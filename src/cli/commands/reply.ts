@@ -48,7 +48,7 @@ async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<
     throw new MisuseError('No reply given. Use --allow, --deny or --text.');
   return withContext(flags, io, async ({ store }) => {
     const { answerPermission, replyToRun } = await import('../../server/index.js');
-    const options = { store, ending: new AbortController().signal, timeoutMs: TIMEOUT_MS };
+    const options = { store, shutdownSignal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
     const status =
       text === undefined
         ? await answerPermission(options, run, await chooseAnswer(store, run, flags))
@@ -79,9 +79,9 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
   }
   const option = chooseOption(request.options, allow === true ? 'allow' : 'deny');
   if (option === undefined) {
-    const offered = request.options.map(({ label }) => label).join(', ');
+    const labels = request.options.map(({ label }) => label).join(', ');
     throw new MisuseError(
-      `The agent does not offer this answer, only: ${offered}. Use the console or POST /v1/runs/{id}/reply.`,
+      `The agent does not offer this answer, only: ${labels}. Use the console or POST /v1/runs/{id}/reply.`,
     );
   }
   return {

@@ -97,8 +97,8 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     await prepareDataFolder(config.data);
     await printSettings(config, flags, io);
     const tracer = await openCommandTracing(config, { io });
-    const traced = { ...spec, ...omitUndefined({ traceparent: readTraceparent() }) };
-    const run = startRun(traced, {
+    const tracedSpec = { ...spec, ...omitUndefined({ traceparent: readTraceparent() }) };
+    const run = startRun(tracedSpec, {
       data,
       ...omitUndefined({ programs, agents, approvals, sandbox, secrets, tracer }),
       // Every warning is also in the result, so with --watch-json stderr contains only events.
@@ -121,11 +121,11 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
 
 /** Prints the result as JSON, or as Markdown for a CI job's summary page. */
 async function printResult(
-  ended: { readonly run: Run; readonly result: RunResult; readonly engine: string; readonly durationMs: number },
+  endedRun: { readonly run: Run; readonly result: RunResult; readonly engine: string; readonly durationMs: number },
   { summary, summaryFile }: RunFlags,
   io: CommandIo,
 ): Promise<void> {
-  const { run, result, engine, durationMs } = ended;
+  const { run, result, engine, durationMs } = endedRun;
   if (summary === true || summaryFile !== undefined) {
     const { renderSummary } = await import('../../report/index.js');
     const markdown = renderSummary({ id: run.id, engine, durationMs, link: readJobLink(process.env), result });

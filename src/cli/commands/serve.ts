@@ -67,13 +67,13 @@ async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
   }
 }
 
-interface Serving {
+interface ServeOptions {
   readonly flags: ServeFlags;
   readonly io: CommandIo;
   readonly interruption: Interruption;
 }
 
-async function serve(context: CommandContext, { flags, io, interruption }: Serving): Promise<ExitCode> {
+async function serve(context: CommandContext, { flags, io, interruption }: ServeOptions): Promise<ExitCode> {
   const [{ runServer, readServerSettings, createMetrics }, { createArchive, createNotifyPost }, { watchTokens }] =
     await Promise.all([import('../../server/index.js'), import('../../config/index.js'), import('../watch-tokens.js')]);
   const { config, wrappers, store, lead, logger, knownSecrets, tracing } = context;
@@ -118,7 +118,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
     try {
       await io.stdout.write(`${running.url}\n`);
       const page = localToken === undefined ? running.url : `${running.url}/#token=${localToken}`;
-      await announce({ data, console: page }, { io, logger });
+      await printLocations({ data, console: page }, { io, logger });
       // Masked only from now on, because the printed console URL contains it.
       if (localToken !== undefined) knownSecrets.add([localToken]);
       await services.showDemo();
@@ -152,12 +152,13 @@ async function chooseLocalToken(config: Config, host: string | undefined): Promi
  * Shows the console address and the data folder: as text at a terminal, otherwise in the log. The address on stdout is
  * for scripts.
  */
-async function announce(
-  facts: { readonly data: string; readonly console: string },
-  { io, logger }: Pick<Serving, 'io'> & Pick<CommandContext, 'logger'>,
+async function printLocations(
+  locations: { readonly data: string; readonly console: string },
+  { io, logger }: Pick<ServeOptions, 'io'> & Pick<CommandContext, 'logger'>,
 ): Promise<void> {
-  if (!io.stderr.isTerminal) logger.info('server started', facts);
-  else await io.stderr.write(formatLine(`console: ${facts.console}`) + formatLine(`data folder: ${facts.data}`));
+  if (!io.stderr.isTerminal) logger.info('server started', locations);
+  else
+    await io.stderr.write(formatLine(`console: ${locations.console}`) + formatLine(`data folder: ${locations.data}`));
 }
 
 interface ServiceOptions {

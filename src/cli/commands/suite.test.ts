@@ -18,14 +18,14 @@ beforeEach(async () => {
   const write = `require('node:fs').writeFileSync(process.env.SLUICE_RUN_DIR + '/work_result.json', JSON.stringify({
     IssueRef: process.env.SLUICE_ISSUE_REF, RunId: process.env.SLUICE_RUN_ID, Status: 'ok', Summary: 'Did it.',
     Changes: { PR: 'https://example.org/1' }, Tests: 'n/a' }))`;
-  const wrap = (source: string): object => ({
+  const createWrapper = (source: string): object => ({
     type: 'script',
     command: [process.execPath, '-e', source],
     inject: 'env',
   });
   folder = await makeFolder({
     'sluice.config.json': JSON.stringify({
-      wrappers: { honest: wrap(write), silent: wrap(`console.log('all done, trust me ${SECRET}')`) },
+      wrappers: { honest: createWrapper(write), silent: createWrapper(`console.log('all done, trust me ${SECRET}')`) },
       secrets: { patterns: ['hunter2'] },
     }),
     'schema.json': JSON.stringify(SCHEMA),
@@ -58,8 +58,8 @@ async function order(worker: string): Promise<string> {
 async function runPrinting(text: string): Promise<string> {
   const program = [process.execPath, '-e', `process.stdout.write(${JSON.stringify(text)})`];
   const options = ['--schema', join(folder, 'schema.json'), '--workdir', join(folder, 'repository')];
-  const ran = await sluice('run', '--engine', 'command', ...options, ...locationArgs(), '--', ...program);
-  return String(ran.json()['run_id']);
+  const runOutput = await sluice('run', '--engine', 'command', ...options, ...locationArgs(), '--', ...program);
+  return String(runOutput.json()['run_id']);
 }
 
 const edit = async (file: string, change: (text: string) => string): Promise<void> => {
@@ -259,9 +259,9 @@ describe('a suite that cannot be used', () => {
         ...locationArgs(),
       );
     await damage(join(folder, 'suite', 'bad'));
-    const ran = await sluice('suite', 'run', ...suiteArgs(), '--junit', join(folder, 'report.xml'));
-    expect(ran.exitCode).toBe(1);
-    expect(ran.json()).toMatchObject({
+    const runOutput = await sluice('suite', 'run', ...suiteArgs(), '--junit', join(folder, 'report.xml'));
+    expect(runOutput.exitCode).toBe(1);
+    expect(runOutput.json()).toMatchObject({
       reports: [
         { name: 'bad', status: 'broken' },
         { name: 'good', status: 'same' },
@@ -273,9 +273,9 @@ describe('a suite that cannot be used', () => {
 
   it('is not accepted in part if one of its cases cannot be read', async () => {
     await writeFile(join(folder, 'answer.txt'), '{"line": 3}');
-    const answer = ['--answer', join(folder, 'answer.txt')];
+    const answerArgs = ['--answer', join(folder, 'answer.txt')];
     for (const name of ['a-changed', 'b-broken'])
-      await sluice('suite', 'add', ...answer, '--name', name, ...suiteArgs(), ...locationArgs());
+      await sluice('suite', 'add', ...answerArgs, '--name', name, ...suiteArgs(), ...locationArgs());
     await edit('a-changed/answer.txt', () => '{"line": 4}');
     await edit('b-broken/case.json', () => '{');
     expect(await sluice('suite', 'accept', '--all', ...suiteArgs())).toMatchObject({

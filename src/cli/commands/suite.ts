@@ -103,7 +103,7 @@ async function runAdd(run: string | undefined, flags: AddFlags, io: CommandIo): 
   const { writeCase } = await import('../../suite/index.js');
   const newCase = await withContext(flags, io, async (context) => makeCase(run, flags, context, io), {
     isReadOnly: true,
-    canLackDatabase: true,
+    allowsMissingDatabase: true,
   });
   const name = flags.name ?? newCase.name;
   const folder = await writeCase(resolve(flags.suite), name, newCase.files);

@@ -101,8 +101,11 @@ describe('sluice translate', () => {
 
   test('follows a folder to its end and closes the open parts of a projection', async () => {
     const dir = await copyRecording();
-    const followed = await runCommand('translate', dir, '--follow', '--to', 'agui');
-    expect(followed).toMatchObject({ exitCode: 0, rows: (await runCommand('translate', dir, '--to', 'agui')).rows });
+    const followOutput = await runCommand('translate', dir, '--follow', '--to', 'agui');
+    expect(followOutput).toMatchObject({
+      exitCode: 0,
+      rows: (await runCommand('translate', dir, '--to', 'agui')).rows,
+    });
   });
 
   test('exits without an error on Ctrl-C and when its reader closes the pipe', { timeout: 30_000 }, async () => {
@@ -112,10 +115,10 @@ describe('sluice translate', () => {
     await writeFile(join(dir, 'stdout.1.log'), 'a line of text\n'.repeat(20_000));
     const interrupted = startProcess('translate', dir, '--follow');
     interrupted.child.stdout.once('data', () => interrupted.child.kill('SIGINT'));
-    const unread = startProcess('translate', dir);
-    unread.child.stdout.once('data', () => unread.child.stdout.destroy());
+    const translateProcess = startProcess('translate', dir);
+    translateProcess.child.stdout.once('data', () => translateProcess.child.stdout.destroy());
     expect(await interrupted.ended).toEqual({ exitCode: 0, stderr: '' });
-    expect(await unread.ended).toEqual({ exitCode: 0, stderr: '' });
+    expect(await translateProcess.ended).toEqual({ exitCode: 0, stderr: '' });
   });
 
   test('stops without an error when its reader closes the pipe', async () => {

@@ -35,17 +35,17 @@ describe('a configuration that an agent writes', () => {
 
   it('is executed only after a person at the terminal has answered yes', async () => {
     await writeFile(join(project, 'sluice.config.json'), '{"programs": {"codex": "./x"}}');
-    const asked: string[] = [];
-    const answer = (line: string) => async (question: string) => {
-      asked.push(question);
+    const questions: string[] = [];
+    const createAsk = (line: string) => async (question: string) => {
+      questions.push(question);
       return line;
     };
-    expect((await sluice(['inbox'], answer('\n'))).exitCode).toBe(2);
-    expect((await sluice(['inbox'], answer('maybe\n'))).exitCode).toBe(2);
-    expect((await sluice(['inbox'], answer('Yes\n'))).exitCode).toBe(0);
-    expect((await sluice(['inbox'], answer('n\n'))).exitCode).toBe(0);
-    expect(asked).toHaveLength(3);
-    expect(asked[0]).toContain('It sets programs. Trust it? [y/N] ');
+    expect((await sluice(['inbox'], createAsk('\n'))).exitCode).toBe(2);
+    expect((await sluice(['inbox'], createAsk('maybe\n'))).exitCode).toBe(2);
+    expect((await sluice(['inbox'], createAsk('Yes\n'))).exitCode).toBe(0);
+    expect((await sluice(['inbox'], createAsk('n\n'))).exitCode).toBe(0);
+    expect(questions).toHaveLength(3);
+    expect(questions[0]).toContain('It sets programs. Trust it? [y/N] ');
   });
 });
 

@@ -43,6 +43,6 @@ function renderValueCases({ name, options }: CommandShape): string[] {
 
 function renderWordCase({ name, options, words }: CommandShape): string {
   const flags = options.flatMap(({ names }) => names).join(' ');
-  const plain = words?.kind === 'words' ? words.words.join(' ') : '';
-  return `    ${name}) if [[ "$word" == -* ]]; then words='${flags}'; else words='${plain}'; fi ;;`;
+  const values = words?.kind === 'words' ? words.words.join(' ') : '';
+  return `    ${name}) if [[ "$word" == -* ]]; then words='${flags}'; else words='${values}'; fi ;;`;
 }

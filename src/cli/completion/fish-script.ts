@@ -2,24 +2,24 @@ import type { CommandShape, Completion, OptionShape, ProgramShape } from './comm
 
 /** Renders the completion script for fish, with descriptions. */
 export function renderFish({ name, commands, options }: ProgramShape): string {
-  const begin = `complete -c ${name}`;
+  const prefix = `complete -c ${name}`;
   const first = '-n __fish_use_subcommand';
   const lines = [
     `# ${name} completion for fish`,
     // File names are suggested only if a command takes files.
-    `${begin} -f`,
-    ...options.map((option) => `${begin} ${first} ${renderOption(option)}`),
-    ...commands.map((command) => `${begin} ${first} -a ${command.name} -d ${quote(command.description)}`),
-    ...commands.flatMap((command) => renderCommand(command, begin)),
+    `${prefix} -f`,
+    ...options.map((option) => `${prefix} ${first} ${renderOption(option)}`),
+    ...commands.map((command) => `${prefix} ${first} -a ${command.name} -d ${quote(command.description)}`),
+    ...commands.flatMap((command) => renderCommand(command, prefix)),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function renderCommand({ name, options, words }: CommandShape, begin: string): string[] {
+function renderCommand({ name, options, words }: CommandShape, prefix: string): string[] {
   const condition = `-n ${quote(`__fish_seen_subcommand_from ${name}`)}`;
   return [
-    ...options.map((option) => `${begin} ${condition} ${renderOption(option)}`),
-    ...(words === undefined || words.kind === 'anything' ? [] : [`${begin} ${condition} ${formatWords(words)}`]),
+    ...options.map((option) => `${prefix} ${condition} ${renderOption(option)}`),
+    ...(words === undefined || words.kind === 'anything' ? [] : [`${prefix} ${condition} ${formatWords(words)}`]),
   ];
 }
 

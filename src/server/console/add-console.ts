@@ -37,7 +37,7 @@ export function addConsole(
   const encode = createEncoder();
 
   const serve = (path: string, name: string, file: ConsoleFile, status: 200 | 404 = 200): void => {
-    const fixed = createHeaders(name, file);
+    const fixedHeaders = createHeaders(name, file);
     app.get(path, async (context: Context, next) => {
       if (status === 404 && !isNavigation(context)) return next();
       const requestId = newRequestId();
@@ -46,7 +46,7 @@ export function addConsole(
       } catch (error) {
         return createProblemResponse(error, requestId);
       }
-      const headers: Record<string, string> = { ...fixed, 'x-request-id': requestId };
+      const headers: Record<string, string> = { ...fixedHeaders, 'x-request-id': requestId };
       if (status === 200 && isCached(readHeader(context, 'if-none-match'), file.tag))
         return new Response(null, { status: 304, headers });
       const encoding = isText(file) ? chooseEncoding(readHeader(context, 'accept-encoding')) : 'identity';
@@ -113,9 +113,9 @@ function createEncoder(): (bytes: Buffer, encoding: Encoding) => Promise<Buffer>
   const cache = { br: new WeakMap<Buffer, Promise<Buffer>>(), gzip: new WeakMap<Buffer, Promise<Buffer>>() };
   return async (bytes, encoding) => {
     if (encoding === 'identity') return bytes;
-    const ready = cache[encoding].get(bytes) ?? compress[encoding](bytes);
-    cache[encoding].set(bytes, ready);
-    return ready;
+    const compressed = cache[encoding].get(bytes) ?? compress[encoding](bytes);
+    cache[encoding].set(bytes, compressed);
+    return compressed;
   };
 }
 

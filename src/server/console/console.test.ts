@@ -39,9 +39,9 @@ describe('the pages of the console', () => {
     '/charts',
   ])('%s is one document, for which no token is needed', async (path) => {
     const { get } = await openConsole();
-    const answer = await get(path);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(await answer.text()).toBe(HTML);
+    const response = await get(path);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(await response.text()).toBe(HTML);
   });
 
   it('load scripts and styles only from the console', async () => {
@@ -61,8 +61,8 @@ describe('the pages of the console', () => {
     const { headers } = await get('/');
     expect(headers.get('cache-control')).toBe('no-cache');
     const tag = headers.get('etag') ?? '';
-    const again = await get('/inbox', { 'if-none-match': `"other", ${tag}` });
-    expect([again.status, await again.text()]).toEqual([304, '']);
+    const revalidated = await get('/inbox', { 'if-none-match': `"other", ${tag}` });
+    expect([revalidated.status, await revalidated.text()]).toEqual([304, '']);
     expect((await get('/inbox', { 'if-none-match': 'W/"other"' })).status).toBe(200);
   });
 
@@ -76,16 +76,16 @@ describe('the pages of the console', () => {
 
   it('include a page for unknown paths, which only a browser gets', async () => {
     const { app } = await openConsole();
-    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
-    const page = await app.request('/nothing-here', { headers: browser });
+    const browserHeaders = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const page = await app.request('/nothing-here', { headers: browserHeaders });
     expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([
       404,
       'text/html; charset=utf-8',
       HTML,
     ]);
     for (const path of ['/v1/nothing', '/v1', '/assets/gone.js', '/gone.svg']) {
-      const answer = await app.request(path, { headers: browser });
-      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+      const response = await app.request(path, { headers: browserHeaders });
+      expect([path, response.status, response.headers.get('content-type')]).toEqual([
         path,
         404,
         'application/problem+json',
@@ -113,16 +113,16 @@ describe('the files of the console', () => {
 
   it('are sent compressed to clients that accept it', async () => {
     const { get } = await openConsole();
-    const ask = async (accepted: string) => get('/assets/index-a1.js', { 'accept-encoding': accepted });
-    const brotli = await ask('gzip, deflate, br');
+    const getScript = async (accepted: string) => get('/assets/index-a1.js', { 'accept-encoding': accepted });
+    const brotli = await getScript('gzip, deflate, br');
     expect([brotli.headers.get('content-encoding'), brotli.headers.get('vary')]).toEqual(['br', 'accept-encoding']);
     const bytes = Buffer.from(await brotli.arrayBuffer());
     expect(bytes.length).toBeLessThan(SCRIPT.length / 10);
     expect(brotli.headers.get('content-length')).toBe(String(bytes.length));
     expect(brotliDecompressSync(bytes).toString()).toBe(SCRIPT);
-    expect(gunzipSync(Buffer.from(await (await ask('gzip')).arrayBuffer())).toString()).toBe(SCRIPT);
-    const plain = await ask('identity');
-    expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, SCRIPT]);
+    expect(gunzipSync(Buffer.from(await (await getScript('gzip')).arrayBuffer())).toString()).toBe(SCRIPT);
+    const uncompressed = await getScript('identity');
+    expect([uncompressed.headers.get('content-encoding'), await uncompressed.text()]).toEqual([null, SCRIPT]);
   });
 
   it.each([
@@ -134,8 +134,8 @@ describe('the files of the console', () => {
     '/index.html',
   ])('are served only from the folder of the console: %s is not found', async (path) => {
     const { app } = await openConsole();
-    const answer = await app.request(path);
-    expect(answer.status).toBe(404);
+    const response = await app.request(path);
+    expect(response.status).toBe(404);
   });
 
   it('are never links', async () => {
@@ -155,8 +155,8 @@ describe('without a built console', () => {
     ['a folder without a page', { 'assets/a.js': '' }],
   ])('%s: the root path redirects to the API description', async (_, files) => {
     const { get } = await openConsole(files);
-    const answer = await get('/');
-    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
+    const response = await get('/');
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/docs']);
   });
 
   it('the folder may be missing', () => {
@@ -164,8 +164,8 @@ describe('without a built console', () => {
   });
 
   it('a folder that is too large is refused', async () => {
-    const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`${index}.js`, '']));
-    const web = await makeFolder(many);
+    const tooManyFiles = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`${index}.js`, '']));
+    const web = await makeFolder(tooManyFiles);
     expect(() => readConsole(web)).toThrow(expect.objectContaining({ code: 'INVALID_CONSOLE' }));
   });
 });

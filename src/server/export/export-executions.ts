@@ -72,6 +72,6 @@ export function formatCsvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const harmless = FORMULA.test(text) ? `'${text}` : text;
-  return `"${harmless.replaceAll('\0', '\u{FFFD}').replaceAll('"', '""')}"`;
+  const escaped = FORMULA.test(text) ? `'${text}` : text;
+  return `"${escaped.replaceAll('\0', '\u{FFFD}').replaceAll('"', '""')}"`;
 }

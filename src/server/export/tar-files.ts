@@ -28,21 +28,21 @@ export async function* tarFiles(
 
 /** Packs a file. A file that was deleted or replaced by a link since it was listed is skipped. */
 async function* tarFile(file: RunFile, path: string): AsyncGenerator<Uint8Array, void> {
-  const opened = await file.open();
-  if (opened === undefined) return;
+  const handle = await file.open();
+  if (handle === undefined) return;
   try {
-    const { size } = await opened.stat();
+    const { size } = await handle.stat();
     yield createHeader({ path, size, mtimeMs: file.mtimeMs, isFolder: false });
-    let at = 0;
-    for await (const chunk of readChunks(opened, { to: size })) {
+    let offset = 0;
+    for await (const chunk of readChunks(handle, { to: size })) {
       yield chunk;
-      at += chunk.length;
+      offset += chunk.length;
     }
     // A file that has since been truncated is padded with zeros, because its size is already in the header.
-    for (; at < size; at += ZEROS.length) yield ZEROS.subarray(0, size - at);
+    for (; offset < size; offset += ZEROS.length) yield ZEROS.subarray(0, size - offset);
     yield createPadding(size);
   } finally {
-    await opened.close();
+    await handle.close();
   }
 }
 

@@ -24,8 +24,8 @@ export async function createFileResponse(context: RequestContext, file: FileResp
   const range = parseByteRange(context.req.header('range'), size);
   if (range === 'unsatisfiable' || context.req.method === 'HEAD') await handle.close();
   if (range === 'unsatisfiable') return createRangeProblem(size, requestId);
-  const { from, to: wanted } = range ?? { from: 0, to: size };
-  const to = Math.min(wanted, from + maxBytes);
+  const { from, to: requestedEnd } = range ?? { from: 0, to: size };
+  const to = Math.min(requestedEnd, from + maxBytes);
   const headers = {
     'content-type': type,
     'content-disposition': 'attachment',

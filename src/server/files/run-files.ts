@@ -50,13 +50,13 @@ export function createFilesMissingError(
   code: 'RAW_NOT_FOUND' | 'FILE_NOT_FOUND' = 'RAW_NOT_FOUND',
 ): RequestError {
   const host = findHost(record);
-  const why =
+  const reason =
     record.state === 'queued'
       ? 'the run has not started. Try again later'
       : host === undefined || host === hostname()
         ? 'they were deleted, or are in the data folder of another worker'
         : `they are on "${host}", which executed the run${record.state === 'ended' ? ', and not in an archive' : ''}. Send the request to the server on that machine, or configure an archive`;
-  return new RequestError(code, `The files of the run are not on this machine: ${why}.`);
+  return new RequestError(code, `The files of the run are not on this machine: ${reason}.`);
 }
 
 /** A file of the run folder that is evidence of what happened. */
@@ -75,7 +75,7 @@ const MAX_ATTEMPTS = 20;
 /** Lists the files of a run that someone needs to verify a decision: known names and regular files only. */
 export async function listEvidence(folder: RunFolder): Promise<readonly EvidenceFile[]> {
   const attempts = (await folder.attempts()).slice(-MAX_ATTEMPTS);
-  const named: Omit<EvidenceFile, 'size'>[] = [
+  const candidates: Omit<EvidenceFile, 'size'>[] = [
     ...WORK_FILES.map((name) => ({ name, open: async () => folder.openWorkFile(name) })),
     ...attempts.flatMap((attempt) =>
       ATTEMPT_FILES.map((file) => ({
@@ -85,8 +85,8 @@ export async function listEvidence(folder: RunFolder): Promise<readonly Evidence
     ),
     ...listKeys(RUN_LOGS).map((log) => ({ name: RUN_LOGS[log], open: async () => folder.openLog(log) })),
   ];
-  const found = await Promise.all(named.map(async (file) => ({ ...file, size: await getSize(file.open) })));
-  return found.flatMap(({ size, ...file }) => (size === undefined ? [] : [{ ...file, size }]));
+  const sized = await Promise.all(candidates.map(async (file) => ({ ...file, size: await getSize(file.open) })));
+  return sized.flatMap(({ size, ...file }) => (size === undefined ? [] : [{ ...file, size }]));
 }
 
 /** Returns the size of a file; undefined if it is missing or not a regular file. */
@@ -121,8 +121,8 @@ async function readChanges(folder: RunFolder): Promise<FsDiff> {
   try {
     let changes = NO_CHANGES;
     for (const attempt of await folder.attempts()) {
-      const added = await readFsDiff(folder, attempt, () => undefined);
-      if (added !== undefined) changes = mergeFsDiffs(changes, added);
+      const attemptChanges = await readFsDiff(folder, attempt, () => undefined);
+      if (attemptChanges !== undefined) changes = mergeFsDiffs(changes, attemptChanges);
     }
     return changes;
   } catch (error) {

@@ -35,8 +35,8 @@ async function waitForQuestion(steps: readonly object[], limits: object = {}) {
     };
   };
   const reply = async (body: object) => {
-    const answer = await site.post(`${run}/reply`, body);
-    return { status: answer.status, code: (await readJson(answer))['code'] };
+    const response = await site.post(`${run}/reply`, body);
+    return { status: response.status, code: (await readJson(response))['code'] };
   };
   return { ...site, ended, reply };
 }
@@ -101,8 +101,8 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
 it('POST /v1/runs/{id}/reply is logged as an answer only if the run received it', async () => {
   const lines: string[] = [];
   const { post } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
-  const answer = await post('/v1/runs/gone/reply', { interaction_id: 'px_1_1', option_id: 'yes' });
-  expect(answer.status).toBe(404);
+  const response = await post('/v1/runs/gone/reply', { interaction_id: 'px_1_1', option_id: 'yes' });
+  expect(response.status).toBe(404);
   expect(lines.join('')).not.toContain('permission answered');
 });
 

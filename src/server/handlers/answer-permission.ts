@@ -15,7 +15,7 @@ const PAGE_SIZE = 1000;
  * answer or, if its process is gone, when the next attempt resumes the session.
  */
 export async function answerPermission(options: ReplyOptions, id: string, reply: PermissionReply) {
-  const { store, ending, timeoutMs } = options;
+  const { store, shutdownSignal, timeoutMs } = options;
   const search = new QuestionSearch(store, id, reply.interaction_id);
   await search.readNewEvents();
   const { question } = search;
@@ -35,7 +35,7 @@ export async function answerPermission(options: ReplyOptions, id: string, reply:
   const waker = createWaker();
   const stopWatching = store.watch(id, waker.wake);
   try {
-    while (!ending.aborted && performance.now() < until) {
+    while (!shutdownSignal.aborted && performance.now() < until) {
       // The run is loaded before its events, so no event is missed if it has ended.
       const run = await store.findRun(id);
       await search.readNewEvents();

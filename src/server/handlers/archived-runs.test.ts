@@ -13,7 +13,7 @@ const RUN = '01KA3ELSEWHERE';
 const BYTES = Buffer.alloc(2_500_000, 'over there\n');
 
 /** A server with neither the run folder nor the working folder of a run, which "another-host" executed. */
-async function openElsewhere(readWorkdir = (_here: string) => '/nowhere/at/all') {
+async function openOnOtherHost(readWorkdir = (_workdir: string) => '/nowhere/at/all') {
   const s3 = await openS3Server();
   const archive = await s3.open();
   const server = await openServer({ archive });
@@ -38,25 +38,25 @@ async function openElsewhere(readWorkdir = (_here: string) => '/nowhere/at/all')
     await archive.upload(RUN, file);
     await file.close();
   };
-  const growing = await makeFolder({});
+  const growingFolder = await makeFolder({});
   /** Copies the run as its worker does, with the given content in its first stream. */
-  const grow = async (stdout: Buffer) => {
-    await mkdir(join(growing, '.audit'), { recursive: true });
-    await writeFile(join(growing, '.audit', 'stdout.1.log'), stdout);
-    await archive.openGrowingCopy(RUN).update(await listAuditFiles(growing));
+  const uploadPart = async (stdout: Buffer) => {
+    await mkdir(join(growingFolder, '.audit'), { recursive: true });
+    await writeFile(join(growingFolder, '.audit', 'stdout.1.log'), stdout);
+    await archive.openGrowingCopy(RUN).update(await listAuditFiles(growingFolder));
   };
-  return { ...server, s3, end, upload, grow };
+  return { ...server, s3, end, upload, uploadPart };
 }
 
 describe('a run of another machine', () => {
   it('is read from the archive: raw bytes, ranges, files, artifacts and export', async () => {
-    const { get, end, upload } = await openElsewhere();
+    const { get, end, upload } = await openOnOtherHost();
     await end();
     await upload();
     const part = await get(`/v1/runs/${RUN}/raw/1/stdout`, { range: 'bytes=2200000-2200010' });
     expect([part.status, await part.text()]).toEqual([206, 'over there\n']);
-    const whole = Buffer.from(await (await get(`/v1/runs/${RUN}/raw/1/stdout`)).arrayBuffer());
-    expect(whole.equals(BYTES)).toBe(true);
+    const allBytes = Buffer.from(await (await get(`/v1/runs/${RUN}/raw/1/stdout`)).arrayBuffer());
+    expect(allBytes.equals(BYTES)).toBe(true);
     expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({
       host: 'another-host',
       source: 'archive',
@@ -70,7 +70,7 @@ describe('a run of another machine', () => {
   });
 
   it('names the machine that has its files if the archive does not have them', async () => {
-    const { get, end } = await openElsewhere();
+    const { get, end } = await openOnOtherHost();
     expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({ host: 'another-host', source: null });
     await end();
     expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({
@@ -90,7 +90,7 @@ describe('a run of another machine', () => {
   });
 
   it('is never shown with files that this machine has at the same path', async () => {
-    const { get, end, upload, work } = await openElsewhere((here) => here);
+    const { get, end, upload, work } = await openOnOtherHost((workdir) => workdir);
     await mkdir(join(work, 'out'));
     await writeFile(join(work, 'out', 'a.txt'), 'a file of this machine');
     await end();
@@ -103,11 +103,11 @@ describe('a run of another machine', () => {
   });
 
   it('can be read as far as it was copied, while it grows and after its worker and disk are lost', async () => {
-    const { get, end, grow } = await openElsewhere();
-    await grow(BYTES.subarray(0, 1000));
+    const { get, end, uploadPart } = await openOnOtherHost();
+    await uploadPart(BYTES.subarray(0, 1000));
     const running = await get(`/v1/runs/${RUN}/raw/1/stdout`);
     expect([running.status, await running.text()]).toEqual([200, BYTES.toString('utf8', 0, 1000)]);
-    await grow(BYTES);
+    await uploadPart(BYTES);
     const part = await get(`/v1/runs/${RUN}/raw/1/stdout`, { range: 'bytes=2200000-2200010' });
     expect([part.status, await part.text()]).toEqual([206, 'over there\n']);
     await end();
@@ -120,7 +120,7 @@ describe('a run of another machine', () => {
   });
 
   it('responds with 503 while the archive cannot be used, and does not ask the archive for a run that has not started', async () => {
-    const { get, end, s3, store } = await openElsewhere();
+    const { get, end, s3, store } = await openOnOtherHost();
     s3.fault = () => 'disconnect';
     await store.createRun({ id: '01KA3WAITING', spec: sampleSpec(), state: 'queued', now: 0 });
     expect((await get(`/v1/runs/01KA3WAITING/raw/1/stdout`)).status).toBe(404);

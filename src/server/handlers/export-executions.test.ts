@@ -35,11 +35,11 @@ function readCsv(text: string): string[][] {
 describe('the export of executions', () => {
   it('is a table with a row for every execution, the newest first', async () => {
     const { get } = await openExecutions([{ reason: 'one, "two"\nthree' }, { exit_code: -1, command: ['a', 'b c'] }]);
-    const answer = await get('/v1/executions/export');
-    expect(answer.headers.get('content-type')).toMatch(/^text\/csv; charset=utf-8/);
-    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="sluice-audit-2026-11-15.csv"');
-    const [head = [], ...rows] = readCsv(await answer.text());
-    const column = (name: string) => rows.map((row) => row[head.indexOf(name)]);
+    const response = await get('/v1/executions/export');
+    expect(response.headers.get('content-type')).toMatch(/^text\/csv; charset=utf-8/);
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="sluice-audit-2026-11-15.csv"');
+    const [columns = [], ...rows] = readCsv(await response.text());
+    const column = (name: string) => rows.map((row) => row[columns.indexOf(name)]);
     expect(column('issue_ref')).toEqual(['local#1', 'local#0']);
     expect(column('reason')[1]).toBe('one, "two"\nthree');
     expect(column('exit_code')).toEqual(['-1', '0']);
@@ -49,9 +49,9 @@ describe('the export of executions', () => {
 
   it('is a line of JSON for every execution if NDJSON is requested', async () => {
     const { get, store } = await openExecutions([{}, {}]);
-    const answer = await get('/v1/executions/export?format=ndjson');
-    expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
-    const lines = (await answer.text()).trimEnd().split('\n');
+    const response = await get('/v1/executions/export?format=ndjson');
+    expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+    const lines = (await response.text()).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual((await store.listExecutions({})).items);
   });
 
@@ -68,8 +68,8 @@ describe('the export of executions', () => {
 
   it('is read page by page', async () => {
     const { get } = await openExecutions(Array.from({ length: 520 }, () => ({})));
-    const answer = await get('/v1/executions/export?format=ndjson');
-    const ids = (await answer.text()).trimEnd().split('\n');
+    const response = await get('/v1/executions/export?format=ndjson');
+    const ids = (await response.text()).trimEnd().split('\n');
     expect(new Set(ids).size).toBe(520);
   });
 
@@ -77,9 +77,9 @@ describe('the export of executions', () => {
     const { get } = await openExecutions([
       { reason: '=HYPERLINK("http://evil.example")', worker: '@x', result_code: '-1' },
     ]);
-    const [head = [], row = []] = readCsv(await (await get('/v1/executions/export')).text());
-    expect(row[head.indexOf('reason')]).toBe(`'=HYPERLINK("http://evil.example")`);
-    expect([row[head.indexOf('worker')], row[head.indexOf('result_code')]]).toEqual(["'@x", "'-1"]);
+    const [columns = [], row = []] = readCsv(await (await get('/v1/executions/export')).text());
+    expect(row[columns.indexOf('reason')]).toBe(`'=HYPERLINK("http://evil.example")`);
+    expect([row[columns.indexOf('worker')], row[columns.indexOf('result_code')]]).toEqual(["'@x", "'-1"]);
   });
 });
 

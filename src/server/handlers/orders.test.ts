@@ -49,10 +49,10 @@ describe('an order over HTTP', () => {
     const url = 'https://git.example.org/shop.git';
     const { post, order, work } = await openOrders({ repos: [{ url, push: true, maxBytes: 1 }] });
     const request = { ...order({}), repo_dir: undefined };
-    const answer = await readJson(post('/v1/orders', { ...request, repo: url }));
-    expect(answer).toMatchObject({ state: 'queued', order: { repo: url, repo_dir: url } });
-    const elsewhere = post('/v1/orders', { ...request, repo: 'https://elsewhere.example.org/x.git' });
-    expect(await readJson(elsewhere)).toMatchObject({ status: 400, code: 'UNKNOWN_REPO' });
+    const response = await readJson(post('/v1/orders', { ...request, repo: url }));
+    expect(response).toMatchObject({ state: 'queued', order: { repo: url, repo_dir: url } });
+    const unknownRepo = post('/v1/orders', { ...request, repo: 'https://elsewhere.example.org/x.git' });
+    expect(await readJson(unknownRepo)).toMatchObject({ status: 400, code: 'UNKNOWN_REPO' });
     expect(await readJson(post('/v1/orders', request))).toMatchObject({ status: 400, code: 'INVALID_WORK_REQUEST' });
     // A path in the field `repo` must also be under the roots.
     expect(await readJson(post('/v1/orders', { ...request, repo: '/etc' }))).toMatchObject({
@@ -114,8 +114,8 @@ describe('an order over HTTP', () => {
       .toMatchObject({ runs: [{ decision: { action: 'needs-human' } }, { decision: { action: 'needs-human' } }] });
     const race = await readJson(get(`${PATH}/race`));
     const [, second] = race['runs'] as { readonly run_id: string; readonly inbox_id: string }[];
-    const choice = { action: 'accept', why: 'the better one', who: 'Ada' };
-    expect((await post(`/v1/inbox/${second?.inbox_id}/resolve`, choice)).status).toBe(200);
+    const acceptance = { action: 'accept', why: 'the better one', who: 'Ada' };
+    expect((await post(`/v1/inbox/${second?.inbox_id}/resolve`, acceptance)).status).toBe(200);
     expect(await readJson(get(`${PATH}/race`))).toMatchObject({ winner: second?.run_id });
     expect((await get('/v1/issues/unknown%231/race')).status).toBe(404);
   });
@@ -146,8 +146,8 @@ describe('an order over HTTP', () => {
     ['a folder outside of the roots', { repo_dir: '/etc' }, 403, 'FOLDER_NOT_ALLOWED'],
   ])('is refused for %s', async (_, fields, status, code) => {
     const { post, order, store } = await openOrders();
-    const answer = await post('/v1/orders', order({}, fields));
-    expect({ status: answer.status, code: (await readJson(answer))['code'] }).toEqual({ status, code });
+    const response = await post('/v1/orders', order({}, fields));
+    expect({ status: response.status, code: (await readJson(response))['code'] }).toEqual({ status, code });
     expect((await store.listOrders({})).items).toEqual([]);
   });
 
@@ -184,10 +184,10 @@ describe('an inbox item over HTTP', () => {
     startWork();
     const path = `/v1/inbox/${String((await waitForItem())['id'])}/resolve`;
     const comments = [{ path: 'a.ts', line: 3, side: 'new', text: 'Why?' }];
-    const answer = { action: 'reject', why: 'no', comments };
-    const wrong = { ...answer, comments: [{ path: 'a.ts', line: -1, side: 'new', text: 'Why?' }] };
-    expect(await readJson(post(path, wrong))).toMatchObject({ status: 400, code: 'INVALID_BODY' });
-    expect(await readJson(post(path, answer))).toMatchObject({ resolution: { action: 'reject', comments } });
+    const resolution = { action: 'reject', why: 'no', comments };
+    const invalidResolution = { ...resolution, comments: [{ path: 'a.ts', line: -1, side: 'new', text: 'Why?' }] };
+    expect(await readJson(post(path, invalidResolution))).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+    expect(await readJson(post(path, resolution))).toMatchObject({ resolution: { action: 'reject', comments } });
   });
 
   it('has its evidence, and an exact preview of the comment', async () => {
@@ -199,11 +199,11 @@ describe('an inbox item over HTTP', () => {
     expect(item).toMatchObject({ issue_ref: ISSUE, resolution: null, reading: { source: 'none' } });
     expect(await readJson(get(path))).toEqual(item);
 
-    const answer = { action: 'reject', why: 'nothing was done', who: 'Grace' };
-    const { comment } = await readJson(post(`${path}/preview`, answer));
+    const resolution = { action: 'reject', why: 'nothing was done', who: 'Grace' };
+    const { comment } = await readJson(post(`${path}/preview`, resolution));
     expect(await readJson(get(path))).toMatchObject({ resolution: null });
     expect(await readJson(get('/v1/inbox?settled=true'))).toMatchObject({ items: [] });
-    expect(await readJson(post(`${path}/resolve`, answer))).toMatchObject({
+    expect(await readJson(post(`${path}/resolve`, resolution))).toMatchObject({
       resolution: { who: 'Grace', action: 'reject' },
     });
     const { items } = (await readJson(get('/v1/outbox'))) as { items: { trigger: string; body: string }[] };
@@ -220,14 +220,14 @@ describe('an inbox item over HTTP', () => {
     startWork();
     const { id } = await waitForItem();
     for (const action of ['preview', 'resolve']) {
-      const answer = await post(`/v1/inbox/${String(id)}/${action}`, { action: 'accept', why: 'x' });
-      expect(await readJson(answer)).toMatchObject({ status: 422, code: 'NOTHING_TO_ACCEPT' });
-      const bad = await post(`/v1/inbox/${String(id)}/${action}`, {
+      const response = await post(`/v1/inbox/${String(id)}/${action}`, { action: 'accept', why: 'x' });
+      expect(await readJson(response)).toMatchObject({ status: 422, code: 'NOTHING_TO_ACCEPT' });
+      const invalidResponse = await post(`/v1/inbox/${String(id)}/${action}`, {
         action: 'edit',
         why: 'x',
         result: { status: 'great' },
       });
-      expect(await readJson(bad)).toMatchObject({ status: 400, code: 'INVALID_WORK_RESULT' });
+      expect(await readJson(invalidResponse)).toMatchObject({ status: 400, code: 'INVALID_WORK_RESULT' });
       const odd = await post(`/v1/inbox/${String(id)}/${action}`, { action: 'reject', why: 'x', result: {} });
       expect(await readJson(odd)).toMatchObject({ status: 400, code: 'INVALID_RESOLUTION' });
     }
@@ -247,8 +247,12 @@ describe('an inbox item over HTTP', () => {
     });
     const { issue } = (await readJson(get(PATH))) as { issue: { active_run_id: string } };
     for (const action of ['preview', 'resolve']) {
-      const late = await post(`${path}/${action}`, { action: 'reject', why: 'x' });
-      expect(await readJson(late)).toMatchObject({ status: 409, code: 'CONFLICT', active_run_id: issue.active_run_id });
+      const lateResponse = await post(`${path}/${action}`, { action: 'reject', why: 'x' });
+      expect(await readJson(lateResponse)).toMatchObject({
+        status: 409,
+        code: 'CONFLICT',
+        active_run_id: issue.active_run_id,
+      });
     }
   });
 
@@ -260,8 +264,8 @@ describe('an inbox item over HTTP', () => {
     startWork();
     const { id } = await waitForItem(authorization);
     const path = `/v1/inbox/${String(id)}/resolve`;
-    const forged = await post(path, { action: 'reject', why: 'x', who: 'grace' }, authorization);
-    expect(await readJson(forged)).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+    const forgedResponse = await post(path, { action: 'reject', why: 'x', who: 'grace' }, authorization);
+    expect(await readJson(forgedResponse)).toMatchObject({ status: 400, code: 'INVALID_BODY' });
     expect(await readJson(post(path, { action: 'reject', why: 'x' }, authorization))).toMatchObject({
       resolution: { who: 'ada' },
     });

@@ -17,21 +17,24 @@ describe('POST /v1/parse', () => {
   ])('returns the same result as the command for %s', async (_, body) => {
     const { post } = await openServer();
     const { text, profile, allow_partial: allowPartial } = { profile: undefined, allow_partial: undefined, ...body };
-    const answer = await post('/v1/parse', body);
-    expect(answer.status).toBe(200);
+    const response = await post('/v1/parse', body);
+    expect(response.status).toBe(200);
     const expected = toParseOutput(
       parse(text, undefined, { profile: profile ?? 'default', allowPartial: allowPartial ?? false }),
     );
-    expect(await readJson(answer)).toEqual(JSON.parse(JSON.stringify(expected)));
+    expect(await readJson(response)).toEqual(JSON.parse(JSON.stringify(expected)));
   });
 
-  it.each([undefined, { type: 'object' }])('returns valid JSON as it was written, with schema %j', async (given) => {
-    const { post } = await openServer();
-    const text = ' {"price": 2.50, "id": 98765432109876543210, "note": "$& \\u00e9"}\n';
-    const answer = await (await post('/v1/parse', { text, ...(given && { schema: given }) })).text();
-    expect(answer).toContain(`"value":${text}`);
-    expect(JSON.parse(answer)).toEqual(JSON.parse(JSON.stringify(toParseOutput(parse(text)))));
-  });
+  it.each([undefined, { type: 'object' }])(
+    'returns valid JSON as it was written, with schema %j',
+    async (anySchema) => {
+      const { post } = await openServer();
+      const text = ' {"price": 2.50, "id": 98765432109876543210, "note": "$& \\u00e9"}\n';
+      const response = await (await post('/v1/parse', { text, ...(anySchema && { schema: anySchema }) })).text();
+      expect(response).toContain(`"value":${text}`);
+      expect(JSON.parse(response)).toEqual(JSON.parse(JSON.stringify(toParseOutput(parse(text)))));
+    },
+  );
 
   it('selects the preferred candidate', async () => {
     const { post } = await openServer();
@@ -69,32 +72,32 @@ describe('POST /v1/parse', () => {
     ['alignment without a schema', { align: true }, 'INVALID_BODY'],
   ])('refuses %s', async (_, fields, code) => {
     const { post } = await openServer();
-    const answer = await post('/v1/parse', { text: '{}', ...fields });
-    expect(answer.status).toBe(400);
-    expect(await readJson(answer)).toMatchObject({ code });
+    const response = await post('/v1/parse', { text: '{}', ...fields });
+    expect(response.status).toBe(400);
+    expect(await readJson(response)).toMatchObject({ code });
   });
 
   it('refuses a schema that is nested too deeply', async () => {
     const { post } = await openServer();
-    const deep = `${'{"not":'.repeat(50_000)}{}${'}'.repeat(50_000)}`;
-    const answer = await post('/v1/parse', `{"text": "1", "schema": ${deep}}`);
-    expect(answer.status).toBe(400);
-    expect(await readJson(answer)).toMatchObject({ code: 'INVALID_SCHEMA' });
+    const deepSchema = `${'{"not":'.repeat(50_000)}{}${'}'.repeat(50_000)}`;
+    const response = await post('/v1/parse', `{"text": "1", "schema": ${deepSchema}}`);
+    expect(response.status).toBe(400);
+    expect(await readJson(response)).toMatchObject({ code: 'INVALID_SCHEMA' });
   });
 
   it('treats keys such as __proto__ as ordinary keys', async () => {
     const { post } = await openServer();
     const body = '{"text": "{\\"__proto__\\": {\\"polluted\\": true}, \\"constructor\\": 1}"}';
-    const answer = await (await post('/v1/parse', body)).text();
-    expect(answer).toContain('"value":{"__proto__": {"polluted": true}, "constructor": 1}');
+    const response = await (await post('/v1/parse', body)).text();
+    expect(response).toContain('"value":{"__proto__": {"polluted": true}, "constructor": 1}');
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });
 
   it('ends quickly on a pattern with exponential backtracking', async () => {
     const { post } = await openServer();
-    const hostile = { type: 'string', pattern: '^(a+)+$' };
-    const answer = await post('/v1/parse', { text: `"${'a'.repeat(50_000)}!"`, schema: hostile });
-    expect(await readJson(answer)).toMatchObject({ status: 'failed' });
+    const slowSchema = { type: 'string', pattern: '^(a+)+$' };
+    const response = await post('/v1/parse', { text: `"${'a'.repeat(50_000)}!"`, schema: slowSchema });
+    expect(await readJson(response)).toMatchObject({ status: 'failed' });
   });
 
   it.each([
@@ -105,45 +108,45 @@ describe('POST /v1/parse', () => {
     ],
     ['a schema with exponentially many branches', { $defs: createBranches(40), $ref: '#/$defs/n40' }, '"x"'],
     ['a text that needs a repair in every character', undefined, `[${"'".repeat(600_000)}`],
-  ])('does not delay other requests by %s', async (_, hostile, text) => {
+  ])('does not delay other requests by %s', async (_, slowSchema, text) => {
     const { post } = await openServer();
-    let turns = 0;
-    const timer = setInterval(() => (turns += 1), 1);
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 1);
     onTestFinished(() => clearInterval(timer));
-    const answer = await post('/v1/parse', { text, ...(hostile === undefined ? {} : { schema: hostile }) });
-    expect(answer.status).toBe(200);
-    expect(turns).toBeGreaterThan(20);
+    const response = await post('/v1/parse', { text, ...(slowSchema === undefined ? {} : { schema: slowSchema }) });
+    expect(response.status).toBe(200);
+    expect(ticks).toBeGreaterThan(20);
   });
 
   it('refuses a response that would be far larger than the request', async () => {
     const { post } = await openServer();
-    const answer = await post('/v1/parse', { text: `[${'1e20,'.repeat(1_600_000)}1,]` });
-    expect(answer.status).toBe(422);
-    expect(await readJson(answer)).toMatchObject({ code: 'ANSWER_TOO_LARGE' });
+    const response = await post('/v1/parse', { text: `[${'1e20,'.repeat(1_600_000)}1,]` });
+    expect(response.status).toBe(422);
+    expect(await readJson(response)).toMatchObject({ code: 'ANSWER_TOO_LARGE' });
   });
 
   it('lists the first thousand changes of an alignment, and counts all', async () => {
     const { post } = await openServer();
     const numbers = { type: 'array', items: { type: 'number' } };
-    const answer = await readJson(
+    const response = await readJson(
       post('/v1/parse', { text: `[${'"1",'.repeat(1999)}"1"]`, schema: numbers, align: true }),
     );
-    expect(answer).toMatchObject({ status: 'success', alignment_count: 2000 });
-    expect(answer['alignment']).toHaveLength(1000);
+    expect(response).toMatchObject({ status: 'success', alignment_count: 2000 });
+    expect(response['alignment']).toHaveLength(1000);
   });
 
   it('is counted in the metrics', async () => {
-    const parsed: unknown[] = [];
+    const statuses: unknown[] = [];
     const { post } = await openServer({
       meter: {
-        countParse: ({ status }) => void parsed.push(status),
+        countParse: ({ status }) => void statuses.push(status),
         countRequest: () => undefined,
         render: async () => '',
       },
     });
     await post('/v1/parse', { text: '{}' });
     await post('/v1/parse', { text: 'no' });
-    expect(parsed).toEqual(['success', 'failed']);
+    expect(statuses).toEqual(['success', 'failed']);
   });
 });
 

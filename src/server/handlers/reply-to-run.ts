@@ -8,7 +8,7 @@ import { RequestError } from '../http/problem.js';
 export interface ReplyOptions {
   readonly store: Pick<Store, 'postReply' | 'findRun' | 'read' | 'watch'>;
   /** Aborted when the server shuts down. */
-  readonly ending: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
   /** The maximum time to wait for the run. */
   readonly timeoutMs: number;
 }
@@ -22,7 +22,7 @@ const LAST_SEQ = 999_999_999;
  * Stores a reply to a waiting run, and returns once the run has received it. A reply that is only stored is not
  * acknowledged, because the worker that should receive it might have died. Throws `INVALID_REPLY` for an empty reply.
  */
-export async function replyToRun({ store, ending, timeoutMs }: ReplyOptions, id: string, text: string) {
+export async function replyToRun({ store, shutdownSignal, timeoutMs }: ReplyOptions, id: string, text: string) {
   const reply = encodeReply(text);
   if (reply.trim() === '') throw new SluiceError('INVALID_REPLY', 'The reply is empty. Send a text.');
   const attempt = await findLastAttempt(store, id);
@@ -32,7 +32,7 @@ export async function replyToRun({ store, ending, timeoutMs }: ReplyOptions, id:
   const waker = createWaker();
   const stopWatching = store.watch(id, waker.wake);
   try {
-    while (!ending.aborted && performance.now() < until) {
+    while (!shutdownSignal.aborted && performance.now() < until) {
       // The run is loaded before its events, so no event is missed if it has ended.
       const run = await store.findRun(id);
       if ((await findAttemptAfter(store, id, attempt)) !== undefined) return status;

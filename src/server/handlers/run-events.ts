@@ -6,7 +6,7 @@ import type { CheckedRequest, Handlers } from '../http/request-checks.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 import { createHistory } from '../stream/read-history.js';
-import { createSocketOutlet, createWebOutlet } from '../stream/outlet.js';
+import { createSocketConnection, createWebStreamConnection } from '../stream/reader-connection.js';
 import { limitReads } from '../stream/limit-reads.js';
 import { createStreamHub } from '../stream/stream-hub.js';
 import type { StartStream } from '../stream/stream-hub.js';
@@ -19,9 +19,9 @@ import type { ENDPOINTS } from '../../api/index.js';
 export function createRunEventHandlers(
   server: ServerContext,
 ): Pick<Handlers, 'followRun' | 'followRunByPost' | 'readHistory'> {
-  const { store, logger, ending, settings } = server;
+  const { store, logger, shutdownSignal, settings } = server;
   const log = limitReads(store);
-  const hub = createStreamHub({ store, log, logger, ending });
+  const hub = createStreamHub({ store, log, logger, shutdownSignal });
   const readHistory = createHistory(log);
 
   async function prepare(run: RunRecord, protocolName: string | undefined, position: string | undefined) {
@@ -43,7 +43,7 @@ export function createRunEventHandlers(
     context,
     requestId,
   }: CheckedRequest<typeof ENDPOINTS.followRun | typeof ENDPOINTS.followRunByPost>): Promise<Response> {
-    if (ending.aborted)
+    if (shutdownSignal.aborted)
       throw new RequestError('SHUTTING_DOWN', 'The server is shutting down. Try again in a few seconds.');
     const run = await findRun(store, params.id);
     const start = await prepare(run, query['protocol'], context.req.header('last-event-id') ?? query['after']);
@@ -73,13 +73,13 @@ const STREAM_HEADERS = {
 function send(context: RequestContext, head: Response, start: StartStream): Response {
   const { incoming, outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
   if (incoming === undefined || outgoing === undefined || !('socket' in outgoing)) {
-    const { outlet, body } = createWebOutlet();
-    start(outlet);
+    const { connection, body } = createWebStreamConnection();
+    start(connection);
     return new Response(body, { headers: head.headers });
   }
   // Discards the request body, which would otherwise block the connection.
   incoming.resume();
-  start(createSocketOutlet(outgoing, Object.fromEntries(head.headers)));
+  start(createSocketConnection(outgoing, Object.fromEntries(head.headers)));
   return createAlreadySentResponse();
 }
 

@@ -25,40 +25,40 @@ async function openWithFolder(files: Readonly<Record<string, string | Uint8Array
 describe('the raw bytes of a run', () => {
   it('are unchanged', async () => {
     const { get } = await openWithFolder();
-    const answer = await get('/v1/runs/run-1/raw/1/stdout');
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(BYTES);
-    expect(answer.headers.get('content-type')).toBe('application/octet-stream');
-    expect(answer.headers.get('accept-ranges')).toBe('bytes');
+    const response = await get('/v1/runs/run-1/raw/1/stdout');
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(BYTES);
+    expect(response.headers.get('content-type')).toBe('application/octet-stream');
+    expect(response.headers.get('accept-ranges')).toBe('bytes');
   });
 
   it('are sent in part for a range request', async () => {
     const { get } = await openWithFolder();
-    const answer = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=2-5' });
-    expect(answer.status).toBe(206);
-    expect(answer.headers.get('content-range')).toBe(`bytes 2-5/${BYTES.length}`);
-    expect(await answer.text()).toBe('type');
+    const response = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=2-5' });
+    expect(response.status).toBe(206);
+    expect(response.headers.get('content-range')).toBe(`bytes 2-5/${BYTES.length}`);
+    expect(await response.text()).toBe('type');
   });
 
   it('have a length and no body for HEAD', async () => {
     const { request } = await openWithFolder();
-    const answer = await request('/v1/runs/run-1/raw/1/stdout', { method: 'HEAD' });
-    expect(answer.headers.get('content-length')).toBe(String(BYTES.length));
-    expect(await answer.text()).toBe('');
+    const response = await request('/v1/runs/run-1/raw/1/stdout', { method: 'HEAD' });
+    expect(response.headers.get('content-length')).toBe(String(BYTES.length));
+    expect(await response.text()).toBe('');
   });
 
   it('refuse a range beyond the end, with their size', async () => {
     const { get } = await openWithFolder();
-    const answer = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=4000-' });
-    expect(answer.status).toBe(416);
-    expect(answer.headers.get('content-range')).toBe(`bytes */${BYTES.length}`);
-    expect(await answer.json()).toMatchObject({ code: 'INVALID_RANGE' });
+    const response = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=4000-' });
+    expect(response.status).toBe(416);
+    expect(response.headers.get('content-range')).toBe(`bytes */${BYTES.length}`);
+    expect(await response.json()).toMatchObject({ code: 'INVALID_RANGE' });
   });
 
   it('are complete if there are many', async () => {
     const many = Buffer.alloc(300_000, 'abc');
     const { get } = await openWithFolder({ '.audit/stderr.12.log': many });
-    const answer = await get('/v1/runs/run-1/raw/12/stderr');
-    expect(Buffer.from(await answer.arrayBuffer()).equals(many)).toBe(true);
+    const response = await get('/v1/runs/run-1/raw/12/stderr');
+    expect(Buffer.from(await response.arrayBuffer()).equals(many)).toBe(true);
   });
 
   it.each([
@@ -91,8 +91,8 @@ describe('the raw bytes of a run', () => {
   it('are available only for runs in the store', async () => {
     const { get } = await openWithFolder();
     for (const id of ['nobody', '..', '%2e%2e%2fruns%2frun-1']) {
-      const answer = await get(`/v1/runs/${id}/raw/1/stdout`);
-      expect(answer.status).toBe(404);
+      const response = await get(`/v1/runs/${id}/raw/1/stdout`);
+      expect(response.status).toBe(404);
     }
   });
 });
@@ -136,11 +136,11 @@ describe('the export of a run', () => {
       empty: '',
     };
     const { get } = await openWithFolder(files);
-    const answer = await get('/v1/runs/run-1/export');
-    expect(answer.headers.get('content-type')).toBe('application/x-tar');
-    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="run-1.tar"');
+    const response = await get('/v1/runs/run-1/export');
+    expect(response.headers.get('content-type')).toBe('application/x-tar');
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="run-1.tar"');
     const there = await makeFolder({});
-    await writeFile(join(there, 'run.tar'), Buffer.from(await answer.arrayBuffer()));
+    await writeFile(join(there, 'run.tar'), Buffer.from(await response.arrayBuffer()));
     await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
     for (const [path, content] of Object.entries(files)) {
       expect(await readFile(join(there, 'run-1', path))).toEqual(Buffer.from(content));
@@ -194,10 +194,10 @@ describe('the export of a run', () => {
 describe('GET /v1/runs/{id}/report', () => {
   it('returns one HTML file in which hostile output is text', async () => {
     const { get } = await openWithFolder({ '.audit/stdout.1.log': '<script>alert(1)</script>\n' });
-    const answer = await get('/v1/runs/run-1/report');
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="run-1.html"');
-    const html = await answer.text();
+    const response = await get('/v1/runs/run-1/report');
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="run-1.html"');
+    const html = await response.text();
     expect(html).toContain('&lt;script&gt;');
     expect(html).not.toContain('<script');
     expect(await (await get('/v1/runs/run-2/report')).json()).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
@@ -215,10 +215,10 @@ describe('POST /v1/parse/case', () => {
   it('creates a case that a suite can run', async () => {
     const { post } = await openServer();
     const schema = { type: 'object', required: ['line'] };
-    const answer = await post('/v1/parse/case', { name: 'from-workbench', text: 'So: {"line": 3,}', schema });
-    expect(answer.headers.get('content-type')).toBe('application/x-tar');
+    const response = await post('/v1/parse/case', { name: 'from-workbench', text: 'So: {"line": 3,}', schema });
+    expect(response.headers.get('content-type')).toBe('application/x-tar');
     const there = await makeFolder({});
-    await writeFile(join(there, 'case.tar'), Buffer.from(await answer.arrayBuffer()));
+    await writeFile(join(there, 'case.tar'), Buffer.from(await response.arrayBuffer()));
     await promisify(execFile)('tar', ['-xf', 'case.tar'], { cwd: there });
     const [report] = await runSuite({ suite: there, clock: Date.now });
     expect(report).toMatchObject({ name: 'from-workbench', status: 'same', decision: { action: 'success' } });

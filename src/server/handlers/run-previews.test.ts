@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { readJson, openServer } from '../fixtures/open-server.js';
 
-const HOSTILE = '<script>alert(1)</script>';
+const MALICIOUS_HTML = '<script>alert(1)</script>';
 
 async function write(folder: string, files: Readonly<Record<string, string | Uint8Array>>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
@@ -23,12 +23,12 @@ async function openWithRun(artifacts = { created: ['out/page.html'], modified: [
     'work_result.json': '{"status":"ok"}',
     'notes.txt': 'of the agent',
     '.audit/meta.1.json': '{}',
-    '.audit/stdout.1.log': HOSTILE,
+    '.audit/stdout.1.log': MALICIOUS_HTML,
     '.audit/stderr.1.log': '',
     '.audit/fs-diff.1.json': '{"created":["early.txt"]}',
     '.audit/events.jsonl': '{}\n',
   });
-  await write(work, { 'out/page.html': HOSTILE, 'secret.txt': 'not an artifact', 'early.txt': 'early' });
+  await write(work, { 'out/page.html': MALICIOUS_HTML, 'secret.txt': 'not an artifact', 'early.txt': 'early' });
   await store.createRun({ id: 'r1', spec: sampleSpec({ workdir: work }), state: 'running', workerId: 'w1', now: 0 });
   const end = async () => store.endRun({ id: 'r1', workerId: 'w1', result: createRunResult({ artifacts }), now: 1 });
   const artifact = async (path: string) => server.get(`/v1/runs/r1/artifact?path=${encodeURIComponent(path)}`);
@@ -48,14 +48,14 @@ describe('the list of files of a run', () => {
       evidence: [
         { name: 'work_order.json', size: 2 },
         { name: 'work_result.json', size: 15 },
-        { name: 'stdout.1.log', size: HOSTILE.length },
+        { name: 'stdout.1.log', size: MALICIOUS_HTML.length },
         { name: 'stderr.1.log', size: 0 },
         { name: 'meta.1.json', size: 2 },
         { name: 'fs-diff.1.json', size: 25 },
         { name: 'events.jsonl', size: 3 },
       ],
       artifacts: [
-        { path: 'out/page.html', change: 'created', size: HOSTILE.length },
+        { path: 'out/page.html', change: 'created', size: MALICIOUS_HTML.length },
         { path: 'README.md', change: 'modified', size: 1 },
         { path: 'old.txt', change: 'deleted', size: null },
       ],
@@ -98,13 +98,13 @@ describe('a preview', () => {
   it('is plain text that a browser neither renders nor runs', async () => {
     const { artifact, evidence, end } = await openWithRun();
     await end();
-    for (const answer of [await artifact('out/page.html'), await evidence('stdout.1.log')]) {
-      expect(await answer.text()).toBe(HOSTILE);
-      expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-      expect(answer.headers.get('content-disposition')).toBe('attachment');
-      expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
-      expect(answer.headers.get('x-total-bytes')).toBe(String(HOSTILE.length));
+    for (const response of [await artifact('out/page.html'), await evidence('stdout.1.log')]) {
+      expect(await response.text()).toBe(MALICIOUS_HTML);
+      expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('content-disposition')).toBe('attachment');
+      expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+      expect(response.headers.get('x-total-bytes')).toBe(String(MALICIOUS_HTML.length));
     }
   });
 
@@ -113,9 +113,9 @@ describe('a preview', () => {
     const path = join(runFolder, '.audit/stderr.1.log');
     await writeFile(path, 'begin');
     await truncate(path, 3_000_000);
-    const answer = await evidence('stderr.1.log');
-    expect([answer.status, answer.headers.get('x-total-bytes')]).toEqual([200, '3000000']);
-    expect((await answer.arrayBuffer()).byteLength).toBe(1024 * 1024);
+    const response = await evidence('stderr.1.log');
+    expect([response.status, response.headers.get('x-total-bytes')]).toEqual([200, '3000000']);
+    expect((await response.arrayBuffer()).byteLength).toBe(1024 * 1024);
     const tail = await evidence('stderr.1.log', { range: 'bytes=-10' });
     expect([tail.status, tail.headers.get('content-range')]).toEqual([206, 'bytes 2999990-2999999/3000000']);
     expect(await tail.text()).toBe('\0'.repeat(10));

@@ -89,8 +89,8 @@ describe('POST /v1/runs', () => {
     ['all variables', { engine: 'codex', prompt: 'x', env: ['*'] }, 403, 'ENVIRONMENT_NOT_ALLOWED'],
   ])('refuses %s', async (_, spec, status, code) => {
     const { post, work, store } = await openRuns();
-    const answer = await post('/v1/runs', { workdir: work, ...spec });
-    expect({ status: answer.status, code: (await readJson(answer))['code'] }).toEqual({ status, code });
+    const response = await post('/v1/runs', { workdir: work, ...spec });
+    expect({ status: response.status, code: (await readJson(response))['code'] }).toEqual({ status, code });
     expect((await store.listRuns({})).items).toEqual([]);
   });
 
@@ -140,8 +140,8 @@ describe('POST /v1/runs', () => {
   it('refuses folders outside the roots', async () => {
     const { post, folder, work } = await openRuns();
     for (const workdir of ['/', '.', join(folder, 'elsewhere'), `${work}/../elsewhere`]) {
-      const answer = await post('/v1/runs', { engine: 'codex', prompt: 'x', workdir });
-      expect(await readJson(answer)).toMatchObject({ status: 403, code: 'FOLDER_NOT_ALLOWED' });
+      const response = await post('/v1/runs', { engine: 'codex', prompt: 'x', workdir });
+      expect(await readJson(response)).toMatchObject({ status: 403, code: 'FOLDER_NOT_ALLOWED' });
     }
   });
 
@@ -187,8 +187,8 @@ describe('a run', () => {
   it('that has not asked a question accepts no reply', async () => {
     const { post, work } = await openRuns();
     const { id } = await readJson(post('/v1/runs', { ...print('1'), workdir: work }));
-    const answer = await post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
-    expect(await readJson(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
+    const response = await post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
+    expect(await readJson(response)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
   });
 
   it('that waits accepts one reply', async () => {
@@ -201,13 +201,13 @@ describe('a run', () => {
     await store.markWaiting(hold);
     const renew = async () => store.renewRun(hold);
     let isAcknowledged = false;
-    const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' });
-    void answer.then(() => (isAcknowledged = true));
+    const response = post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' });
+    void response.then(() => (isAcknowledged = true));
     await expect.poll(renew).toMatchObject({ reply: 'the blue one' });
     // The worker has read the reply, but can still die before it passes the reply to the agent.
     expect(isAcknowledged).toBe(false);
     await store.append(String(id), [sampleRasp(2, 1)]);
-    expect(await readJson(answer)).toEqual({ status: 'posted' });
+    expect(await readJson(response)).toEqual({ status: 'posted' });
     expect(await readJson(post(`/v1/runs/${String(id)}/reply`, { text: '' }))).toMatchObject({ code: 'INVALID_BODY' });
   });
 
@@ -222,10 +222,10 @@ describe('a run', () => {
     const reply = async (text: string) => readJson(post(`/v1/runs/${String(id)}/reply`, { text }));
     expect(await reply(' \n')).toMatchObject({ status: 400, code: 'INVALID_REPLY' });
     const choice = { interaction_id: 'px_1_1', option_id: 'yes', who: 'ada' };
-    const answer = reply(encodeReply(choice));
+    const response = reply(encodeReply(choice));
     await expect.poll(async () => store.renewRun(hold)).toMatchObject({ reply: JSON.stringify(choice) });
     await store.append(String(id), [sampleRasp(2, 1)]);
-    expect(await answer).toEqual({ status: 'posted' });
+    expect(await response).toEqual({ status: 'posted' });
   });
 
   it('that ends before the reply reaches it refuses the reply', async () => {
@@ -236,20 +236,20 @@ describe('a run', () => {
     const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
     await store.claimRun({ ...hold, worker: sampleWorker('w') });
     await store.markWaiting(hold);
-    const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
+    const response = post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
     await expect.poll(async () => store.renewRun(hold)).toMatchObject({ reply: 'yes' });
     await store.endRun({ ...hold, result: createRunResult({ status: 'failed' }) });
-    expect(await readJson(answer)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
+    expect(await readJson(response)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
   });
 
   it.each(['gone', '..', '%2e%2e%2f', '%00', '%', '%ff', 'a'.repeat(5000)])('named %j is not found', async (id) => {
     const { get, post } = await openRuns();
-    for (const answer of [
+    for (const response of [
       get(`/v1/runs/${id}`),
       post(`/v1/runs/${id}/cancel`),
       post(`/v1/runs/${id}/reply`, { text: 'x' }),
     ]) {
-      expect((await answer).status).toBe(404);
+      expect((await response).status).toBe(404);
     }
   });
 });

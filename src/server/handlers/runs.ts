@@ -16,7 +16,7 @@ type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToR
 
 /** Creates the run handlers: start, list, read, reply, cancel. */
 export function createRunHandlers(server: ServerContext): RunHandlers {
-  const { store, clock, newId, logger, settings, ending } = server;
+  const { store, clock, newId, logger, settings, shutdownSignal } = server;
   return {
     async startRun({ body, caller, requestId, context }) {
       server.checkAcceptsWork();
@@ -47,7 +47,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
     },
     getRun: async ({ params }) => toRunView(await findRun(store, params.id)),
     async replyToRun({ params, body, caller, requestId }) {
-      const options = { store, ending, timeoutMs: settings.limits.requestMs };
+      const options = { store, shutdownSignal, timeoutMs: settings.limits.requestMs };
       const isText = 'text' in body;
       const status = isText
         ? await replyToRun(options, params.id, body.text)

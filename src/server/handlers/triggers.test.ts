@@ -47,8 +47,8 @@ describe('a webhook of GitHub', () => {
       run_id: first.run_id,
       repeated: true,
     });
-    const changed = JSON.stringify({ ...PAYLOAD, issue: { ...PAYLOAD.issue, title: 'Another' } });
-    expect(await (await post('/v1/triggers/issues', changed, github(changed))).json()).toEqual({
+    const changedBody = JSON.stringify({ ...PAYLOAD, issue: { ...PAYLOAD.issue, title: 'Another' } });
+    expect(await (await post('/v1/triggers/issues', changedBody, github(changedBody))).json()).toEqual({
       status: 'ignored',
       reason: 'repeated',
     });
@@ -78,11 +78,11 @@ describe('a webhook of GitHub', () => {
     ['a wrong secret', 'issues', { secret: 'wrong' }],
     ['the name of an unknown trigger', 'other', {}],
     ['the name of an inherited property', 'constructor', {}],
-  ])('is refused with %s', async (_, name, signed) => {
+  ])('is refused with %s', async (_, name, secret) => {
     const { post, store } = await openWith();
     const body = JSON.stringify(PAYLOAD);
-    const answer = await post(`/v1/triggers/${name}`, body, github(body, signed));
-    expect(await answer.json()).toMatchObject({ status: 401, code: 'SIGNATURE_REFUSED' });
+    const response = await post(`/v1/triggers/${name}`, body, github(body, secret));
+    expect(await response.json()).toMatchObject({ status: 401, code: 'SIGNATURE_REFUSED' });
     expect((await store.listOrders({})).items).toEqual([]);
   });
 
@@ -142,8 +142,13 @@ describe('a webhook of GitLab', () => {
       status: 'submitted',
       issue_ref: 'acme/shop#3',
     });
-    const kept = { ...payload, changes: { labels: { previous: payload.labels, current: payload.labels } } };
-    expect(await (await post('/v1/triggers/issues', kept, headers)).json()).toMatchObject({ status: 'ignored' });
+    const withUnchangedLabels = {
+      ...payload,
+      changes: { labels: { previous: payload.labels, current: payload.labels } },
+    };
+    expect(await (await post('/v1/triggers/issues', withUnchangedLabels, headers)).json()).toMatchObject({
+      status: 'ignored',
+    });
     expect((await post('/v1/triggers/issues', payload, { 'x-gitlab-token': 'wrong' })).status).toBe(401);
   });
 });

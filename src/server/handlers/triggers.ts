@@ -81,7 +81,7 @@ function findReasonToIgnore({ repositories, senders }: TriggerSettings, event: L
 function createRequest(trigger: TriggerSettings, { repository, number, title, body, url }: LabeledIssue): object {
   const issue_ref = `${repository}#${number}`;
   const { instructions = INSTRUCTIONS, ...fields } = trigger.request;
-  const texts: Readonly<Record<string, string>> = {
+  const values: Readonly<Record<string, string>> = {
     ref: issue_ref,
     title: cutText(title, TITLE_LENGTH),
     body: cutText(body, BODY_LENGTH),
@@ -89,7 +89,7 @@ function createRequest(trigger: TriggerSettings, { repository, number, title, bo
   };
   // Replaces all placeholders in one pass, so placeholders in an issue's text are left alone.
   const text = instructions
-    .replaceAll(/\{(ref|title|body|url)\}/g, (_, word: string) => texts[word] ?? '')
+    .replaceAll(/\{(ref|title|body|url)\}/g, (_, word: string) => values[word] ?? '')
     .replaceAll('\0', '\u{FFFD}');
   return { ...fields, ...trigger.repositories[repository], issue_ref, instructions: text };
 }

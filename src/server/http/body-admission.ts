@@ -16,23 +16,23 @@ export interface BodyAdmission {
     context: RequestContext,
     endpoint: Pick<Endpoint, 'scope' | 'maxAnonymousBytes'>,
     request: { readonly caller: Caller; readonly releaseAtEnd: (release: (() => void) | undefined) => void },
-  ): Receiving;
+  ): IncomingBody;
 }
 
 /** A body that is being received. */
-export interface Receiving {
+export interface IncomingBody {
   readonly bytes: Promise<Uint8Array>;
   /** Releases the slot that is held while the body arrives. */
-  readonly leave: () => void;
+  readonly releaseSlot: () => void;
 }
 
 /** The default maximum size of an anonymous caller's body: many times the size of a token. */
-const ANONYMOUS_BYTES = 4 * 1024;
+const MAX_ANONYMOUS_BYTES = 4 * 1024;
 /** The maximum total size of larger bodies from anonymous callers: a few concurrent webhooks. */
-const LARGE_ANONYMOUS_BYTES = 8 * 1024 * 1024;
+const MAX_LARGE_ANONYMOUS_BYTES = 8 * 1024 * 1024;
 const ANONYMOUS_MS = 5_000;
 /** The maximum number of bodies received concurrently from anonymous callers. */
-const ANONYMOUS_AT_ONCE = 256;
+const MAX_ANONYMOUS_BODIES = 256;
 /** All bodies together may be as large as this many bodies of the maximum size. */
 const MAX_BODIES_IN_MEMORY = 8;
 
@@ -47,40 +47,40 @@ export function createBodyAdmission({
   readonly bodyBytes: number;
   readonly requestsAtOnce: number;
 }): BodyAdmission {
-  const anonymousSlots = createGate(ANONYMOUS_AT_ONCE);
+  const anonymousSlots = createGate(MAX_ANONYMOUS_BODIES);
   const anonymousDeadlines = createDeadlines(ANONYMOUS_MS);
   const slots = createGate(requestsAtOnce);
   const bytes = createSharedLimit(MAX_BODIES_IN_MEMORY * bodyBytes);
-  const largeAnonymousBytes = createSharedLimit(LARGE_ANONYMOUS_BYTES);
+  const largeAnonymousBytes = createSharedLimit(MAX_LARGE_ANONYMOUS_BYTES);
   return {
-    receive(context, { scope, maxAnonymousBytes = ANONYMOUS_BYTES }, { caller, releaseAtEnd }) {
+    receive(context, { scope, maxAnonymousBytes = MAX_ANONYMOUS_BYTES }, { caller, releaseAtEnd }) {
       const takeSlot = (gate: Gate, key: string): (() => void) => {
-        const leave = gate.enter(key);
-        releaseAtEnd(leave);
-        return () => leave?.();
+        const releaseSlot = gate.enter(key);
+        releaseAtEnd(releaseSlot);
+        return () => releaseSlot?.();
       };
       if (scope === 'none') {
         const address = groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
-        const leave = takeSlot(anonymousSlots, address);
+        const releaseSlot = takeSlot(anonymousSlots, address);
         const reservation = largeAnonymousBytes.open(address);
         releaseAtEnd(() => reservation.release());
         const body = readBody(context, {
           maxBytes: Math.min(bodyBytes, maxAnonymousBytes),
           isConfigured: bodyBytes <= maxAnonymousBytes,
           // Small bodies are always received, so large ones do not keep users from signing in.
-          grow: (amount) => maxAnonymousBytes <= ANONYMOUS_BYTES || reservation.grow(amount),
+          grow: (amount) => maxAnonymousBytes <= MAX_ANONYMOUS_BYTES || reservation.grow(amount),
         });
-        return { bytes: anonymousDeadlines.within(body), leave };
+        return { bytes: anonymousDeadlines.within(body), releaseSlot };
       }
       const reservation = bytes.open(caller.name);
       releaseAtEnd(() => reservation.release());
-      const leave = takeSlot(slots, caller.name);
+      const releaseSlot = takeSlot(slots, caller.name);
       const body = readBody(context, {
         maxBytes: bodyBytes,
         isConfigured: true,
         grow: (amount) => reservation.grow(amount),
       });
-      return { bytes: body, leave };
+      return { bytes: body, releaseSlot };
     },
   };
 }

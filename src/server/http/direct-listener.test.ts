@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openListening } from '../fixtures/listening.js';
+import { openListeningServer } from '../fixtures/open-listening-server.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
 import { createDirectListener } from './direct-listener.js';
 import type { DirectRoute } from './direct-listener.js';
@@ -53,7 +53,7 @@ describe('a short request of a direct route', () => {
     ['the name of another host', '{"text":"{}"}', { authorization, host: 'example.com' }],
     ['an invalid host', '{"text":"{}"}', { authorization, host: 'a b' }],
   ])('has the same response as through hono: %s', async (_, body, headers) => {
-    const { url, directRoutes } = await openListening({ settings: { tokens } });
+    const { url, directRoutes } = await openListeningServer({ settings: { tokens } });
     expect(directRoutes).toMatchObject([{ method: 'POST', path: '/v1/parse' }]);
     const direct = await send(`${url}/v1/parse`, body, headers);
     // A request with a query, even an empty one, goes through hono.
@@ -61,14 +61,14 @@ describe('a short request of a direct route', () => {
   });
 
   it('counts against the rate limit', async () => {
-    const { url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, requestsPerMinute: 1 } } });
+    const { url } = await openListeningServer({ settings: { limits: { ...DEFAULT_LIMITS, requestsPerMinute: 1 } } });
     expect(await send(`${url}/v1/parse`, '{"text":"{}"}', {})).toMatchObject({ status: 200 });
     const refused = await send(`${url}/v1/parse`, '{"text":"{}"}', {});
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
   });
 
   it('has its connection closed if it was refused and its body does not arrive', async () => {
-    const { url } = await openListening({ settings: { tokens } });
+    const { url } = await openListeningServer({ settings: { tokens } });
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     onTestFinished(() => void socket.destroy());
@@ -81,7 +81,7 @@ describe('a short request of a direct route', () => {
   });
 
   it('is counted as refused if its client disconnects', async () => {
-    const { url, meter } = await openCounting();
+    const { url, meter } = await openWithMeter();
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     socket.write(
@@ -93,7 +93,7 @@ describe('a short request of a direct route', () => {
   });
 
   it('goes through hono if pages of other origins may read responses', async () => {
-    const { directRoutes } = await openListening({ settings: { origins: ['https://console.example'] } });
+    const { directRoutes } = await openListeningServer({ settings: { origins: ['https://console.example'] } });
     expect(directRoutes).toEqual([]);
   });
 });
@@ -102,7 +102,7 @@ describe('the direct listener', () => {
   const route: DirectRoute = {
     method: 'POST',
     path: '/v1/parse',
-    respondPlainly: async ({ req }) => new Response(`${req.method} ${req.url} ${req.header('host') ?? ''}`),
+    respondWithPlain: async ({ req }) => new Response(`${req.method} ${req.url} ${req.header('host') ?? ''}`),
   };
   const plain = { method: 'POST', url: '/v1/parse', headers: { host: 'localhost:1', 'content-length': '9' } };
 
@@ -116,10 +116,10 @@ describe('the direct listener', () => {
     ['an unusual host', { headers: { host: '[::1]:1', 'content-length': '9' } }],
   ])('passes other requests to hono: %s', async (_, change) => {
     const incoming = { ...plain, ...change } as unknown as IncomingMessage;
-    const isPassedOn = await new Promise((resolve) => {
+    const isForwarded = await new Promise((resolve) => {
       createDirectListener([route], () => resolve(true))(incoming, {} as ServerResponse);
     });
-    expect(isPassedOn).toBe(true);
+    expect(isForwarded).toBe(true);
   });
 
   it('closes the connection if a response cannot be written', async () => {
@@ -138,7 +138,7 @@ describe('the direct listener', () => {
 
   it('sends a response object that a handler returned', async () => {
     const incoming = { ...plain, complete: true } as unknown as IncomingMessage;
-    const written = await new Promise((resolve) => {
+    const response = await new Promise((resolve) => {
       let status = 0;
       const outgoing = {
         writeHead(sent: number) {
@@ -148,12 +148,12 @@ describe('the direct listener', () => {
       };
       createDirectListener([route], () => resolve('passed on'))(incoming, outgoing as unknown as ServerResponse);
     });
-    expect(written).toEqual({ status: 200, body: 'POST http://localhost:1/v1/parse localhost:1' });
+    expect(response).toEqual({ status: 200, body: 'POST http://localhost:1/v1/parse localhost:1' });
   });
 });
 
 /** A server whose first counted request can be awaited. */
-async function openCounting() {
+async function openWithMeter() {
   let report: (request: unknown) => void = () => undefined;
   const first = new Promise((resolve) => {
     report = resolve;
@@ -163,5 +163,5 @@ async function openCounting() {
     countRequest: (counted: unknown) => report(counted),
     render: async () => '',
   };
-  return { ...(await openListening({ meter })), meter: { first } };
+  return { ...(await openListeningServer({ meter })), meter: { first } };
 }

@@ -10,7 +10,7 @@ export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => 
 export interface DirectRoute {
   readonly method: string;
   readonly path: string;
-  readonly respondPlainly: (context: RequestContext) => Promise<PlainResponse | Response>;
+  readonly respondWithPlain: (context: RequestContext) => Promise<PlainResponse | Response>;
 }
 
 /** The maximum body size of a direct request. For longer bodies, the cost of hono's objects is negligible. */
@@ -41,7 +41,7 @@ function isPlain({ headers }: IncomingMessage): boolean {
 }
 
 async function respond(route: DirectRoute, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const response = await route.respondPlainly(new DirectContext(incoming, outgoing));
+  const response = await route.respondWithPlain(new DirectContext(incoming, outgoing));
   const { status, headers, body } = response instanceof Response ? await toPlain(response) : response;
   // The client has disconnected.
   if (outgoing.destroyed) return;

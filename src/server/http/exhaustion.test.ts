@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createJsonLogger } from '../../base/json-logger.js';
-import { openListening } from '../fixtures/listening.js';
+import { openListeningServer } from '../fixtures/open-listening-server.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
 import { createSharedLimit } from './admission.js';
@@ -16,7 +16,7 @@ const tokens = [
 const [ada, bob] = tokens.map(({ value }) => ({ authorization: `Bearer ${value}` }));
 
 async function open(limits: Partial<typeof DEFAULT_LIMITS>) {
-  const server = await openListening({ settings: { tokens, limits: { ...DEFAULT_LIMITS, ...limits } } });
+  const server = await openListeningServer({ settings: { tokens, limits: { ...DEFAULT_LIMITS, ...limits } } });
   const { hostname, port } = new URL(server.url);
 
   /** Opens a connection that sends the given text, and then neither sends nor reads. */
@@ -52,35 +52,35 @@ describe('unfinished bodies of anonymous callers', () => {
 
   it('must be small', async () => {
     const { ask } = await open({});
-    const answer = await ask('/v1/session', {}, { token: 'x'.repeat(5000) });
-    expect(answer.status).toBe(413);
+    const response = await ask('/v1/session', {}, { token: 'x'.repeat(5000) });
+    expect(response.status).toBe(413);
   });
 
   it('time out after a few seconds', async () => {
     const { send } = await open({});
     const socket = await send(`${head('/v1/session', 100)}{`);
-    const answer = await new Promise<string>((resolve) => {
+    const response = await new Promise<string>((resolve) => {
       let text = '';
       socket.on('data', (chunk) => (text += String(chunk)));
       socket.once('close', () => resolve(text));
       socket.resume();
     });
-    expect(answer).toContain('REQUEST_TIMED_OUT');
+    expect(response).toContain('REQUEST_TIMED_OUT');
   }, 20_000);
 });
 
 describe('a caller that sends large bodies and does not finish them', () => {
   it('is refused before memory is full, and others are not', async () => {
     const { send, ask } = await open({ bodyBytes: 100_000 });
-    const answers: string[] = [];
+    const responses: string[] = [];
     const bearer = `Authorization: ${ada?.authorization ?? ''}\r\n`;
     for (let count = 0; count < 12; count += 1) {
       const socket = await send(head('/v1/parse', 100_000, bearer) + 'x'.repeat(90_000));
-      socket.on('data', (chunk) => answers.push(String(chunk))).resume();
+      socket.on('data', (chunk) => responses.push(String(chunk))).resume();
     }
     // The caller may use half of the 800,000 bytes, so four of twelve bodies are received.
-    await vi.waitFor(() => expect(answers).toHaveLength(8), 10_000);
-    expect(answers.every((answer) => answer.includes('SERVER_BUSY'))).toBe(true);
+    await vi.waitFor(() => expect(responses).toHaveLength(8), 10_000);
+    expect(responses.every((response) => response.includes('SERVER_BUSY'))).toBe(true);
     expect((await ask('/v1/parse', bob, { text: `"${'x'.repeat(50_000)}"` })).status).toBe(200);
   });
 });
@@ -88,7 +88,7 @@ describe('a caller that sends large bodies and does not finish them', () => {
 describe('a caller that disconnects while it sends a body', () => {
   it('is not logged as an error of the server', async () => {
     const lines: string[] = [];
-    const { url } = await openListening({ logger: createJsonLogger((line) => lines.push(line)) });
+    const { url } = await openListeningServer({ logger: createJsonLogger((line) => lines.push(line)) });
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     socket.write(`${head('/v1/parse', 100)}{`, () => void setImmediate(() => socket.destroy()));
@@ -108,9 +108,9 @@ describe('downloads that are not read', () => {
     const request = `GET /v1/runs/run-1/raw/1/stdout HTTP/1.1\r\nHost: localhost\r\n${bearer}\r\n`;
     await Promise.all(Array.from({ length: 8 }, async () => send(request)));
     await vi.waitFor(async () => {
-      const answer = await ask('/v1/runs/run-1/raw/1/stdout', ada);
-      await answer.body?.cancel();
-      expect(answer.status).toBe(503);
+      const response = await ask('/v1/runs/run-1/raw/1/stdout', ada);
+      await response.body?.cancel();
+      expect(response.status).toBe(503);
     }, 10_000);
     expect((await ask('/v1/runs', ada)).status).toBe(200);
     const other = await ask('/v1/runs/run-1/raw/1/stdout', bob);
@@ -124,9 +124,9 @@ describe('one caller', () => {
     const { ask, store } = await open({ streamsAtOnce: 8 });
     await startScriptedRun(store, 'run-1');
     const follow = async (headers: typeof ada) => {
-      const answer = await ask('/v1/runs/run-1/events', headers);
-      onTestFinished(async () => answer.body?.cancel());
-      return answer.status;
+      const response = await ask('/v1/runs/run-1/events', headers);
+      onTestFinished(async () => response.body?.cancel());
+      return response.status;
     };
     const statuses: number[] = [];
     for (let count = 0; count < 6; count += 1) statuses.push(await follow(ada));
@@ -138,12 +138,12 @@ describe('one caller', () => {
 describe('a shared limit', () => {
   it('leaves as much for others as one caller uses', () => {
     const limit = createSharedLimit(100);
-    const take = (key: string): number => {
+    const takeAll = (key: string): number => {
       let count = 0;
       while (limit.open(key).grow(1)) count += 1;
       return count;
     };
-    expect([take('a'), take('b'), take('c'), take('d')]).toEqual([50, 25, 12, 6]);
+    expect([takeAll('a'), takeAll('b'), takeAll('c'), takeAll('d')]).toEqual([50, 25, 12, 6]);
   });
 
   it('can be used up by the first request of a caller, and is released once', () => {

@@ -33,8 +33,8 @@ describe('a problem', () => {
 
   it.each([new Error('secret'), new TypeError('secret'), 'secret', null, undefined, { code: 'RUN_NOT_FOUND' }])(
     'hides the message of an unknown error: %s',
-    (thrown) => {
-      const problem = describeProblem(thrown, 'r');
+    (error) => {
+      const problem = describeProblem(error, 'r');
       expect(problem).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
       expect(JSON.stringify(problem)).not.toContain('secret');
     },

@@ -59,10 +59,10 @@ function describeUnknownParameter(name: string, known: readonly string[]): strin
 }
 
 function check(schema: StandardSchema, value: unknown, code: 'INVALID_BODY' | 'INVALID_QUERY', at: string): void {
-  const checked = schema['~standard'].validate(value);
-  if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
-  if (checked.issues === undefined) return;
-  const issues = checked.issues.map(({ path = [], message }) => ({
+  const result = schema['~standard'].validate(value);
+  if (result instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
+  if (result.issues === undefined) return;
+  const issues = result.issues.map(({ path = [], message }) => ({
     path: [at, ...path.map((part) => String(typeof part === 'object' ? part.key : part))].filter(Boolean).join('.'),
     message,
   }));

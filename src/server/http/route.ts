@@ -47,7 +47,7 @@ export interface EndpointRoute {
   /** Returns the response for hono. */
   readonly respond: (context: RequestContext) => Promise<Response>;
   /** Returns the response without the headers for other origins; a `Response` only if the handler returned one. */
-  readonly respondPlainly: (context: RequestContext) => Promise<PlainResponse | Response>;
+  readonly respondWithPlain: (context: RequestContext) => Promise<PlainResponse | Response>;
 }
 
 /**
@@ -64,15 +64,15 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
 
   async function handle(
     context: RequestContext,
-    { caller, requestId, releaseAtEnd, keepUntilSent }: Admitted,
+    { caller, requestId, releaseAtEnd, keepUntilSent }: AdmittedRequest,
   ): Promise<PlainResponse | Response> {
     const query = context.req.query();
     checks ??= createRequestChecks(endpoint);
     checks.query(query);
-    const receiving =
+    const incomingBody =
       endpoint.body === undefined ? undefined : bodies.receive(context, endpoint, { caller, releaseAtEnd });
-    const bytes = receiving === undefined ? undefined : await receiving.bytes;
-    receiving?.leave();
+    const bytes = incomingBody === undefined ? undefined : await incomingBody.bytes;
+    incomingBody?.releaseSlot();
     // A slot is taken only once the body is complete, so slow senders do not block slots.
     if (gate !== undefined) releaseAtEnd(gate.enter(caller.name));
     if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above) {
@@ -98,47 +98,55 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
     return createPlainJson(JSON.stringify(result), endpoint.response.status, requestId);
   }
 
-  async function respondPlainly(context: RequestContext): Promise<PlainResponse | Response> {
-    const began = clock();
+  async function respondWithPlain(context: RequestContext): Promise<PlainResponse | Response> {
+    const startedAt = clock();
     const requestId = newRequestId();
     let caller: Caller | undefined;
-    const releases: (() => void)[] = [];
+    const releaseFunctions: (() => void)[] = [];
     let isReleased = false;
     let response: PlainResponse | Response;
-    let fault: unknown;
+    let failure: unknown;
     /** Registers the function that releases a slot, to be called after the response; throws if the caller got no slot. */
     const releaseAtEnd = (release: (() => void) | undefined): void => {
       if (release === undefined)
         throw new RequestError('SERVER_BUSY', 'The server is handling too many requests. Try again in a few seconds.');
       if (isReleased) release();
-      else releases.push(release);
+      else releaseFunctions.push(release);
     };
-    let isLong = !isJson;
+    let isLongResponse = !isJson;
     const keepUntilSent = (): void => {
-      isLong = true;
+      isLongResponse = true;
     };
     try {
       caller = guard.admit(context, endpoint);
       const work = handle(context, { caller, requestId, releaseAtEnd, keepUntilSent });
       response = await (isJson ? deadlines.within(work) : work);
     } catch (error) {
-      fault = error;
+      failure = error;
       response = createPlainProblem(error, requestId);
       if (mustClose(context, error)) response.headers['connection'] = 'close';
     }
-    releaseWhenSent(context, isLong, () => {
+    releaseWhenSent(context, isLongResponse, () => {
       isReleased = true;
-      for (const release of releases) release();
+      for (const release of releaseFunctions) release();
     });
     const traceparent = readHeader(context, 'traceparent');
-    report(server, { name, caller, requestId, status: response.status, ms: clock() - began, traceparent, fault });
+    report(server, {
+      name,
+      caller,
+      requestId,
+      status: response.status,
+      ms: clock() - startedAt,
+      traceparent,
+      error: failure,
+    });
     return response;
   }
 
   return {
-    respondPlainly,
+    respondWithPlain,
     async respond(context) {
-      const response = await respondPlainly(context);
+      const response = await respondWithPlain(context);
       return allowOrigin(context, response instanceof Response ? response : toResponse(response), origins);
     },
   };
@@ -146,7 +154,7 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
 
 const NO_BYTES = new Uint8Array();
 
-interface Admitted {
+interface AdmittedRequest {
   readonly caller: Caller;
   readonly requestId: string;
   readonly releaseAtEnd: (release: (() => void) | undefined) => void;
@@ -159,10 +167,10 @@ function mustClose(context: RequestContext, error: unknown): boolean {
 }
 
 /** Releases a request's slots: for a long response once it has been sent, otherwise immediately. */
-function releaseWhenSent(context: RequestContext, isLong: boolean, release: () => void): void {
+function releaseWhenSent(context: RequestContext, isLongResponse: boolean, release: () => void): void {
   const outgoing = readOutgoingMessage(context);
   // If the connection closed while the response was being prepared, it does not emit 'close' again.
-  if (!isLong || outgoing === undefined || outgoing.closed) release();
+  if (!isLongResponse || outgoing === undefined || outgoing.closed) release();
   else outgoing.once('close', release);
 }
 
@@ -173,21 +181,21 @@ interface RequestReport {
   readonly status: number;
   readonly ms: number;
   readonly traceparent: string | undefined;
-  readonly fault: unknown;
+  readonly error: unknown;
 }
 
 /** Counts and logs a request. Bodies, queries and headers are not logged, because they can contain secrets. */
 function report(
   { logger, meter }: ServerContext,
-  { name, caller, requestId, status, ms, traceparent, fault }: RequestReport,
+  { name, caller, requestId, status, ms, traceparent, error }: RequestReport,
 ): void {
   meter.countRequest({ endpoint: name, status, ms, traceparent });
   const fields = { request_id: requestId, endpoint: name, caller: caller?.name ?? null, status, ms };
-  if (status >= 500) logger.error('request failed', { ...fields, error: fault });
-  else if (status >= 400) logger.info('request refused', { ...fields, error: readCode(fault) });
+  if (status >= 500) logger.error('request failed', { ...fields, error });
+  else if (status >= 400) logger.info('request refused', { ...fields, error: readCode(error) });
   else logger.debug('request handled', fields);
 }
 
-function readCode(fault: unknown): unknown {
-  return typeof fault === 'object' && fault !== null && 'code' in fault ? fault.code : undefined;
+function readCode(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

@@ -39,13 +39,13 @@ interface McpRoute {
  * same scopes, limits, folders and recorded names apply as for any other caller.
  */
 export function createMcpRoute(server: ServerContext, { app, gate, bodies }: McpRoute) {
-  const { guard, logger, ending } = server;
+  const { guard, logger, shutdownSignal } = server;
 
   async function handler({ body, caller, context }: CheckedRequest<Endpoint>): Promise<Response> {
     const { handleMcpRequest } = await import('../../mcp/index.js');
-    const finished = new AbortController();
-    const signal = AbortSignal.any([finished.signal, ending, AbortSignal.timeout(REQUEST_MS)]);
-    const stopWatching = watchConnection(context, () => finished.abort());
+    const disconnection = new AbortController();
+    const signal = AbortSignal.any([disconnection.signal, shutdownSignal, AbortSignal.timeout(REQUEST_MS)]);
+    const stopWatching = watchConnection(context, () => disconnection.abort());
     try {
       return await handleMcpRequest(
         {
@@ -58,7 +58,7 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
       );
     } finally {
       stopWatching();
-      finished.abort();
+      disconnection.abort();
     }
   }
 
@@ -68,7 +68,7 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
 
 /** Creates a client that calls this server without a connection, on behalf of a request's caller. */
 function createLocalClient(app: Hono, context: RequestContext) {
-  const passed = pickHeaders(context, ['authorization', 'traceparent']);
+  const forwardedHeaders = pickHeaders(context, ['authorization', 'traceparent']);
   return createClient({
     url: 'http://127.0.0.1',
     // Replaced below by the request's token. Without a value here, the client would send the token of the user who
@@ -77,7 +77,7 @@ function createLocalClient(app: Hono, context: RequestContext) {
     fetch: async (address, init) => {
       const headers = new Headers(init?.headers);
       headers.delete('authorization');
-      for (const [name, value] of Object.entries(passed)) headers.set(name, value);
+      for (const [name, value] of Object.entries(forwardedHeaders)) headers.set(name, value);
       return app.request(address, { ...init, headers });
     },
   });

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Token } from '../../config/index.js';
-import { openListening } from '../fixtures/listening.js';
+import { openListeningServer } from '../fixtures/open-listening-server.js';
 import { openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';
 import { sampleClaim, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
@@ -15,7 +15,7 @@ const READ_TOOLS = ['parse', 'list_capabilities', 'wait_for_run', 'read_result',
 
 /** A listening server, and real protocol clients. */
 async function openSite(settings: ServerChanges['settings'] = { tokens: TOKENS }) {
-  const server = await openListening({ settings });
+  const server = await openListeningServer({ settings });
   const connect = async (letter?: string) => {
     const headers = letter === undefined ? {} : { authorization: `Bearer ${letter.repeat(32)}` };
     const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } });
@@ -95,9 +95,9 @@ describe('MCP over HTTP', () => {
     expect(await agent.listNames()).not.toContain('resolve_item');
     const decision = { id: 'x', action: 'accept', why: 'x' };
     expect(await agent.call('resolve_item', decision)).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
-    const deputy = await connect('d');
-    expect(await deputy.listNames()).toContain('resolve_item');
-    expect(await deputy.call('resolve_item', decision)).toMatchObject(failure('ITEM_NOT_FOUND'));
+    const delegate = await connect('d');
+    expect(await delegate.listNames()).toContain('resolve_item');
+    expect(await delegate.call('resolve_item', decision)).toMatchObject(failure('ITEM_NOT_FOUND'));
   });
 
   it('needs a token if the API needs one', async () => {
@@ -109,11 +109,11 @@ describe('MCP over HTTP', () => {
   it('lets a caller without a token only read, even if the process of the server has a token', async () => {
     vi.stubEnv('SLUICE_TOKEN', 'd'.repeat(32));
     onTestFinished(() => void vi.unstubAllEnvs());
-    const local: Token = { name: 'local', scopes: ['read', 'run', 'decide'], value: 'd'.repeat(32) };
-    const { connect, work } = await openSite({ tokens: [local], openRead: true });
-    const stranger = await connect();
-    expect(await stranger.listNames()).toEqual(READ_TOOLS);
-    expect(await stranger.call('delegate_order', order(work))).toMatchObject(failure('TOKEN_REFUSED'));
+    const localToken: Token = { name: 'local', scopes: ['read', 'run', 'decide'], value: 'd'.repeat(32) };
+    const { connect, work } = await openSite({ tokens: [localToken], openRead: true });
+    const anonymousClient = await connect();
+    expect(await anonymousClient.listNames()).toEqual(READ_TOOLS);
+    expect(await anonymousClient.call('delegate_order', order(work))).toMatchObject(failure('TOKEN_REFUSED'));
     // The user's token is meant for a human: an agent that has it may not decide with it.
     const user = await connect('d');
     expect(await user.listNames()).toContain('delegate_order');
@@ -173,20 +173,20 @@ describe('a request to /mcp', () => {
 
   it('may be of an older revision of the protocol; no session is kept', async () => {
     const post = await openMcp();
-    const answer = await post(initialize);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toContain('application/json');
-    expect(answer.headers.get('mcp-session-id')).toBeNull();
-    expect(await answer.json()).toMatchObject({
+    const response = await post(initialize);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    expect(response.headers.get('mcp-session-id')).toBeNull();
+    expect(await response.json()).toMatchObject({
       id: 1,
       result: { protocolVersion: '2025-06-18', serverInfo: { name: 'sluice' } },
     });
-    const called = await post(message('tools/call', { name: 'parse', arguments: { text: '{"a":1}' } }), {
+    const callResponse = await post(message('tools/call', { name: 'parse', arguments: { text: '{"a":1}' } }), {
       'mcp-protocol-version': '2025-06-18',
     });
-    expect(await called.json()).toMatchObject({ id: 1, result: { structuredContent: { value: { a: 1 } } } });
-    const notified = await post({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    expect(notified.status).toBe(202);
+    expect(await callResponse.json()).toMatchObject({ id: 1, result: { structuredContent: { value: { a: 1 } } } });
+    const notificationResponse = await post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    expect(notificationResponse.status).toBe(202);
   });
 
   it('has the headers of every response', async () => {
@@ -205,32 +205,32 @@ describe('a request to /mcp', () => {
     ['a body that is not JSON', { 'content-type': 'text/plain' }, 'NOT_JSON'],
   ])('is refused with %s', async (_, headers, code) => {
     const post = await openMcp();
-    const answer = await post(initialize, headers);
-    expect(await answer.json()).toMatchObject({ code });
-    expect(answer.status).toBeGreaterThanOrEqual(400);
+    const response = await post(initialize, headers);
+    expect(await response.json()).toMatchObject({ code });
+    expect(response.status).toBeGreaterThanOrEqual(400);
   });
 
   it('may come from a page of an allowed origin, with a token', async () => {
     const origin = 'https://agents.example';
     const post = await openMcp({ settings: { tokens: TOKENS, origins: [origin] } });
-    const answer = await post(initialize, { origin });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    const response = await post(initialize, { origin });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
   });
 
   it('must not be larger than other requests', async () => {
     const { limits } = (await openServer()).context.settings;
     const post = await openMcp({ settings: { tokens: TOKENS, limits: { ...limits, bodyBytes: 1000 } } });
-    const answer = await post(message('tools/call', { name: 'parse', arguments: { text: 'x'.repeat(2000) } }));
-    expect(answer.status).toBe(413);
-    expect(await answer.json()).toMatchObject({ code: 'BODY_TOO_LARGE' });
+    const response = await post(message('tools/call', { name: 'parse', arguments: { text: 'x'.repeat(2000) } }));
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ code: 'BODY_TOO_LARGE' });
   });
 
   it.each(['', '{', '1', '"text"', 'null'])('is answered with an error when its body is %j', async (body) => {
     const post = await openMcp();
-    const answer = await post(body);
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ code: 'INVALID_BODY' });
+    const response = await post(body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'INVALID_BODY' });
   });
 
   it.each([
@@ -244,16 +244,16 @@ describe('a request to /mcp', () => {
     Array.from({ length: 200 }, (_, id) => ({ ...message('tools/call', { name: 'parse', arguments: {} }), id })),
   ])('is answered within limits, no matter what it contains: %#', async (body) => {
     const post = await openMcp();
-    const answer = await post(body);
-    expect(answer.status).toBeLessThan(500);
-    expect((await answer.text()).length).toBeLessThan(1_000_000);
+    const response = await post(body);
+    expect(response.status).toBeLessThan(500);
+    expect((await response.text()).length).toBeLessThan(1_000_000);
   });
 
   it('is a POST: other methods are refused with the one that is allowed', async () => {
     const post = await openMcp();
     for (const method of ['GET', 'DELETE', 'PUT']) {
-      const answer = await post(undefined, {}, method);
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+      const response = await post(undefined, {}, method);
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
     }
   });
 });

@@ -129,8 +129,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       ...log,
       async append(runId: string, events: readonly Emitted[], packs?: readonly EventPack[]) {
         await log.append(runId, events, packs);
-        const happened = Date.parse(events.at(-1)?.event.ts ?? '');
-        if (!Number.isNaN(happened)) lag.observe({}, Math.max(0, clock() - happened) / 1000);
+        const eventTime = Date.parse(events.at(-1)?.event.ts ?? '');
+        if (!Number.isNaN(eventTime)) lag.observe({}, Math.max(0, clock() - eventTime) / 1000);
       },
     }),
     watch(signal) {

@@ -13,7 +13,7 @@ import { sampleFcmp, createRunResult, sampleSpec } from '../../store/contract/fi
 import { openServer } from '../fixtures/open-server.js';
 import { createMetrics } from './create-metrics.js';
 
-async function openMetered() {
+async function openWithMetrics() {
   const lines: string[] = [];
   const server = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
   /** Reads a metric's samples by label. */
@@ -30,14 +30,14 @@ async function openMetered() {
 
 const NOW = Date.now();
 /** Returns a time after the server started. */
-const soon = () => Date.now() + 1;
+const getTimeAfterStart = () => Date.now() + 1;
 
 describe('GET /metrics', () => {
   it('is text in the format of Prometheus', async () => {
-    const { get } = await openMetered();
-    const answer = await get('/metrics');
-    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    const text = await answer.text();
+    const { get } = await openWithMetrics();
+    const response = await get('/metrics');
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const text = await response.text();
     for (const line of text.trimEnd().split('\n')) {
       expect(line).toMatch(
         /^# (?:HELP|TYPE) sluice_\w+ .+$|^sluice_\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? [\d.e+-]+$/,
@@ -46,7 +46,7 @@ describe('GET /metrics', () => {
   });
 
   it('has exactly the metrics that docs/operations.md lists, with their types', async () => {
-    const { get } = await openMetered();
+    const { get } = await openWithMetrics();
     const text = await (await get('/metrics')).text();
     const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
     const rendered = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
@@ -55,7 +55,7 @@ describe('GET /metrics', () => {
   });
 
   it('counts parses by outcome and repair level, and requests', async () => {
-    const { post, readMetric } = await openMetered();
+    const { post, readMetric } = await openWithMetrics();
     await post('/v1/parse', { text: '{}' });
     await post('/v1/parse', { text: '{"a": 1,}' });
     await post('/v1/parse', { text: 'no' });
@@ -69,17 +69,17 @@ describe('GET /metrics', () => {
   });
 
   it('counts runs by state, and ended runs by outcome, with their usage', async () => {
-    const { store, readMetric } = await openMetered();
+    const { store, readMetric } = await openWithMetrics();
     await store.createRun({ id: 'q', spec: sampleSpec(), state: 'queued', now: NOW });
     const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;
     for (const id of ['a', 'b', 'c']) await store.createRun({ id, spec: sampleSpec({ engine: 'codex' }), ...running });
     const usage = { scope: 'total', input_tokens: 10, output_tokens: 3, cost: 0.5 } as const;
     const error = { category: 'timeout', code: 'TIME_LIMIT', message: 'x' } as const;
-    await store.endRun({ id: 'a', workerId: 'w', now: soon(), result: createRunResult({ usage }) });
+    await store.endRun({ id: 'a', workerId: 'w', now: getTimeAfterStart(), result: createRunResult({ usage }) });
     await store.endRun({
       id: 'b',
       workerId: 'w',
-      now: soon(),
+      now: getTimeAfterStart(),
       result: createRunResult({ status: 'failed', error, usage }),
     });
     expect(await readMetric('sluice_runs')).toEqual({
@@ -112,12 +112,12 @@ describe('GET /metrics', () => {
         leaseMs: 1000,
         now: NOW,
       });
-      await store.endRun({ id: `r${run}`, workerId: 'w', now: soon(), result: createRunResult() });
+      await store.endRun({ id: `r${run}`, workerId: 'w', now: getTimeAfterStart(), result: createRunResult() });
       const { record } = await store.submitOrder(sampleSubmission({ issue_ref: `local#${run}` }));
       const execution = sampleExecution(record, record.decision ?? sampleSettlement(record).active.decision, {
-        at: new Date(soon()).toISOString(),
+        at: new Date(getTimeAfterStart()).toISOString(),
       });
-      await store.settleOrder(sampleSettlement(record, 'advance', { execution }, soon()));
+      await store.settleOrder(sampleSettlement(record, 'advance', { execution }, getTimeAfterStart()));
       // Both servers read the store concurrently.
       if (run % 3 === 0) await Promise.all(servers.map(async (server) => server.render()));
     }
@@ -132,7 +132,7 @@ describe('GET /metrics', () => {
   });
 
   it('counts drift by engine version, and logs runs with much of it', async () => {
-    const { store, data, readMetric, lines } = await openMetered();
+    const { store, data, readMetric, lines } = await openWithMetrics();
     for (const [id, count] of [
       ['few', 2],
       ['many', 40],
@@ -151,7 +151,7 @@ describe('GET /metrics', () => {
       await writeFile(join(data, 'runs', id, '.audit', 'parser_diagnostics.jsonl'), text);
       const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;
       await store.createRun({ id, spec: sampleSpec({ engine: 'codex' }), ...running });
-      await store.endRun({ id, workerId: 'w', now: soon(), result: createRunResult() });
+      await store.endRun({ id, workerId: 'w', now: getTimeAfterStart(), result: createRunResult() });
     }
     expect(await readMetric('sluice_drift_total')).toEqual({
       '{engine="codex",engine_version="9.9.9",kind="type"}': 42,
@@ -165,27 +165,27 @@ describe('GET /metrics', () => {
   });
 
   it('counts decisions, reasons for asking a person, stale results, complete comments, and queues', async () => {
-    const { store, readMetric } = await openMetered();
-    const at = new Date(soon()).toISOString();
-    const asked = (await store.submitOrder(sampleSubmission())).record;
+    const { store, readMetric } = await openWithMetrics();
+    const at = new Date(getTimeAfterStart()).toISOString();
+    const escalated = (await store.submitOrder(sampleSubmission())).record;
     const problems = [{ code: 'KEY_MISSING', message: 'x' }];
     const settlement = sampleSettlement(
-      asked,
+      escalated,
       'needs-human',
-      { item: sampleItem(asked), outbox: [sampleMessage(asked)] },
+      { item: sampleItem(escalated), outbox: [sampleMessage(escalated)] },
       NOW - 5000,
     );
     const { decision } = settlement.active;
-    const execution = sampleExecution(asked, decision, { at, problems, parse_status: 'incomplete' });
+    const execution = sampleExecution(escalated, decision, { at, problems, parse_status: 'incomplete' });
     await store.settleOrder({ ...settlement, active: { ...settlement.active, execution } });
 
     const stale = (await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }))).record;
     const active = (await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }))).record;
     for (const record of [stale, active]) {
-      const { active: mine, stale: other, ...rest } = sampleSettlement(record, 'advance', { outbox: [] });
+      const { active: activeSettlement, stale: other, ...rest } = sampleSettlement(record, 'advance', { outbox: [] });
       await store.settleOrder({
         ...rest,
-        active: { ...mine, execution: { ...mine.execution, at } },
+        active: { ...activeSettlement, execution: { ...activeSettlement.execution, at } },
         stale: { ...other, execution: { ...other.execution, at } },
       });
     }
@@ -205,7 +205,7 @@ describe('GET /metrics', () => {
 
 describe('the lag of events', () => {
   it('is the time from an event until it can be read', async () => {
-    const { store, data } = await openMetered();
+    const { store, data } = await openWithMetrics();
     const happened = Date.parse('2026-11-15T06:00:00.000Z');
     const metrics = createMetrics({ store, data, clock: () => happened + 200 });
     await metrics.measureLag(store).append('r', [sampleFcmp(1)]);

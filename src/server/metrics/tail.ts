@@ -59,9 +59,9 @@ export function createTail<T>({ from, list, toTailEntry, claim, report }: TailOp
   }
 
   // One pass at a time: concurrent passes would report entries twice.
-  let turn: Promise<void> = Promise.resolve();
+  let lastPass: Promise<void> = Promise.resolve();
   return async () => {
-    turn = turn.then(reportNew, reportNew);
-    return turn;
+    lastPass = lastPass.then(reportNew, reportNew);
+    return lastPass;
   };
 }

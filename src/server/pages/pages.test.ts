@@ -7,9 +7,9 @@ import { renderDocsPage, escapeHtml } from './docs-page.js';
 describe('the page of endpoints', () => {
   it('lists all endpoints', async () => {
     const { get } = await openServer();
-    const answer = await get('/docs');
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    const html = await answer.text();
+    const response = await get('/docs');
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const html = await response.text();
     for (const [name, { path }] of Object.entries(ENDPOINTS)) {
       expect(html).toContain(`id="${name}"`);
       expect(html).toContain(escapeHtml(path));
@@ -49,7 +49,7 @@ describe('the description of the server', () => {
 
   it('is where the root path redirects to', async () => {
     const { get } = await openServer();
-    const answer = await get('/');
-    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
+    const response = await get('/');
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/docs']);
   });
 });

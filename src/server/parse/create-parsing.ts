@@ -7,8 +7,8 @@ import { createThreadPool, ThreadError } from '../../threads/index.js';
 import { JsonText } from '../http/responses.js';
 import { RequestError } from '../http/request-error.js';
 import type { ServerContext } from '../server-context.js';
-import { answerParse } from './answer-parse.js';
-import type { ParseAnswer, ParseRequest } from './answer-parse.js';
+import { executeParse } from './execute-parse.js';
+import type { ParseResponse, ParseRequest } from './execute-parse.js';
 import type { ParseReply } from './parse-thread.js';
 import { createSchemaCache } from './schema-cache.js';
 
@@ -20,7 +20,7 @@ export interface Parsing {
   /** Handles a request whose body was parsed; the result is JSON. */
   readonly answer: (request: ParseRequest, caller: string) => Promise<JsonText>;
   /** Handles a request whose body is too large to be parsed here. */
-  readonly answerBytes: (body: Uint8Array, caller: string) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly parseInThread: (body: Uint8Array, caller: string) => Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** Larger bodies are parsed in a thread. */
@@ -37,21 +37,21 @@ const entry = new URL(`./parse-thread${extname(import.meta.url)}`, import.meta.u
 const pool = createThreadPool<Uint8Array, ParseReply>({ entry, ...THREADS });
 
 export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing {
-  const allowance = { steps: INLINE_STEPS };
-  const compile = createSchemaCache((schema) => interpretJsonSchema(schema, { allowance }));
+  const budget = { steps: INLINE_STEPS };
+  const compile = createSchemaCache((schema) => interpretJsonSchema(schema, { allowance: budget }));
   const encoder = new TextEncoder();
 
   /** Parses text immediately; returns undefined if the text or its schema would take too long. */
-  function answerInline(request: ParseRequest): ParseAnswer | undefined {
+  function parseInline(request: ParseRequest): ParseResponse | undefined {
     const { schema, align } = request;
     if (align === true || isLargeSchema(schema)) return undefined;
-    allowance.steps = INLINE_STEPS;
-    const answer = answerParse(request, compile);
-    return allowance.steps < 0 ? undefined : answer;
+    budget.steps = INLINE_STEPS;
+    const answer = executeParse(request, compile);
+    return budget.steps < 0 ? undefined : answer;
   }
 
-  async function answerBytes(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>> {
-    const reply = await pool.run(body, caller).catch(answerFailure);
+  async function parseInThread(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>> {
+    const reply = await pool.run(body, caller).catch(describeFailure);
     if ('code' in reply) {
       const { code, message, issues } = reply;
       if (code === 'INVALID_BODY') throw new RequestError(code, message, issues === undefined ? {} : { issues });
@@ -62,13 +62,13 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
   }
 
   /** Input that takes too much time or memory gets the same result as input that exceeds a limit. */
-  function answerFailure(error: unknown): ParseReply {
+  function describeFailure(error: unknown): ParseReply {
     if (!(error instanceof ThreadError)) throw error;
     if (error.reason === 'busy')
       throw new RequestError('SERVER_BUSY', 'The server is parsing too many texts. Try again in a few seconds.');
-    const what =
+    const limit =
       error.reason === 'timed_out' ? `${THREADS.taskMs / 1000} seconds` : `${THREADS.memoryMb} MiB of memory`;
-    const message = `Parsing this text takes more than ${what}. Send a smaller text or a simpler schema.`;
+    const message = `Parsing this text takes more than ${limit}. Send a smaller text or a simpler schema.`;
     const failure = { ok: false, status: 'failed', repairLevel: 'none', warnings: [], attempts: [] } as const;
     const output = toParseOutput({ ...failure, error: new ParseError('LIMIT_EXCEEDED', message, { attempts: [] }) });
     const parsed = { status: 'failed', repairLevel: 'none', code: 'LIMIT_EXCEEDED' } as const;
@@ -77,12 +77,13 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
 
   return {
     async answer(request, caller) {
-      const answer = answerInline(request);
-      if (answer === undefined) return new JsonText(await answerBytes(encoder.encode(JSON.stringify(request)), caller));
+      const answer = parseInline(request);
+      if (answer === undefined)
+        return new JsonText(await parseInThread(encoder.encode(JSON.stringify(request)), caller));
       meter.countParse(answer.parsed);
       return new JsonText(answer.json);
     },
-    answerBytes,
+    parseInThread,
   };
 }
 

@@ -5,13 +5,13 @@ import { serveTasks } from '../../threads/index.js';
 import { readJson } from '../http/read-request.js';
 import { createRequestChecks } from '../http/request-checks.js';
 import { RequestError } from '../http/request-error.js';
-import { answerParse } from './answer-parse.js';
-import type { ParseAnswer, ParseRequest } from './answer-parse.js';
+import { executeParse } from './execute-parse.js';
+import type { ParseResponse, ParseRequest } from './execute-parse.js';
 import { createSchemaCache } from './schema-cache.js';
 
 /** The thread's reply: errors are sent as data, because their class would be lost. */
 export type ParseReply =
-  | { readonly bytes: Uint8Array<ArrayBuffer>; readonly parsed: ParseAnswer['parsed'] }
+  | { readonly bytes: Uint8Array<ArrayBuffer>; readonly parsed: ParseResponse['parsed'] }
   | { readonly code: string; readonly message: string; readonly issues: RequestError['extra']['issues'] };
 
 const checks = createRequestChecks(ENDPOINTS.parse);
@@ -22,7 +22,7 @@ serveTasks((body: Uint8Array): ParseReply => {
   try {
     const request = readJson(body);
     checks.body(request);
-    const { json, parsed } = answerParse(request as ParseRequest, compile);
+    const { json, parsed } = executeParse(request as ParseRequest, compile);
     return { bytes: encoder.encode(json), parsed };
   } catch (error) {
     if (!isSluiceError(error)) throw error;

@@ -9,17 +9,17 @@ const tokens = [
 ] as const;
 const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 const withTokens = async (settings = {}) => openServer({ settings: { tokens, ...settings } });
-const problem = async (answer: Response) => ({ status: answer.status, code: (await readJson(answer))['code'] });
+const problem = async (response: Response) => ({ status: response.status, code: (await readJson(response))['code'] });
 
 describe('on loopback with the token of the user', () => {
   const value = 'the-generated-token-of-this-user';
-  const all = ['read', 'run', 'decide'] as const;
-  const openLocal = async () =>
-    openServer({ settings: { tokens: [{ name: 'local', scopes: all, value }], openRead: true } });
+  const allScopes = ['read', 'run', 'decide'] as const;
+  const openLocalServer = async () =>
+    openServer({ settings: { tokens: [{ name: 'local', scopes: allScopes, value }], openRead: true } });
   const rejection = { action: 'reject', why: 'x' };
 
   it('reading needs no token, running and deciding do', async () => {
-    const { get, post, work } = await openLocal();
+    const { get, post, work } = await openLocalServer();
     expect((await get('/v1/runs')).status).toBe(200);
     expect((await post('/v1/parse', { text: '{a: 1}' })).status).toBe(200);
     expect(await readJson(get('/v1/session'))).toEqual({ name: 'anonymous', scopes: ['read'], needs_token: true });
@@ -30,36 +30,39 @@ describe('on loopback with the token of the user', () => {
     expect(await problem(await post('/v1/runs', run, bearer('wrong')))).toEqual(refused);
     expect((await post('/v1/runs', run, bearer(value))).status).toBe(201);
     expect((await post('/v1/inbox/1/resolve', rejection, bearer(value))).status).toBe(404);
-    expect(await readJson(get('/v1/session', bearer(value)))).toMatchObject({ name: 'local', scopes: all });
+    expect(await readJson(get('/v1/session', bearer(value)))).toMatchObject({ name: 'local', scopes: allScopes });
   });
 
   it('a page that was signed in by it may do what the user may', async () => {
-    const { post } = await openLocal();
+    const { post } = await openLocalServer();
     const cookie = (await post('/v1/session', { token: value })).headers.get('set-cookie')?.split(';')[0] ?? '';
     expect((await post('/v1/inbox/1/resolve', rejection, { cookie })).status).toBe(404);
     expect((await post('/v1/inbox/1/resolve', rejection, { cookie, origin: 'https://evil.example' })).status).toBe(403);
   });
 
   it('the person who decides may name themselves: the token belongs to the user of this machine', async () => {
-    const { post } = await openLocal();
+    const { post } = await openLocalServer();
     const named = await post('/v1/inbox/1/resolve', { ...rejection, who: 'Ada' }, bearer(value));
     expect(await problem(named)).toMatchObject({ status: 404 });
   });
 
   it('a page of another site may not read', async () => {
-    const { get } = await openLocal();
+    const { get } = await openLocalServer();
     expect((await get('/v1/runs', { origin: 'https://evil.example' })).status).toBe(403);
   });
 
   it('an address other than loopback is refused', async () => {
-    const settings = { tokens: [{ name: 'local', scopes: all, value }], openRead: true };
+    const settings = { tokens: [{ name: 'local', scopes: allScopes, value }], openRead: true };
     await expect(openServer({ host: '0.0.0.0', settings })).rejects.toMatchObject({ code: 'TOKENS_NEEDED' });
   });
 
   it('is replaced without a restart: the old token and its sessions become invalid', async () => {
-    const { get, post, replaceTokens } = await openLocal();
+    const { get, post, replaceTokens } = await openLocalServer();
     const cookie = (await post('/v1/session', { token: value })).headers.get('set-cookie')?.split(';')[0] ?? '';
-    replaceTokens({ tokens: [{ name: 'local', scopes: all, value: 'another-token-of-this-user' }], openRead: true });
+    replaceTokens({
+      tokens: [{ name: 'local', scopes: allScopes, value: 'another-token-of-this-user' }],
+      openRead: true,
+    });
     expect((await get('/v1/session', bearer(value))).status).toBe(401);
     expect(await readJson(get('/v1/session', { cookie }))).toMatchObject({ name: 'anonymous' });
     expect(await readJson(get('/v1/session', bearer('another-token-of-this-user')))).toMatchObject({ name: 'local' });
@@ -68,8 +71,8 @@ describe('on loopback with the token of the user', () => {
   });
 
   it('ends open reading, and free choice of the name, once tokens are configured', async () => {
-    const { get, post, replaceTokens } = await openLocal();
-    const ada = { name: 'ada', scopes: all, value: 'the-configured-token-of-ada' };
+    const { get, post, replaceTokens } = await openLocalServer();
+    const ada = { name: 'ada', scopes: allScopes, value: 'the-configured-token-of-ada' };
     replaceTokens({ tokens: [ada] });
     expect(await problem(await get('/v1/runs'))).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
     expect((await get('/v1/runs', bearer(ada.value))).status).toBe(200);
@@ -105,8 +108,8 @@ describe('on loopback without tokens', () => {
         ['OPTIONS', '/v1/runs'],
         ['OPTIONS', '/unknown'],
       ] as const) {
-        const answer = await request(path, { method, headers: { host } });
-        expect(await problem(answer)).toEqual({ status: 421, code: 'HOST_REFUSED' });
+        const response = await request(path, { method, headers: { host } });
+        expect(await problem(response)).toEqual({ status: 421, code: 'HOST_REFUSED' });
       }
     },
   );
@@ -121,8 +124,12 @@ describe('on loopback without tokens', () => {
 
   it('a page of another site may neither read nor change anything', async () => {
     const { get, post } = await openServer();
-    const foreign = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }];
-    for (const headers of foreign) {
+    const crossSiteHeaders = [
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: 'null' },
+    ];
+    for (const headers of crossSiteHeaders) {
       const refused = { status: 403, code: 'ORIGIN_REFUSED' };
       expect(await problem(await get('/v1/runs', headers))).toEqual(refused);
       expect(await problem(await post('/v1/parse', { text: '{}' }, headers))).toEqual(refused);
@@ -133,9 +140,13 @@ describe('on loopback without tokens', () => {
 
   it('a page of this server may read and post', async () => {
     const { get, post } = await openServer();
-    const own = { host: 'localhost:7171', origin: 'http://localhost:7171', 'sec-fetch-site': 'same-origin' };
-    expect((await get('/v1/runs', own)).status).toBe(200);
-    expect((await post('/v1/parse', { text: '{}' }, own)).status).toBe(200);
+    const sameOriginHeaders = {
+      host: 'localhost:7171',
+      origin: 'http://localhost:7171',
+      'sec-fetch-site': 'same-origin',
+    };
+    expect((await get('/v1/runs', sameOriginHeaders)).status).toBe(200);
+    expect((await post('/v1/parse', { text: '{}' }, sameOriginHeaders)).status).toBe(200);
   });
 });
 
@@ -145,9 +156,9 @@ describe('with tokens', () => {
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(200);
     expect(await readJson(get('/v1/session'))).toEqual({ name: 'anonymous', scopes: [], needs_token: true });
-    const answer = await get('/v1/runs');
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
-    expect(await problem(answer)).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
+    const response = await get('/v1/runs');
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    expect(await problem(response)).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
     expect(await problem(await post('/v1/parse', { text: '{}' }))).toMatchObject({ status: 401 });
     expect(await problem(await get('/metrics'))).toMatchObject({ status: 401 });
   });
@@ -188,19 +199,19 @@ describe('with tokens', () => {
 
   it('a wrong token gets no cookie', async () => {
     const { post } = await withTokens();
-    const answer = await post('/v1/session', { token: 'wrong' });
-    expect(answer.headers.get('set-cookie')).toBeNull();
-    expect(await problem(answer)).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
+    const response = await post('/v1/session', { token: 'wrong' });
+    expect(response.headers.get('set-cookie')).toBeNull();
+    expect(await problem(response)).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
   });
 
   it('a cookie on a cross-site request is refused', async () => {
     const { get, post } = await withTokens();
     const opened = await post('/v1/session', { token: 'ada-value' });
     const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    const foreign = { cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-    expect(await problem(await get('/v1/runs', foreign))).toEqual({ status: 403, code: 'ORIGIN_REFUSED' });
-    const neighbour = { cookie, origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' };
-    expect(await problem(await post('/v1/runs/1/cancel', undefined, neighbour))).toMatchObject({
+    const crossSiteHeaders = { cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    expect(await problem(await get('/v1/runs', crossSiteHeaders))).toEqual({ status: 403, code: 'ORIGIN_REFUSED' });
+    const otherPortHeaders = { cookie, origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' };
+    expect(await problem(await post('/v1/runs/1/cancel', undefined, otherPortHeaders))).toMatchObject({
       code: 'ORIGIN_REFUSED',
     });
   });
@@ -213,12 +224,12 @@ describe('with tokens', () => {
 
   it('guessing is limited, and a valid token still works', async () => {
     const { get } = await withTokens({ limits: { ...DEFAULT_LIMITS, refusalsPerMinute: 3 } });
-    for (let guess = 0; guess < 3; guess += 1) {
-      expect((await get('/v1/runs', bearer(`guess-${guess}`))).status).toBe(401);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      expect((await get('/v1/runs', bearer(`guess-${attempt}`))).status).toBe(401);
     }
-    const answer = await get('/v1/runs', bearer('another-guess'));
-    expect(answer.headers.get('retry-after')).toBe('60');
-    expect(await problem(answer)).toEqual({ status: 429, code: 'TOO_MANY_REQUESTS' });
+    const response = await get('/v1/runs', bearer('another-guess'));
+    expect(response.headers.get('retry-after')).toBe('60');
+    expect(await problem(response)).toEqual({ status: 429, code: 'TOO_MANY_REQUESTS' });
     expect((await get('/v1/runs', bearer('ada-value'))).status).toBe(200);
   });
 
@@ -238,8 +249,10 @@ describe('an address other than loopback', () => {
   });
 
   it('accepts any host name, or only the configured ones', async () => {
-    const any = await openServer({ host: '0.0.0.0', settings: { tokens } });
-    expect((await any.get('/v1/runs', { host: 'build.example.org', ...bearer('ada-value') })).status).toBe(200);
+    const openToAllHosts = await openServer({ host: '0.0.0.0', settings: { tokens } });
+    expect((await openToAllHosts.get('/v1/runs', { host: 'build.example.org', ...bearer('ada-value') })).status).toBe(
+      200,
+    );
     const named = await openServer({ host: '0.0.0.0', settings: { tokens, hosts: ['build.example.org'] } });
     expect((await named.get('/v1/runs', { host: 'build.example.org:80', ...bearer('ada-value') })).status).toBe(200);
     expect(await problem(await named.get('/v1/runs', { host: 'other', ...bearer('ada-value') }))).toMatchObject({
@@ -264,8 +277,8 @@ describe('pages of other sites', () => {
     const { request, get } = await withTokens();
     const preflight = await request('/v1/parse', { method: 'OPTIONS', headers: ask });
     expect(preflight.status).toBe(204);
-    const answer = await get('/v1/runs', { ...bearer('ada-value'), origin: ask.origin });
-    for (const { headers } of [preflight, answer]) {
+    const response = await get('/v1/runs', { ...bearer('ada-value'), origin: ask.origin });
+    for (const { headers } of [preflight, response]) {
       expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
   });
@@ -275,10 +288,10 @@ describe('pages of other sites', () => {
     const preflight = await request('/v1/parse', { method: 'OPTIONS', headers: ask });
     expect(preflight.headers.get('access-control-allow-origin')).toBe(ask.origin);
     expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
-    const answer = await get('/v1/runs', { ...bearer('ada-value'), origin: ask.origin });
-    expect(answer.headers.get('access-control-allow-origin')).toBe(ask.origin);
-    expect(answer.headers.get('vary')).toBe('origin');
-    for (const { headers } of [preflight, answer]) expect(headers.get('access-control-allow-credentials')).toBeNull();
+    const response = await get('/v1/runs', { ...bearer('ada-value'), origin: ask.origin });
+    expect(response.headers.get('access-control-allow-origin')).toBe(ask.origin);
+    expect(response.headers.get('vary')).toBe('origin');
+    for (const { headers } of [preflight, response]) expect(headers.get('access-control-allow-credentials')).toBeNull();
     const other = await get('/v1/runs', { ...bearer('ada-value'), origin: 'https://evil.example' });
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
     expect((await post('/v1/parse', { text: '{}' }, { ...bearer('ada-value'), origin: ask.origin })).status).toBe(200);

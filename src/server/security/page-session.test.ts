@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openListening } from '../fixtures/listening.js';
+import { openListeningServer } from '../fixtures/open-listening-server.js';
 import { readStream } from '../fixtures/read-stream.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
 
@@ -17,14 +17,14 @@ function createPage(url: string) {
       'content-type': 'application/json',
       ...(init.headers as Record<string, string> | undefined),
     };
-    const answer = await fetch(`${url}${path}`, { ...init, headers });
-    cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? cookie;
-    return answer;
+    const response = await fetch(`${url}${path}`, { ...init, headers });
+    cookie = response.headers.get('set-cookie')?.split(';')[0] ?? cookie;
+    return response;
   };
 }
 
 it('a page signs in, reads, changes, follows and signs out, all with its cookie', async () => {
-  const { url, store } = await openListening({ settings: { tokens: TOKENS } });
+  const { url, store } = await openListeningServer({ settings: { tokens: TOKENS } });
   const run = await startScriptedRun(store, 'run-1');
   await run.publish();
   await run.end();

@@ -12,12 +12,12 @@ function open({ https = false, now = 1_000_000 } = {}) {
 }
 
 /** The part of a Set-Cookie header that the browser sends back. */
-const sentBack = (header: string): string => header.split(';')[0] ?? '';
+const toCookieHeader = (header: string): string => header.split(';')[0] ?? '';
 
 describe('a session', () => {
   it('represents its token until it expires', () => {
     const { time, sessions } = open();
-    const cookie = sentBack(sessions.open(ada));
+    const cookie = toCookieHeader(sessions.open(ada));
     expect(sessions.read(`other=1; ${cookie}; more=2`)).toMatchObject({ name: ada.name });
     time.now += 11 * HOUR;
     expect(sessions.read(cookie)).toMatchObject({ name: ada.name });
@@ -33,15 +33,15 @@ describe('a session', () => {
   it('is sent over https only if the server is reached by https', () => {
     const { sessions } = open({ https: true });
     expect(sessions.open(ada)).toMatch(/^__Host-sluice_session=.*; Secure$/);
-    expect(sessions.read(sentBack(sessions.open(ada)))).toMatchObject({ name: ada.name });
+    expect(sessions.read(toCookieHeader(sessions.open(ada)))).toMatchObject({ name: ada.name });
   });
 
   it('is valid on every server with the same tokens', () => {
-    expect(open().sessions.read(sentBack(open().sessions.open(bob)))).toMatchObject({ name: 'bob' });
+    expect(open().sessions.read(toCookieHeader(open().sessions.open(bob)))).toMatchObject({ name: 'bob' });
   });
 
   it('is invalid once its token has changed', () => {
-    const cookie = sentBack(open().sessions.open(bob));
+    const cookie = toCookieHeader(open().sessions.open(bob));
     const changed = createSessions([{ ...bob, value: 'another' }], { https: false, clock: () => 0 });
     expect(changed.read(cookie)).toBeUndefined();
     expect(createSessions([], { https: false, clock: () => 0 }).read(cookie)).toBeUndefined();
@@ -49,12 +49,12 @@ describe('a session', () => {
 
   it('cannot be forged: another name, a later end, another signature', () => {
     const { sessions } = open();
-    const [name = '', until = '', signature = ''] = sentBack(sessions.open(ada))
+    const [name = '', until = '', signature = ''] = toCookieHeader(sessions.open(ada))
       .replace('sluice_session=', '')
       .split('.');
-    const asBob = Buffer.from('bob').toString('base64url');
+    const encodedBob = Buffer.from('bob').toString('base64url');
     for (const parts of [
-      [asBob, until, signature],
+      [encodedBob, until, signature],
       [name, String(Number(until) + 1), signature],
       [name, until, `${signature.slice(0, -2)}AA`],
       [name, until, ''],

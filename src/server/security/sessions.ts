@@ -29,7 +29,9 @@ export function createSessions(
   const cookie = getSessionCookieName(https);
   const attributes = `HttpOnly; SameSite=Strict; Path=/${https ? '; Secure' : ''}`;
   const pattern = new RegExp(`(?:^|;)\\s*${cookie}=([\\w-]{1,400})\\.(\\d{1,15})\\.([\\w-]{43})\\s*(?:;|$)`);
-  const holders = new Map(tokens.map((token) => [token.name, { caller: toCaller(token), key: deriveKey(token) }]));
+  const callersByName = new Map(
+    tokens.map((token) => [token.name, { caller: toCaller(token), key: deriveKey(token) }]),
+  );
 
   return {
     open(token) {
@@ -41,11 +43,11 @@ export function createSessions(
     close: () => `${cookie}=; Max-Age=0; ${attributes}`,
     read(cookies) {
       const [, name = '', until = '', signature = ''] = pattern.exec(cookies) ?? [];
-      const holder = holders.get(Buffer.from(name, 'base64url').toString());
-      if (holder === undefined || Number(until) <= clock()) return undefined;
-      const expected = sign(holder.key, name, Number(until));
+      const entry = callersByName.get(Buffer.from(name, 'base64url').toString());
+      if (entry === undefined || Number(until) <= clock()) return undefined;
+      const expected = sign(entry.key, name, Number(until));
       const sent = Buffer.from(signature, 'base64url');
-      return sent.length === expected.length && timingSafeEqual(sent, expected) ? holder.caller : undefined;
+      return sent.length === expected.length && timingSafeEqual(sent, expected) ? entry.caller : undefined;
     },
   };
 }

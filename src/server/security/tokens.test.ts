@@ -20,7 +20,8 @@ describe('tokens', () => {
         expect(find(sent)).toBeUndefined();
       }),
     );
-    for (const near of ['', 'correct hors', 'correct horse ', 'Correct horse']) expect(find(near)).toBeUndefined();
+    for (const similar of ['', 'correct hors', 'correct horse ', 'Correct horse'])
+      expect(find(similar)).toBeUndefined();
   });
 
   it('grant their scopes and nothing more', () => {

@@ -29,21 +29,21 @@ export function countStatistics({ span, runs, inbox, now }: StatisticsSource): r
   const toCountedCause = limitNames(MAX_NAMES);
 
   return queues.map((queue, index) => {
-    const begin = since + index * stepMs;
+    const start = since + index * stepMs;
     const byEngine = [...groupBy(runsByBucket.get(index) ?? [], ({ engine }) => engine)]
       .map(([engine, slots]) => ({ engine, ...sumCounts(slots.map(({ counts }) => counts)) }))
       .toSorted((one, other) => (one.engine < other.engine ? -1 : 1));
     const opened = (inboxByBucket.get(index) ?? []).flatMap(({ counts }) => counts.opened);
     return {
-      at: new Date(begin).toISOString(),
+      at: new Date(start).toISOString(),
       runs: byEngine.map(({ engine, outcomes, repair_levels, durations }) => ({
         engine,
         outcomes,
         repair_levels,
         latency_ms: readLatency(durations),
       })),
-      usage: byEngine.flatMap(({ engine, usage }) => usage.map((each) => ({ engine, ...each }))),
-      drift: byEngine.flatMap(({ engine, drift }) => drift.map((each) => ({ engine, ...each }))),
+      usage: byEngine.flatMap(({ engine, usage }) => usage.map((entry) => ({ engine, ...entry }))),
+      drift: byEngine.flatMap(({ engine, drift }) => drift.map((entry) => ({ engine, ...entry }))),
       inbox: queue,
       needs_human: [...groupBy(opened, ({ cause }) => toCountedCause(cause))].map(([cause, counts]) => ({
         cause,

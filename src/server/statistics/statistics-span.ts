@@ -12,7 +12,7 @@ const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 /** Common step lengths in seconds, from a minute to a year. */
 const STEPS = [60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_592_000, 31_536_000] as const;
 /** The maximum number of steps by default: more would not fit on a full-width chart. */
-const USUAL_BUCKETS = 60;
+const DEFAULT_BUCKETS = 60;
 const MAX_BUCKETS = 500;
 
 /**
@@ -27,8 +27,8 @@ export function readStatisticsSpan(query: Readonly<Record<string, string>>, now:
       'INVALID_QUERY',
       '"since" must be before "until". Use an earlier "since" or a later "until".',
     );
-  const usual = STEPS.find((seconds) => until - from <= seconds * 1000 * USUAL_BUCKETS) ?? STEPS.at(-1);
-  const stepMs = roundStep(Number(query['step'] ?? usual) * 1000);
+  const defaultStep = STEPS.find((seconds) => until - from <= seconds * 1000 * DEFAULT_BUCKETS) ?? STEPS.at(-1);
+  const stepMs = roundStep(Number(query['step'] ?? defaultStep) * 1000);
   const since = Math.floor(from / stepMs) * stepMs;
   if ((until - since) / stepMs > MAX_BUCKETS) {
     throw new RequestError(

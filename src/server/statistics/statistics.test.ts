@@ -82,8 +82,14 @@ describe('statistics over time', () => {
   });
 
   it('have the durations of runs that were started', () => {
-    const took = (ms: number) => createRun({ started_at: NOW - 1 - ms });
-    const [, bucket] = count([took(30), took(10), took(20), createRun({ started_at: null }), took(-5)]);
+    const createRunWithDuration = (ms: number) => createRun({ started_at: NOW - 1 - ms });
+    const [, bucket] = count([
+      createRunWithDuration(30),
+      createRunWithDuration(10),
+      createRunWithDuration(20),
+      createRun({ started_at: null }),
+      createRunWithDuration(-5),
+    ]);
     expect(bucket?.runs[0]?.latency_ms).toEqual({ p50: 10, p95: 30 });
     expect(count([createRun({ started_at: null })])[1]?.runs[0]?.latency_ms).toBeNull();
   });
@@ -141,10 +147,10 @@ describe('statistics over time', () => {
   });
 
   it('have the same queues as if every item were counted, no matter how old the span is', () => {
-    const moment = fc.integer({ min: -30, max: 30 }).map((tenths) => NOW + tenths * (HOUR / 10));
+    const anyTime = fc.integer({ min: -30, max: 30 }).map((tenths) => NOW + tenths * (HOUR / 10));
     const items = fc.array(
       fc.record({
-        created_at: moment,
+        created_at: anyTime,
         resolved_at: fc.option(fc.nat(40).map((tenths) => tenths * (HOUR / 10))),
         cause: fc.constant('x'),
       }),
@@ -250,9 +256,9 @@ describe('the span', () => {
   });
 
   it('never has more than 500 steps', () => {
-    const moment = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
+    const anyTime = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
     fc.assert(
-      fc.property(moment, moment, (one, other) => {
+      fc.property(anyTime, anyTime, (one, other) => {
         fc.pre(one < other);
         const span = readStatisticsSpan({ since: one.toISOString(), until: other.toISOString() }, NOW);
         expect(span.since).toBeLessThanOrEqual(one.getTime());

@@ -5,7 +5,7 @@ import type { LogReader, Chunk } from './log-reader.js';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LogPosition } from '../../events/index.js';
 import { createWaker } from '../../dispatch/index.js';
-import type { Outlet } from './outlet.js';
+import type { ReaderConnection } from './reader-connection.js';
 import { formatEnd } from './stream-protocol.js';
 import { comparePositions } from '../../events/index.js';
 
@@ -55,7 +55,7 @@ export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger
 
 /** A client that follows a run. */
 export interface Reader {
-  readonly outlet: Outlet;
+  readonly connection: ReaderConnection;
   /** The position of the last event that was sent to it. */
   position: LogPosition;
   /** Set while it is attached; called when its connection closes. */
@@ -112,19 +112,19 @@ const RETRY_MS = 1000;
 /** Starts to send new events; stops when the run ends or the last reader has left. */
 function createBroadcast(options: BroadcastOptions): Broadcast {
   const { protocol, logReader, watch, findEnd, logger, onClose } = options;
-  const recent = createRecentChunks(logReader.position);
-  const attached = new Map<Reader, (reason: Detachment) => void>();
+  const recentChunks = createRecentChunks(logReader.position);
+  const readers = new Map<Reader, (reason: Detachment) => void>();
   let pollWaiters: (() => void)[] = [];
   const waker = createWaker();
   const closing = new AbortController();
-  let pollDue = performance.now() + END_POLL_MS;
+  let nextPollAt = performance.now() + END_POLL_MS;
 
   function detach(reader: Reader, reason: Detachment): void {
-    const resolve = attached.get(reader);
-    attached.delete(reader);
+    const resolve = readers.get(reader);
+    readers.delete(reader);
     reader.leave = undefined;
     resolve?.(reason);
-    if (attached.size === 0) close();
+    if (readers.size === 0) close();
   }
 
   function close(): void {
@@ -135,35 +135,35 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
   }
 
   function publish(chunk: Chunk): void {
-    recent.add(chunk);
-    for (const reader of attached.keys()) {
-      if (reader.outlet.unsent > MAX_UNSENT) {
+    recentChunks.add(chunk);
+    for (const reader of readers.keys()) {
+      if (reader.connection.unsent > MAX_UNSENT) {
         detach(reader, 'behind');
         continue;
       }
-      if (chunk.bytes.length > 0) reader.outlet.write(chunk.bytes);
+      if (chunk.bytes.length > 0) reader.connection.write(chunk.bytes);
       reader.position = chunk.last;
     }
-    pollDue = performance.now() + (chunk.isTerminal ? LAST_EVENT_POLL_MS : QUIET_POLL_MS);
+    nextPollAt = performance.now() + (chunk.isTerminal ? LAST_EVENT_POLL_MS : QUIET_POLL_MS);
   }
 
   /** Sends everything available. Returns the milliseconds spent on writing; undefined if there was nothing. */
   async function sendAll(): Promise<number | undefined> {
-    let spent: number | undefined;
+    let writeMs: number | undefined;
     for (;;) {
       const chunk = await logReader.next();
-      if (chunk === undefined || closing.signal.aborted) return spent;
+      if (chunk === undefined || closing.signal.aborted) return writeMs;
       const began = performance.now();
       publish(chunk);
-      spent = (spent ?? 0) + performance.now() - began;
+      writeMs = (writeMs ?? 0) + performance.now() - began;
     }
   }
 
   async function finish(status: string | null): Promise<void> {
     const last = Buffer.from((await logReader.finish()) + formatEnd(protocol, status));
-    for (const reader of attached.keys()) {
-      reader.outlet.write(last);
-      reader.outlet.end();
+    for (const reader of readers.keys()) {
+      reader.connection.write(last);
+      reader.connection.end();
       detach(reader, 'over');
     }
     close();
@@ -171,17 +171,17 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
 
   /** Sends new events, or checks whether the run has ended. All events are sent before the end. */
   async function poll(): Promise<void> {
-    let spent = await sendAll();
-    if (spent === undefined || performance.now() >= pollDue) {
-      pollDue = performance.now() + END_POLL_MS * (1 - Math.random() / 4);
+    let writeMs = await sendAll();
+    if (writeMs === undefined || performance.now() >= nextPollAt) {
+      nextPollAt = performance.now() + END_POLL_MS * (1 - Math.random() / 4);
       const end = await findEnd();
       if (end !== undefined) {
-        spent = await sendAll();
+        writeMs = await sendAll();
         await finish(end.status);
       }
     }
     for (const resolve of pollWaiters.splice(0)) resolve();
-    await wait(Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (spent ?? 0))));
+    await wait(Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (writeMs ?? 0))));
   }
 
   async function run(): Promise<void> {
@@ -193,7 +193,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
           await wait(RETRY_MS);
           waker.wake();
         });
-        await waker.sleep(Math.max(0, pollDue - performance.now()));
+        await waker.sleep(Math.max(0, nextPollAt - performance.now()));
       }
     } finally {
       stop();
@@ -205,16 +205,16 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
   void run();
   return {
     get head() {
-      return recent.head;
+      return recentChunks.head;
     },
-    covers: (position) => !closing.signal.aborted && recent.covers(position),
+    covers: (position) => !closing.signal.aborted && recentChunks.covers(position),
     attach: async (reader) =>
       new Promise((resolve) => {
-        for (const bytes of recent.since(reader.position)) reader.outlet.write(bytes);
-        reader.position = recent.head;
-        attached.set(reader, resolve);
+        for (const bytes of recentChunks.since(reader.position)) reader.connection.write(bytes);
+        reader.position = recentChunks.head;
+        readers.set(reader, resolve);
         reader.leave = () => detach(reader, 'over');
-        if (reader.outlet.isClosed) reader.leave();
+        if (reader.connection.isClosed) reader.leave();
       }),
     nextPoll: async () =>
       new Promise((resolve) => {
@@ -266,8 +266,8 @@ export function createRecentChunks(start: LogPosition): RecentChunks {
       const first = buffered.findLastIndex(({ from }) => comparePositions(from, position) <= 0);
       return buffered.slice(Math.max(0, first)).flatMap(({ chunk, from }) => {
         if (comparePositions(position, from) <= 0) return [chunk.bytes];
-        const cut = chunk.parts.findLast((part) => comparePositions(part.position, position) <= 0)?.end ?? 0;
-        return [chunk.bytes.subarray(cut)];
+        const offset = chunk.parts.findLast((part) => comparePositions(part.position, position) <= 0)?.end ?? 0;
+        return [chunk.bytes.subarray(offset)];
       });
     },
   };

@@ -5,13 +5,13 @@ import { silentLogger } from '../../base/logger.js';
 import { openStore } from '../../store/open-store.js';
 import type { Store } from '../../store/store.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
-import type { Outlet } from './outlet.js';
+import type { ReaderConnection } from './reader-connection.js';
 import { createStreamHub } from './stream-hub.js';
 import { parsePosition } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
 
 /** A connection whose reader accepts bytes when the test allows it. */
-function createManualOutlet() {
+function createManualClient() {
   let text = '';
   let waiting: Uint8Array[] = [];
   let closings: (() => void)[] = [];
@@ -23,11 +23,11 @@ function createManualOutlet() {
   function close(): void {
     isClosed = true;
     for (const resolve of drains) resolve();
-    for (const then of closings) then();
+    for (const callback of closings) callback();
     drains = [];
     closings = [];
   }
-  function sendWaiting(): void {
+  function flush(): void {
     if (!isOpen || isClosed) return;
     for (const bytes of waiting) text += Buffer.from(bytes).toString();
     waiting = [];
@@ -35,7 +35,7 @@ function createManualOutlet() {
     drains = [];
     if (isEnding) close();
   }
-  const outlet: Outlet = {
+  const connection: ReaderConnection = {
     get unsent() {
       return waiting.reduce((sum, { length }) => sum + length, 0);
     },
@@ -44,26 +44,26 @@ function createManualOutlet() {
     },
     write(bytes) {
       waiting.push(bytes);
-      sendWaiting();
+      flush();
     },
     drained: async () =>
       new Promise((resolve) => {
         drains.push(resolve);
-        sendWaiting();
+        flush();
       }),
-    onClose: (then) => void closings.push(then),
+    onClose: (callback) => void closings.push(callback),
     end() {
       isEnding = true;
-      sendWaiting();
+      flush();
     },
     destroy: close,
   };
   return {
-    outlet,
+    connection,
     read: () => text,
     open() {
       isOpen = true;
-      sendWaiting();
+      flush();
     },
     shut() {
       isOpen = false;
@@ -72,23 +72,24 @@ function createManualOutlet() {
 }
 
 function openHub(store: Store) {
-  const ending = new AbortController();
-  const hub = createStreamHub({ store, log: store, logger: silentLogger, ending: ending.signal });
+  const shutdown = new AbortController();
+  const hub = createStreamHub({ store, log: store, logger: silentLogger, shutdownSignal: shutdown.signal });
   return {
-    end: () => ending.abort(),
+    end: () => shutdown.abort(),
     async follow(runId: string, protocol: StreamProtocol = 'fcmp', after?: string) {
       const run = await store.findRun(runId);
       if (run === undefined) throw new Error('no run');
       const start = await hub.prepare({ run, protocol, after: parsePosition(protocol, after) });
-      const connection = createManualOutlet();
-      start?.(connection.outlet);
-      return connection;
+      const client = createManualClient();
+      start?.(client.connection);
+      return client;
     },
   };
 }
 
-const numbersIn = (text: string): number[] => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
-const upTo = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index + 1);
+const listEventIds = (text: string): number[] => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+const rangeAfter = (from: number, to: number): number[] =>
+  Array.from({ length: to - from }, (_, index) => from + index + 1);
 
 it('sends every reader every event once and in order, no matter when it connects and how slow it is', async () => {
   const step = fc.oneof(
@@ -105,7 +106,7 @@ it('sends every reader every event once and in order, no matter when it connects
         const store = await openStore('memory:');
         const run = await startScriptedRun(store, 'run-1', 200);
         const hub = openHub(store);
-        const readers: { connection: Awaited<ReturnType<typeof hub.follow>>; from: number; isGone: boolean }[] = [];
+        const readers: { client: Awaited<ReturnType<typeof hub.follow>>; from: number; isDisconnected: boolean }[] = [];
         let published = 0;
         const all = run.events.filter((emitted) => emitted.protocol === 'fcmp').length;
         for (const one of [{ kind: 'join', back: 0 } as const, ...steps]) {
@@ -117,33 +118,33 @@ it('sends every reader every event once and in order, no matter when it connects
               break;
             case 'join': {
               const from = Math.max(0, published - one.back);
-              const connection = await hub.follow('run-1', protocol, from === 0 ? undefined : String(from));
-              readers.push({ connection, from, isGone: false });
+              const client = await hub.follow('run-1', protocol, from === 0 ? undefined : String(from));
+              readers.push({ client, from, isDisconnected: false });
               break;
             }
             case 'shut':
             case 'open':
-              readers[one.reader]?.connection[one.kind]();
+              readers[one.reader]?.client[one.kind]();
               break;
             case 'leave': {
               const reader = readers[one.reader];
-              if (reader !== undefined) reader.isGone = true;
-              reader?.connection.outlet.destroy();
+              if (reader !== undefined) reader.isDisconnected = true;
+              reader?.client.connection.destroy();
               break;
             }
           }
         }
         await run.publish();
         await run.end();
-        for (const { connection } of readers) connection.open();
-        const open = readers.filter(({ isGone }) => !isGone);
+        for (const { client } of readers) client.open();
+        const open = readers.filter(({ isDisconnected }) => !isDisconnected);
         await vi.waitFor(() => {
-          for (const { connection } of open) expect(connection.read()).toMatch(/event: end[\r\n]/);
+          for (const { client } of open) expect(client.read()).toMatch(/event: end[\r\n]/);
         }, 10_000);
-        for (const { connection, from } of open) expect(numbersIn(connection.read())).toEqual(upTo(from, all));
-        for (const { connection, from } of readers) {
-          const seen = numbersIn(connection.read());
-          expect(seen).toEqual(upTo(from, from + seen.length));
+        for (const { client, from } of open) expect(listEventIds(client.read())).toEqual(rangeAfter(from, all));
+        for (const { client, from } of readers) {
+          const seen = listEventIds(client.read());
+          expect(seen).toEqual(rangeAfter(from, from + seen.length));
         }
         await store.close();
       },
@@ -164,11 +165,11 @@ it('notifies a reader that fell behind, buffers little for it, and reads the res
   const text = 'x'.repeat(50_000);
   for (let seq = 1; seq <= 40; seq++) {
     await store.append('run-1', [{ protocol: 'fcmp', event: { ...sample, seq, data: { text } } as never }]);
-    await vi.waitFor(() => expect(numbersIn(steady.read())).toHaveLength(seq), { timeout: 15_000 });
+    await vi.waitFor(() => expect(listEventIds(steady.read())).toHaveLength(seq), { timeout: 15_000 });
   }
-  expect(slow.outlet.unsent).toBeLessThan(400_000);
+  expect(slow.connection.unsent).toBeLessThan(400_000);
   slow.open();
-  await vi.waitFor(() => expect(numbersIn(slow.read())).toEqual(upTo(0, 40)), { timeout: 15_000 });
+  await vi.waitFor(() => expect(listEventIds(slow.read())).toEqual(rangeAfter(0, 40)), { timeout: 15_000 });
   expect(slow.read()).toContain('event: lag\ndata: {"after":"');
   expect(steady.read()).not.toContain('event: lag');
   hub.end();
@@ -201,10 +202,10 @@ it('disconnects a reader that accepts no bytes', async () => {
     const reader = await hub.follow('run-1');
     reader.shut();
     await vi.advanceTimersByTimeAsync(59_000);
-    expect(reader.outlet.isClosed).toBe(false);
-    expect(reader.outlet.unsent).toBeLessThan(400_000);
+    expect(reader.connection.isClosed).toBe(false);
+    expect(reader.connection.unsent).toBeLessThan(400_000);
     await vi.advanceTimersByTimeAsync(2000);
-    expect(reader.outlet.isClosed).toBe(true);
+    expect(reader.connection.isClosed).toBe(true);
     hub.end();
     await store.close();
   } finally {
@@ -218,9 +219,9 @@ it('closes every stream without an end event when the server shuts down, so that
   await run.publish(4);
   const hub = openHub(store);
   const reader = await hub.follow('run-1');
-  await vi.waitFor(() => expect(numbersIn(reader.read()).length).toBeGreaterThan(0), { timeout: 15_000 });
+  await vi.waitFor(() => expect(listEventIds(reader.read()).length).toBeGreaterThan(0), { timeout: 15_000 });
   hub.end();
-  expect(reader.outlet.isClosed).toBe(true);
+  expect(reader.connection.isClosed).toBe(true);
   expect(reader.read()).not.toContain('event: end');
   await store.close();
 });
@@ -234,11 +235,11 @@ it('sends a gap to a reader of past events if the rest was deleted in the meanti
   const hub = openHub({ ...store, read: async (query) => (isPurged ? [] : store.read(query)) });
   const reader = await hub.follow('run-1');
   reader.shut();
-  await vi.waitFor(() => expect(reader.outlet.unsent).toBeGreaterThan(64 * 1024), { timeout: 15_000 });
+  await vi.waitFor(() => expect(reader.connection.unsent).toBeGreaterThan(64 * 1024), { timeout: 15_000 });
   isPurged = true;
   reader.open();
   await vi.waitFor(() => expect(reader.read()).toContain('event: end\n'), { timeout: 15_000 });
-  const last = numbersIn(reader.read()).length;
+  const last = listEventIds(reader.read()).length;
   expect(reader.read()).toContain(`event: gap\ndata: {"from":"${last + 1}","to":null}\n`);
   await store.close();
 });

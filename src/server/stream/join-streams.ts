@@ -1,4 +1,4 @@
-import type { Outlet } from './outlet.js';
+import type { ReaderConnection } from './reader-connection.js';
 import type { StartStream } from './stream-hub.js';
 
 /**
@@ -13,46 +13,46 @@ export const BOTH_PROTOCOLS = 'fcmp,rasp';
  */
 export function joinStreams(starts: readonly (StartStream | undefined)[], end: string): StartStream | undefined {
   if (starts.every((start) => start === undefined)) return undefined;
-  return (outlet) => {
+  return (connection) => {
     let open = starts.length;
-    const sharedOutlets = starts.map(() =>
-      shareOutlet(outlet, () => {
+    const sharedConnections = starts.map(() =>
+      shareConnection(connection, () => {
         open -= 1;
-        if (open === 0) outlet.end();
+        if (open === 0) connection.end();
       }),
     );
-    for (const [index, sharedOutlet] of sharedOutlets.entries()) {
+    for (const [index, sharedConnection] of sharedConnections.entries()) {
       const start = starts[index];
       if (start === undefined) {
-        sharedOutlet.write(Buffer.from(end));
-        sharedOutlet.end();
+        sharedConnection.write(Buffer.from(end));
+        sharedConnection.end();
       } else {
-        start(sharedOutlet);
+        start(sharedConnection);
       }
     }
   };
 }
 
 /** Creates the connection for one of the streams that share it. */
-function shareOutlet(outlet: Outlet, onEnd: () => void): Outlet {
+function shareConnection(connection: ReaderConnection, onEnd: () => void): ReaderConnection {
   let isEnded = false;
   return {
     get unsent() {
-      return outlet.unsent;
+      return connection.unsent;
     },
     get isClosed() {
-      return isEnded || outlet.isClosed;
+      return isEnded || connection.isClosed;
     },
     write(bytes) {
-      if (!isEnded) outlet.write(bytes);
+      if (!isEnded) connection.write(bytes);
     },
-    drained: async () => outlet.drained(),
-    onClose: (callback) => outlet.onClose(callback),
+    drained: async () => connection.drained(),
+    onClose: (callback) => connection.onClose(callback),
     end() {
       if (isEnded) return;
       isEnded = true;
       onEnd();
     },
-    destroy: () => outlet.destroy(),
+    destroy: () => connection.destroy(),
   };
 }

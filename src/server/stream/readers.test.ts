@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openStore } from '../../store/open-store.js';
 import { readSse } from '../../client/read-sse.js';
-import { openListening } from '../fixtures/listening.js';
+import { openListeningServer } from '../fixtures/open-listening-server.js';
 import { listIds, readStream } from '../fixtures/read-stream.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
@@ -16,7 +16,7 @@ const listNumbers = ({ events }: ScriptedRun): string[] =>
 
 describe("the browser's EventSource", () => {
   it('follows a run to its end', async () => {
-    const { store, url } = await openListening();
+    const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish(4);
     const seen: string[] = [];
@@ -35,7 +35,7 @@ describe("the browser's EventSource", () => {
   });
 
   it('reconnects if its connection broke, and stops when it has everything', async () => {
-    const { store, url } = await openListening();
+    const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish(4);
     let connections = 0;
@@ -43,8 +43,8 @@ describe("the browser's EventSource", () => {
     const source = new EventSource(`${url}/v1/runs/run-1/events`, {
       fetch: async (input, init) => {
         connections += 1;
-        const answer = await fetch(input, init);
-        return connections === 1 ? readFirstPiece(answer) : answer;
+        const response = await fetch(input, init);
+        return connections === 1 ? truncateResponse(response) : response;
       },
     });
     onTestFinished(() => source.close());
@@ -58,12 +58,12 @@ describe("the browser's EventSource", () => {
   }, 30_000);
 
   it('receives gap and end events in AG-UI streams too', async () => {
-    const { store, url } = await openListening();
+    const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     await run.end();
     const source = new EventSource(`${url}/v1/runs/run-1/events?protocol=agui`);
     onTestFinished(() => source.close());
-    const heard = await Promise.all(
+    const notices = await Promise.all(
       ['gap', 'end'].map(
         async (name) =>
           new Promise((resolve) => {
@@ -71,13 +71,13 @@ describe("the browser's EventSource", () => {
           }),
       ),
     );
-    expect(heard).toEqual(['{"from":"1","to":null}', '{"status":"success"}']);
+    expect(notices).toEqual(['{"from":"1","to":null}', '{"status":"success"}']);
   });
 });
 
 describe("AG-UI's client", () => {
   it('runs a run as an agent', async () => {
-    const { store, url } = await openListening();
+    const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish(4);
     const agent = new HttpAgent({ url: `${url}/v1/runs/run-1/events?protocol=agui` });
@@ -94,7 +94,7 @@ describe("AG-UI's client", () => {
 describe('a server', () => {
   it('streams events that another process writes', async () => {
     const folder = await makeFolder({});
-    const { store, url } = await openListening({ database: `sqlite:${folder}/shared.db` });
+    const { store, url } = await openListeningServer({ database: `sqlite:${folder}/shared.db` });
     const run = await startScriptedRun(store, 'run-1');
     const elsewhere = await openStore(`sqlite:${folder}/shared.db`);
     onTestFinished(async () => elsewhere.close());
@@ -107,11 +107,11 @@ describe('a server', () => {
 
 describe('a connection', () => {
   it('has the headers of every response', async () => {
-    const server = await openListening({ settings: { origins: ['https://elsewhere.example'] } });
+    const server = await openListeningServer({ settings: { origins: ['https://elsewhere.example'] } });
     const { store, url } = server;
     await startScriptedRun(store, 'run-1');
-    const answer = await fetch(`${url}/v1/runs/run-1/events`, { headers: { origin: 'https://elsewhere.example' } });
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await fetch(`${url}/v1/runs/run-1/events`, { headers: { origin: 'https://elsewhere.example' } });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
@@ -119,11 +119,11 @@ describe('a connection', () => {
       'access-control-allow-origin': 'https://elsewhere.example',
     });
     server.end();
-    expect(await answer.text()).toBe('retry: 1000\n\n');
+    expect(await response.text()).toBe('retry: 1000\n\n');
   });
 
   it('loses nothing while its reader pauses, and sends a lag event', async () => {
-    const { store, url } = await openListening();
+    const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish();
     const { hostname, port } = new URL(url);
@@ -157,15 +157,15 @@ describe('a connection', () => {
   }, 30_000);
 
   it('gets only the headers for a HEAD request', async () => {
-    const { store, url } = await openListening();
+    const { store, url } = await openListeningServer();
     await startScriptedRun(store, 'run-1');
-    const answer = await fetch(`${url}/v1/runs/run-1/events`, { method: 'HEAD' });
-    expect(answer.headers.get('content-type')).toBe('text/event-stream');
-    expect(await answer.text()).toBe('');
+    const response = await fetch(`${url}/v1/runs/run-1/events`, { method: 'HEAD' });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(await response.text()).toBe('');
   });
 
   it('releases its slot when its reader disconnects', async () => {
-    const { store, url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
+    const { store, url } = await openListeningServer({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
     await startScriptedRun(store, 'run-1');
     const { hostname, port } = new URL(url);
     const first = connect(Number(port), hostname);
@@ -176,15 +176,15 @@ describe('a connection', () => {
     expect((await fetch(`${url}/v1/runs/run-1/events`)).status).toBe(503);
     first.destroy();
     await vi.waitFor(async () => {
-      const answer = await fetch(`${url}/v1/runs/run-1/events`);
-      await answer.body?.cancel();
-      expect(answer.status).toBe(200);
+      const response = await fetch(`${url}/v1/runs/run-1/events`);
+      await response.body?.cancel();
+      expect(response.status).toBe(200);
     }, 10_000);
   });
 });
 
 /** A response whose connection breaks after the first bytes. */
-async function readFirstPiece({ body, headers }: Response): Promise<Response> {
+async function truncateResponse({ body, headers }: Response): Promise<Response> {
   const reader = body?.getReader();
   const { value } = (await reader?.read()) ?? {};
   await reader?.cancel();

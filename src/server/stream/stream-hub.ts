@@ -6,7 +6,7 @@ import type { Store } from '../../store/index.js';
 import type { Reader, Broadcast, Broadcasts, RunEnd } from './broadcast.js';
 import { createBroadcasts } from './broadcast.js';
 import { describeLostEvents, createLogReader } from './log-reader.js';
-import type { Outlet } from './outlet.js';
+import type { ReaderConnection } from './reader-connection.js';
 import {
   formatEnd,
   HEARTBEAT,
@@ -29,7 +29,7 @@ interface StreamRequest {
 }
 
 /** Sends events until the run ends or the reader disconnects. */
-export type StartStream = (outlet: Outlet) => void;
+export type StartStream = (connection: ReaderConnection) => void;
 
 /** All streams of a server. */
 interface StreamHub {
@@ -45,30 +45,30 @@ interface StreamHubOptions {
   readonly log: Pick<EventLog, 'read'>;
   readonly logger: Logger;
   /** Aborted when the server shuts down. */
-  readonly ending: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** The heartbeat interval, which is shorter than the idle time-outs of proxies. */
 const HEARTBEAT_MS = 15_000;
 
-export function createStreamHub({ store, log, logger, ending }: StreamHubOptions): StreamHub {
+export function createStreamHub({ store, log, logger, shutdownSignal }: StreamHubOptions): StreamHub {
   const broadcasts = createBroadcasts(store, logger);
   const shared: SharedChunks = new Map();
   const readers = new Set<Reader>();
   let heartbeat: NodeJS.Timeout | undefined;
 
-  ending.addEventListener('abort', () => {
-    for (const { outlet } of readers) outlet.end();
+  shutdownSignal.addEventListener('abort', () => {
+    for (const { connection } of readers) connection.end();
   });
 
   function sendHeartbeat(): void {
-    for (const { outlet } of readers) if (outlet.unsent === 0) outlet.write(HEARTBEAT);
+    for (const { connection } of readers) if (connection.unsent === 0) connection.write(HEARTBEAT);
   }
 
   function add(reader: Reader): void {
     readers.add(reader);
     heartbeat ??= setInterval(sendHeartbeat, HEARTBEAT_MS).unref();
-    reader.outlet.onClose(() => {
+    reader.connection.onClose(() => {
       readers.delete(reader);
       reader.leave?.();
       if (readers.size > 0) return;
@@ -77,18 +77,22 @@ export function createStreamHub({ store, log, logger, ending }: StreamHubOptions
     });
   }
 
-  function start(outlet: Outlet, position: LogPosition, options: Omit<FollowOptions, keyof typeof sharedParts>): void {
-    const reader: Reader = { outlet, position };
+  function start(
+    connection: ReaderConnection,
+    position: LogPosition,
+    options: Omit<FollowOptions, keyof typeof commonOptions>,
+  ): void {
+    const reader: Reader = { connection, position };
     add(reader);
-    outlet.write(RETRY);
-    follow(reader, { ...sharedParts, ...options }).catch((error: unknown) => {
+    connection.write(RETRY);
+    follow(reader, { ...commonOptions, ...options }).catch((error: unknown) => {
       // The client reconnects and then gets the error.
       logger.warn('event stream failed', { run_id: options.runId, error });
-      outlet.destroy();
+      connection.destroy();
     });
   }
 
-  const sharedParts = { log, broadcasts, shared };
+  const commonOptions = { log, broadcasts, shared };
 
   async function hasReached({ run, protocol, after }: StreamRequest): Promise<boolean> {
     if (after.seq === 0 && after.attempt <= 1) return true;
@@ -101,18 +105,18 @@ export function createStreamHub({ store, log, logger, ending }: StreamHubOptions
       const { run, protocol, after } = request;
       const runId = run.id;
       if (broadcasts.find(runId, protocol)?.covers(after) === true) {
-        return (outlet) => start(outlet, after, { runId, protocol });
+        return (connection) => start(connection, after, { runId, protocol });
       }
       const logReader = createLogReader({ log, runId, protocol, after }, shared);
       const chunk = await logReader.next();
       if (chunk === undefined && run.state === 'ended') {
         const hadEvents = after.seq > 0 || (run.result?.attempts ?? 0) > 0;
         const gap = hadEvents ? await describeLostEvents(log, { runId, protocol, after }) : '';
-        const remaining = gap + (await logReader.finish());
-        if (remaining === '') return undefined;
-        return (outlet) => {
-          outlet.write(Buffer.from(remaining + formatEnd(protocol, run.result?.status ?? null)));
-          outlet.end();
+        const finalEvents = gap + (await logReader.finish());
+        if (finalEvents === '') return undefined;
+        return (connection) => {
+          connection.write(Buffer.from(finalEvents + formatEnd(protocol, run.result?.status ?? null)));
+          connection.end();
         };
       }
       if (chunk === undefined && !(await hasReached(request))) {
@@ -121,7 +125,7 @@ export function createStreamHub({ store, log, logger, ending }: StreamHubOptions
           `The run has no event "${formatPosition(protocol, after)}" yet. Omit the position to start with the first event.`,
         );
       }
-      return (outlet) => start(outlet, after, { runId, protocol, logReader, chunk });
+      return (connection) => start(connection, after, { runId, protocol, logReader, chunk });
     },
   };
 }
@@ -146,7 +150,7 @@ const MAX_UNSENT = 64 * 1024;
  */
 async function follow(reader: Reader, options: FollowOptions): Promise<void> {
   const { runId, protocol, log, broadcasts, shared } = options;
-  const { outlet } = reader;
+  const { connection } = reader;
   let { logReader, chunk } = options;
   let end: RunEnd | undefined;
 
@@ -156,18 +160,18 @@ async function follow(reader: Reader, options: FollowOptions): Promise<void> {
     chunk = undefined;
     if ((await broadcast.attach(reader)) === 'over') return false;
     if (!(await drainOrDestroy())) return false;
-    outlet.write(Buffer.from(formatLag(protocol, reader.position)));
+    connection.write(Buffer.from(formatLag(protocol, reader.position)));
     return true;
   }
 
   /** Waits until everything has been sent; disconnects the reader and returns false if that takes too long. */
   async function drainOrDestroy(): Promise<boolean> {
-    if (await waitUntilDrained(outlet)) return true;
-    outlet.destroy();
+    if (await waitUntilDrained(connection)) return true;
+    connection.destroy();
     return false;
   }
 
-  while (!outlet.isClosed) {
+  while (!connection.isClosed) {
     const broadcast = broadcasts.find(runId, protocol);
     if (broadcast?.covers(reader.position) === true) {
       if (await followBroadcast(broadcast)) continue;
@@ -180,23 +184,23 @@ async function follow(reader: Reader, options: FollowOptions): Promise<void> {
     logReader ??= createLogReader({ log, runId, protocol, after: reader.position }, shared);
     chunk ??= await logReader.next();
     if (chunk !== undefined) {
-      outlet.write(chunk.bytes);
+      connection.write(chunk.bytes);
       reader.position = chunk.last;
       chunk = undefined;
-      if (outlet.unsent > MAX_UNSENT && !(await drainOrDestroy())) return;
+      if (connection.unsent > MAX_UNSENT && !(await drainOrDestroy())) return;
       continue;
     }
     if (end !== undefined) {
       const after = reader.position;
       const gap = after.seq > 0 ? await describeLostEvents(log, { runId, protocol, after }) : '';
-      outlet.write(Buffer.from(gap + (await logReader.finish()) + formatEnd(protocol, end.status)));
-      outlet.end();
+      connection.write(Buffer.from(gap + (await logReader.finish()) + formatEnd(protocol, end.status)));
+      connection.end();
       return;
     }
     end = await broadcasts.findEnd(runId);
     if (end !== undefined) continue;
-    const openedMeanwhile = broadcasts.find(runId, protocol);
-    if (openedMeanwhile !== undefined) await openedMeanwhile.nextPoll();
+    const newBroadcast = broadcasts.find(runId, protocol);
+    if (newBroadcast !== undefined) await newBroadcast.nextPoll();
     else if (!(await followBroadcast(broadcasts.open(runId, protocol, logReader)))) return;
   }
 }
@@ -205,12 +209,12 @@ async function follow(reader: Reader, options: FollowOptions): Promise<void> {
 const STALL_MS = 60_000;
 
 /** Waits until everything has been sent; false if that takes too long. */
-async function waitUntilDrained(outlet: Outlet, stallMs = STALL_MS): Promise<boolean> {
+async function waitUntilDrained(connection: ReaderConnection, stallMs = STALL_MS): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), stallMs);
   });
-  const isDrained = await Promise.race([outlet.drained().then(() => true), late]);
+  const isDrained = await Promise.race([connection.drained().then(() => true), late]);
   clearTimeout(timer);
   return isDrained;
 }

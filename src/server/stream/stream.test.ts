@@ -11,7 +11,7 @@ const listFcmp = (events: readonly Emitted[]) =>
 const listRasp = (events: readonly Emitted[]) =>
   events.flatMap((emitted) => (emitted.protocol === 'rasp' ? [emitted.event] : []));
 
-async function openEnded() {
+async function openWithEndedRun() {
   const server = await openServer();
   const run = await startScriptedRun(server.store, 'run-1');
   await run.publish();
@@ -22,7 +22,7 @@ async function openEnded() {
 
 describe('the stream of a run that has ended', () => {
   it('has every event with its position as the id, then the end event', async () => {
-    const { run, follow } = await openEnded();
+    const { run, follow } = await openWithEndedRun();
     const events = await readStream(follow());
     const fcmp = listFcmp(run.events);
     expect(events.slice(0, -1).map(({ data }) => JSON.parse(data) as unknown)).toEqual(fcmp);
@@ -31,7 +31,7 @@ describe('the stream of a run that has ended', () => {
   });
 
   it('numbers RASP by attempt', async () => {
-    const { run, follow } = await openEnded();
+    const { run, follow } = await openWithEndedRun();
     const events = await readStream(follow('?protocol=rasp'));
     expect(listIds(events)).toEqual(listRasp(run.events).map(({ attempt_number, seq }) => `${attempt_number}:${seq}`));
   });
@@ -40,7 +40,7 @@ describe('the stream of a run that has ended', () => {
     ['agui', toAgUi],
     ['acp', toAcp],
   ] as const)('is available as %s too, each id on the last event of its group', async (protocol, project) => {
-    const { run, follow } = await openEnded();
+    const { run, follow } = await openWithEndedRun();
     const fcmp = listFcmp(run.events);
     const events = await readStream(follow(`?protocol=${protocol}`));
     const sent = events.filter(({ name }) => name === 'message');
@@ -52,7 +52,7 @@ describe('the stream of a run that has ended', () => {
   });
 
   it.each(['fcmp', 'rasp', 'agui', 'acp'])('can be resumed after each id (%s)', async (protocol) => {
-    const { follow } = await openEnded();
+    const { follow } = await openWithEndedRun();
     const all = await readStream(follow(`?protocol=${protocol}`));
     for (const [index, { id }] of all.entries()) {
       if (id === undefined) continue;
@@ -63,7 +63,7 @@ describe('the stream of a run that has ended', () => {
   });
 
   it('has both logs on one connection, each in its order, and an end for each', async () => {
-    const { run, follow } = await openEnded();
+    const { run, follow } = await openWithEndedRun();
     const events = await readStream(follow('?protocol=fcmp,rasp'));
     const isRasp = (id: string): boolean => id.includes(':');
     const ids = listIds(events);
@@ -82,20 +82,20 @@ describe('the stream of a run that has ended', () => {
   });
 
   it('is 204 for a reader that has everything', async () => {
-    const { run, follow } = await openEnded();
+    const { run, follow } = await openWithEndedRun();
     const last = listFcmp(run.events).length;
     expect((await follow(`?after=${last}`)).status).toBe(204);
     expect((await follow(`?after=${last - 1}`)).status).toBe(200);
   });
 
   it('starts after Last-Event-ID, which overrides ?after', async () => {
-    const { follow } = await openEnded();
+    const { follow } = await openWithEndedRun();
     expect(listIds(await readStream(follow('?after=1', { 'last-event-id': '3' })))[0]).toBe('4');
     expect(listIds(await readStream(follow('?after=1')))[0]).toBe('2');
   });
 
   it('is the same for POST as for GET', async () => {
-    const { request, follow } = await openEnded();
+    const { request, follow } = await openWithEndedRun();
     const posted = request('/v1/runs/run-1/events', { method: 'POST', body: 'whatever' });
     expect(await readStream(posted)).toEqual(await readStream(follow()));
   });
@@ -113,8 +113,8 @@ describe('a stream with missing events', () => {
     const [first, second] = await readStream(get('/v1/runs/run-1/events'));
     expect(first).toEqual({ name: 'gap', data: '{"from":"1","to":"3"}', id: '3' });
     expect(second?.id).toBe('4');
-    const [alsoFirst] = await readStream(get('/v1/runs/run-1/events?after=2'));
-    expect(alsoFirst?.data).toBe('{"from":"3","to":"3"}');
+    const [secondGap] = await readStream(get('/v1/runs/run-1/events?after=2'));
+    expect(secondGap?.data).toBe('{"from":"3","to":"3"}');
   });
 
   it('sends a gap if all events were deleted', async () => {
@@ -163,27 +163,27 @@ describe('a stream with missing events', () => {
   ])('refuses %s', async (path, status, code) => {
     const { store, get } = await openServer();
     await (await startScriptedRun(store, 'run-1')).publish(4);
-    const answer = await get(path);
-    expect(answer.status).toBe(status);
-    expect(await answer.json()).toMatchObject({ code });
+    const response = await get(path);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ code });
   });
 
   it('refuses an invalid Last-Event-ID', async () => {
-    const { follow } = await openEnded();
+    const { follow } = await openWithEndedRun();
     expect((await follow('', { 'last-event-id': 'x; drop' })).status).toBe(400);
   });
 
   it('holds no slot for a reader that disconnected before the stream started', async () => {
     const { app, store } = await openServer({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
     await (await startScriptedRun(store, 'run-1')).end();
-    const gone = { outgoing: { closed: true, once: () => undefined } };
+    const closedConnection = { outgoing: { closed: true, once: () => undefined } };
     for (let count = 0; count < 3; count++) {
-      expect((await app.request('/v1/runs/run-1/events', {}, gone)).status).toBe(200);
+      expect((await app.request('/v1/runs/run-1/events', {}, closedConnection)).status).toBe(200);
     }
   });
 
   it('is refused once the server shuts down', async () => {
-    const server = await openEnded();
+    const server = await openWithEndedRun();
     server.end();
     expect((await server.follow()).status).toBe(503);
   });
@@ -191,24 +191,24 @@ describe('a stream with missing events', () => {
 
 describe('the history of a run', () => {
   it('is a range of events, both ends included', async () => {
-    const { run, get } = await openEnded();
-    const answer = await get('/v1/runs/run-1/history?from=2&to=4');
-    expect(await answer.json()).toEqual({ events: listFcmp(run.events).slice(1, 4), next_from: null });
+    const { run, get } = await openWithEndedRun();
+    const response = await get('/v1/runs/run-1/history?from=2&to=4');
+    expect(await response.json()).toEqual({ events: listFcmp(run.events).slice(1, 4), next_from: null });
   });
 
   it.each(['fcmp', 'rasp', 'agui', 'acp'])('comes page by page (%s)', async (protocol) => {
-    const { get } = await openEnded();
+    const { get } = await openWithEndedRun();
     const whole = (await (await get(`/v1/runs/run-1/history?protocol=${protocol}`)).json()) as { events: unknown[] };
-    const paged: unknown[] = [];
+    const pagedEvents: unknown[] = [];
     let from = protocol === 'rasp' ? '1:1' : '1';
     for (;;) {
-      const answer = await get(`/v1/runs/run-1/history?protocol=${protocol}&limit=2&from=${from}`);
-      const page = (await answer.json()) as { events: unknown[]; next_from: string | null };
-      paged.push(...page.events);
+      const response = await get(`/v1/runs/run-1/history?protocol=${protocol}&limit=2&from=${from}`);
+      const page = (await response.json()) as { events: unknown[]; next_from: string | null };
+      pagedEvents.push(...page.events);
       if (page.next_from === null) break;
       from = page.next_from;
     }
-    expect(paged).toEqual(whole.events);
-    expect(paged.length).toBeGreaterThan(4);
+    expect(pagedEvents).toEqual(whole.events);
+    expect(pagedEvents.length).toBeGreaterThan(4);
   });
 });

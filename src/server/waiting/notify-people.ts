@@ -14,7 +14,7 @@ export interface NotifyOptions {
   readonly store: Parameters<typeof createWaitingList>[0] & Pick<OutboxStore, 'readInstallation'>;
   readonly logger: Logger;
   /** Aborted when the server shuts down. */
-  readonly ending: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
 }
 
 /** How often the list is polled. */
@@ -31,37 +31,37 @@ const MAX_PAUSE_MS = 3_600_000;
  * Sends a signed request for each new entry in the list of everything that waits for a human, until the server shuts
  * down.
  */
-export function startNotifier({ post, consoleUrl = '', store, logger, ending }: NotifyOptions): {
+export function startNotifier({ post, consoleUrl = '', store, logger, shutdownSignal }: NotifyOptions): {
   readonly stopped: Promise<void>;
 } {
   const list = createWaitingList(store);
-  const round = createRound(async (entry) => {
+  const sendRound = createRound(async (entry) => {
     // The key is also in the body, because the signature covers only the body.
     const key = `${await store.readInstallation()} waiting ${encodeURIComponent(entry.id)}`;
-    await post({ ...toNotification(entry, consoleUrl), idempotency_key: key }, key, ending);
+    await post({ ...toNotification(entry, consoleUrl), idempotency_key: key }, key, shutdownSignal);
   });
   async function work(): Promise<void> {
-    while (!ending.aborted) {
+    while (!shutdownSignal.aborted) {
       try {
-        const failures = await round(await list.read());
+        const failures = await sendRound(await list.read());
         for (const error of failures) logger.warn('cannot notify people', { error: String(error) });
       } catch (error) {
         logger.warn('cannot read the list of waiting entries', { error: String(error) });
       }
-      await wait(POLL_MS, undefined, { signal: ending }).catch(() => undefined);
+      await wait(POLL_MS, undefined, { signal: shutdownSignal }).catch(() => undefined);
     }
   }
   return { stopped: work() };
 }
 
 /** The delivery state of an entry. */
-interface Attempts {
+interface DeliveryState {
   readonly count: number;
   /** When to try again, in milliseconds since 1970; infinity if the entry was sent or dropped. */
   readonly retryAt: number;
 }
 
-const NO_ATTEMPT: Attempts = { count: 0, retryAt: -Infinity };
+const NOT_ATTEMPTED: DeliveryState = { count: 0, retryAt: -Infinity };
 
 /**
  * Creates a function that sends one round of concurrent requests: for new entries, and again for failed entries whose
@@ -71,18 +71,18 @@ export function createRound(
   send: (entry: WaitingEntry) => Promise<void>,
   clock: () => number = Date.now,
 ): (list: WaitingList) => Promise<readonly unknown[]> {
-  let attempts = new Map<string, Attempts>();
+  let attempts = new Map<string, DeliveryState>();
   return async ({ items }) => {
-    attempts = new Map(items.map(({ id }) => [id, attempts.get(id) ?? NO_ATTEMPT]));
-    const getAttempts = ({ id }: WaitingEntry): Attempts => attempts.get(id) ?? NO_ATTEMPT;
+    attempts = new Map(items.map(({ id }) => [id, attempts.get(id) ?? NOT_ATTEMPTED]));
+    const getAttempts = ({ id }: WaitingEntry): DeliveryState => attempts.get(id) ?? NOT_ATTEMPTED;
     // Entries with the fewest attempts come first, so entries that always fail do not block them.
-    const due = items
+    const dueEntries = items
       .filter((entry) => getAttempts(entry).retryAt <= clock())
       .toSorted((one, other) => getAttempts(one).count - getAttempts(other).count)
       .slice(0, MAX_PER_ROUND);
     const failures: unknown[] = [];
     await Promise.all(
-      due.map(async (entry) => {
+      dueEntries.map(async (entry) => {
         const count = getAttempts(entry).count + 1;
         try {
           await send(entry);

@@ -11,15 +11,15 @@ import { createRound, startNotifier, toNotification } from './notify-people.js';
 import { createQuestionReader, updateQuestions } from './open-questions.js';
 import type { OpenQuestion } from './open-questions.js';
 
-const AT = '2026-11-15T06:30:00.000Z';
-const NOW = Date.parse(AT);
+const NOW_ISO = '2026-11-15T06:30:00.000Z';
+const NOW = Date.parse(NOW_ISO);
 
 function createEvent(seq: number, type: FcmpEvent['type'], data: object, attempt = 1): FcmpEvent {
   const event = {
     protocol_version: '1.0',
     run_id: 'r1',
     seq,
-    ts: AT,
+    ts: NOW_ISO,
     engine: 'codex',
     type,
     data,
@@ -42,28 +42,28 @@ const PERMISSION = {
   input: { command: 'rm -r dist' },
   options: [{ id: 'yes', label: 'Allow', kind: 'allow_once' }],
 };
-const note = (seq: number, attempt = 1) => createEvent(seq, 'raw.stdout', { text: 'x' }, attempt);
+const createOutputEvent = (seq: number, attempt = 1) => createEvent(seq, 'raw.stdout', { text: 'x' }, attempt);
 
 describe('open questions', () => {
   it('are those that no later event answers', () => {
     const asked = ask(1, 'user.input.required', QUESTION);
     expect(updateQuestions([], [asked])).toEqual([asked]);
-    expect(updateQuestions([asked], [note(2)])).toEqual([]);
+    expect(updateQuestions([asked], [createOutputEvent(2)])).toEqual([]);
   });
 
   it('are all permission requests of the attempt that have no answer', () => {
     const first = ask(1, 'permission.required', PERMISSION);
     const second = ask(2, 'permission.required', { ...PERMISSION, interaction_id: 'px_1_2' });
     const reply = createEvent(4, 'permission.replied', { interaction_id: 'px_1_1', decision: 'allow' });
-    expect(updateQuestions([], [first, second, note(3)])).toEqual([first, second]);
+    expect(updateQuestions([], [first, second, createOutputEvent(3)])).toEqual([first, second]);
     expect(updateQuestions([first, second], [reply])).toEqual([second]);
-    expect(updateQuestions([second], [note(5, 2)])).toEqual([]);
+    expect(updateQuestions([second], [createOutputEvent(5, 2)])).toEqual([]);
   });
 
   it('are found at the end of a long log, and later only new events are read', async () => {
     const store = await openStore('memory:');
     onTestFinished(async () => store.close());
-    const events = Array.from({ length: 5000 }, (_, index) => note(index + 1));
+    const events = Array.from({ length: 5000 }, (_, index) => createOutputEvent(index + 1));
     const asked = ask(5001, 'user.input.required', QUESTION);
     await store.append(
       'r1',
@@ -82,14 +82,14 @@ describe('open questions', () => {
     count = 0;
     expect(await reader.read('r1')).toEqual([asked]);
     expect(count).toBe(0);
-    await store.append('r1', [{ protocol: 'fcmp', event: note(5002) }]);
+    await store.append('r1', [{ protocol: 'fcmp', event: createOutputEvent(5002) }]);
     expect(await reader.read('r1')).toEqual([]);
     expect(count).toBe(1);
   });
 });
 
 /** A store with one waiting item of each kind. */
-async function fill(store: Awaited<ReturnType<typeof openServer>>['store']): Promise<void> {
+async function addWaitingItems(store: Awaited<ReturnType<typeof openServer>>['store']): Promise<void> {
   const spec = { engine: 'codex', prompt: 'Paint the shed.', workdir: '/w' } as const;
   for (const [id, event] of [
     ['r1', ask(1, 'user.input.required', QUESTION)],
@@ -108,7 +108,7 @@ async function fill(store: Awaited<ReturnType<typeof openServer>>['store']): Pro
 
 it('GET /v1/waiting lists questions, permission requests and broken sinks with their texts', async () => {
   const { get, store } = await openServer({ clock: () => NOW });
-  await fill(store);
+  await addWaitingItems(store);
   expect(await readJson(get('/v1/waiting'))).toMatchObject({
     items: [
       {
@@ -135,7 +135,7 @@ it('GET /v1/waiting lists questions, permission requests and broken sinks with t
 const entry = (id: string): WaitingEntry => ({
   kind: 'result',
   id,
-  at: AT,
+  at: NOW_ISO,
   text: 'No result.',
   run: 'r1',
   run_id: '2026-11-15-dev-0001',
@@ -169,22 +169,22 @@ describe('notifications', () => {
   });
 
   it('are bounded: a few per round, new ones first, and dropped after too many failures', async () => {
-    const tried: string[] = [];
+    const attemptedIds: string[] = [];
     let now = NOW;
     const round = createRound(
       async ({ id }) => {
-        tried.push(id);
+        attemptedIds.push(id);
         throw new Error('down');
       },
       () => (now += 3_600_000),
     );
     const items = Array.from({ length: 15 }, (_, index) => entry(`e${index}`));
     await round({ items, complete: true });
-    expect(tried).toHaveLength(10);
+    expect(attemptedIds).toHaveLength(10);
     await round({ items, complete: true });
-    expect(tried.slice(10, 15)).toEqual(items.slice(10).map(({ id }) => id));
+    expect(attemptedIds.slice(10, 15)).toEqual(items.slice(10).map(({ id }) => id));
     for (let turn = 0; turn < 60; turn += 1) await round({ items, complete: true });
-    expect(tried).toHaveLength(15 * 20);
+    expect(attemptedIds).toHaveLength(15 * 20);
   });
 
   it('are still sent if the receiver was unreachable for hours', async () => {
@@ -220,7 +220,7 @@ describe('notifications', () => {
       event: 'waiting',
       id: 'i1',
       kind: 'result',
-      at: AT,
+      at: NOW_ISO,
       text: 'No result.',
       issue_ref: 'acme/shop#1',
       url: 'https://sluice.example.org/inbox/i1',
@@ -229,11 +229,11 @@ describe('notifications', () => {
 
   it('reach the webhook signed', async () => {
     const { store, context } = await openServer({ clock: () => NOW });
-    await fill(store);
+    await addWaitingItems(store);
     const secret = 'what people sign with';
     const received: { readonly body: string; readonly isSigned: boolean; readonly key: unknown }[] = [];
-    const ending = new AbortController();
-    const hook = createServer((request, answer) => {
+    const shutdown = new AbortController();
+    const webhookServer = createServer((request, response) => {
       let body = '';
       request.setEncoding('utf8').on('data', (text: string) => (body += text));
       request.on('end', () => {
@@ -241,18 +241,18 @@ describe('notifications', () => {
         const signature = String(request.headers['sluice-signature']);
         const key = request.headers['idempotency-key'];
         received.push({ body, isSigned: isSignedWebhook({ secret, body, timestamp, signature }), key });
-        answer.end();
-        if (received.length === 3) ending.abort();
+        response.end();
+        if (received.length === 3) shutdown.abort();
       });
     });
     await new Promise<void>((resolve) => {
-      hook.listen(0, '127.0.0.1', resolve);
+      webhookServer.listen(0, '127.0.0.1', resolve);
     });
-    onTestFinished(() => void hook.close());
-    const url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`;
+    onTestFinished(() => void webhookServer.close());
+    const url = `http://127.0.0.1:${(webhookServer.address() as AddressInfo).port}/`;
     const post = createSignedPost({ url, secret, allowPrivateAddresses: true });
     const { logger } = context;
-    await startNotifier({ post, store, logger, ending: ending.signal, consoleUrl: 'http://console' }).stopped;
+    await startNotifier({ post, store, logger, shutdownSignal: shutdown.signal, consoleUrl: 'http://console' }).stopped;
     expect(received.map(({ isSigned }) => isSigned)).toEqual([true, true, true]);
     expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
       kind: 'question',

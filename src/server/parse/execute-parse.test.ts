@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toParseOutput } from '../../api/index.js';
 import { parse } from '../../json/index.js';
-import { answerParse } from './answer-parse.js';
+import { executeParse } from './execute-parse.js';
 
 const compile = () => {
   throw new Error('No schema was sent.');
@@ -19,7 +19,7 @@ describe('the response to a text', () => {
     '"\u{1F600} \uD83D"',
     'none',
   ])('has the fields of any other output of parse, in the same order: %s', (text) => {
-    const written: unknown = JSON.parse(Buffer.from(answerParse({ text }, compile).json).toString());
+    const written: unknown = JSON.parse(Buffer.from(executeParse({ text }, compile).json).toString());
     const expected: unknown = JSON.parse(JSON.stringify(toParseOutput(parse(text))));
     expect(written).toEqual(expected);
     expect(Object.keys(written as object)).toEqual(Object.keys(expected as object));

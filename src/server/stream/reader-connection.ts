@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
-/** The connection of one reader. */
-export interface Outlet {
+/** A connection to one reader. */
+export interface ReaderConnection {
   /** Bytes written but not sent yet. */
   readonly unsent: number;
   readonly isClosed: boolean;
@@ -22,10 +22,13 @@ const NOTHING = new Uint8Array();
 const KEEP_ALIVE_MS = 30_000;
 
 /**
- * Takes over a connection. The body ends with the connection instead of being chunked, so the same bytes can be written
+ * Takes over a socket. The body ends with the connection instead of being chunked, so the same bytes can be written
  * to every socket, without framing or copying them for each reader.
  */
-export function createSocketOutlet(outgoing: ServerResponse, headers: Readonly<Record<string, string>>): Outlet {
+export function createSocketConnection(
+  outgoing: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+): ReaderConnection {
   outgoing.removeHeader('transfer-encoding');
   outgoing.writeHead(200, { ...headers, connection: 'close' });
   outgoing.flushHeaders();
@@ -61,7 +64,10 @@ export function createSocketOutlet(outgoing: ServerResponse, headers: Readonly<R
 }
 
 /** Creates a connection that writes to a web stream, for requests without a socket. */
-export function createWebOutlet(): { readonly outlet: Outlet; readonly body: ReadableStream<Uint8Array> } {
+export function createWebStreamConnection(): {
+  readonly connection: ReaderConnection;
+  readonly body: ReadableStream<Uint8Array>;
+} {
   const waiting: (() => void)[] = [];
   const closing: (() => void)[] = [];
   let isClosed = false;
@@ -87,7 +93,7 @@ export function createWebOutlet(): { readonly outlet: Outlet; readonly body: Rea
     },
     new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
   );
-  const outlet: Outlet = {
+  const connection: ReaderConnection = {
     get unsent() {
       return -(controller?.desiredSize ?? 0);
     },
@@ -99,7 +105,7 @@ export function createWebOutlet(): { readonly outlet: Outlet; readonly body: Rea
     },
     drained: async () =>
       new Promise((resolve) => {
-        if (isClosed || outlet.unsent === 0) resolve();
+        if (isClosed || connection.unsent === 0) resolve();
         else waiting.push(resolve);
       }),
     onClose(callback) {
@@ -117,5 +123,5 @@ export function createWebOutlet(): { readonly outlet: Outlet; readonly body: Rea
       close();
     },
   };
-  return { outlet, body };
+  return { connection, body };
 }

@@ -10,7 +10,7 @@ import { RequestError } from '../http/request-error.js';
 export type ParseRequest = BodyOf<typeof ENDPOINTS.parse>;
 
 /** The response as JSON, and the outcome for the metrics. */
-export interface ParseAnswer {
+export interface ParseResponse {
   readonly json: string;
   readonly parsed: ParsedText;
 }
@@ -21,7 +21,7 @@ export interface ParseAnswer {
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /** Parses the text in a request. Throws `INVALID_BODY`, `INVALID_SCHEMA` or `ANSWER_TOO_LARGE`. */
-export function answerParse(request: ParseRequest, compile: (schema: JsonSchema) => StandardSchema): ParseAnswer {
+export function executeParse(request: ParseRequest, compile: (schema: JsonSchema) => StandardSchema): ParseResponse {
   const { text, schema, profile, allow_partial: allowPartial, align, prefer } = request;
   if (align === true && schema === undefined)
     throw new RequestError('INVALID_BODY', '"align" needs a schema. Add "schema", or omit "align".');
@@ -32,7 +32,7 @@ export function answerParse(request: ParseRequest, compile: (schema: JsonSchema)
     ...(align !== undefined && { align }),
     ...(prefer !== undefined && { prefer }),
   });
-  const json = formatAnswer(request, result);
+  const json = formatResponse(request, result);
   if (json.length > MAX_CHARACTERS) {
     throw new RequestError(
       'ANSWER_TOO_LARGE',
@@ -50,7 +50,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * Inserts input that is valid JSON unchanged between the fields of {@link toParseOutput}: serializing its value again
  * would take longer than everything else.
  */
-function formatAnswer({ text, profile = 'default' }: ParseRequest, result: ParseResult<unknown>): string {
+function formatResponse({ text, profile = 'default' }: ParseRequest, result: ParseResult<unknown>): string {
   const isWhole = result.ok && result.repairLevel === 'none' && result.candidate.finder === 'whole';
   if (!isWhole || profile !== 'default' || result.candidate.end !== text.length || LONE_SURROGATE.test(text))
     return JSON.stringify(toParseOutput(result));
