@@ -59,13 +59,13 @@ it('replays the newest events of a long session, with their prompts', async () =
   expect(messages.at(-1)).toBe('run-b 10000');
 });
 
-it('opens a session once, even if it is loaded twice at the same time', async () => {
+it('opens a session once, even if it is loaded twice concurrently', async () => {
   const { sessions, request } = await createStoredSession();
   const [first, second] = await Promise.all([sessions.load(ID, request), sessions.load(ID, request)]);
   expect(second).toBe(first);
 });
 
-it('stores the mode of a session, which applies when the session is loaded again', async () => {
+it('stores the session mode, which applies when the session is loaded again', async () => {
   const { sessions, request, connect } = await createStoredSession();
   await sessions.load(ID, request);
   await Promise.all(['workspace', 'safe', 'workspace'].map(async (mode) => sessions.setMode(ID, mode)));

@@ -277,7 +277,7 @@ export class AcpSessions {
     if (requested.length === 0) return [];
     if (!this.#ignoresServers)
       return readServers(requested, { name: engine, accepts: await this.findAcceptedInputs(engine) });
-    this.#context.logger.info('ignoring the MCP servers of the client', { count: requested.length });
+    this.#context.logger.info("ignoring the client's MCP servers", { count: requested.length });
     return [];
   }
 

@@ -40,7 +40,7 @@ export function readPrompt(
     const problem = findUnsupported({ attachments: [attachment], mcpServers: [] }, engine.accepts);
     if (problem !== undefined)
       throw createUnsupportedError(
-        `${engine.name} does not accept ${problem}. Put the file into the working folder and mention its path.`,
+        `${engine.name} does not accept ${problem}. Put the file in the working folder and refer to it by its path.`,
       );
     if (attachments.push(attachment) > MAX_ATTACHMENTS)
       throw createUnsupportedError(`The prompt has too many attachments: at most ${MAX_ATTACHMENTS}. Send fewer.`);

@@ -125,7 +125,7 @@ const texts = (updates: readonly SessionUpdate[], kind: string): string =>
     .map((content) => (typeof content === 'object' && content !== null && 'text' in content ? content.text : ''))
     .join('');
 
-describe('a prompt of a client', () => {
+describe('a client prompt', () => {
   it('is executed as a run: messages, thoughts and plans are streamed, and the store has its record', async () => {
     const site = await makeSite();
     const plan = { sessionUpdate: 'plan', entries: [{ content: 'one', priority: 'high', status: 'pending' }] };
@@ -142,7 +142,7 @@ describe('a prompt of a client', () => {
     expect(items[0]?.result).toMatchObject({ status: 'success', text: 'All done.' });
   });
 
-  it('continues the session of the engine, with ids that are unique in the ACP session', async () => {
+  it('continues the engine session, with ids that are unique in the ACP session', async () => {
     const site = await makeSite();
     const call = { update: { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Look', kind: 'read' } };
     const { agents, readLog } = await playFake(site, [
@@ -210,7 +210,7 @@ describe('a prompt of a client', () => {
     expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'completed' }));
   });
 
-  it('passes each of several simultaneous permission requests the answer to it', async () => {
+  it('matches answers to concurrent permission requests', async () => {
     const site = await makeSite();
     const toolCalls = ['c1', 'c2', 'c3'].map((toolCallId) => ({ ...EDIT, toolCallId }));
     const { agents, readLog } = await playFake(site, [[{ asks: toolCalls }, { say: 'Done.' }]]);
@@ -275,7 +275,7 @@ describe('a prompt of a client', () => {
     expect(await turn).toMatchObject({ stopReason: 'cancelled' });
   });
 
-  it('is validated against the contract, and its value is in the response', async () => {
+  it('is validated against the contract, and the response contains its value', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: '<json>{"n":3}</json>' }]]);
     const { agent } = await connect(site, { ports: { agents }, spec: { contract: { schema: SCHEMA } } });
@@ -283,7 +283,7 @@ describe('a prompt of a client', () => {
     expect(response).toMatchObject({ _meta: { sluice: { status: 'success', value: { n: 3 } } } });
   });
 
-  it('fails with a code and the id of the run if the answer does not match the contract; the session can continue', async () => {
+  it('fails with a code and the run id if the answer does not match the contract, and the session can continue', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: 'no idea' }], [{ say: '{"n":3}' }]]);
     const { agent } = await connect(site, { ports: { agents }, spec: { contract: { schema: SCHEMA } } });
@@ -295,7 +295,7 @@ describe('a prompt of a client', () => {
     expect(await sendPrompt(agent, sessionId, 'Again.')).toMatchObject({ stopReason: 'end_turn' });
   });
 
-  it('is executed by a one-way engine too', async () => {
+  it('can also be executed by a one-way engine', async () => {
     const records = [
       { type: 'thread.started', thread_id: 't-1' },
       { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: 'Hello.' } },
@@ -337,8 +337,8 @@ const CAPABLE = {
   mcpCapabilities: { http: true, sse: false },
 };
 
-describe('images, files and MCP servers of a client', () => {
-  it('are passed to an ACP agent that accepts them, and announced to the client', async () => {
+describe('images, files and MCP servers from a client', () => {
+  it('are passed to an ACP agent that accepts them, and are advertised to the client', async () => {
     const site = await makeSite();
     const { agents, readLog } = await playFake(site, [[{ say: 'Seen.' }]], { capabilities: CAPABLE });
     const { agent, initialized, store } = await connect(site, { ports: { agents } });
@@ -370,7 +370,7 @@ describe('images, files and MCP servers of a client', () => {
     expect(stdin).not.toContain('sesame');
   });
 
-  it('are sent again when a session is loaded, and reach the next process', async () => {
+  it('are sent again when a session is loaded, and are passed to the next process', async () => {
     const site = await makeSite();
     const { agents, readLog } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]], { capabilities: CAPABLE });
     const first = await connect(site, { ports: { agents } });
@@ -423,7 +423,7 @@ describe('images, files and MCP servers of a client', () => {
     },
   );
 
-  it('include MCP servers for claude and codex; another engine refuses these with a code', async () => {
+  it('include MCP servers for claude and codex, but another engine refuses them with a code', async () => {
     const site = await makeSite();
     const request = { cwd: site.workdir, mcpServers: [SERVER] };
     for (const engine of ['claude', 'codex']) {
@@ -473,7 +473,7 @@ describe('images, files and MCP servers of a client', () => {
 });
 
 describe('a stored session', () => {
-  it('is loaded with its messages, and continues in the same session of the engine', async () => {
+  it('is loaded with its messages, and continues in the same engine session', async () => {
     const site = await makeSite();
     const { agents, readLog } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]]);
     const first = await connect(site, { ports: { agents } });
@@ -565,7 +565,7 @@ describe('a client that misbehaves', () => {
     await expect(open(agent, site)).rejects.toMatchObject({ data: { code: 'ACP_LIMIT_REACHED' } });
   });
 
-  it('is not waited for after it has stopped reading and disconnected', async () => {
+  it('does not block the server after it has stopped reading and disconnected', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: 'Working' }, { say: ' hard' }, { hang: true }]]);
     const store = await openStore('memory:');
@@ -602,7 +602,7 @@ describe('a client that misbehaves', () => {
     expect((await store.listRuns({})).items).toMatchObject([{ state: 'ended', result: { status: 'canceled' } }]);
   });
 
-  it('ends its runs when it disconnects', async () => {
+  it('cancels its runs when it disconnects', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: 'Working' }, { hang: true }]]);
     const { agent, updates, store, disconnect, server } = await connect(site, { ports: { agents } });

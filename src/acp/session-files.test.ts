@@ -18,7 +18,7 @@ const createSession = (number: number): StoredSession => ({
   runs: [],
 });
 
-it('removes the oldest sessions, even if another process removes them at the same time', async () => {
+it('removes the oldest sessions, even if another process removes them concurrently', async () => {
   const data = await mkdtemp(join(tmpdir(), 'sluice-sessions-'));
   onTestFinished(async () => rm(data, { recursive: true }));
   const folder = join(data, 'acp-sessions');

@@ -62,7 +62,7 @@ export function createSessionFiles(data: string): SessionFiles {
       if (checked.issues !== undefined)
         throw new SluiceError(
           'ACP_SESSION_NOT_FOUND',
-          `The file "${getPath(id)}" of this session is damaged. Start a new session.`,
+          `The session file "${getPath(id)}" is damaged. Start a new session.`,
         );
       return checked.value;
     },

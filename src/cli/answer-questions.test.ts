@@ -38,7 +38,7 @@ describe('answerQuestions', () => {
     ['y', 'once'],
     ['no', 'no'],
     ['1', 'always'],
-  ])('takes "%s" as the option "%s"', async (line, option) => {
+  ])('maps "%s" to the option "%s"', async (line, option) => {
     const { answerer, replies } = startAnswering(`${line}\n`);
     answerer.onEvent(createQuestion('px_1_1'));
     await expect.poll(() => replies).toEqual([{ interaction_id: 'px_1_1', option_id: option }]);
@@ -73,7 +73,7 @@ describe('answerQuestions', () => {
   it.each([
     ['a reply', 'yes\n'],
     ['the denial after the end of the input', ''],
-  ])('cancels the run and says why if %s cannot be stored', async (_, stdin) => {
+  ])('cancels the run and reports why if %s cannot be stored', async (_, stdin) => {
     const { answerer, cancel, printed } = startAnswering(stdin, () => {
       throw new Error('no space left on device');
     });

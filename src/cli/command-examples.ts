@@ -28,14 +28,14 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
       line: 'sluice run --engine codex --schema issue.schema.json "Find the worst bug."',
       description: 'run an agent and validate its answer',
     },
-    { line: 'sluice run --engine command --schema issue.schema.json -- ./some-agent', description: 'run any program' },
+    { line: 'sluice run --engine command --schema issue.schema.json -- ./some-agent', description: 'run any command' },
     {
       line: 'sluice run --engine codex --timeout 600 --permissions workspace "Fix it."',
       description: 'let the agent edit files here',
     },
     {
       line: 'sluice run --engine codex --summary "Find the worst bug." > summary.md',
-      description: 'print the result as Markdown, for the summary page of a CI job',
+      description: 'print the result as Markdown, for a CI job summary',
     },
   ],
   acp: [
@@ -55,19 +55,19 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   translate: [
     { line: 'sluice translate RUN_FOLDER', description: 'print the events as FCMP' },
     { line: 'sluice translate RUN_FOLDER --to agui', description: 'print AG-UI events' },
-    { line: 'sluice translate RUN_FOLDER --write', description: 'rewrite the logs of the folder' },
+    { line: 'sluice translate RUN_FOLDER --write', description: 'rewrite the logs in the folder' },
   ],
   replay: [
     { line: 'sluice replay RUN_FOLDER', description: 'compare the logs with the events that this version produces' },
   ],
-  token: [{ line: 'sluice token', description: 'print the token of your local servers' }],
-  trust: [{ line: 'sluice trust', description: 'allow the configuration in this folder to start programs' }],
+  token: [{ line: 'sluice token', description: 'print the token for your local servers' }],
+  trust: [{ line: 'sluice trust', description: 'allow the configuration in this folder to run code' }],
   doctor: [{ line: 'sluice doctor', description: 'check agents, data folder, sandbox and archive' }],
   order: [{ line: 'sluice order request.json', description: 'execute one order and print the decision' }],
-  diff: [{ line: "sluice diff 'local#1'", description: 'show the changes of the newest order of an issue' }],
+  diff: [{ line: "sluice diff 'local#1'", description: 'show the changes made for the newest order of an issue' }],
   inbox: [
     { line: 'sluice inbox', description: 'list open items' },
-    { line: "sluice inbox --json --issue 'local#2'", description: 'print all details of the items of one issue' },
+    { line: "sluice inbox --json --issue 'local#2'", description: 'print the items of one issue with all details' },
   ],
   reply: [
     {
@@ -83,7 +83,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   ],
   outbox: [
     { line: 'sluice outbox --deliver', description: 'send due comments, then list all comments' },
-    { line: 'sluice outbox redeliver --sink webhook', description: 'send all undelivered comments of a sink again' },
+    { line: 'sluice outbox redeliver --sink webhook', description: 'resend all undelivered comments of a sink' },
   ],
   executions: [
     {
@@ -92,13 +92,13 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     },
     {
       line: 'sluice executions --decision needs-human --limit 10',
-      description: 'list the last ten executions that needed a person',
+      description: 'list the last ten executions that needed a human',
     },
   ],
   serve: [
     {
       line: 'sluice serve --port 7171',
-      description: 'start the server with the demo, reachable only from this machine',
+      description: 'start the server with the demo, reachable only from this host',
     },
     {
       line: 'sluice serve --port 7171 --no-demo --no-worker',
@@ -106,7 +106,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     },
   ],
   worker: [
-    { line: 'sluice worker --concurrency 8', description: 'process up to eight orders and runs at the same time' },
+    { line: 'sluice worker --concurrency 8', description: 'process up to eight orders and runs concurrently' },
     { line: 'sluice worker --takes orders --type codex-cli', description: 'process only orders for Codex' },
   ],
   workers: [{ line: 'sluice workers', description: 'list the workers that share the database' }],
@@ -137,9 +137,9 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   completion: [
     {
       line: 'source <(sluice completion bash)',
-      description: 'enable completion in this shell; add this line to ~/.bashrc to enable it in all',
+      description: 'enable completion in this shell; add this line to ~/.bashrc to enable it in every shell',
     },
-    { line: 'sluice completion zsh > _sluice', description: 'save the script in a folder of $fpath' },
+    { line: 'sluice completion zsh > _sluice', description: 'save the script in a folder in $fpath' },
     { line: 'sluice completion fish > sluice.fish', description: 'save the script in ~/.config/fish/completions' },
   ],
 };

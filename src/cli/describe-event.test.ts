@@ -7,7 +7,7 @@ const describeOne = <Type extends FcmpType>(type: Type, data: FcmpData<Type>): s
   describeEvent(createFcmpEvent(type, data));
 
 describe('the description of an event', () => {
-  it('is the text of a message', () => {
+  it('is the message text', () => {
     expect(describeOne('assistant.message.final', { message_id: 'm_1_1', text: 'Done.\n\n' })).toBe('Done.\n');
   });
 
@@ -16,7 +16,7 @@ describe('the description of an event', () => {
     expect(describeOne('assistant.reasoning', { text: 'hm', partial: true })).toBe('');
   });
 
-  it('shortens the input of a tool', () => {
+  it('shortens tool input', () => {
     const input = { command: 'x'.repeat(1000) };
     const description = describeOne('assistant.tool_call', {
       tool_call_id: 't',
@@ -44,7 +44,7 @@ describe('the description of an event', () => {
     expect(describeOne('conversation.failed', { error })).toBe('■ failed: RUN_TIMED_OUT: after 5 s\n');
   });
 
-  it('contains no control sequences of the agent', () => {
+  it('contains no control sequences from the agent', () => {
     expect(describeOne('assistant.message.final', { message_id: 'm', text: '\u001B[2J\u009B1A' })).toBe(
       '␛[2J<U+009B>1A\n',
     );

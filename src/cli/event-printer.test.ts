@@ -57,7 +57,7 @@ describe('a message', () => {
     );
   });
 
-  it('that is very long is not remembered completely, and its end is printed again', () => {
+  it('that is very long is only partly remembered, and its end is printed again', () => {
     const longText = 'x'.repeat(700_000);
     const [, , , last] = printAll(delta(longText), delta(longText), delta(longText), final(longText.repeat(3)));
     expect(last?.length).toBeGreaterThan(0);

@@ -7,7 +7,7 @@ describe('a command that fails', () => {
     expect(describeFailure(new MisuseError('name a file'))).toEqual({ text: 'sluice: name a file\n', exitCode: 2 });
   });
 
-  it('prints code and message of a Sluice error', () => {
+  it('prints the code and the message of a Sluice error', () => {
     const error = new StoreError('STORE_BUSY', 'try again', { cause: new Error('locked') });
     expect(describeFailure(error)).toEqual({ text: 'sluice: STORE_BUSY: try again\n', exitCode: 2 });
   });

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { listenForInterruption, waitForInterruption } from './interruption.js';
 
 describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
-  it('aborts the command; a second one is left to the system', async () => {
+  it('aborts the command, and a second interruption is left to the system', async () => {
     const before = process.listenerCount(signal);
     const interruption = listenForInterruption();
     onTestFinished(() => interruption.stopListening());

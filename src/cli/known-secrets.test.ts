@@ -22,7 +22,7 @@ it('masks new and old tokens after a rotation, in logs and in reports', async ()
   expect(JSON.parse(io.printed.stderr)).toMatchObject({ message: '***, ***', url: 'x?token=***' });
 });
 
-it('keeps a limited number of rotated tokens, and always the initial ones', () => {
+it('keeps a limited number of rotated tokens, and always the initial tokens', () => {
   const known = createKnownSecrets({
     ...config,
     tokens: [{ name: 'ada', scopes: ['read'], value: 'the-first-token' }],

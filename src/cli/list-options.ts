@@ -7,7 +7,7 @@ const MAX_LIMIT = 1_000_000;
 
 /** Creates the option that limits a list. */
 export function createLimitOption(): Option {
-  return new Option('--limit <n>', 'show at most this many').default(DEFAULT_LIMIT).argParser((value) => {
+  return new Option('--limit <n>', 'maximum number of entries').default(DEFAULT_LIMIT).argParser((value) => {
     const limit = Number(value);
     if (!(Number.isInteger(limit) && limit > 0 && limit <= MAX_LIMIT)) {
       throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_LIMIT}.`);

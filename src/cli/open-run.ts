@@ -14,7 +14,7 @@ export async function openRunById(config: Pick<Config, 'data' | 'archive'>, run:
     const found = await archive?.openRun(run);
     if (found !== undefined) return found;
     if (error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
-    const message = `Run "${run}" not found in "${config.data}", and there is no folder of this name. Check the id and --data.`;
+    const message = `Run "${run}" not found in "${config.data}", and there is no folder with this name. Check the id and --data.`;
     throw new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause: error });
   }
 }

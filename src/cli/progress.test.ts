@@ -16,7 +16,7 @@ function openTerminal(isTerminal = true) {
 }
 
 describe('progress on a terminal', () => {
-  it('is drawn with rate and time left, at most five times a second, and removed at the end', async () => {
+  it('shows the rate and the time left, at most five times a second, and is removed at the end', async () => {
     const { written, clock, io, options } = openTerminal();
     await withProgress(io, options, async (set) => {
       for (clock.now = 0; clock.now <= 2000; clock.now += 50) set(clock.now * 1000, 4_000_000);

@@ -11,7 +11,7 @@ describe('readInput', () => {
     expect(await readInput('a.txt', 100, io)).toEqual({ text: 'grüße 😀' });
   });
 
-  it('reads standard input without a file, and for "-"', async () => {
+  it('reads standard input by default, and for "-"', async () => {
     const io = createMemoryIo({}, { stdin: 'piped' });
     expect(await readInput(undefined, 100, io)).toEqual({ text: 'piped' });
     expect(await readInput('-', 100, io)).toEqual({ text: 'piped' });
@@ -49,7 +49,7 @@ describe('readInput', () => {
     expect(reads).toBe(101);
   });
 
-  it('names the file that cannot be read, and why', async () => {
+  it('reports which file cannot be read, and why', async () => {
     await expect(readInput('gone.txt', 10, createMemoryIo({}))).rejects.toEqual(
       new MisuseError('Cannot read "gone.txt": no such file. Check the path.'),
     );

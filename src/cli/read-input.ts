@@ -28,7 +28,7 @@ function isStdin(file: string | undefined): file is undefined | '-' {
 async function openInput(file: string | undefined, io: CommandIo): Promise<AsyncIterable<Uint8Array>> {
   if (!isStdin(file)) return io.openFile(file);
   const stdin = io.openStdin();
-  if (stdin.isTerminal) await io.stderr.write('Reading standard input. End it with Ctrl-D.\n');
+  if (stdin.isTerminal) await io.stderr.write('Reading from standard input. Press Ctrl-D to finish.\n');
   return stdin;
 }
 

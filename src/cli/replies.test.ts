@@ -16,11 +16,11 @@ describe('replies', () => {
     expect(await readAll('yes\r\nno, später\n')).toEqual(['yes', 'no, später', undefined]);
   });
 
-  it('include a last line without a line end', async () => {
+  it('include a last line without a trailing newline', async () => {
     expect(await readAll('only')).toEqual(['only', undefined]);
   });
 
-  it('may be empty lines', async () => {
+  it('can be empty lines', async () => {
     expect(await readAll('\n')).toEqual(['', undefined]);
   });
 

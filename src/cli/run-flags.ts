@@ -105,7 +105,7 @@ async function readCommand(
   flags: RunFlags,
   io: CommandIo,
 ): Promise<Partial<Pick<RunSpec, 'command' | 'prompt'>>> {
-  if (words.length === 0) throw new MisuseError('No program given. Use: sluice run --engine command -- PROGRAM ARGS…');
+  if (words.length === 0) throw new MisuseError('No command given. Use: sluice run --engine command -- COMMAND ARGS…');
   return flags.promptFile === undefined
     ? { command: words }
     : { command: words, prompt: await readPromptFile(flags.promptFile, io) };
@@ -117,7 +117,7 @@ async function readPrompt(
   io: CommandIo,
 ): Promise<Partial<Pick<RunSpec, 'prompt'>>> {
   if (words.length > 0 && flags.promptFile !== undefined) {
-    throw new MisuseError('The prompt is given twice, as arguments and with --prompt-file. Omit one of them.');
+    throw new MisuseError('The prompt was given twice, as arguments and with --prompt-file. Omit one of them.');
   }
   const prompt = flags.promptFile === undefined ? words.join(' ') : await readPromptFile(flags.promptFile, io);
   if (prompt === '') {
@@ -132,7 +132,7 @@ async function readPromptFile(file: string, io: CommandIo): Promise<string> {
   const input = await readInput(file, MAX_PROMPT_BYTES, io);
   if ('tooLong' in input)
     throw new MisuseError(
-      `The prompt ("${nameInput(file)}") is longer than ${MAX_PROMPT_BYTES} bytes. Put the material into files in the working folder.`,
+      `The prompt ("${nameInput(file)}") is longer than ${MAX_PROMPT_BYTES} bytes. Put long input into files in the working folder.`,
     );
   return input.text;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { collectWarnings } from './run-folder.js';
 
-it('prints one line per warning, with control sequences escaped, and counts those that are omitted', () => {
+it('prints one line per warning, with control sequences escaped, and counts omitted warnings', () => {
   const warnings = collectWarnings();
   for (let count = 0; count < 22; count += 1) warnings.add({ code: 'LOG_LINE_DAMAGED', message: '\u001b[2J' });
   const lines = warnings.text().split('\n');

@@ -53,7 +53,7 @@ describe('sluice', () => {
     expect(await sluice('help', 'help')).toEqual(await sluice('help'));
   });
 
-  it('reports a usage error, and refers to the help', async () => {
+  it('reports a usage error and refers to the help', async () => {
     expect(await sluice('repair', '--nope')).toEqual({
       exitCode: 2,
       stdout: '',

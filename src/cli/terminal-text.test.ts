@@ -11,7 +11,7 @@ describe('makeVisible', () => {
     expect(makeVisible('user\u202Egpj.exe')).toBe('user<U+202E>gpj.exe');
   });
 
-  it('keeps line breaks, tabs and other languages', () => {
+  it('keeps line breaks, tabs and non-Latin scripts', () => {
     expect(makeVisible('eins\r\n\tzwei 三 😀')).toBe('eins\n\tzwei 三 😀');
   });
 

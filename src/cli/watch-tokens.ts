@@ -46,11 +46,11 @@ export function createTokenReload({ env, load, isLocal, replace, logger }: Token
       const localToken = isLocal ? await readLocalToken(env) : undefined;
       const settings = readTokenSettings(await load(), { env, localToken });
       // Without tokens, the server would admit everyone.
-      if (settings.tokens.length === 0) throw new Error('no tokens are configured any more');
+      if (settings.tokens.length === 0) throw new Error('no tokens are configured anymore');
       replace(settings);
       logger.info('tokens reloaded', { tokens: settings.tokens.map(({ name }) => name) });
     } catch (error) {
-      logger.warn('cannot reload the tokens; the old ones stay valid', { error: getErrorMessage(error) });
+      logger.warn('cannot reload the tokens; the old tokens stay valid', { error: getErrorMessage(error) });
     }
   };
   let last = Promise.resolve();

@@ -50,7 +50,7 @@ describe('a client', () => {
     expect(await client.health()).toEqual({ status: 'ok' });
   });
 
-  it('can repeat the request for a run whose response was lost', async () => {
+  it('can repeat a run request whose response was lost', async () => {
     const { client, fetchInProcess, work } = await openClient();
     const loseResponse: typeof fetch = async (input, init) => {
       await fetchInProcess(input, init);
@@ -65,7 +65,7 @@ describe('a client', () => {
     await expect(conflicting).rejects.toMatchObject({ code: 'REQUEST_ID_REUSED', status: 409 });
   });
 
-  it('reads the files of a run, completely or in part', async () => {
+  it('reads run files, completely or in part', async () => {
     const { client, store, data } = await openClient();
     await startScriptedRun(store, 'run-1');
     await mkdir(`${data}/runs/run-1/.audit`, { recursive: true });
@@ -95,7 +95,7 @@ describe('a client', () => {
     await expect(client.getIssue({ ref: 'owner/repo#1?x' })).rejects.toMatchObject({ code: 'ISSUE_NOT_FOUND' });
   });
 
-  it('throws an error with the problem details when the server refuses', async () => {
+  it('throws an error with the problem details when the server refuses a request', async () => {
     const { client } = await openClient();
     await expect(client.getRun({ id: 'unknown' })).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
@@ -128,7 +128,7 @@ describe('a client', () => {
     await expect(client.metrics()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', status: 200 });
   });
 
-  it('ends an aborted call', async () => {
+  it('rejects an aborted call', async () => {
     const { client, fetchInProcess } = await openClient();
     const controller = new AbortController();
     const lateClient = createClient({
@@ -235,7 +235,7 @@ describe('following a run', () => {
     await expect(collect(client.followRun({ id: 'unknown' }))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
   });
 
-  it('fails after the number of attempts that its error names', async () => {
+  it('fails after the number of attempts stated in its error', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
     let tries = 0;

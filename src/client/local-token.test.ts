@@ -15,7 +15,7 @@ async function storeToken(value: string): Promise<string> {
 
 describe('findToken', () => {
   it.each(['http://127.0.0.1:7171', 'http://localhost:7171', 'http://[::1]:7171', 'http://127.9.9.9'])(
-    'returns the token of the user for a server on this machine: %s',
+    'returns the user token for a server on this host: %s',
     async (url) => {
       await storeToken('the-token');
       expect(findToken(url)).toBe('the-token');

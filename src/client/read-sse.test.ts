@@ -35,7 +35,7 @@ it.each([
 it.each([
   ['a line that does not end', 'data: 123456789'],
   ['an event that does not end', 'data: 1234\ndata: 5678\ndata: 9\n'],
-])('readSse refuses %s', async (_, text) => {
+])('readSse rejects %s', async (_, text) => {
   const body = new Response(text).body;
   if (body === null) throw new Error('no body');
   await expect(readSse(body, { maxLength: 10 }).next()).rejects.toThrow(RangeError);

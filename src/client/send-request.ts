@@ -48,7 +48,7 @@ export function createSendRequest({ url = '', token: explicitToken, fetch: send 
         signal?.throwIfAborted();
         throw new ClientError(
           'SERVER_UNREACHABLE',
-          'Cannot reach the server. Check that it is running and that the address is right.',
+          'Cannot reach the server. Check that it is running and that the address is correct.',
           {
             cause: error,
           },

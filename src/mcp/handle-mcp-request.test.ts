@@ -4,7 +4,7 @@ import type { Client } from '../client/index.js';
 import { handleMcpRequest } from './handle-mcp-request.js';
 
 describe('handleMcpRequest', () => {
-  it('calls no tool for a client of an older revision that has already disconnected', async () => {
+  it('calls no tool for a client with an older protocol revision that has already disconnected', async () => {
     let calls = 0;
     const client = { getSession: async () => ({ scopes: [`scope ${(calls += 1)}`] }) } as unknown as Client;
     const post = {

@@ -92,7 +92,7 @@ const NEXT: Readonly<Record<RunReport['state'], string>> = {
   queued: 'The run is waiting for a worker. Call wait_for_run.',
   running: 'The run is active. Call wait_for_run or follow_run.',
   waiting:
-    'The agent is waiting for a person to answer in the console or with "sluice reply". Report it to the user, then call wait_for_run.',
+    'The agent is waiting for someone to answer in the console or with "sluice reply". Report it to the user, then call wait_for_run.',
   ended: 'The run has ended.',
 };
 

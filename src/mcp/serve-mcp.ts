@@ -19,7 +19,7 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 export async function serveMcp({ input, output, signal, ...session }: McpServerOptions): Promise<void> {
   const { logger } = session;
   const transport = new WatchedTransport(input, output, { maxBufferSize: MAX_MESSAGE_BYTES });
-  const onerror = (error: Error): void => logger.warn('error on the MCP connection', { error: getErrorMessage(error) });
+  const onerror = (error: Error): void => logger.warn('MCP connection error', { error: getErrorMessage(error) });
   const connection = serveStdio(createServerFactory(session), { transport, onerror });
   const close = (): void => void connection.close();
   if (signal?.aborted === true) close();

@@ -10,8 +10,8 @@ describe('shorten', () => {
   });
 
   it.each([
-    ['a long text', 'abcd', 'abc…'],
-    ['a long text in an object', { a: ['abcdef'] }, { a: ['abc…'] }],
+    ['a long string', 'abcd', 'abc…'],
+    ['a long string in an object', { a: ['abcdef'] }, { a: ['abc…'] }],
     ['a long list', [1, 2, 3], [1, 2]],
     ['an object with many keys', { a: 1, b: 2, c: 3 }, { a: 1, b: 2 }],
   ])('shortens %s', (_, value, expected) => {

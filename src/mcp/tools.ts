@@ -15,7 +15,7 @@ const runId = {
   type: 'string',
   minLength: 1,
   maxLength: 64,
-  description: 'The id of the run: "run" in the result of delegate_order.',
+  description: 'The run id: "run" in the result of delegate_order.',
 } as const;
 const waitSeconds = {
   type: 'number',
@@ -31,7 +31,7 @@ const parse = defineTool({
   name: 'parse',
   title: 'Parse agent output',
   description:
-    'Extract JSON from a text, repair its syntax and validate it against a JSON Schema. No content is added: "repairs" lists every change. If there is no valid JSON, the status is "failed", with the reasons.',
+    'Extract JSON from text, repair its syntax and validate it against a JSON Schema. No content is added: "repairs" lists every change. If there is no valid JSON, the status is "failed", with the reasons.',
   scope: 'read',
   isReadOnly: true,
   input: object(
@@ -73,7 +73,7 @@ const delegateOrder = defineTool({
   name: 'delegate_order',
   title: 'Delegate an order',
   description:
-    'Submit work on an issue to another agent and immediately return the ids of the order and its run; then call wait_for_run or follow_run with "run". Sluice checks the result: it advances the issue, or waits in the inbox for a person. With a "request_id" the call is safe to repeat.',
+    'Submit work on an issue to another agent and immediately return the ids of the order and its run; then call wait_for_run or follow_run with "run". Sluice checks the result: it advances the issue, or waits in the inbox for a human. With a "request_id", the call is safe to repeat.',
   scope: 'run',
   isReadOnly: false,
   input: {
@@ -84,7 +84,7 @@ const delegateOrder = defineTool({
   },
   output: object({
     issue_ref: name,
-    run_id: { ...name, description: 'The id of the order, for people.' },
+    run_id: { ...name, description: 'The human-readable order id.' },
     run: runId,
     worker: name,
     state: name,
@@ -106,7 +106,7 @@ const delegateOrder = defineTool({
 const waitForRunTool = defineTool({
   name: 'wait_for_run',
   title: 'Wait for a run',
-  description: `Wait until a run has ended or waits for a person, at most ${MAX_WAIT_S} seconds. If it has not ended, "done" is false: call this again.`,
+  description: `Wait until a run has ended or waits for a human, at most ${MAX_WAIT_S} seconds. If it has not ended, "done" is false: call this again.`,
   scope: 'read',
   isReadOnly: true,
   input: object(
@@ -122,7 +122,7 @@ const readResult = defineTool({
   name: 'read_result',
   title: 'Read a result',
   description:
-    'Return the state of a run and, once it has ended, its result: the validated value or why there is none, usage, and for an order the decision.',
+    'Return the state of a run and, once it has ended, its result: the validated value or the reason why it is missing, usage, and for an order the decision.',
   scope: 'read',
   isReadOnly: true,
   input: object({ run: runId }),
@@ -134,7 +134,7 @@ const followRun = defineTool({
   name: 'follow_run',
   title: 'Follow a run',
   description:
-    'Return a page of the events of a run, oldest first: messages, tool calls, questions, how it ended. To continue, pass the "cursor" of the previous page. If "done" is true, there are no more events.',
+    'Return a page of run events, oldest first: messages, tool calls, questions, how it ended. To continue, pass the "cursor" of the previous page. If "done" is true, there are no more events.',
   scope: 'read',
   isReadOnly: true,
   input: object(
@@ -143,7 +143,7 @@ const followRun = defineTool({
       cursor: {
         type: 'string',
         pattern: '^\\d{1,15}$',
-        description: '"cursor" of the previous page; by default from the beginning.',
+        description: '"cursor" of the previous page; by default from the start.',
       },
       limit: { type: 'integer', minimum: 1, maximum: 200, description: 'Maximum number of events; 50 by default.' },
       wait_s: {
@@ -161,7 +161,7 @@ const listInbox = defineTool({
   name: 'list_inbox',
   title: 'List the inbox',
   description:
-    'List results that wait for a person to decide, oldest first. Only a person decides, in the console or with "sluice resolve"; report to the user what is waiting.',
+    'List results that wait for a human decision, oldest first. Only a human decides, in the console or with "sluice resolve"; report to the user what is waiting.',
   scope: 'read',
   isReadOnly: true,
   input: object(
@@ -203,11 +203,11 @@ const resolveItem = defineTool({
   name: 'resolve_item',
   title: 'Resolve an inbox item',
   description:
-    'Resolve an inbox item: accept, reject or retry. Your token allows this. The decision is recorded with the name of the token and your reason.',
+    "Resolve an inbox item: accept, reject or retry. Your token allows this. The decision is recorded with the token's name and your reason.",
   scope: 'decide',
   isReadOnly: false,
   input: object({
-    id: { type: 'string', minLength: 1, maxLength: 200, description: 'The id of the item, from list_inbox.' },
+    id: { type: 'string', minLength: 1, maxLength: 200, description: 'The item id, from list_inbox.' },
     action: {
       enum: ['accept', 'reject', 'retry'],
       description: 'accept: the issue goes to review; reject: it becomes blocked; retry: start a new run.',

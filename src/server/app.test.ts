@@ -20,7 +20,7 @@ describe('a request', () => {
     }
   });
 
-  it('with a wrong method gets the allowed ones', async () => {
+  it('with a wrong method gets the allowed methods', async () => {
     const { request } = await openServer();
     const response = await request('/v1/runs', { method: 'DELETE' });
     expect(response.headers.get('allow')).toBe('POST, GET');
@@ -57,7 +57,7 @@ describe('a request', () => {
     });
   });
 
-  it('whose body is too large is refused, by its header or by its bytes', async () => {
+  it('with too large a body is refused, based on its header or on its bytes', async () => {
     const { post, request } = await openServer({ settings: { limits: { ...LIMITS, bodyBytes: 100 } } });
     const largeBody = { text: 'x'.repeat(101) };
     const declaredLength = { 'content-length': '5000' };
@@ -87,7 +87,7 @@ describe('a request', () => {
     expect(await problem(await get(path))).toEqual({ status: 400, code: 'INVALID_QUERY' });
   });
 
-  it('with an unknown parameter gets the list of known ones', async () => {
+  it('with an unknown parameter gets the list of known parameters', async () => {
     const { get } = await openServer();
     const { detail } = await readJson(get('/v1/outbox?page=2'));
     expect(detail).toBe('Unknown parameter "page". Use limit, cursor, state, issue_ref.');
@@ -100,7 +100,7 @@ describe('a request', () => {
     expect(await problem(await get('/v1/runs'))).toEqual({ status: 503, code: 'REQUEST_TIMED_OUT' });
   });
 
-  it('above the limit of concurrent requests is refused, until one has ended', async () => {
+  it('above the concurrency limit is refused until another request has ended', async () => {
     const { get, store } = await openServer({ settings: { limits: { ...LIMITS, requestsAtOnce: 1 } } });
     let finish = (): void => undefined;
     store.findRun = async () =>
@@ -136,7 +136,7 @@ describe('an internal error', () => {
     expect(line['error']).toMatchObject({ message: 'password=hunter2' });
   });
 
-  it('has a specific code if the store cannot be reached; the log has the reason', async () => {
+  it('has a specific code if the store cannot be reached, and the reason is logged', async () => {
     const lines: string[] = [];
     const { get, store } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
     await store.close();
@@ -147,7 +147,7 @@ describe('an internal error', () => {
     expect((await get('/healthz')).status).toBe(200);
   });
 
-  it('does not send its details even if it has an unexpected code', async () => {
+  it('does not expose its details even if it has an unexpected code', async () => {
     const { get, store } = await openServer();
     store.listRuns = async () => {
       throw new SluiceError('constructor', 'hunter2');
@@ -170,7 +170,7 @@ describe('the log', () => {
     expect(lines.join('')).not.toContain('hunter2');
   });
 
-  it('has a line for each answered request only at level debug', async () => {
+  it('has a line for each successful request only at level debug', async () => {
     const lines: string[] = [];
     const { get } = await openServer({ logger: createJsonLogger((line) => lines.push(line), { level: 'debug' }) });
     await get('/v1/runs');
@@ -197,7 +197,7 @@ describe('the meter', () => {
 });
 
 describe('a server that shuts down', () => {
-  it('refuses new work with a reason, and still answers reads', async () => {
+  it('refuses new work with a reason, and still serves read requests', async () => {
     const { get, post, work, drain } = await openServer();
     expect((await get('/readyz')).status).toBe(200);
     drain();

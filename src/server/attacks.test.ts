@@ -50,7 +50,7 @@ const partialRequest = fc.constantFrom(
 );
 
 describe('random attacks', () => {
-  it('do not stop the server from answering health checks', { timeout: SECONDS * 1000 + 60_000 }, async () => {
+  it('do not keep the server from responding to health checks', { timeout: SECONDS * 1000 + 60_000 }, async () => {
     const { url } = await openListeningServer({ settings: { limits: { ...DEFAULT_LIMITS, bodyBytes: 1024 * 1024 } } });
     const { hostname, port } = new URL(url);
     const until = performance.now() + SECONDS * 1000;

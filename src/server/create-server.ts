@@ -70,7 +70,7 @@ export function createServer(options: ServerOptions): SluiceServer {
   if (!isLoopback(host) && (settings.tokens.length === 0 || settings.openRead === true)) {
     throw new SluiceError(
       'TOKENS_NEEDED',
-      `Cannot listen on "${host}" without tokens, because other machines could reach the server. Configure tokens (SLUICE_TOKENS), or listen on ${DEFAULT_HOST}.`,
+      `Cannot listen on "${host}" without tokens, because other hosts could reach the server. Configure tokens (SLUICE_TOKENS), or listen on ${DEFAULT_HOST}.`,
     );
   }
   const shutdown = new AbortController();

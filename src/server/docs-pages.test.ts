@@ -6,7 +6,7 @@ import { ENDPOINTS } from '../api/endpoints.js';
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('docs/server.md', () => {
-  it('lists every endpoint of the table', () => {
+  it('lists every endpoint in the table', () => {
     const rows = Object.values<Endpoint>(ENDPOINTS).map(
       ({ method, path, scope, summary }) =>
         `| ${method} | \`${path}\` | ${scope === 'none' ? '–' : scope} | ${summary} |`,

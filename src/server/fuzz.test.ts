@@ -138,7 +138,7 @@ async function openPopulatedServer(database: string) {
 
 describe('random requests', () => {
   it.each(['memory:', 'sqlite:'])(
-    'cause no internal error, over %s',
+    'cause no internal errors with %s',
     async (kind) => {
       const folder = await makeFolder({});
       const { app, known, examples } = await openPopulatedServer(

@@ -103,7 +103,7 @@ describe('a server on a port', () => {
     expect(await sendRaw(bytes)).toMatch(expected);
   });
 
-  it('refuses a body whose announced size is too large before it is sent', async () => {
+  it('refuses a body whose declared size is too large before it is sent', async () => {
     const { sendRaw } = await startServer();
     const response = await sendRaw(
       'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\nConnection: close\r\n\r\n',
@@ -122,7 +122,7 @@ describe('a server on a port', () => {
 });
 
 describe('a server that is stopped', () => {
-  it('lets running work finish, still answers reads, and then exits', async () => {
+  it('lets active work finish, still serves read requests, and then stops', async () => {
     const { url, store, work, stop } = await startServer({}, true);
     const program = `setInterval(() => { if (fs.existsSync('go')) { console.log('{}'); process.exit(); } }, 5)`;
     const command = [process.execPath, '-e', program];
@@ -154,7 +154,7 @@ describe('a server that is stopped', () => {
     expect(await store.findRun(id)).toMatchObject({ state: 'ended', result: { status: 'canceled' } });
   });
 
-  it('does not wait for an idle client', async () => {
+  it('does not wait for idle clients', async () => {
     const { url, stop } = await startServer();
     const { port, hostname } = new URL(url);
     const socket = connect(Number(port), hostname);

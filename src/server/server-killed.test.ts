@@ -136,9 +136,9 @@ async function readAll(store: Store, runId: string, protocol: Protocol): Promise
   }
 }
 
-describe('a server that is killed again and again', () => {
+describe('a server that is repeatedly killed', () => {
   it(
-    'loses no event, order, reply or decision it has acknowledged, and its readers end with the same events',
+    'loses no acknowledged event, order, reply or decision, and its readers end up with the same events',
     { timeout: 180_000 + KILLS * 20_000 },
     async () => {
       const site = await makeServerSite();
@@ -169,7 +169,7 @@ describe('a server that is killed again and again', () => {
       }
       const events = [...acknowledged.events.values()].reduce((total, { length }) => total + length, 0);
       report(
-        `${KILLS} kills: ${acknowledged.runs.length} runs, ${acknowledged.orders.length} orders, ${acknowledged.replies.length} replies and ${acknowledged.decisions.length} decisions acknowledged, none lost; ${acknowledged.events.size} readers got ${events} events, each once and in order; ${orphanedCount} runs ended with their worker and say so`,
+        `${KILLS} kills: ${acknowledged.runs.length} runs, ${acknowledged.orders.length} orders, ${acknowledged.replies.length} replies and ${acknowledged.decisions.length} decisions acknowledged, none lost; ${acknowledged.events.size} readers got ${events} events, each once and in order; ${orphanedCount} runs ended with their worker and report it`,
       );
     },
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS, readServerSettings } from './server-settings.js';
 
 describe('the settings of a server', () => {
-  it('are narrow by default: one root, no programs, no other sites', () => {
+  it('are restrictive by default: one root, no executables, no other sites', () => {
     expect(readServerSettings({}, { env: {}, cwd: '/srv' })).toEqual({
       tokens: [],
       agents: {},

@@ -18,7 +18,7 @@ export const listWaiting = defineEndpoint({
   path: '/v1/waiting',
   scope: 'read',
   summary:
-    'Lists everything that waits for a person: questions and permission requests of agents, failing sinks, results to review. At most 200 of each.',
+    "Lists everything that waits for a human: agents' questions and permission requests, failing sinks, results to review. At most 200 of each.",
   response: json(waitingSchema),
 });
 
@@ -26,7 +26,7 @@ export const listInbox = defineEndpoint({
   method: 'GET',
   path: '/v1/inbox',
   scope: 'read',
-  summary: 'Lists open inbox items, oldest first, or resolved ones, newest first.',
+  summary: 'Lists open inbox items, oldest first, or resolved items, newest first.',
   query: {
     ...pageQuery,
     open: { ...oneOf(['true', 'false']), description: 'true by default: only open items. false: all items.' },

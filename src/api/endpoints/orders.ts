@@ -10,7 +10,7 @@ export const submitOrder = defineEndpoint({
   path: '/v1/orders',
   scope: 'run',
   summary:
-    'Submits an order; its run becomes the active run of the issue. A race submits several orders and returns the first.',
+    "Submits an order; its run becomes the issue's active run. A race submits multiple orders and returns the first.",
   body: WORK_REQUEST_SCHEMA,
   response: created(submittedOrderSchema),
   problems: ['INVALID_WORK_REQUEST', 'UNKNOWN_WORKER', 'FOLDER_NOT_ALLOWED', 'REQUEST_ID_REUSED'],
@@ -46,8 +46,9 @@ export const getIssueDiff = defineEndpoint({
   method: 'GET',
   path: '/v1/issues/{ref}/diff',
   scope: 'read',
-  summary: 'Returns the changes of an order of the issue, file by file, committed or not; the size is limited.',
-  query: { run_id: { ...name, description: 'The run id of the order; by default the active one.' } },
+  summary:
+    "Returns the changes made for one of the issue's orders, file by file, committed or not; the size is limited.",
+  query: { run_id: { ...name, description: "The order's run id; by default the active run." } },
   response: json(changeSchema),
   problems: ['ISSUE_NOT_FOUND'],
 });
@@ -56,7 +57,7 @@ export const getIssueRace = defineEndpoint({
   method: 'GET',
   path: '/v1/issues/{ref}/race',
   scope: 'read',
-  summary: 'Returns the runs of the last race with the changes of each; without a race, the newest order.',
+  summary: 'Returns the runs of the last race, each with its changes; without a race, the newest order.',
   response: json(raceSchema),
   problems: ['ISSUE_NOT_FOUND'],
 });
@@ -66,7 +67,7 @@ export const receiveTrigger = defineEndpoint({
   path: '/v1/triggers/{name}',
   scope: 'none',
   summary:
-    'Receives a signed webhook of GitHub (X-Hub-Signature-256) or GitLab (X-Gitlab-Token) about an issue, and submits the order that the configuration maps it to.',
+    'Receives a signed webhook about an issue from GitHub (X-Hub-Signature-256) or GitLab (X-Gitlab-Token), and submits the configured order.',
   body: { type: 'object' },
   // A forge's events contain the complete issue and its repository.
   maxAnonymousBytes: 1024 * 1024,

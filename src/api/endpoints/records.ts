@@ -41,7 +41,7 @@ export const redeliverComment = defineEndpoint({
   method: 'POST',
   path: '/v1/outbox/{id}/redeliver',
   scope: 'decide',
-  summary: 'Redelivers a comment whose delivery failed or waits to be retried.',
+  summary: 'Redelivers a comment whose delivery failed or is waiting for a retry.',
   response: json(redeliveredSchema),
   problems: ['COMMENT_NOT_FOUND'],
 });
@@ -50,7 +50,7 @@ export const redeliverSink = defineEndpoint({
   method: 'POST',
   path: '/v1/outbox/redeliver',
   scope: 'decide',
-  summary: 'Redelivers the comments of a sink whose delivery failed or waits to be retried, oldest first.',
+  summary: "Redelivers a sink's comments whose delivery failed or is waiting for a retry, oldest first.",
   body: object({ sink: name }),
   response: json(redeliveredSchema),
 });
@@ -95,7 +95,7 @@ export const listBudgets = defineEndpoint({
   path: '/v1/budgets',
   scope: 'read',
   summary:
-    'Returns the usage of the configured budgets (for issues: of the ten that used the most tokens) and the runs that wait for one.',
+    'Returns the usage of the configured budgets (for issues, the ten that used the most tokens) and the runs that wait for a budget.',
   response: json(budgetsSchema),
 });
 

@@ -21,7 +21,7 @@ export const listRunFiles = defineEndpoint({
   method: 'GET',
   path: '/v1/runs/{id}/files',
   scope: 'read',
-  summary: 'Lists the files of a run: evidence of what happened, and the files that it changed.',
+  summary: "Lists a run's files: evidence of what happened, and the files that it changed.",
   response: json(runFilesSchema),
   problems: ['RUN_NOT_FOUND'],
 });
@@ -30,7 +30,7 @@ export const readEvidence = defineEndpoint({
   method: 'GET',
   path: '/v1/runs/{id}/evidence',
   scope: 'read',
-  summary: 'Returns a file of evidence as text: its first MiB, or a byte range. The header x-total-bytes has its size.',
+  summary: 'Returns an evidence file as text: its first MiB, or a byte range. The header x-total-bytes has its size.',
   query: { name },
   ...filePreview,
 });
@@ -68,7 +68,7 @@ export const exportRunCase = defineEndpoint({
   method: 'GET',
   path: '/v1/runs/{id}/case',
   scope: 'read',
-  summary: 'Exports the run as a case of a suite: a tar archive to unpack in the folder of the suite.',
+  summary: "Exports the run as a suite case: a tar archive to unpack in the suite's folder.",
   response: { status: 200, media: 'application/x-tar' },
   problems: ['RUN_NOT_FOUND', 'RUN_NOT_ENDED', 'RAW_NOT_FOUND', 'CASE_TOO_LARGE'],
 });

@@ -8,7 +8,7 @@ import { timeParameter, search } from './parameters.js';
 
 const protocol = {
   ...oneOf(['fcmp', 'rasp', 'agui', 'acp']),
-  description: 'The protocol of the events; fcmp by default.',
+  description: 'The event protocol; fcmp by default.',
 } as const;
 
 const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
@@ -19,7 +19,7 @@ const liveEvents = {
     protocol: {
       ...oneOf(['fcmp', 'rasp', 'agui', 'acp', 'fcmp,rasp']),
       description:
-        'The protocol of the events; fcmp by default. fcmp,rasp sends both logs on one connection, with separate ids and two end events; to resume, pass both positions: 17,1:17.',
+        'The event protocol; fcmp by default. fcmp,rasp sends both logs on one connection, with separate ids and two end events; to resume, pass both positions: 17,1:17.',
     },
     after: { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?(?:,\\d{1,15}:\\d{1,15})?$' },
   },
@@ -56,7 +56,7 @@ export const listRuns = defineEndpoint({
     search: {
       ...search,
       description:
-        'Words in the id, engine, issue, folder, program, prompt, or the code or message of the error; case-insensitive.',
+        "Words in the id, engine, issue, folder, command, prompt, or the error's code or message; case-insensitive.",
     },
     outcome: runOutcome,
     repair_level: repairLevel,
@@ -85,7 +85,7 @@ export const replyToRun = defineEndpoint({
   path: '/v1/runs/{id}/reply',
   scope: 'run',
   summary:
-    'Replies to a waiting run: a text answers `user.input.required`, an option answers `permission.required`. Responds when the run has received the reply.',
+    'Replies to a waiting run: text answers `user.input.required`, an option answers `permission.required`. Responds when the run has received the reply.',
   body: {
     anyOf: [object({ text: { type: 'string', minLength: 1, maxLength: 1_000_000 } }), permissionChoiceSchema],
   },
@@ -106,7 +106,7 @@ export const followRun = defineEndpoint({
   method: 'GET',
   path: '/v1/runs/{id}/events',
   scope: 'read',
-  summary: 'Streams the events of a run as server-sent events; the id is the position to resume after.',
+  summary: "Streams a run's events as server-sent events; the id is the position to resume after.",
   ...liveEvents,
 });
 
@@ -114,7 +114,7 @@ export const followRunByPost = defineEndpoint({
   method: 'POST',
   path: '/v1/runs/{id}/events',
   scope: 'read',
-  summary: 'Streams the events of a run like the GET endpoint, for AG-UI HTTP agents; the body is ignored.',
+  summary: "Streams a run's events like the GET endpoint, for AG-UI HTTP agents; the body is ignored.",
   ...liveEvents,
 });
 
@@ -122,7 +122,7 @@ export const readHistory = defineEndpoint({
   method: 'GET',
   path: '/v1/runs/{id}/history',
   scope: 'read',
-  summary: 'Returns a range of the events of a run, including both ends.',
+  summary: "Returns a range of a run's events, both ends included.",
   query: { protocol, from: position, to: position, limit: { type: 'integer', minimum: 1, maximum: 5000 } },
   response: json(object({ events: arrayOf(anything), next_from: orNull(name) })),
   problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
@@ -132,6 +132,6 @@ export const listEngines = defineEndpoint({
   method: 'GET',
   path: '/v1/engines',
   scope: 'read',
-  summary: 'Lists the engines, programs, folders, permissions and wrappers that runs and orders may use.',
+  summary: 'Lists the engines, commands, folders, permissions and wrappers that runs and orders may use.',
   response: json(offerSchema),
 });

@@ -48,6 +48,6 @@ export const metrics = defineEndpoint({
   method: 'GET',
   path: '/metrics',
   scope: 'read',
-  summary: 'Returns metrics in the text format of Prometheus.',
+  summary: 'Returns metrics in the Prometheus text format.',
   response: { status: 200, media: 'text/plain' },
 });

@@ -24,7 +24,7 @@ describe('the OpenAPI document', () => {
     expect(ids.toSorted()).toEqual(Object.keys(ENDPOINTS).toSorted());
   });
 
-  it('declares every parameter of a path', () => {
+  it('declares every path parameter', () => {
     expect(document.paths['/v1/runs/{id}/raw/{attempt}/{stream}']?.['get']).toMatchObject({
       parameters: [
         { name: 'id', in: 'path', required: true },
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('is rejected by both if it is invalid', async () => {
+  it('is rejected by both validators if it is invalid', async () => {
     const invalidDocument = {
       ...document,
       paths: { '/v1/x': { get: { operationId: 'x', responses: {}, parameters: [{}] } } },
@@ -57,7 +57,7 @@ describe('the OpenAPI document', () => {
 
   it('describes the path parameters', () => {
     expect(document.paths['/v1/triggers/{name}']?.['post']).toMatchObject({
-      parameters: [{ name: 'name', description: 'The name of the trigger in the configuration.', example: 'github' }],
+      parameters: [{ name: 'name', description: "The trigger's name in the configuration.", example: 'github' }],
     });
   });
 
@@ -107,8 +107,8 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the table of endpoints', () => {
-  it('has one endpoint for a method and a path', () => {
+describe('the endpoint table', () => {
+  it('has one endpoint per method and path', () => {
     const routes = endpoints.map(([, { method, path }]) => `${method} ${path}`);
     expect(new Set(routes).size).toBe(routes.length);
   });

@@ -48,7 +48,7 @@ export function createOpenApi(
       schemas: components.schemas,
       responses: {
         Problem: {
-          description: 'The reason why the request failed, with a code and what to do.',
+          description: 'Why the request failed, with a code and what to do.',
           content: {
             'application/problem+json': {
               schema: components.toReference(problemSchema),
@@ -61,7 +61,7 @@ export function createOpenApi(
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A configured token, or the one that `sluice token` prints.',
+          description: 'A configured token, or the token that `sluice token` prints.',
         },
         session: {
           type: 'apiKey',

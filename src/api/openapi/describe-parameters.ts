@@ -11,10 +11,10 @@ const RESOURCES: Readonly<Record<string, string>> = {
 
 /** Path parameters with the same meaning in all endpoints. */
 const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
-  ref: { description: 'The reference of the issue, percent-encoded.', example: 'acme/shop#12' },
-  attempt: { description: 'The number of the attempt, from 1.', example: '1' },
+  ref: { description: 'The issue reference, percent-encoded.', example: 'acme/shop#12' },
+  attempt: { description: 'The attempt number, from 1.', example: '1' },
   stream: { description: 'The stream: stdout, stderr, pty or stdin.', example: 'stdout' },
-  name: { description: 'The name of the trigger in the configuration.', example: 'github' },
+  name: { description: "The trigger's name in the configuration.", example: 'github' },
 };
 
 /** Query parameters with the same meaning in all endpoints; a description in the endpoint table takes precedence. */
@@ -23,14 +23,14 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   decision: 'Only entries with this decision.',
   engine: 'Only entries of this engine.',
   engine_version: 'Only entries of this engine version.',
-  format: 'The format of the export; csv by default.',
-  from: 'The position of the first event; the beginning by default.',
+  format: 'The export format; csv by default.',
+  from: 'The position of the first event; the start by default.',
   issue_ref: 'Only entries of this issue.',
   limit: 'Maximum number of entries.',
   model: 'Only entries of this model.',
-  name: 'The name of the file, from the list of files.',
+  name: 'The file name, from the file list.',
   outcome: 'Only runs with this outcome.',
-  path: 'The path of the file, from the list of files.',
+  path: 'The file path, from the file list.',
   repair_level: 'Only runs with this repair level.',
   run_id: 'Only entries of this order.',
   state: 'Only entries in this state.',

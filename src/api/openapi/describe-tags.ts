@@ -12,7 +12,7 @@ const TAGS: readonly (Tag & { readonly segments: readonly string[] })[] = [
     description: 'Submit work on issues and read the decisions about it.',
     segments: ['orders', 'issues', 'executions'],
   },
-  { name: 'Inbox', description: 'Results and questions that need a person.', segments: ['inbox', 'waiting'] },
+  { name: 'Inbox', description: 'Results and questions that need a human.', segments: ['inbox', 'waiting'] },
   { name: 'Comments', description: 'Comments on issues, and their delivery.', segments: ['outbox', 'sinks'] },
   { name: 'Session', description: 'The caller and its token.', segments: ['session'] },
 ];

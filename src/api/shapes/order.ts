@@ -39,7 +39,7 @@ export const resolveRequestSchema = object(
     result: { type: 'object', description: 'For edit: the corrected WorkResult.' },
     comments: {
       ...lineComments,
-      description: 'Comments on lines of the change; a retry passes them to the next run.',
+      description: 'Line comments on the change; a retry passes them to the next run.',
     },
   },
 );

@@ -9,7 +9,7 @@ export const parseRequestSchema = object(
     profile: oneOf(['default', 'generic', 'tagged', 'unified']),
     allow_partial: flag,
     align: flag,
-    prefer: { ...oneOf(['first', 'last']), description: 'Which candidate to use if several are valid.' },
+    prefer: { ...oneOf(['first', 'last']), description: 'Which candidate to use if multiple are valid.' },
   },
 );
 

@@ -30,7 +30,7 @@ type AcpFlags = ContextFlags &
 export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('acp'))
     .description('serve an editor over the Agent Client Protocol: every prompt starts a run')
-    .requiredOption('--engine <name>', 'agent to run: a built-in engine, or one from the configuration')
+    .requiredOption('--engine <name>', 'agent to run: a built-in or configured engine')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) that every answer must match')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
@@ -45,10 +45,10 @@ export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitC
     .addOption(new Option('--max-retries <n>', 'retries after an invalid answer (default: 0)').argParser(parseRetries))
     .addOption(new Option('--timeout <seconds>', 'stop a prompt after this time').argParser(parseSeconds))
     .option('--env <names...>', 'environment variables to pass to the agent; patterns such as OPENAI_* are allowed')
-    .option('--ignore-mcp-servers', "do not pass on the editor's MCP servers, for engines that do not support them")
+    .option('--ignore-mcp-servers', "ignore the editor's MCP servers, for engines that do not support them")
     .addHelpText(
       'after',
-      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin ends.',
+      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin closes.',
     )
     .action(async (flags: AcpFlags) => {
       end(await runAcp(flags, io));
@@ -125,7 +125,7 @@ function toWritable({ stdout }: CommandIo): WritableStream<Uint8Array> {
   return new WritableStream({
     write: async (bytes) => {
       await stdout.write(decoder.decode(bytes, { stream: true }));
-      if (stdout.isGone?.() === true) throw new Error('the client has closed stdout');
+      if (stdout.isGone?.() === true) throw new Error('the client closed stdout');
     },
   });
 }

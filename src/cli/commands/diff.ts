@@ -14,7 +14,7 @@ interface DiffFlags extends ContextFlags {
 /** Adds `sluice diff` to the program. */
 export function addDiffCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('diff'))
-    .description('show the changes of the newest order of an issue, or of each run of its race')
+    .description('show the changes made for the newest order of an issue, or by each run of its race')
     .argument('<issue>', 'issue reference, such as acme/shop#12')
     .option('--json', 'print JSON, even at a terminal')
     .action(async (issueRef: string, flags: DiffFlags) => {

@@ -17,7 +17,7 @@ async function sluice(...argv: string[]) {
 }
 
 describe('sluice backup', () => {
-  it('copies the database while it is used, and prints the path and the size', async () => {
+  it('copies the database while it is in use, and prints the path and the size', async () => {
     const data = await makeFolder({});
     const store = await openSite(`sqlite:${join(data, 'sluice.db')}`);
     await store.submitOrder(sampleSubmission());
@@ -31,7 +31,7 @@ describe('sluice backup', () => {
     expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('BACKUP_EXISTS') });
   });
 
-  it('names pg_dump for a PostgreSQL database', async () => {
+  it('suggests pg_dump for a PostgreSQL database', async () => {
     const { exitCode, stderr } = await sluice('backup', 'x.db', '--database', 'postgres://db/x');
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('pg_dump') });
   });
@@ -48,7 +48,7 @@ describe('sluice export', () => {
     return data;
   }
 
-  it('creates a folder that translate can read, without the links of the agent', async () => {
+  it('creates a folder that translate can read, without links created by the agent', async () => {
     const data = await makeRun();
     const target = join(data, 'fixtures', 'unknown-event');
     const { exitCode, stdout } = await sluice('export', '01RUN', target, '--data', data);
@@ -89,7 +89,7 @@ describe('sluice export', () => {
     expect(await readFile(join(unpacked, '01RUN', '.audit', 'stdout.1.log'), 'utf8')).toContain('thread.started');
   });
 
-  it.each(['gone', '../secret.txt'])('refuses %s, which is not the id of a run, and creates nothing', async (id) => {
+  it.each(['gone', '../secret.txt'])('refuses %s, which is not a run id, and creates nothing', async (id) => {
     const data = await makeRun();
     const target = join(data, 'out');
     expect(await sluice('export', id, target, '--data', data)).toMatchObject({ exitCode: 2 });

@@ -25,7 +25,7 @@ export function addMcpCommand(program: Command, io: CommandIo, end: (code: ExitC
     .option('--no-worker', 'do not execute orders in this process; leave them to a server or sluice worker')
     .addHelpText(
       'after',
-      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin ends.\nSLUICE_TOKEN is the token for --url. The tool that resolves inbox items is offered only if this token has the scope decide.',
+      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin closes.\nSLUICE_TOKEN is the token for --url. The tool that resolves inbox items is available only if this token has the scope decide.',
     )
     .action(async (flags: McpFlags) => {
       end(await runMcp(flags, io));
@@ -51,7 +51,7 @@ async function runMcp(flags: McpFlags, io: CommandIo): Promise<ExitCode> {
 /** Forwards the tool calls to a running server. */
 async function forwardToServer(url: string, connection: Connection): Promise<void> {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new MisuseError(`"${url}" is not a valid server address. Use one such as http://127.0.0.1:7171.`);
+    throw new MisuseError(`"${url}" is not a valid server address. Use an address such as http://127.0.0.1:7171.`);
   }
   const { createClient } = await import('../../client/index.js');
   // The local token has the scope decide, but it belongs to a human: an agent may only decide with a token it was
@@ -111,7 +111,7 @@ async function serve(client: Client, mayDecide: boolean, { logger, io, signal }:
   const lines = new WritableStream<string>({
     write: async (line) => {
       await io.stdout.write(line);
-      if (io.stdout.isGone?.() === true) throw new Error('the client has closed stdout');
+      if (io.stdout.isGone?.() === true) throw new Error('the client closed stdout');
     },
   });
   const output = Writable.fromWeb(lines, { decodeStrings: false });

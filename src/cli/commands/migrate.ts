@@ -11,7 +11,7 @@ export function addMigrateCommand(program: Command, io: CommandIo, end: (code: E
     .command('migrate')
     .description('copy a store from SQLite to PostgreSQL, or back, and compare every row')
     .argument('<source>', 'sqlite:FILE or postgres://…; it is left unchanged')
-    .argument('<target>', 'an empty database or a new file of the other kind')
+    .argument('<target>', 'an empty database or a new file of the other type')
     .addHelpText(
       'after',
       `

@@ -19,7 +19,7 @@ export function addOrderCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--json', 'accepted for consistency; the output is always JSON')
     .addHelpText(
       'after',
-      '\nExit codes: 0 the issue advances to review, 1 it does not, 2 usage error, 130 interrupted (the order goes to the inbox).',
+      '\nExit codes: 0 the issue advances to review, 1 it does not, 2 usage error, 130 interrupted (the order is moved to the inbox).',
     )
     .action(async (file: string, flags: ContextFlags) => {
       end(await runOrder(file, flags, io));

@@ -72,7 +72,7 @@ const listInbox = async () => list('inbox', '--json');
 const readComments = async () => readFile(join(folder, 'data', 'comments', 'acme_shop_1.md'), 'utf8');
 
 describe('sluice order', () => {
-  it('runs the git filters that the configuration names, and refuses an unknown one', async () => {
+  it('runs the configured git filters, and refuses an unknown filter', async () => {
     const home = await makeFolder({ '.gitconfig': '[filter "upper"]\n\tsmudge = tr a-z A-Z\n\tclean = tr A-Z a-z\n' });
     vi.stubEnv('HOME', home);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -110,7 +110,7 @@ describe('sluice order', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('exits with 1 if a person has to decide', async () => {
+  it('exits with 1 if a human has to decide', async () => {
     const { exitCode, printed } = await order('silent');
     expect(printed).toMatchObject({ action: 'needs-human', source: 'none' });
     expect(exitCode).toBe(1);
@@ -190,7 +190,7 @@ describe('sluice resolve', () => {
     expect(stderr).toContain('CONFLICT');
   });
 
-  it('passes comments on lines to the new run, and refuses invalid ones', async () => {
+  it('passes line comments to the new run, and refuses invalid comments', async () => {
     const { id } = await createInboxItem();
     const file = join(folder, 'comments.json');
     const retry = ['resolve', id, '--action', 'retry', '--why', 'nearly', '--who', 'Ada', '--comments', file];
@@ -202,7 +202,7 @@ describe('sluice resolve', () => {
     expect(new_run.instructions).toContain('- a.ts, line 3: Why?');
   });
 
-  it('refuses an item whose run was replaced by another', async () => {
+  it('refuses an item whose run was superseded', async () => {
     const { id } = await createInboxItem();
     await order('honest');
     const { exitCode, stderr } = await sluice('resolve', id, '--action', 'reject', '--why', 'too late', '--who', 'Ada');
@@ -285,7 +285,7 @@ describe('sluice demo', () => {
 
 describe('a missing database', () => {
   it.each(['inbox', 'executions', 'outbox', 'workers'])(
-    'is refused by %s if it was named, and is not created',
+    'is refused by %s if it was named explicitly, and is not created',
     async (command) => {
       const { exitCode, stdout, stderr } = await sluice(command);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -317,7 +317,7 @@ describe('sluice worker', () => {
   });
 });
 
-describe('sluice replay with the run of an order', () => {
+describe('sluice replay with an order’s run', () => {
   it('compares the bytes with the digests in the database, and detects changes', async () => {
     await order('silent');
     const [id = ''] = await readdir(join(folder, 'data/runs'));

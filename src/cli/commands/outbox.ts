@@ -60,7 +60,7 @@ async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: C
     return EXIT.failed;
   }
   await io.stderr.write(
-    `${count === 1 ? '1 comment' : `${count} comments`} sent again. Use sluice outbox to see the outcome.\n`,
+    `${count === 1 ? '1 comment' : `${count} comments`} resent. Use sluice outbox to see the outcome.\n`,
   );
   return EXIT.success;
 }

@@ -24,7 +24,7 @@ function readOutput({ printed }: MemoryIo): unknown {
 }
 
 describe('sluice parse', () => {
-  it('prints the value of valid JSON unchanged, with nothing repaired', async () => {
+  it('prints the value of valid JSON unchanged, without repairs', async () => {
     expect(await parseCommand('{"a":[1,2]}')).toEqual({
       exitCode: 0,
       stderr: '',
@@ -49,7 +49,7 @@ describe('sluice parse', () => {
     ['{"file": "a.ts", "line": "3"}', ['--schema', 'issue.json'], 'SCHEMA_MISMATCH', '--align'],
     ['{"a": 1} or {"a": 2}', ['--ambiguous', 'fail'], 'AMBIGUOUS', '--prefer'],
   ])(
-    'with --value writes the reason for a missing value to standard error, with the option that may help: %s',
+    'with --value writes the reason for a missing value to standard error, with the option that might help: %s',
     async (text, args, code, option) => {
       const { exitCode, output, stderr } = await parseCommand(text, ['--value', ...args]);
       expect([exitCode, output]).toEqual([1, undefined]);
@@ -92,7 +92,7 @@ describe('sluice parse', () => {
     });
   });
 
-  it('exits with 1 and prints the issues but not the value when the schema rejects it', async () => {
+  it('exits with 1 and prints the issues but not the value if the schema rejects it', async () => {
     const { exitCode, output } = await parseCommand('{"file": "a.ts", "line": 0}', [
       '--schema',
       'issue.json',
@@ -113,7 +113,7 @@ describe('sluice parse', () => {
     expect(output).not.toHaveProperty('value');
   });
 
-  it('exits with 1 if the text contains no JSON or is empty', async () => {
+  it('exits with 1 if the input contains no JSON or is empty', async () => {
     expect(await parseCommand('I could not do it.')).toMatchObject({
       exitCode: 1,
       output: { error: { code: 'NO_JSON' } },
@@ -121,7 +121,7 @@ describe('sluice parse', () => {
     expect(await parseCommand('')).toMatchObject({ exitCode: 1, output: { error: { code: 'EMPTY_INPUT' } } });
   });
 
-  it('prints an answer without a tag as a comment in profile tagged, with exit code 0', async () => {
+  it('prints an untagged answer as a comment in profile tagged, with exit code 0', async () => {
     const { exitCode, output } = await parseCommand('All fine.', ['--profile', 'tagged']);
     expect(exitCode).toBe(0);
     expect(output).toMatchObject({

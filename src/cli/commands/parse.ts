@@ -27,9 +27,11 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
     .option('--align', 'convert near misses to match the schema')
-    .addOption(new Option('--prefer <which>', 'which candidate to use if several are valid').choices(['first', 'last']))
     .addOption(
-      new Option('--ambiguous <what>', 'what to do if several different values are valid (default: warn)').choices([
+      new Option('--prefer <which>', 'which candidate to use if multiple are valid').choices(['first', 'last']),
+    )
+    .addOption(
+      new Option('--ambiguous <what>', 'what to do if multiple different values are valid (default: warn)').choices([
         'warn',
         'fail',
       ]),
@@ -86,7 +88,7 @@ async function readSchema(file: string, io: CommandIo): Promise<StandardSchema> 
 }
 
 function refuseTooLong(label: string | undefined): ParseResult<never> {
-  const message = `${label === undefined ? '' : `${label}: `}The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`;
+  const message = `${label === undefined ? '' : `${label}: `}The input is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`;
   const error = new ParseError('LIMIT_EXCEEDED', message, { attempts: [] });
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts: [] };
 }

@@ -8,7 +8,7 @@ async function repairCommand(text: string, args: readonly string[] = []) {
 }
 
 describe('sluice repair', () => {
-  it('prints valid JSON text', async () => {
+  it('prints valid JSON', async () => {
     const { exitCode, stdout, stderr } = await repairCommand('{a: [1, 2');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(JSON.parse(stdout)).toEqual({ a: [1, 2] });
@@ -20,11 +20,11 @@ describe('sluice repair', () => {
     expect(JSON.parse(stdout)).toEqual({ a: 1 });
   });
 
-  it('leaves valid JSON unchanged except for the line end', async () => {
+  it('leaves valid JSON unchanged except for the trailing newline', async () => {
     expect(await repairCommand('{ "a" : 1.0e2 }\n')).toMatchObject({ stdout: '{ "a" : 1.0e2 }\n' });
   });
 
-  it('escapes control sequences for a terminal, and passes them unchanged to a program', async () => {
+  it('escapes control sequences for a terminal, and leaves them unchanged when piped', async () => {
     const text = '{"a": "\u009B31m"}';
     expect(await repairCommand(text)).toMatchObject({ stdout: `${text}\n` });
     const io = createMemoryIo({}, { stdin: text, isTerminal: true });
@@ -32,14 +32,14 @@ describe('sluice repair', () => {
     expect(io.printed.stdout).toBe(String.raw`{"a": "\u009b31m"}` + '\n');
   });
 
-  it('exits with 1 and the reason when the text cannot be repaired', async () => {
+  it('exits with 1 and the reason if the input cannot be repaired', async () => {
     const { exitCode, stdout, stderr } = await repairCommand('');
     expect(exitCode).toBe(1);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^sluice: [A-Z_]+: /);
   });
 
-  it('exits with 2 when the file cannot be read', async () => {
+  it('exits with 2 if the file cannot be read', async () => {
     expect(await repairCommand('', ['gone.txt'])).toEqual({
       exitCode: 2,
       stdout: '',

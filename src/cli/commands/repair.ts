@@ -12,7 +12,7 @@ export function addRepairCommand(program: Command, io: CommandIo, end: (code: Ex
   program
     .command('repair')
     .description('repair broken JSON and print it')
-    .argument('[file]', 'the text (default: standard input)')
+    .argument('[file]', 'the broken JSON (default: standard input)')
     .action(async (file: string | undefined) => {
       end(await runRepair(file, io));
     });
@@ -20,7 +20,7 @@ export function addRepairCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runRepair(file: string | undefined, io: CommandIo): Promise<ExitCode> {
   const input = await readInput(file, MAX_INPUT_BYTES, io);
-  if ('tooLong' in input) return printError(`The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`, io);
+  if ('tooLong' in input) return printError(`The input is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`, io);
   let repaired: string;
   try {
     repaired = repairJson(input.text);

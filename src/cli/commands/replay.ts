@@ -26,7 +26,7 @@ interface ReplayFlags extends ContextFlags {
 /** Adds `sluice replay` to the program. */
 export function addReplayCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('replay'))
-    .description('check the logs of a run against its recorded bytes, and the bytes against the database')
+    .description("check a run's logs against its recorded bytes, and the bytes against the database")
     .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
     .addOption(createEngineOption())
     .addHelpText(

@@ -25,12 +25,12 @@ const TIMEOUT_MS = 30_000;
 /** Adds `sluice reply` to the program. */
 export function addReplyCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('reply'))
-    .description('answer the question of a waiting run')
+    .description("answer a waiting run's question")
     .argument('<run>', 'id of the run')
     .addOption(new Option('--allow', 'allow the tool call, if possible only this once').conflicts(['deny', 'text']))
     .addOption(new Option('--deny', 'deny the tool call').conflicts(['allow', 'text']))
     .option('--text <text>', 'answer to a question that is not a permission request')
-    .option('--question <id>', 'id of the permission request, if there are several, such as px_1_2')
+    .option('--question <id>', 'id of the permission request, such as px_1_2, if more than one is open')
     .option('--why <text>', 'reason, for the record')
     .option('--who <name>', 'who decides (default: your login name)')
     .addHelpText(
@@ -73,7 +73,7 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
     if ((await store.findRun(run)) === undefined) throw createUnknownRunError(run);
     throw new MisuseError(
       listed === ''
-        ? `Run "${run}" is not waiting for a permission.`
+        ? `Run "${run}" is not waiting for permission.`
         : `Choose an open permission request of run "${run}" with --question: ${listed}.`,
     );
   }

@@ -30,7 +30,7 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
     .requiredOption('--why <text>', 'reason, for the record and the comment')
     .option('--who <name>', 'who decides (default: your login name)')
     .option('--result <file>', 'for edit: the corrected work result, as JSON')
-    .option('--comments <file>', 'comments on lines of the change, as JSON: [{ path, line, side, text }]')
+    .option('--comments <file>', 'line comments on the change, as JSON: [{ path, line, side, text }]')
     .option('--json', 'accepted for consistency; the output is always JSON')
     .addHelpText(
       'after',

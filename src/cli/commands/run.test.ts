@@ -56,14 +56,14 @@ describe('sluice run', () => {
     expect(stderr).toContain('SYSTEM_REFUSED');
   });
 
-  it('leaves a run folder from which the same events can be replayed', async () => {
+  it('leaves a run folder that replays to the same events', async () => {
     await runSluice(program('console.log("hello")'));
     const runs = join(folder, 'data', 'runs');
     const [id = ''] = await readdir(runs);
     expect(await replayRunFolder(join(runs, id))).toMatchObject({ status: 'same' });
   });
 
-  it('exits with 1 when the schema rejects the answer', async () => {
+  it('exits with 1 if the schema rejects the answer', async () => {
     const schema = await writeSchema();
     const { exitCode, result } = await runSluice(['--schema', schema, ...program('console.log("no")')]);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
@@ -85,7 +85,7 @@ describe('sluice run', () => {
     });
   });
 
-  it('ends a run that takes too long', async () => {
+  it('stops a run that takes too long', async () => {
     const { exitCode, result } = await runSluice(['--timeout', '0.3', ...program('setTimeout(() => {}, 60000)')]);
     expect(result).toMatchObject({ status: 'failed', error: { category: 'timeout' } });
     expect(exitCode).toBe(1);
@@ -101,7 +101,7 @@ describe('sluice run', () => {
     expect(events[0]?.protocol_version).toBe('fcmp/1.1');
   });
 
-  it('prints warnings of the run only in the result with --watch-json', async () => {
+  it('prints run warnings only in the result with --watch-json', async () => {
     const codex = join(folder, 'codex.mjs');
     await writeFile(codex, `if (process.argv.includes('--version')) console.log('codex-cli 9.0.0');`);
     const config = join(folder, 'settings.json');
@@ -111,7 +111,7 @@ describe('sluice run', () => {
     for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('seq');
   });
 
-  it('passes standard input to a program with --prompt-file -', async () => {
+  it('passes standard input to a command with --prompt-file -', async () => {
     const echo = program('process.stdin.pipe(process.stdout)');
     const { result } = await runSluice(['--profile', 'tagged', '--prompt-file', '-', ...echo], 'typed words');
     expect(result).toMatchObject({ comment: 'typed words' });
@@ -123,7 +123,7 @@ describe('sluice run', () => {
     expect(stderr).not.toMatch(/[\u001b\u0007]/);
   });
 
-  it('reports a program that cannot be started as a failed run', async () => {
+  it('reports a command that cannot be started as a failed run', async () => {
     const { exitCode, result } = await runSluice(['--engine', 'command', '--', join(folder, 'gone')]);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED' } });
     expect(exitCode).toBe(1);
@@ -132,7 +132,7 @@ describe('sluice run', () => {
   it.each([
     ['no engine', ['hello'], '--engine'],
     ['no prompt', ['--engine', 'codex'], 'No prompt given'],
-    ['no program', ['--engine', 'command'], 'No program given'],
+    ['no command', ['--engine', 'command'], 'No command given'],
     ['two prompts', ['--engine', 'codex', '--prompt-file', '-', 'words'], 'twice'],
     ['a missing schema', ['--engine', 'codex', '--schema', 'gone.json', 'words'], 'gone.json'],
     ['an unknown engine', ['--engine', 'skynet', 'words'], 'skynet'],
@@ -145,7 +145,7 @@ describe('sluice run', () => {
     ],
     ['--input-file without --cache', ['--engine', 'codex', 'words', '--input-file', 'a'], '--input-file needs --cache'],
     [
-      'a prompt that was read as a value of --env',
+      'a prompt that was parsed as a value of --env',
       ['--engine', 'codex', '--env', 'HOME', 'words'],
       'after -- if it follows --env',
     ],

@@ -24,10 +24,10 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
   program
     .command('run')
     .description('run an agent, show its events and validate its answer')
-    .argument('[words...]', 'prompt; with --engine command: -- PROGRAM ARGS')
-    .requiredOption('--engine <name>', 'agent to run: a built-in engine, or one from the configuration')
-    .option('--reads <engine>', 'with --engine command: the engine whose output format the program uses')
-    .option('--session <id>', 'session of the engine to resume instead of starting a new one')
+    .argument('[words...]', 'prompt; with --engine command: -- COMMAND ARGS')
+    .requiredOption('--engine <name>', 'agent to run: a built-in or configured engine')
+    .option('--reads <engine>', 'with --engine command: the engine whose output format the command uses')
+    .option('--session <id>', 'engine session to resume instead of starting a new one')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) for the answer')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
@@ -41,13 +41,13 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .addOption(
       new Option(
         '--permissions <which>',
-        'what the agent may do: safe (only read), workspace (also edit the working folder), bypass (everything) or ask (what the rules of the configuration or you allow) (default: safe)',
+        'what the agent may do: safe (only read), workspace (also edit the working folder), bypass (everything) or ask (what you or the configured rules allow) (default: safe)',
       ).choices(['safe', 'workspace', 'bypass', 'ask']),
     )
     .addOption(
       new Option(
         '--sandbox <use>',
-        'run the agent in a bubblewrap sandbox: auto (if that works here), required or off (default: auto)',
+        'run the agent in a bubblewrap sandbox: auto (if available), required or off (default: auto)',
       ).choices(['auto', 'required', 'off']),
     )
     .option(
@@ -60,18 +60,18 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .addOption(
       new Option('--idle-timeout <seconds>', 'stop the run after this time without output').argParser(parseSeconds),
     )
-    .option('--workdir <dir>', 'working folder (default: this one)')
+    .option('--workdir <dir>', 'working folder (default: the current folder)')
     .option(
       '--prompt-file <file>',
-      'read the prompt from a file, or - for standard input; with --engine command: the input of the program',
+      "read the prompt from a file, or - for standard input; with --engine command: the command's input",
     )
     .option('--input-file <files...>', 'files the answer depends on, for --cache')
     .option('--env <names...>', 'environment variables to pass to the agent; patterns such as OPENAI_* are allowed')
-    .option('--cache', 'reuse the result of an identical earlier run')
+    .option('--cache', 'reuse the result of an earlier identical run')
     .option('--terminal', 'capture through a terminal instead of pipes')
     .option('--terminal-beside', 'capture through pipes, and also through a terminal to fill gaps in stdout')
     .option('--watch-json', 'print FCMP events as JSON lines on stderr instead of text')
-    .option('--summary', 'print the result as Markdown instead of JSON, for the summary page of a CI job')
+    .option('--summary', 'print the result as Markdown instead of JSON, for a CI job summary')
     .option('--summary-file <file>', 'append the same Markdown to a file, such as "$GITHUB_STEP_SUMMARY"')
     .option('--data <dir>', 'data folder, where runs are stored (default: one per project in your data directory)')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')

@@ -39,7 +39,7 @@ export function addServeCommand(program: Command, io: CommandIo, end: (code: Exi
       ),
     )
     .addOption(
-      new Option('--concurrency <n>', 'how many runs to execute at the same time (default: 4)').argParser(parseCount),
+      new Option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)').argParser(parseCount),
     )
     .option('--no-worker', 'do not execute orders and runs in this process')
     .option('--no-demo', 'start without the demo')

@@ -68,7 +68,7 @@ const edit = async (file: string, change: (text: string) => string): Promise<voi
 };
 
 describe('sluice suite with an order', () => {
-  it('keeps the verdict of the person, and fails if the decision changes', async () => {
+  it('keeps the human verdict, and fails if the decision changes', async () => {
     const id = await order('silent');
     const [item] = JSON.parse((await sluice('inbox', '--json', ...locationArgs())).stdout) as { id: string }[];
     await sluice(
@@ -112,7 +112,7 @@ describe('sluice suite with an order', () => {
     expect(await sluice('suite', 'run', ...suiteArgs())).toMatchObject({ exitCode: 0 });
   });
 
-  it('keeps the result file, and fails if it is read differently', async () => {
+  it('keeps the result file, and fails if it is parsed differently', async () => {
     const id = await order('honest');
     const added = await sluice('suite', 'add', id, '--name', 'honest', ...suiteArgs(), ...locationArgs());
     expect(added.json()).toMatchObject({
@@ -137,7 +137,7 @@ describe('sluice suite with an order', () => {
 });
 
 describe('sluice suite with a run', () => {
-  it('fails if the bytes are read as another value, or the schema rejects them', async () => {
+  it('fails if the bytes yield another value, or the schema rejects them', async () => {
     const id = await runPrinting('Here: ```json\n{"line": 3,}\n```');
     const schema = ['--schema', join(folder, 'schema.json')];
     const added = await sluice('suite', 'add', id, '--name', 'cut', ...schema, ...suiteArgs(), ...locationArgs());
@@ -202,7 +202,7 @@ describe('sluice suite with a run', () => {
   });
 });
 
-describe('sluice suite with a text', () => {
+describe('sluice suite with an answer', () => {
   it('keeps an answer that fails, and reports when it passes', async () => {
     await writeFile(join(folder, 'answer.txt'), '{"line": "three"}');
     const contentArgs = ['--answer', join(folder, 'answer.txt'), '--schema', join(folder, 'schema.json')];
@@ -271,7 +271,7 @@ describe('a suite that cannot be used', () => {
     expect(xml).toContain('<testsuite name="sluice-suite" tests="2" failures="0" errors="1">');
   });
 
-  it('is not accepted in part if one of its cases cannot be read', async () => {
+  it('is not partially accepted if one of its cases cannot be read', async () => {
     await writeFile(join(folder, 'answer.txt'), '{"line": 3}');
     const answerArgs = ['--answer', join(folder, 'answer.txt')];
     for (const name of ['a-changed', 'b-broken'])

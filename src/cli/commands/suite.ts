@@ -40,7 +40,7 @@ interface RunSuiteFlags extends SuiteFlags {
 const DEFAULT_SUITE = 'sluice-suite';
 
 function withSuite(command: Command): Command {
-  return command.option('--suite <dir>', 'folder of the cases', DEFAULT_SUITE);
+  return command.option('--suite <dir>', 'suite folder', DEFAULT_SUITE);
 }
 
 /** Adds `sluice suite` to the program. */
@@ -50,9 +50,9 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
   withContextOptions(withSuite(suite.command('add')))
     .description('save a run as a case: its bytes, schema, options and your verdict')
     .argument('[run]', 'id of a run, or a run folder')
-    .option('--answer <file>', 'save a text instead of a run; - for standard input')
+    .option('--answer <file>', 'save an answer instead of a run; - for standard input')
     .option('--name <name>', 'name of the case (default: from the issue or the run)')
-    .option('--schema <file>', 'JSON Schema, for a text or for a run that is not in the database')
+    .option('--schema <file>', 'JSON Schema, for an answer or for a run that is not in the database')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
     .option('--align', 'convert near misses to match the schema')
@@ -65,7 +65,7 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
     });
 
   withSuite(suite.command('run'))
-    .description('parse and decide all cases again, and fail if anything changed')
+    .description('parse and decide all cases again, and fail on any change')
     .argument('[names...]', 'only these cases')
     .option('--json', 'print the report as JSON, even at a terminal')
     .option('--junit <file>', 'also write the report as JUnit XML')
@@ -95,7 +95,7 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
 
 async function runAdd(run: string | undefined, flags: AddFlags, io: CommandIo): Promise<ExitCode> {
   if ((run === undefined) === (flags.answer === undefined)) {
-    throw new MisuseError('Pass either a run or a text with --answer FILE.');
+    throw new MisuseError('Pass either a run or an answer with --answer FILE.');
   }
   if (flags.why !== undefined && flags.verdict === undefined) {
     throw new MisuseError('--why needs a verdict. Add --verdict accept or --verdict reject.');
@@ -140,9 +140,9 @@ async function makeCase(
   const contract = toStoredContract(await readContract(flags, io));
   if (run === undefined) {
     const { name } = flags;
-    if (name === undefined) throw new MisuseError('A text needs a name. Add --name NAME.');
+    if (name === undefined) throw new MisuseError('An answer needs a name. Add --name NAME.');
     const input = await readInput(flags.answer, MAX_INPUT_BYTES, io);
-    if ('tooLong' in input) throw new MisuseError(`The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`);
+    if ('tooLong' in input) throw new MisuseError(`The input is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`);
     return makeTextCase({ ...options, text: input.text, name, contract: contract ?? {} });
   }
   const isFolder = run.includes('/') || (await lstat(run).catch(() => undefined)) !== undefined;

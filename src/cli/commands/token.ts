@@ -8,7 +8,7 @@ export function addTokenCommand(program: Command, io: CommandIo, end: (code: Exi
   program
     .command('token')
     .description('print your token for local servers that have no tokens configured')
-    .option('--rotate', 'replace the token; running servers accept the new one within seconds')
+    .option('--rotate', 'replace the token; running servers accept the new token within seconds')
     .action(async ({ rotate }: { readonly rotate?: boolean }) => {
       const { value } = await (rotate === true ? rotateLocalToken : openLocalToken)(process.env);
       await io.stdout.write(`${value}\n`);

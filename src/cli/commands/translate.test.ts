@@ -79,7 +79,7 @@ describe('sluice translate', () => {
     ).toEqual(rows);
   });
 
-  test('warns on stderr about missing files of the folder', async () => {
+  test('warns on stderr about missing files in the folder', async () => {
     const dir = await copyRecording();
     await rm(join(dir, 'timing.1.jsonl'));
     const { exitCode, stderr } = await runCommand('translate', dir);
@@ -132,7 +132,7 @@ describe('sluice translate', () => {
     [['translate'], 'Missing required argument'],
     [['translate', 'no-such-folder'], 'RUN_FOLDER_NOT_FOUND'],
     [['translate', RECORDED, '--attempt', '9'], 'ATTEMPT_NOT_FOUND'],
-    [['translate', RECORDED, '--attempt', 'x'], 'number of an attempt, starting at 1'],
+    [['translate', RECORDED, '--attempt', 'x'], 'attempt number, starting at 1'],
     [['translate', RECORDED, '--engine', 'hal'], 'codex, gemini'],
     [['translate', RECORDED, '--to', 'xml'], 'rasp, fcmp'],
     [['translate', RECORDED, '--write', '--follow'], 'Omit --follow and --attempt'],

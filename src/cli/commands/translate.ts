@@ -27,7 +27,7 @@ interface TranslateFlags extends ContextFlags {
 /** Adds `sluice translate` to the program. */
 export function addTranslateCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('translate'))
-    .description('print the events of a run folder as JSON lines')
+    .description("print a run folder's events as JSON lines")
     .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
     .addOption(createEngineOption())
     .addOption(new Option('--attempt <n>', 'only this attempt').argParser(parseAttempt))
@@ -84,7 +84,7 @@ function getFolder(run: string | RunFolder): string {
 }
 
 function parseAttempt(value: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('Use the number of an attempt, starting at 1.');
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('Use an attempt number, starting at 1.');
   return Number(value);
 }
 

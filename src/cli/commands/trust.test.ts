@@ -19,7 +19,7 @@ async function sluice(args: readonly string[], ask?: (question: string) => Promi
   return { exitCode: await run(args, io), ...io.printed };
 }
 
-describe('a configuration that an agent writes', () => {
+describe('a configuration written by an agent', () => {
   it('is not executed by the next command', async () => {
     const trace = join(project, 'trace');
     const code = `require('node:fs').writeFileSync('sluice.config.mjs', "import { writeFileSync } from 'node:fs'; writeFileSync('${trace}', ''); export default {}")`;
@@ -33,7 +33,7 @@ describe('a configuration that an agent writes', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  it('is executed only after a person at the terminal has answered yes', async () => {
+  it('is executed only after the user has confirmed at the terminal', async () => {
     await writeFile(join(project, 'sluice.config.json'), '{"programs": {"codex": "./x"}}');
     const questions: string[] = [];
     const createAsk = (line: string) => async (question: string) => {
@@ -66,7 +66,7 @@ describe('sluice trust', () => {
     expect((await sluice(['inbox'])).exitCode).toBe(2);
   });
 
-  it('refuses a file that is not a configuration, and reports a missing one', async () => {
+  it('refuses a file that is not a configuration, and reports a missing file', async () => {
     expect(await sluice(['trust'])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('found in this folder'),

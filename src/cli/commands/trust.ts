@@ -18,8 +18,8 @@ export function addTrustCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--revoke', 'stop trusting the configuration')
     .addHelpText(
       'after',
-      '\nA configuration that starts programs is used only if you trust it, and must be trusted again after every change. A file named with' +
-        '\n--config or SLUICE_CONFIG needs no trust. Files that a .mjs configuration imports are not covered: read them too.',
+      '\nA configuration that runs code is used only if you trust it, and must be trusted again after every change. A file passed with' +
+        '\n--config or SLUICE_CONFIG needs no trust. Files that a .mjs configuration imports are not covered: review them as well.',
     )
     .action(async (file: string | undefined, flags: TrustFlags) => {
       end(await runTrust(file, flags, io));
@@ -29,9 +29,7 @@ export function addTrustCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runTrust(path: string | undefined, { revoke }: TrustFlags, io: CommandIo): Promise<ExitCode> {
   const file = path === undefined ? await findConfigFile(process.cwd()) : resolve(path);
   if (file === null)
-    throw new MisuseError(
-      'No sluice.config.mjs or sluice.config.json found in this folder. Pass the path of the file.',
-    );
+    throw new MisuseError("No sluice.config.mjs or sluice.config.json found in this folder. Pass the file's path.");
   if (revoke === true) {
     await revokeTrust(file, process.env);
     await printJson({ file, trusted: false }, io);

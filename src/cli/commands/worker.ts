@@ -31,16 +31,16 @@ export function addWorkerCommand(program: Command, io: CommandIo, end: (code: Ex
   withContextOptions(program.command('worker'))
     .description('process queued orders and runs')
     .addOption(
-      new Option('--concurrency <n>', 'how many runs to execute at the same time (default: 4)').argParser(parseCount),
+      new Option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)').argParser(parseCount),
     )
     .option('--type <names...>', 'process only orders for wrappers of these types')
     .addOption(new Option('--takes <what>', 'process only orders, or only runs').choices(['orders', 'runs']))
     .addOption(
-      new Option('--grace <seconds>', 'time for running work to finish after Ctrl-C (default: no limit)').argParser(
+      new Option('--grace <seconds>', 'time for active work to finish after Ctrl-C (default: no limit)').argParser(
         parseCount,
       ),
     )
-    .addHelpText('after', '\nThe log goes to stderr as JSON lines. Ctrl-C lets running work finish.')
+    .addHelpText('after', '\nThe log goes to stderr as JSON lines. Ctrl-C lets active work finish.')
     .action(async (flags: WorkerFlags) => {
       end(await runWorker(flags, io));
     });

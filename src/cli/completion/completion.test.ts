@@ -24,8 +24,8 @@ program
   .addArgument(new Argument('<one>', 'which').choices(['this', 'that']));
 const shape = readProgramShape(program);
 
-describe('the shape of a program', () => {
-  it('has its commands with their options and values', () => {
+describe('the description of a CLI', () => {
+  it('lists its commands with their options and values', () => {
     const [fetch, pick] = shape.commands;
     expect(fetch?.options.map(({ names, value }) => [names, value?.completion.kind])).toEqual([
       [['-q', '--quiet'], undefined],
@@ -50,13 +50,13 @@ function completeInBash(...words: readonly string[]): string[] {
 
 describe('bash completion', () => {
   it.each([
-    ['commands, and the options of the program', ['tool', ''], ['fetch', 'pick', '-h', '--help']],
-    ['commands that begin with the typed text', ['tool', 'fe'], ['fetch']],
+    ['commands and global options', ['tool', ''], ['fetch', 'pick', '-h', '--help']],
+    ['commands that start with the typed prefix', ['tool', 'fe'], ['fetch']],
     ['the options of the command', ['tool', 'fetch', '--'], ['--quiet', '--to', '--label', '--how', '--help']],
     ['the choices of an option', ['tool', 'fetch', '--how', ''], ['fast', 'slow']],
     ['the choices of an argument', ['tool', 'pick', 'th'], ['this', 'that']],
-    ['nothing for an option that takes a file, so that bash completes file names', ['tool', 'fetch', '--to', ''], ['']],
-    ['nothing for an option that takes any text', ['tool', 'fetch', '--label', ''], ['']],
+    ['nothing for an option that takes a file, so bash completes file names', ['tool', 'fetch', '--to', ''], ['']],
+    ['nothing for an option that takes any string', ['tool', 'fetch', '--label', ''], ['']],
   ])('offers %s', (_, words, offered) => {
     expect(completeInBash(...words)).toEqual(offered);
   });

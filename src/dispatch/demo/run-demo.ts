@@ -29,7 +29,7 @@ export interface DemoOptions {
 /** The outcome of the demo, as `sluice demo --json` prints it. */
 export interface DemoReport {
   readonly orders: readonly DemoOrder[];
-  /** Results and questions that need a person. */
+  /** Results and questions that need a human. */
   readonly inbox: readonly InboxItem[];
 }
 

@@ -22,7 +22,7 @@ async function openConsole(files: Readonly<Record<string, string>> = FILES) {
   return openServer({ web, settings: { tokens } });
 }
 
-describe('the pages of the console', () => {
+describe('the console pages', () => {
   it.each([
     '/',
     '/runs',
@@ -37,7 +37,7 @@ describe('the pages of the console', () => {
     '/workbench',
     '/workers',
     '/charts',
-  ])('%s is one document, for which no token is needed', async (path) => {
+  ])('%s is a single document that needs no token', async (path) => {
     const { get } = await openConsole();
     const response = await get(path);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -74,7 +74,7 @@ describe('the pages of the console', () => {
     expect((await get('/nothing')).headers.get('content-type')).toContain('json');
   });
 
-  it('include a page for unknown paths, which only a browser gets', async () => {
+  it('include a page for unknown paths, for browsers only', async () => {
     const { app } = await openConsole();
     const browserHeaders = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const page = await app.request('/nothing-here', { headers: browserHeaders });
@@ -99,7 +99,7 @@ describe('the pages of the console', () => {
   });
 });
 
-describe('the files of the console', () => {
+describe('the console files', () => {
   it('are cached forever if their name contains a hash of their content', async () => {
     const { get } = await openConsole();
     const { headers } = await get('/assets/index-a1.js');
@@ -132,7 +132,7 @@ describe('the files of the console', () => {
     '/assets/',
     '/assets/gone.js',
     '/index.html',
-  ])('are served only from the folder of the console: %s is not found', async (path) => {
+  ])('are served only from the console folder: %s is not found', async (path) => {
     const { app } = await openConsole();
     const response = await app.request(path);
     expect(response.status).toBe(404);
@@ -159,7 +159,7 @@ describe('without a built console', () => {
     expect([response.status, response.headers.get('location')]).toEqual([302, '/docs']);
   });
 
-  it('the folder may be missing', () => {
+  it('the folder can be missing', () => {
     expect(readConsole('/nowhere/at/all')).toBeUndefined();
   });
 

@@ -55,8 +55,8 @@ export function createFilesMissingError(
       ? 'the run has not started. Try again later'
       : host === undefined || host === hostname()
         ? 'they were deleted, or are in the data folder of another worker'
-        : `they are on "${host}", which executed the run${record.state === 'ended' ? ', and not in an archive' : ''}. Send the request to the server on that machine, or configure an archive`;
-  return new RequestError(code, `The files of the run are not on this machine: ${reason}.`);
+        : `they are on "${host}", which executed the run${record.state === 'ended' ? ', and not in an archive' : ''}. Send the request to the server on that host, or configure an archive`;
+  return new RequestError(code, `The files of the run are not on this host: ${reason}.`);
 }
 
 /** A file of the run folder that is evidence of what happened. */

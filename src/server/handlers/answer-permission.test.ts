@@ -67,7 +67,7 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
     });
   });
 
-  it('answers each of several questions', async () => {
+  it('answers each of multiple questions', async () => {
     const { reply, ended } = await waitForQuestion([{ asks: [WRITE, { ...WRITE, toolCallId: 'c2' }] }, { say: 'ok' }]);
     expect(await reply({ interaction_id: 'px_1_2', option_id: 'no' })).toMatchObject({ status: 200 });
     await vi.waitFor(
@@ -77,7 +77,7 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'ok' } });
   });
 
-  it('resumes the session if the process is gone', async () => {
+  it('resumes the session if the process has exited', async () => {
     const { reply, ended, store } = await waitForQuestion([{ ask: WRITE }], { hold_s: 0.1 });
     const { items } = await store.listRuns({});
     const id = items[0]?.id ?? '';
@@ -92,7 +92,7 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
   });
 
-  it('counts as a denial if it is never sent, and the run continues', async () => {
+  it('counts as a denial if it is missing, and the run continues', async () => {
     const { ended } = await waitForQuestion([{ ask: WRITE }, { say: 'without' }], { wait_s: 0.5 });
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'without' } });
   });

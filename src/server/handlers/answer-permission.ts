@@ -49,7 +49,7 @@ export async function answerPermission(options: ReplyOptions, id: string, reply:
   }
   throw new RequestError(
     'REQUEST_TIMED_OUT',
-    'The answer is stored, but the run has not received it yet. Check the events of the run.',
+    "The answer is stored, but the run has not received it yet. Check the run's events.",
   );
 }
 

@@ -48,8 +48,8 @@ async function openOnOtherHost(readWorkdir = (_workdir: string) => '/nowhere/at/
   return { ...server, s3, end, upload, uploadPart };
 }
 
-describe('a run of another machine', () => {
-  it('is read from the archive: raw bytes, ranges, files, artifacts and export', async () => {
+describe('a run on another host', () => {
+  it('is served from the archive: raw bytes, ranges, files, artifacts and export', async () => {
     const { get, end, upload } = await openOnOtherHost();
     await end();
     await upload();
@@ -69,7 +69,7 @@ describe('a run of another machine', () => {
     expect((await get(`/v1/runs/${RUN}/report`)).status).toBe(200);
   });
 
-  it('names the machine that has its files if the archive does not have them', async () => {
+  it('names the host that has its files if the archive does not have them', async () => {
     const { get, end } = await openOnOtherHost();
     expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({ host: 'another-host', source: null });
     await end();
@@ -89,10 +89,10 @@ describe('a run of another machine', () => {
     }
   });
 
-  it('is never shown with files that this machine has at the same path', async () => {
+  it('is never shown with local files at the same path', async () => {
     const { get, end, upload, work } = await openOnOtherHost((workdir) => workdir);
     await mkdir(join(work, 'out'));
-    await writeFile(join(work, 'out', 'a.txt'), 'a file of this machine');
+    await writeFile(join(work, 'out', 'a.txt'), 'a local file');
     await end();
     expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({
       artifacts: [{ path: 'out/a.txt', size: null }],
@@ -102,7 +102,7 @@ describe('a run of another machine', () => {
     expect(await (await get(`/v1/runs/${RUN}/artifact?path=out/a.txt`)).text()).toBe('artifact');
   });
 
-  it('can be read as far as it was copied, while it grows and after its worker and disk are lost', async () => {
+  it('can be read up to the copied position, while it grows and after its worker and disk are lost', async () => {
     const { get, end, uploadPart } = await openOnOtherHost();
     await uploadPart(BYTES.subarray(0, 1000));
     const running = await get(`/v1/runs/${RUN}/raw/1/stdout`);
@@ -119,7 +119,7 @@ describe('a run of another machine', () => {
     expect(tar.includes(`${RUN}/.audit/stdout.1.log`)).toBe(true);
   });
 
-  it('responds with 503 while the archive cannot be used, and does not ask the archive for a run that has not started', async () => {
+  it('responds with 503 while the archive is unavailable, and does not query the archive for a run that has not started', async () => {
     const { get, end, s3, store } = await openOnOtherHost();
     s3.fault = () => 'disconnect';
     await store.createRun({ id: '01KA3WAITING', spec: sampleSpec(), state: 'queued', now: 0 });

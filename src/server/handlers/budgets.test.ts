@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openServer } from '../fixtures/open-server.js';
 
-it('GET /v1/budgets shows the usage of a budget, and counts a run for the token that requested it', async () => {
+it('GET /v1/budgets shows budget usage, and counts a run for the token that requested it', async () => {
   const tokens = [{ name: 'ci', scopes: ['read', 'run'], value: 'x'.repeat(32) }] as const;
   const budgets = { day: { tokens: 100, cost: 2 }, callers: { ci: { tokens: 10 } } };
   const { get, post, store, work } = await openServer({ settings: { tokens, budgets } });

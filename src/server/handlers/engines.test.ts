@@ -28,7 +28,7 @@ it('GET /v1/engines lists the values that a request may contain', async () => {
   expect(offer['workers']).toContainEqual({ name: 'codex-cli', type: 'codex-cli' });
 });
 
-it('GET /v1/engines lists all permissions, and a wrapper with the name of an agent only once, if they are configured', async () => {
+it('GET /v1/engines lists all configured permissions, and lists a wrapper that is named like an agent only once', async () => {
   const wrappers = { 'codex-cli': { type: 'codex-cli', permissions: 'safe' } } as const;
   const { get } = await openServer({ wrappers, settings: { allowBypass: true } });
   const offer = await readJson(get('/v1/engines'));

@@ -32,8 +32,8 @@ function readCsv(text: string): string[][] {
   );
 }
 
-describe('the export of executions', () => {
-  it('is a table with a row for every execution, the newest first', async () => {
+describe('the executions export', () => {
+  it('is a table with a row for every execution, newest first', async () => {
     const { get } = await openExecutions([{ reason: 'one, "two"\nthree' }, { exit_code: -1, command: ['a', 'b c'] }]);
     const response = await get('/v1/executions/export');
     expect(response.headers.get('content-type')).toMatch(/^text\/csv; charset=utf-8/);
@@ -47,7 +47,7 @@ describe('the export of executions', () => {
     expect(column('signal')).toEqual(['', '']);
   });
 
-  it('is a line of JSON for every execution if NDJSON is requested', async () => {
+  it('has a line of JSON for every execution if NDJSON is requested', async () => {
     const { get, store } = await openExecutions([{}, {}]);
     const response = await get('/v1/executions/export?format=ndjson');
     expect(response.headers.get('content-type')).toBe('application/x-ndjson');
@@ -66,14 +66,14 @@ describe('the export of executions', () => {
     expect((await get('/v1/executions/export?limit=1')).status).toBe(400);
   });
 
-  it('is read page by page', async () => {
+  it('is loaded page by page', async () => {
     const { get } = await openExecutions(Array.from({ length: 520 }, () => ({})));
     const response = await get('/v1/executions/export?format=ndjson');
     const ids = (await response.text()).trimEnd().split('\n');
     expect(new Set(ids).size).toBe(520);
   });
 
-  it('contains no cell that is a formula', async () => {
+  it('contains no formulas', async () => {
     const { get } = await openExecutions([
       { reason: '=HYPERLINK("http://evil.example")', worker: '@x', result_code: '-1' },
     ]);
@@ -84,7 +84,7 @@ describe('the export of executions', () => {
 });
 
 describe('a cell', () => {
-  it('contains any text in full, and never starts like a formula', () => {
+  it('contains any text in full, and no cell starts like a formula', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('=', '"', ',', '\n', '\r', '\t', 'a') })),

@@ -45,7 +45,7 @@ async function openOrders(changes: ServerChanges = {}) {
 }
 
 describe('an order over HTTP', () => {
-  it('may name a repository of the configuration by its URL, and no other', async () => {
+  it('may name only configured repositories by URL', async () => {
     const url = 'https://git.example.org/shop.git';
     const { post, order, work } = await openOrders({ repos: [{ url, push: true, maxBytes: 1 }] });
     const request = { ...order({}), repo_dir: undefined };
@@ -97,7 +97,7 @@ describe('an order over HTTP', () => {
     expect(await readJson(get('/v1/issues?search=bakery'))).toMatchObject({ items: [], next_cursor: null });
   });
 
-  it('can be a race: its runs are shown side by side, and a person chooses if none is proven', async () => {
+  it('can be a race: its runs are shown side by side, and a human chooses if none is proven', async () => {
     const { order, post, get, work, startWork } = await openOrders();
     const git = (...args: readonly string[]) => execFileSync('git', ['-C', work, ...args]);
     git('init', '--quiet');
@@ -120,7 +120,7 @@ describe('an order over HTTP', () => {
     expect((await get('/v1/issues/unknown%231/race')).status).toBe(404);
   });
 
-  it('with the same request id is the same order', async () => {
+  it('with the same request id returns the same order', async () => {
     const { post, order } = await openOrders();
     const first = await readJson(post('/v1/orders', order({}, { request_id: 'r1' })));
     expect(await readJson(post('/v1/orders', order({}, { request_id: 'r1' })))).toEqual(first);
@@ -143,7 +143,7 @@ describe('an order over HTTP', () => {
     ['an unknown wrapper', { worker: 'unknown' }, 400, 'UNKNOWN_WORKER'],
     ['a command', { command: ['sh'] }, 400, 'INVALID_BODY'],
     ['an issue that waits for itself', { depends_on: [ISSUE] }, 400, 'INVALID_WORK_REQUEST'],
-    ['a folder outside of the roots', { repo_dir: '/etc' }, 403, 'FOLDER_NOT_ALLOWED'],
+    ['a folder outside the roots', { repo_dir: '/etc' }, 403, 'FOLDER_NOT_ALLOWED'],
   ])('is refused for %s', async (_, fields, status, code) => {
     const { post, order, store } = await openOrders();
     const response = await post('/v1/orders', order({}, fields));
@@ -157,8 +157,8 @@ describe('an order over HTTP', () => {
   });
 });
 
-describe('the change of an order over HTTP', () => {
-  it('is that of the active run by default, or of the run in the query', async () => {
+describe('the diff of an order over HTTP', () => {
+  it('belongs to the active run by default, or to the run in the query', async () => {
     const { submit, get } = await openOrders();
     const { run_id } = await submit({ result: 'ok' });
     const change = {
@@ -214,7 +214,7 @@ describe('an inbox item over HTTP', () => {
     expect(await readJson(get(PATH))).toMatchObject({ issue: { state: 'blocked' } });
   });
 
-  it('cannot be accepted without a result, neither in a preview nor in a decision', async () => {
+  it('cannot be accepted without a result, in a preview or a decision', async () => {
     const { submit, startWork, waitForItem, post } = await openOrders();
     await submit({ print: 'done' });
     startWork();
@@ -256,7 +256,7 @@ describe('an inbox item over HTTP', () => {
     }
   });
 
-  it('is decided in the name of the token, which the request cannot change', async () => {
+  it('is decided in the name of the token, which the request cannot override', async () => {
     const tokens = [{ name: 'ada', scopes: ['read', 'run', 'decide'], value: 'ada-value' }] as const;
     const authorization = { authorization: 'Bearer ada-value' };
     const { submit, startWork, waitForItem, post } = await openOrders({ settings: { tokens } });
@@ -282,7 +282,7 @@ describe('an inbox item over HTTP', () => {
   });
 });
 
-it('orders, inbox items, runs and files name the machine that executed the run', async () => {
+it('orders, inbox items, runs and files name the host that executed the run', async () => {
   const { get, store } = await openServer();
   const { record } = await store.submitOrder({ ...sampleSubmission(), run: 'r1' });
   await store.claimRun({ worker: { ...sampleWorker('w1'), host: 'machine-7' }, leaseMs: 1000, now: NOW });

@@ -7,13 +7,13 @@ const schema = { type: 'object', properties: { line: { type: 'integer' } }, requ
 
 describe('POST /v1/parse', () => {
   it.each([
-    ['a clean text', { text: '{"line": 3}' }],
-    ['a text that needs repairs', { text: 'Sure!\n```json\n{line: 3,}\n```' }],
-    ['a text without JSON', { text: 'I could not find it.' }],
-    ['an empty text', { text: '' }],
-    ['a tagged text without a tag', { text: 'no tag here', profile: 'tagged' as const }],
-    ['a truncated text', { text: '<json>{"line": 3, "na', profile: 'tagged' as const, allow_partial: true }],
-    ['a text that is nested too deeply', { text: '['.repeat(100_000) }],
+    ['clean input', { text: '{"line": 3}' }],
+    ['input that needs repairs', { text: 'Sure!\n```json\n{line: 3,}\n```' }],
+    ['input without JSON', { text: 'I could not find it.' }],
+    ['empty input', { text: '' }],
+    ['untagged input in profile tagged', { text: 'no tag here', profile: 'tagged' as const }],
+    ['truncated input', { text: '<json>{"line": 3, "na', profile: 'tagged' as const, allow_partial: true }],
+    ['input that is nested too deeply', { text: '['.repeat(100_000) }],
   ])('returns the same result as the command for %s', async (_, body) => {
     const { post } = await openServer();
     const { text, profile, allow_partial: allowPartial } = { profile: undefined, allow_partial: undefined, ...body };
@@ -25,16 +25,13 @@ describe('POST /v1/parse', () => {
     expect(await readJson(response)).toEqual(JSON.parse(JSON.stringify(expected)));
   });
 
-  it.each([undefined, { type: 'object' }])(
-    'returns valid JSON as it was written, with schema %j',
-    async (anySchema) => {
-      const { post } = await openServer();
-      const text = ' {"price": 2.50, "id": 98765432109876543210, "note": "$& \\u00e9"}\n';
-      const response = await (await post('/v1/parse', { text, ...(anySchema && { schema: anySchema }) })).text();
-      expect(response).toContain(`"value":${text}`);
-      expect(JSON.parse(response)).toEqual(JSON.parse(JSON.stringify(toParseOutput(parse(text)))));
-    },
-  );
+  it.each([undefined, { type: 'object' }])('returns valid JSON unchanged, with schema %j', async (anySchema) => {
+    const { post } = await openServer();
+    const text = ' {"price": 2.50, "id": 98765432109876543210, "note": "$& \\u00e9"}\n';
+    const response = await (await post('/v1/parse', { text, ...(anySchema && { schema: anySchema }) })).text();
+    expect(response).toContain(`"value":${text}`);
+    expect(JSON.parse(response)).toEqual(JSON.parse(JSON.stringify(toParseOutput(parse(text)))));
+  });
 
   it('selects the preferred candidate', async () => {
     const { post } = await openServer();
@@ -68,7 +65,7 @@ describe('POST /v1/parse', () => {
 
   it.each([
     ['an invalid schema', { schema: { type: 'objekt' } }, 'INVALID_SCHEMA'],
-    ['a schema that refers elsewhere', { schema: { $ref: 'https://example.org/x.json' } }, 'INVALID_SCHEMA'],
+    ['a schema with an external reference', { schema: { $ref: 'https://example.org/x.json' } }, 'INVALID_SCHEMA'],
     ['alignment without a schema', { align: true }, 'INVALID_BODY'],
   ])('refuses %s', async (_, fields, code) => {
     const { post } = await openServer();
@@ -93,7 +90,7 @@ describe('POST /v1/parse', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });
 
-  it('ends quickly on a pattern with exponential backtracking', async () => {
+  it('returns quickly for a pattern with exponential backtracking', async () => {
     const { post } = await openServer();
     const slowSchema = { type: 'string', pattern: '^(a+)+$' };
     const response = await post('/v1/parse', { text: `"${'a'.repeat(50_000)}!"`, schema: slowSchema });
@@ -107,8 +104,8 @@ describe('POST /v1/parse', () => {
       `"${'a'.repeat(40_000)}"`,
     ],
     ['a schema with exponentially many branches', { $defs: createBranches(40), $ref: '#/$defs/n40' }, '"x"'],
-    ['a text that needs a repair in every character', undefined, `[${"'".repeat(600_000)}`],
-  ])('does not delay other requests by %s', async (_, slowSchema, text) => {
+    ['input that needs a repair for every character', undefined, `[${"'".repeat(600_000)}`],
+  ])('does not delay other requests with %s', async (_, slowSchema, text) => {
     const { post } = await openServer();
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 1);
@@ -118,14 +115,14 @@ describe('POST /v1/parse', () => {
     expect(ticks).toBeGreaterThan(20);
   });
 
-  it('refuses a response that would be far larger than the request', async () => {
+  it('rejects a response that would be far larger than the request', async () => {
     const { post } = await openServer();
     const response = await post('/v1/parse', { text: `[${'1e20,'.repeat(1_600_000)}1,]` });
     expect(response.status).toBe(422);
     expect(await readJson(response)).toMatchObject({ code: 'ANSWER_TOO_LARGE' });
   });
 
-  it('lists the first thousand changes of an alignment, and counts all', async () => {
+  it('lists the first thousand alignment changes, and counts all', async () => {
     const { post } = await openServer();
     const numbers = { type: 'array', items: { type: 'number' } };
     const response = await readJson(

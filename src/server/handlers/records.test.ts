@@ -4,7 +4,7 @@ import { sampleMessage, sampleSettlement, sampleSubmission } from '../../store/c
 
 const NOW = Date.parse('2026-11-15T06:30:00.000Z');
 
-it('GET /v1/workers lists workers, and marks those that are gone', async () => {
+it('GET /v1/workers lists workers, and marks workers that are gone', async () => {
   const { get, store } = await openServer({ clock: () => NOW });
   const worker = { host: 'machine-1', version: '0.1.0', engines: ['codex'], capacity: 4, busy: 2, isStopping: false };
   await store.reportWorker({ ...worker, id: 'w1', now: NOW - 90_000, aliveUntil: NOW - 30_000 });
@@ -19,7 +19,7 @@ it('GET /v1/workers lists workers, and marks those that are gone', async () => {
   });
 });
 
-it('POST /v1/outbox/redeliver sends the comments of a sink again, and GET /v1/sinks lists failing sinks', async () => {
+it('POST /v1/outbox/redeliver resends a sink’s comments, and GET /v1/sinks lists failing sinks', async () => {
   const { get, post, store } = await openServer({ clock: () => NOW });
   const { record } = await store.submitOrder(sampleSubmission());
   const message = sampleMessage(record, { sink: 'hook' });

@@ -24,7 +24,7 @@ const LAST_SEQ = 999_999_999;
  */
 export async function replyToRun({ store, shutdownSignal, timeoutMs }: ReplyOptions, id: string, text: string) {
   const reply = encodeReply(text);
-  if (reply.trim() === '') throw new SluiceError('INVALID_REPLY', 'The reply is empty. Send a text.');
+  if (reply.trim() === '') throw new SluiceError('INVALID_REPLY', 'The reply is empty. Send some text.');
   const attempt = await findLastAttempt(store, id);
   const status = await store.postReply(id, reply);
   if (status !== 'posted') return status;
@@ -49,7 +49,7 @@ export async function replyToRun({ store, shutdownSignal, timeoutMs }: ReplyOpti
   }
   throw new RequestError(
     'REQUEST_TIMED_OUT',
-    'The reply is stored, but the run has not received it yet. Check the events of the run.',
+    "The reply is stored, but the run has not received it yet. Check the run's events.",
   );
 }
 

@@ -46,7 +46,7 @@ describe('the raw bytes of a run', () => {
     expect(await response.text()).toBe('');
   });
 
-  it('refuse a range beyond the end, with their size', async () => {
+  it('reject a range beyond the end, and report their size', async () => {
     const { get } = await openWithFolder();
     const response = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=4000-' });
     expect(response.status).toBe(416);
@@ -54,7 +54,7 @@ describe('the raw bytes of a run', () => {
     expect(await response.json()).toMatchObject({ code: 'INVALID_RANGE' });
   });
 
-  it('are complete if there are many', async () => {
+  it('are complete even if there are many', async () => {
     const many = Buffer.alloc(300_000, 'abc');
     const { get } = await openWithFolder({ '.audit/stderr.12.log': many });
     const response = await get('/v1/runs/run-1/raw/12/stderr');
@@ -147,7 +147,7 @@ describe('the export of a run', () => {
     }
   });
 
-  it('has the time of a file in a record if it is after the year 2242 and thus too long for the header', async () => {
+  it('stores a file time after the year 2242 in a record, because it is too long for the header', async () => {
     const { get, runFolder } = await openWithFolder({ 'a.txt': 'a' });
     const time = new Date('2300-01-01T00:00:00Z');
     await utimes(join(runFolder, 'a.txt'), time, time);
@@ -159,7 +159,7 @@ describe('the export of a run', () => {
     expect((await stat(join(there, 'run-1/a.txt'))).mtime).toEqual(time);
   });
 
-  it('leaves links out', async () => {
+  it('skips links', async () => {
     const { get, runFolder, folder } = await openWithFolder({ 'a.txt': 'a' });
     await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, 'secret.txt'));
     await symlink(`${folder}/elsewhere`, join(runFolder, 'elsewhere'));
@@ -183,7 +183,7 @@ describe('the export of a run', () => {
     expect(await readFile(join(there, 'run-1/b.log'), 'utf8')).toBe('b');
   });
 
-  it('needs a folder on this machine', async () => {
+  it('needs a folder on this host', async () => {
     const { store, get } = await openServer();
     await startScriptedRun(store, 'run-1');
     expect(await (await get('/v1/runs/run-1/export')).json()).toMatchObject({ status: 404, code: 'RAW_NOT_FOUND' });
@@ -192,7 +192,7 @@ describe('the export of a run', () => {
 });
 
 describe('GET /v1/runs/{id}/report', () => {
-  it('returns one HTML file in which hostile output is text', async () => {
+  it('returns one HTML file that shows malicious output as text', async () => {
     const { get } = await openWithFolder({ '.audit/stdout.1.log': '<script>alert(1)</script>\n' });
     const response = await get('/v1/runs/run-1/report');
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -205,7 +205,7 @@ describe('GET /v1/runs/{id}/report', () => {
 });
 
 describe('GET /v1/runs/{id}/case', () => {
-  it('refuses a run that has not ended', async () => {
+  it('rejects a run that has not ended', async () => {
     const { get } = await openWithFolder();
     expect(await (await get('/v1/runs/run-1/case')).json()).toMatchObject({ status: 409, code: 'RUN_NOT_ENDED' });
   });

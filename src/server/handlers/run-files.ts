@@ -101,7 +101,7 @@ async function measureArtifact(record: RunRecord, folder: RunFolder | undefined,
 function createFileNotFoundError(): RequestError {
   return new RequestError(
     'FILE_NOT_FOUND',
-    'File not found: it does not belong to this run, was deleted, or is on another machine. GET /v1/runs/{id}/files lists the files.',
+    'File not found: it does not belong to this run, was deleted, or is on another host. GET /v1/runs/{id}/files lists the files.',
   );
 }
 

@@ -39,7 +39,7 @@ async function openWithRun(artifacts = { created: ['out/page.html'], modified: [
 
 const NOT_FOUND = { status: 404, code: 'FILE_NOT_FOUND' };
 
-describe('the list of files of a run', () => {
+describe('the file list of a run', () => {
   it('has its logs and the files it changed', async () => {
     const { get, end } = await openWithRun();
     await end();
@@ -71,7 +71,7 @@ describe('the list of files of a run', () => {
     expect(await (await artifact('early.txt')).text()).toBe('early');
   });
 
-  it('is empty, and has no sizes, if the run folder is not on this machine', async () => {
+  it('is empty, and has no sizes, if the run folder is not on this host', async () => {
     const { get, store, artifact } = await openWithRun();
     const elsewhere = sampleSpec({ workdir: '/nowhere/at/all' });
     await store.createRun({ id: 'r2', spec: elsewhere, state: 'running', workerId: 'w1', now: 0 });
@@ -85,7 +85,7 @@ describe('the list of files of a run', () => {
     expect(await readJson(get('/v1/runs/r3/files'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });
 
-  it('has at most 1,000 artifacts, and counts the others', async () => {
+  it('has at most 1,000 artifacts, and counts the rest', async () => {
     const created = Array.from({ length: 1200 }, (_, index) => `f${index}`);
     const { get, end } = await openWithRun({ created, modified: [], deleted: [] });
     await end();
@@ -108,7 +108,7 @@ describe('a preview', () => {
     }
   });
 
-  it('is the first MiB of a larger file; other parts by range', async () => {
+  it('is the first MiB of a larger file, and ranges select other parts', async () => {
     const { runFolder, evidence } = await openWithRun();
     const path = join(runFolder, '.audit/stderr.1.log');
     await writeFile(path, 'begin');
@@ -126,7 +126,7 @@ describe('a preview', () => {
   });
 
   it.each(['notes.txt', 'gone.log', '../r1/work_order.json', '.audit/stdout.1.log', 'pty-output.1.log', '', '\u0000'])(
-    'shows evidence by its name only: %j is not found',
+    'shows evidence only by name: %j is not found',
     async (name) => {
       const { evidence } = await openWithRun();
       expect(await readJson(evidence(name || ' '))).toMatchObject(NOT_FOUND);

@@ -56,9 +56,9 @@ describe('POST /v1/runs', () => {
     ['an unknown engine', { engine: 'hal' }, 400, 'INVALID_RUN_SPEC'],
     ['a missing prompt', { engine: 'codex' }, 400, 'INVALID_RUN_SPEC'],
     ['an invalid schema', { engine: 'codex', prompt: 'x', contract: { schema: { type: 1 } } }, 400, 'INVALID_RUN_SPEC'],
-    ['a file outside of the folder', { engine: 'codex', prompt: 'x', input_files: ['../x'] }, 400, 'INVALID_RUN_SPEC'],
+    ['a file outside the folder', { engine: 'codex', prompt: 'x', input_files: ['../x'] }, 400, 'INVALID_RUN_SPEC'],
     [
-      'a schema that takes long to compile',
+      'a schema that is slow to compile',
       {
         engine: 'codex',
         prompt: 'x',
@@ -68,12 +68,12 @@ describe('POST /v1/runs', () => {
       'INVALID_RUN_SPEC',
     ],
     [
-      'a program that is not listed',
+      'a command that is not listed',
       { engine: 'command', command: ['/bin/sh', '-c', 'id'] },
       403,
       'COMMAND_NOT_ALLOWED',
     ],
-    ['a listed program by another name', { engine: 'command', command: ['node'] }, 403, 'COMMAND_NOT_ALLOWED'],
+    ['a listed command under another name', { engine: 'command', command: ['node'] }, 403, 'COMMAND_NOT_ALLOWED'],
     [
       'permissions that are not allowed',
       { engine: 'codex', prompt: 'x', permissions: 'bypass' },
@@ -94,7 +94,7 @@ describe('POST /v1/runs', () => {
     expect((await store.listRuns({})).items).toEqual([]);
   });
 
-  it('records the trace context of its caller, and ignores an invalid one', async () => {
+  it('records the trace context of its caller, and ignores an invalid context', async () => {
     const { post, get, work } = await openRuns();
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const start = async (header: string) => {
@@ -115,7 +115,7 @@ describe('POST /v1/runs', () => {
     expect(spec).not.toHaveProperty('request_id');
   });
 
-  it('refuses a different request with a known request id', async () => {
+  it('rejects a different request with a known request id', async () => {
     const { post, get, work } = await openRuns();
     const request = { workdir: work, request_id: 'q1' };
     const { id } = await readJson(post('/v1/runs', { ...print('x'), ...request }));
@@ -167,7 +167,7 @@ describe('a run', () => {
     expect(await readJson(get('/v1/runs?cursor=junk'))).toMatchObject({ status: 400, code: 'INVALID_CURSOR' });
   });
 
-  it('has a shortened prompt in a list', async () => {
+  it('has a shortened prompt in lists', async () => {
     const { post, get, work } = await openRuns();
     await post('/v1/runs', { engine: 'codex', prompt: 'x'.repeat(100_000), workdir: work });
     const { items } = (await readJson(get('/v1/runs'))) as { items: { spec: { prompt: string } }[] };
@@ -191,7 +191,7 @@ describe('a run', () => {
     expect(await readJson(response)).toMatchObject({ status: 409, code: 'RUN_NOT_WAITING' });
   });
 
-  it('that waits accepts one reply', async () => {
+  it('that is waiting accepts one reply', async () => {
     const { post, store, work } = await openRuns();
     const { id } = await readJson(
       post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }),
@@ -211,7 +211,7 @@ describe('a run', () => {
     expect(await readJson(post(`/v1/runs/${String(id)}/reply`, { text: '' }))).toMatchObject({ code: 'INVALID_BODY' });
   });
 
-  it('that waits accepts neither an empty reply nor a text that imitates the choice of another person', async () => {
+  it('that is waiting accepts neither an empty reply nor text that imitates the choice of another user', async () => {
     const { post, store, work } = await openRuns();
     const { id } = await readJson(
       post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }),

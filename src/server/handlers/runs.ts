@@ -97,7 +97,7 @@ async function checkRunRequest(
   if (program !== undefined && !commands.includes(program)) {
     throw new RequestError(
       'COMMAND_NOT_ALLOWED',
-      'This program is not allowed. Add it to "commands" in the configuration.',
+      'This command is not allowed. Add it to "commands" in the configuration.',
     );
   }
   if (spec.permissions === 'bypass' && !allowBypass) {

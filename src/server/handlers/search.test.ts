@@ -47,7 +47,7 @@ describe('GET /v1/runs', () => {
   });
 });
 
-it('GET /v1/runs/{id} counts unknown types and fields of the output', async () => {
+it('GET /v1/runs/{id} counts unknown types and fields in the output', async () => {
   const { get } = await openWithRuns();
   expect(await readJson(get('/v1/runs/r1'))).toMatchObject({ result: { drift: { unknown_types: 2 } } });
 });

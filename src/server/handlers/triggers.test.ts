@@ -37,8 +37,8 @@ function github(body: string, { secret = SECRET, event = 'issues', delivery = '7
   return { 'x-github-event': event, 'x-github-delivery': delivery, 'x-hub-signature-256': signature };
 }
 
-describe('a webhook of GitHub', () => {
-  it('submits the order that the configuration maps it to, only once even if it is delivered repeatedly', async () => {
+describe('a GitHub webhook', () => {
+  it('submits the configured order, only once even if it is delivered repeatedly', async () => {
     const { post, store } = await openWith();
     const body = JSON.stringify(PAYLOAD);
     const first = (await (await post('/v1/triggers/issues', body, github(body))).json()) as { run_id: string };
@@ -61,7 +61,7 @@ describe('a webhook of GitHub', () => {
     expect(await (await post('/v1/triggers/issues', body, again)).json()).toMatchObject({ repeated: false });
   });
 
-  it('may be as large as the events of real repositories', async () => {
+  it('can be as large as the events of real repositories', async () => {
     const { post } = await openWith();
     const large = (length: number) =>
       JSON.stringify({ ...PAYLOAD, issue: { ...PAYLOAD.issue, body: 'x'.repeat(length) } });
@@ -125,7 +125,7 @@ describe('a webhook of GitHub', () => {
   });
 });
 
-describe('a webhook of GitLab', () => {
+describe('a GitLab webhook', () => {
   const payload = {
     object_kind: 'issue',
     object_attributes: { iid: 3, title: 'T', description: 'D', action: 'update', url: 'https://gitlab.example/3' },

@@ -39,7 +39,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
       if (trigger === undefined || secret === '' || !isAuthentic(trigger.type, secret, bytes, header)) {
         throw new RequestError(
           'SIGNATURE_REFUSED',
-          'No trigger with this name accepts the signature. Check the URL, the secret of the webhook, and "triggers" in the configuration.',
+          'No trigger with this name accepts the signature. Check the URL, the webhook secret, and "triggers" in the configuration.',
         );
       }
       if (limits.get(name)?.take(name) === false)

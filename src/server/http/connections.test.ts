@@ -7,7 +7,7 @@ import { makeServerSite } from '../fixtures/server-site.js';
 
 const DESCRIPTORS = 256;
 
-describe('a server that may open few files', () => {
+describe('a server with few file descriptors', () => {
   it(
     'keeps half of its descriptors for its work when a client opens too many connections',
     { timeout: 60_000 },

@@ -34,12 +34,12 @@ async function send(url: string, body: string, headers: Readonly<Record<string, 
 
 const authorization = `Bearer ${token}`;
 
-describe('a short request of a direct route', () => {
+describe('a short request to a direct route', () => {
   it.each([
     ['valid JSON', '{"text":"{\\"a\\":1}"}', { authorization }],
     ['valid JSON between spaces', '{"text":" [1] "}', { authorization }],
     ['a number that is not exact', '{"text":"12345678901234567890"}', { authorization }],
-    ['characters of several bytes', '{"text":"[\\"é 漢 😀\\"]"}', { authorization }],
+    ['multi-byte characters', '{"text":"[\\"é 漢 😀\\"]"}', { authorization }],
     ['JSON to repair', '{"text":"Here: {a: 1,}"}', { authorization }],
     ['a schema', '{"text":"{}","schema":{"required":["a"]}}', { authorization }],
     ['a byte order mark', '\uFEFF{"text":"{}"}', { authorization }],
@@ -146,7 +146,7 @@ describe('the direct listener', () => {
         },
         end: (body: Uint8Array) => resolve({ status, body: Buffer.from(body).toString() }),
       };
-      createDirectListener([route], () => resolve('passed on'))(incoming, outgoing as unknown as ServerResponse);
+      createDirectListener([route], () => resolve('forwarded'))(incoming, outgoing as unknown as ServerResponse);
     });
     expect(response).toEqual({ status: 200, body: 'POST http://localhost:1/v1/parse localhost:1' });
   });

@@ -41,7 +41,7 @@ const head = (path: string, length: number, extraHeaders = '') =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${extraHeaders}\r\n`;
 
 describe('unfinished bodies of anonymous callers', () => {
-  it('use up no slots of other callers', async () => {
+  it('do not use up the slots of other callers', async () => {
     const { send, ask } = await open({ requestsAtOnce: 4 });
     await Promise.all(Array.from({ length: 300 }, async () => send(`${head('/v1/session', 100)}{`)));
     expect((await ask('/healthz')).status).toBe(200);
@@ -70,7 +70,7 @@ describe('unfinished bodies of anonymous callers', () => {
 });
 
 describe('a caller that sends large bodies and does not finish them', () => {
-  it('is refused before memory is full, and others are not', async () => {
+  it('is refused before memory is full, but other callers are not', async () => {
     const { send, ask } = await open({ bodyBytes: 100_000 });
     const responses: string[] = [];
     const bearer = `Authorization: ${ada?.authorization ?? ''}\r\n`;
@@ -86,7 +86,7 @@ describe('a caller that sends large bodies and does not finish them', () => {
 });
 
 describe('a caller that disconnects while it sends a body', () => {
-  it('is not logged as an error of the server', async () => {
+  it('is not logged as a server error', async () => {
     const lines: string[] = [];
     const { url } = await openListeningServer({ logger: createJsonLogger((line) => lines.push(line)) });
     const { hostname, port } = new URL(url);
@@ -98,7 +98,7 @@ describe('a caller that disconnects while it sends a body', () => {
 });
 
 describe('downloads that are not read', () => {
-  it('use up no slots of other requests', async () => {
+  it('do not use up the slots of other requests', async () => {
     const { send, ask, store, data } = await open({ requestsAtOnce: 4 });
     await startScriptedRun(store, 'run-1');
     const audit = join(data, 'runs', 'run-1', '.audit');
@@ -136,7 +136,7 @@ describe('one caller', () => {
 });
 
 describe('a shared limit', () => {
-  it('leaves as much for others as one caller uses', () => {
+  it('leaves as much for other callers as one caller uses', () => {
     const limit = createSharedLimit(100);
     const takeAll = (key: string): number => {
       let count = 0;

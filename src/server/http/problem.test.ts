@@ -52,7 +52,7 @@ describe('the codes', () => {
     expect(page.includes(`| \`${code}\` |`)).toBe(true);
   });
 
-  it('of lower floors have a status, unless they are never the caller’s fault', () => {
+  it('of lower floors have a status, unless they are never caused by a request', () => {
     const withoutStatus = [
       // Detected when the server starts, or in stored data.
       'INVALID_STORE_URL',

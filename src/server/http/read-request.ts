@@ -96,10 +96,7 @@ function readIncoming(incoming: IncomingMessage, limits: BodyLimits): Promise<Bu
 function refuseExcess(length: number, added: number, limits: BodyLimits): void {
   if (length > limits.maxBytes) throw createTooLargeError(limits);
   if (!limits.grow(added))
-    throw new RequestError(
-      'SERVER_BUSY',
-      'The server is receiving too much data at the same time. Try again in a few seconds.',
-    );
+    throw new RequestError('SERVER_BUSY', 'The server is receiving too much data. Try again in a few seconds.');
 }
 
 function createTooLargeError({ maxBytes, isConfigured }: BodyLimits): RequestError {

@@ -44,7 +44,7 @@ const order = (work: string) => ({
 });
 
 describe('MCP over HTTP', () => {
-  it('parses, delegates an order and reads it, as a real client does', async () => {
+  it('parses, delegates an order and reads it, for a real client', async () => {
     const { connect, work, store } = await openSite();
     const { call, listNames, client } = await connect('a');
     expect(client.getServerVersion()).toMatchObject({ name: 'sluice' });
@@ -74,7 +74,7 @@ describe('MCP over HTTP', () => {
       expect(await call('read_result', { run })).toMatchObject({ result: { run, decision: { action: 'advance' } } });
   });
 
-  it('answers invalid calls with a code, and continues', async () => {
+  it('responds to invalid calls with a code, and continues', async () => {
     const { connect, work } = await openSite();
     const { call } = await connect('a');
     expect(await call('no_such_tool')).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
@@ -106,7 +106,7 @@ describe('MCP over HTTP', () => {
     await expect(connect('x')).rejects.toThrow(/401|token/i);
   });
 
-  it('lets a caller without a token only read, even if the process of the server has a token', async () => {
+  it('lets a caller without a token only read, even if the server process has a token', async () => {
     vi.stubEnv('SLUICE_TOKEN', 'd'.repeat(32));
     onTestFinished(() => void vi.unstubAllEnvs());
     const localToken: Token = { name: 'local', scopes: ['read', 'run', 'decide'], value: 'd'.repeat(32) };
@@ -171,7 +171,7 @@ describe('a request to /mcp', () => {
       });
   }
 
-  it('may be of an older revision of the protocol; no session is kept', async () => {
+  it('can use an older protocol revision, and no session is stored', async () => {
     const post = await openMcp();
     const response = await post(initialize);
     expect(response.status).toBe(200);
@@ -189,7 +189,7 @@ describe('a request to /mcp', () => {
     expect(notificationResponse.status).toBe(202);
   });
 
-  it('has the headers of every response', async () => {
+  it('has the common response headers', async () => {
     const post = await openMcp();
     const { headers } = await post(initialize);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -226,7 +226,7 @@ describe('a request to /mcp', () => {
     expect(await response.json()).toMatchObject({ code: 'BODY_TOO_LARGE' });
   });
 
-  it.each(['', '{', '1', '"text"', 'null'])('is answered with an error when its body is %j', async (body) => {
+  it.each(['', '{', '1', '"text"', 'null'])('gets an error if its body is %j', async (body) => {
     const post = await openMcp();
     const response = await post(body);
     expect(response.status).toBe(400);
@@ -242,14 +242,14 @@ describe('a request to /mcp', () => {
     message('subscriptions/listen'),
     { ...message('tools/call'), params: 7 },
     Array.from({ length: 200 }, (_, id) => ({ ...message('tools/call', { name: 'parse', arguments: {} }), id })),
-  ])('is answered within limits, no matter what it contains: %#', async (body) => {
+  ])('gets a bounded response, whatever it contains: %#', async (body) => {
     const post = await openMcp();
     const response = await post(body);
     expect(response.status).toBeLessThan(500);
     expect((await response.text()).length).toBeLessThan(1_000_000);
   });
 
-  it('is a POST: other methods are refused with the one that is allowed', async () => {
+  it('must be a POST: other methods are refused with the allowed method', async () => {
     const post = await openMcp();
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const response = await post(undefined, {}, method);

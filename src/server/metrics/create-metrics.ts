@@ -49,9 +49,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { store, data, tracing, clock = () => store.now(), logger = silentLogger } = options;
   const { driftThreshold = DRIFT_THRESHOLD } = options;
   const registry = createMetricRegistry();
-  const parses = registry.counter('sluice_parse_total', 'Texts parsed over HTTP, by outcome and repair level.');
+  const parses = registry.counter('sluice_parse_total', 'Inputs parsed over HTTP, by outcome and repair level.');
   const requests = registry.counter('sluice_http_requests_total', 'Requests handled, by endpoint and status.');
-  const seconds = registry.histogram('sluice_http_request_seconds', 'Duration of requests.', REQUEST_SECONDS);
+  const seconds = registry.histogram('sluice_http_request_seconds', 'Request duration.', REQUEST_SECONDS);
   const lag = registry.histogram(
     'sluice_event_lag_seconds',
     'Time from an event until it can be read, for events written by this process.',

@@ -33,7 +33,7 @@ const NOW = Date.now();
 const getTimeAfterStart = () => Date.now() + 1;
 
 describe('GET /metrics', () => {
-  it('is text in the format of Prometheus', async () => {
+  it('is in the Prometheus text format', async () => {
     const { get } = await openWithMetrics();
     const response = await get('/metrics');
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -131,7 +131,7 @@ describe('GET /metrics', () => {
     expect(add('sluice_decisions_total')).toBe(20);
   });
 
-  it('counts drift by engine version, and logs runs with much of it', async () => {
+  it('counts drift by engine version, and logs runs with a lot of drift', async () => {
     const { store, data, readMetric, lines } = await openWithMetrics();
     for (const [id, count] of [
       ['few', 2],
@@ -164,7 +164,7 @@ describe('GET /metrics', () => {
     expect(rendered).toMatchObject([{ run_id: 'many', engine_version: '9.9.9', unknown_types: ['thread.exploded'] }]);
   });
 
-  it('counts decisions, reasons for asking a person, stale results, complete comments, and queues', async () => {
+  it('counts decisions, reasons for asking a human, stale results, complete comments, and queues', async () => {
     const { store, readMetric } = await openWithMetrics();
     const at = new Date(getTimeAfterStart()).toISOString();
     const escalated = (await store.submitOrder(sampleSubmission())).record;
@@ -203,7 +203,7 @@ describe('GET /metrics', () => {
   });
 });
 
-describe('the lag of events', () => {
+describe('the event lag', () => {
   it('is the time from an event until it can be read', async () => {
     const { store, data } = await openWithMetrics();
     const happened = Date.parse('2026-11-15T06:00:00.000Z');

@@ -25,7 +25,7 @@ export function createRunMetrics(metrics: MetricRegistry, { data, logger, driftT
   );
   const drift = metrics.counter(
     'sluice_drift_total',
-    'Unknown types and fields, by engine and version, in runs of this machine.',
+    'Unknown types and fields, by engine and version, in runs of this host.',
   );
   const alerts = metrics.counter('sluice_drift_alerts_total', 'Attempts whose drift reached the threshold.');
 
@@ -73,7 +73,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
 /** Counts decisions, and the reasons why a human had to decide. */
 export function createOrderMetrics(metrics: MetricRegistry) {
   const decisions = metrics.counter('sluice_decisions_total', 'Decisions, by action, result code and who decided.');
-  const causes = metrics.counter('sluice_needs_human_total', 'Results that needed a person, by cause.');
+  const causes = metrics.counter('sluice_needs_human_total', 'Results that needed a human decision, by cause.');
   const stale = metrics.counter('sluice_stale_results_total', 'Archived results of runs that were not active.');
   const readings = metrics.counter('sluice_readings_total', 'Results read, by wrapper type, encoding and status.');
   const comments = metrics.counter(

@@ -35,7 +35,7 @@ describe('a tail', () => {
     expect(reported).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('also reports entries that another machine wrote a little late', async () => {
+  it('also reports entries that another host wrote slightly late', async () => {
     const { rows, reported, reportNew } = createGrowingList();
     rows.push({ id: 'a', at: 50_000 });
     await reportNew();
@@ -44,7 +44,7 @@ describe('a tail', () => {
     expect(reported).toEqual(['a', 'late']);
   });
 
-  it('loses nothing when reading a newest-first list fails halfway', async () => {
+  it('loses nothing if reading a newest-first list fails halfway', async () => {
     const pages = [[{ id: 'new', at: 100_000 }], [{ id: 'old', at: 50_000 }]];
     const reported: string[] = [];
     let isBroken = true;
@@ -73,7 +73,7 @@ describe('a tail', () => {
     expect(reported).toEqual(['a', 'c']);
   });
 
-  it('reports nothing twice when two reads overlap', async () => {
+  it('reports nothing twice if two reads overlap', async () => {
     const { rows, reported, reportNew } = createGrowingList();
     rows.push({ id: 'a', at: 2000 });
     await Promise.all([reportNew(), reportNew()]);

@@ -48,8 +48,8 @@ export function renderDocsPage({ info }: OpenApi): Page {
 <nav aria-label="Endpoints"><a class="brand" href="/">Sluice</a>${endpoints.map(([name, { method, path }]) => `<a href="#${name}"><b>${method}</b> ${escapeHtml(path)}</a>`).join('')}</nav>
 <main>
 <h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1>
-<p>${escapeHtml(info.description)} For programs: <a href="/openapi.json">/openapi.json</a>.</p>
-<p>If tokens are configured, send one as <code>Authorization: Bearer …</code>. Problems are <code>application/problem+json</code> with a <code>code</code> and a sentence that explains what to do; every response has an <code>x-request-id</code>.</p>
+<p>${escapeHtml(info.description)} The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
+<p>If tokens are configured, send one as <code>Authorization: Bearer …</code>. Problems are <code>application/problem+json</code> with a <code>code</code> and a message that explains what to do; every response has an <code>x-request-id</code>.</p>
 ${endpoints.map(([name, endpoint]) => renderEndpoint(name, endpoint)).join('\n')}
 </main>
 </body>

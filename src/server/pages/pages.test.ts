@@ -4,7 +4,7 @@ import { createOpenApi } from '../../api/index.js';
 import { openServer } from '../fixtures/open-server.js';
 import { renderDocsPage, escapeHtml } from './docs-page.js';
 
-describe('the page of endpoints', () => {
+describe('the endpoints page', () => {
   it('lists all endpoints', async () => {
     const { get } = await openServer();
     const response = await get('/docs');
@@ -40,14 +40,14 @@ describe('the page of endpoints', () => {
 });
 
 describe('the description of the server', () => {
-  it('is available to programs too, without a token', async () => {
+  it('is available as JSON without a token', async () => {
     const tokens = [{ name: 'ada', scopes: [], value: 'x' }] as const;
     const { get } = await openServer({ settings: { tokens } });
     expect(await (await get('/openapi.json')).json()).toMatchObject({ openapi: '3.1.0', paths: { '/v1/parse': {} } });
     expect((await get('/docs')).status).toBe(200);
   });
 
-  it('is where the root path redirects to', async () => {
+  it('is the redirect target of the root path', async () => {
     const { get } = await openServer();
     const response = await get('/');
     expect([response.status, response.headers.get('location')]).toEqual([302, '/docs']);

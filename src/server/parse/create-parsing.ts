@@ -65,10 +65,10 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
   function describeFailure(error: unknown): ParseReply {
     if (!(error instanceof ThreadError)) throw error;
     if (error.reason === 'busy')
-      throw new RequestError('SERVER_BUSY', 'The server is parsing too many texts. Try again in a few seconds.');
+      throw new RequestError('SERVER_BUSY', 'The server is busy parsing other requests. Try again in a few seconds.');
     const limit =
       error.reason === 'timed_out' ? `${THREADS.taskMs / 1000} seconds` : `${THREADS.memoryMb} MiB of memory`;
-    const message = `Parsing this text takes more than ${limit}. Send a smaller text or a simpler schema.`;
+    const message = `Parsing this text takes more than ${limit}. Send a shorter text or a simpler schema.`;
     const failure = { ok: false, status: 'failed', repairLevel: 'none', warnings: [], attempts: [] } as const;
     const output = toParseOutput({ ...failure, error: new ParseError('LIMIT_EXCEEDED', message, { attempts: [] }) });
     const parsed = { status: 'failed', repairLevel: 'none', code: 'LIMIT_EXCEEDED' } as const;

@@ -7,7 +7,7 @@ const compile = () => {
   throw new Error('No schema was sent.');
 };
 
-describe('the response to a text', () => {
+describe('a parse response', () => {
   it.each([
     '{"a":[1,"b"]}',
     ' {"a":1}\n',
@@ -18,7 +18,7 @@ describe('the response to a text', () => {
     '\uFEFF{"a":1}',
     '"\u{1F600} \uD83D"',
     'none',
-  ])('has the fields of any other output of parse, in the same order: %s', (text) => {
+  ])('has the same fields as the output of `sluice parse`, in the same order: %s', (text) => {
     const written: unknown = JSON.parse(Buffer.from(executeParse({ text }, compile).json).toString());
     const expected: unknown = JSON.parse(JSON.stringify(toParseOutput(parse(text))));
     expect(written).toEqual(expected);

@@ -36,7 +36,7 @@ export function executeParse(request: ParseRequest, compile: (schema: JsonSchema
   if (json.length > MAX_CHARACTERS) {
     throw new RequestError(
       'ANSWER_TOO_LARGE',
-      `The response would be larger than ${MAX_CHARACTERS} characters. Send a smaller text.`,
+      `The response would be larger than ${MAX_CHARACTERS} characters. Send a shorter text.`,
     );
   }
   const { status, repairLevel } = result;

@@ -2,18 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { groupAddress, isLoopback, readHostName, formatUrl } from './origin.js';
 
 describe('an address', () => {
-  it.each(['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1', '[::1]'])('%s is this machine only', (host) => {
-    expect(isLoopback(host)).toBe(true);
-  });
+  it.each(['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1', '[::1]'])(
+    '%s is reachable only from this host',
+    (host) => {
+      expect(isLoopback(host)).toBe(true);
+    },
+  );
 
   it.each(['0.0.0.0', '::', '192.168.1.2', '127.0.0.1.evil.example', 'localhost.evil.example', '127.1', '', '[::]'])(
-    '%s may be reached by others',
+    '%s is reachable from other hosts',
     (host) => {
       expect(isLoopback(host)).toBe(false);
     },
   );
 
-  it('is read from a Host header', () => {
+  it('is parsed from a Host header', () => {
     expect(readHostName('LocalHost:7171')).toBe('localhost');
     expect(readHostName('[::1]:7171')).toBe('[::1]');
     expect(readHostName('[::1]')).toBe('[::1]');

@@ -13,7 +13,7 @@ async function makeFolders() {
 
 const refused = { code: 'FOLDER_NOT_ALLOWED' };
 
-describe('a folder of a request', () => {
+describe('a requested folder', () => {
   it('may be a root or a folder under one', async () => {
     const { folder, rules } = await makeFolders();
     expect(await resolveAllowedFolder(join(folder, 'root'), rules)).toBe(join(folder, 'root'));
@@ -25,7 +25,7 @@ describe('a folder of a request', () => {
     await expect(resolveAllowedFolder(path, rules)).rejects.toMatchObject(refused);
   });
 
-  it('may not be outside the roots, also through links and ".."', async () => {
+  it('may not be outside the roots, even through links and ".."', async () => {
     const { folder, rules } = await makeFolders();
     await symlink(join(folder, 'secret'), join(folder, 'root/link'));
     for (const path of ['secret', 'rooted', 'root/../secret', 'root/a/../../secret', 'root/link', 'root/a\0b']) {
@@ -33,7 +33,7 @@ describe('a folder of a request', () => {
     }
   });
 
-  it('is returned as its real path, so that a link changed later has no effect', async () => {
+  it('is returned as its real path, so changing a link later has no effect', async () => {
     const { folder, rules } = await makeFolders();
     await symlink(join(folder, 'root/a'), join(folder, 'root/inner'));
     expect(await resolveAllowedFolder(join(folder, 'root/inner'), rules)).toBe(join(folder, 'root/a'));

@@ -35,7 +35,7 @@ export async function resolveAllowedFolder(folder: string, { roots, data }: Fold
   }
   throw new RequestError(
     'FOLDER_NOT_ALLOWED',
-    'The folder does not exist, is not inside one of the configured roots, or is one that Sluice writes to. Use the absolute path of another folder inside "roots".',
+    'The folder does not exist, is not inside one of the configured roots, or is used by Sluice itself. Use the absolute path of another folder inside "roots".',
   );
 }
 

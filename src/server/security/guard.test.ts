@@ -11,7 +11,7 @@ const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 const withTokens = async (settings = {}) => openServer({ settings: { tokens, ...settings } });
 const problem = async (response: Response) => ({ status: response.status, code: (await readJson(response))['code'] });
 
-describe('on loopback with the token of the user', () => {
+describe('on loopback with the user token', () => {
   const value = 'the-generated-token-of-this-user';
   const allScopes = ['read', 'run', 'decide'] as const;
   const openLocalServer = async () =>
@@ -33,14 +33,14 @@ describe('on loopback with the token of the user', () => {
     expect(await readJson(get('/v1/session', bearer(value)))).toMatchObject({ name: 'local', scopes: allScopes });
   });
 
-  it('a page that was signed in by it may do what the user may', async () => {
+  it('a page that signed in with it may do everything the user may', async () => {
     const { post } = await openLocalServer();
     const cookie = (await post('/v1/session', { token: value })).headers.get('set-cookie')?.split(';')[0] ?? '';
     expect((await post('/v1/inbox/1/resolve', rejection, { cookie })).status).toBe(404);
     expect((await post('/v1/inbox/1/resolve', rejection, { cookie, origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('the person who decides may name themselves: the token belongs to the user of this machine', async () => {
+  it('a user who decides may choose any name, because the token belongs to the local user', async () => {
     const { post } = await openLocalServer();
     const named = await post('/v1/inbox/1/resolve', { ...rejection, who: 'Ada' }, bearer(value));
     expect(await problem(named)).toMatchObject({ status: 404 });
@@ -70,7 +70,7 @@ describe('on loopback with the token of the user', () => {
     expect((await post('/v1/inbox/1/resolve', rejection)).status).toBe(401);
   });
 
-  it('ends open reading, and free choice of the name, once tokens are configured', async () => {
+  it('requires a token to read, and no longer lets callers choose a name, once tokens are configured', async () => {
     const { get, post, replaceTokens } = await openLocalServer();
     const ada = { name: 'ada', scopes: allScopes, value: 'the-configured-token-of-ada' };
     replaceTokens({ tokens: [ada] });
@@ -82,7 +82,7 @@ describe('on loopback with the token of the user', () => {
 });
 
 describe('on loopback without tokens', () => {
-  it('every caller on this machine has all scopes', async () => {
+  it('every caller on this host has all scopes', async () => {
     const { get, post } = await openServer();
     expect((await get('/v1/runs')).status).toBe(200);
     expect(await readJson(get('/v1/session'))).toEqual({
@@ -264,7 +264,7 @@ describe('an address other than loopback', () => {
     ['192.168.1.2', '192.168.1.2:7171'],
     ['2001:db8::2', '[2001:db8::2]:7171'],
     ['Build', 'build'],
-  ])('%s is accepted in addition to the configured names', async (host, header) => {
+  ])('%s is accepted besides the configured names', async (host, header) => {
     const { get } = await openServer({ host, settings: { tokens, hosts: ['build.example.org'] } });
     expect((await get('/v1/runs', { host: header, ...bearer('ada-value') })).status).toBe(200);
   });
@@ -299,7 +299,7 @@ describe('pages of other sites', () => {
 });
 
 describe('every page', () => {
-  it('has the headers for older browsers too', async () => {
+  it('also has the headers for older browsers', async () => {
     const { get } = await openServer();
     const { headers } = await get('/docs');
     expect(headers.get('x-frame-options')).toBe('DENY');
@@ -309,7 +309,7 @@ describe('every page', () => {
 });
 
 describe('every response', () => {
-  it('forbids browsers to run, frame, sniff or cache it', async () => {
+  it('forbids browsers from running, framing, sniffing or caching it', async () => {
     const { get } = await openServer();
     for (const path of ['/v1/runs', '/gone', '/openapi.json', '/docs']) {
       const { headers } = await get(path);

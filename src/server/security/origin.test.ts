@@ -11,10 +11,10 @@ const page = (headers: { origin?: string; site?: string }) => ({
 
 describe('a request from', () => {
   it.each([
-    ['a program that is not a browser', {}],
+    ['a client that is not a browser', {}],
     ['a page of this server', { origin: 'http://localhost:7171', site: 'same-origin' }],
     ['a page of this server in a browser without Fetch Metadata', { origin: 'http://localhost:7171' }],
-    ['an address that was typed', { site: 'none' }],
+    ['a typed address', { site: 'none' }],
     ['a page of a configured site', { origin: 'https://console.example.org', site: 'cross-site' }],
   ])('%s is not cross-site', (_, headers) => {
     expect(isCrossSite(page(headers), ['https://console.example.org'])).toBe(false);
@@ -27,7 +27,7 @@ describe('a request from', () => {
     ['a page on another port', { origin: 'http://localhost:3000', site: 'same-site' }],
     ['another port in a browser without Fetch Metadata', { origin: 'http://localhost:3000' }],
     ['a page without an origin, such as a file or a sandbox', { origin: 'null' }],
-    ['a site that is written almost like a configured one', { origin: 'https://console.example.org.evil.example' }],
+    ['a site with a name similar to a configured site', { origin: 'https://console.example.org.evil.example' }],
   ])('%s is cross-site', (_, headers) => {
     expect(isCrossSite(page(headers), ['https://console.example.org'])).toBe(true);
   });

@@ -33,7 +33,7 @@ describe('a rate limit', () => {
     expect(takeAll('ada', 1)).toEqual([false]);
   });
 
-  it('evicts the least recently seen caller, so that memory is bounded', () => {
+  it('evicts the least recently seen caller to bound memory', () => {
     const { limit } = makeLimit(1);
     limit.take('first');
     for (let index = 0; index < 10_000; index += 1) limit.take(`caller ${index}`);

@@ -30,7 +30,7 @@ describe('a session', () => {
     expect(sessions.open(ada)).toMatch(/; HttpOnly; SameSite=Strict; Path=\/$/);
   });
 
-  it('is sent over https only if the server is reached by https', () => {
+  it('is sent only over https if the server is reached by https', () => {
     const { sessions } = open({ https: true });
     expect(sessions.open(ada)).toMatch(/^__Host-sluice_session=.*; Secure$/);
     expect(sessions.read(toCookieHeader(sessions.open(ada)))).toMatchObject({ name: ada.name });
@@ -47,7 +47,7 @@ describe('a session', () => {
     expect(createSessions([], { https: false, clock: () => 0 }).read(cookie)).toBeUndefined();
   });
 
-  it('cannot be forged: another name, a later end, another signature', () => {
+  it('cannot be forged: another name, a later expiry, another signature', () => {
     const { sessions } = open();
     const [name = '', until = '', signature = ''] = toCookieHeader(sessions.open(ada))
       .replace('sluice_session=', '')

@@ -81,7 +81,7 @@ describe('statistics over time', () => {
     ]);
   });
 
-  it('have the durations of runs that were started', () => {
+  it('have the durations of started runs', () => {
     const createRunWithDuration = (ms: number) => createRun({ started_at: NOW - 1 - ms });
     const [, bucket] = count([
       createRunWithDuration(30),
@@ -94,7 +94,7 @@ describe('statistics over time', () => {
     expect(count([createRun({ started_at: null })])[1]?.runs[0]?.latency_ms).toBeNull();
   });
 
-  it('count unknown types and fields by version, and runs of a version without any', () => {
+  it('count unknown types and fields by version, including versions without any', () => {
     const [, bucket] = count([
       createRun({ engine_version: '1.0', unknown_types: 2 }),
       createRun({ engine_version: '1.0', unknown_fields: 3 }),
@@ -131,7 +131,7 @@ describe('statistics over time', () => {
     ]);
   });
 
-  it('have the length and age of the queues at the end of each step', () => {
+  it('have the queue length and age at the end of each step', () => {
     const inbox: Item[] = [
       { created_at: NOW - 10 * HOUR, resolved_at: NOW - HOUR - 1, cause: 'MISSING' },
       { created_at: NOW - 1.5 * HOUR, resolved_at: NOW - 0.5 * HOUR, cause: 'MISSING' },
@@ -146,7 +146,7 @@ describe('statistics over time', () => {
     ]);
   });
 
-  it('have the same queues as if every item were counted, no matter how old the span is', () => {
+  it('have the same queues as a count of every item, no matter how old the span is', () => {
     const anyTime = fc.integer({ min: -30, max: 30 }).map((tenths) => NOW + tenths * (HOUR / 10));
     const items = fc.array(
       fc.record({
@@ -236,7 +236,7 @@ describe('the span', () => {
     expect(readStatisticsSpan({ since }, NOW).stepMs).toBe(seconds * 1000);
   });
 
-  it('uses the requested step, if that is not too short', () => {
+  it('uses the requested step unless it is too short', () => {
     expect(readStatisticsSpan({ since: '2026-11-14', until: '2026-11-15', step: '3600' }, NOW).stepMs).toBe(HOUR);
     const refused = expect.objectContaining({ code: 'INVALID_QUERY' });
     expect(() => readStatisticsSpan({ since: '2026-11-01', step: '60' }, NOW)).toThrow(refused);

@@ -189,7 +189,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
     try {
       while (!closing.signal.aborted) {
         await poll().catch(async (error: unknown) => {
-          logger.warn('cannot read the events of a run', { error });
+          logger.warn('cannot read run events', { error });
           await wait(RETRY_MS);
           waker.wake();
         });

@@ -213,7 +213,7 @@ it('disconnects a reader that accepts no bytes', async () => {
   }
 });
 
-it('closes every stream without an end event when the server shuts down, so that readers reconnect elsewhere', async () => {
+it('closes every stream without an end event when the server shuts down, so readers reconnect elsewhere', async () => {
   const store = await openStore('memory:');
   const run = await startScriptedRun(store, 'run-1');
   await run.publish(4);
@@ -226,7 +226,7 @@ it('closes every stream without an end event when the server shuts down, so that
   await store.close();
 });
 
-it('sends a gap to a reader of past events if the rest was deleted in the meantime', async () => {
+it('sends a gap to a reader of past events if the rest has since been deleted', async () => {
   const store = await openStore('memory:');
   const run = await startScriptedRun(store, 'run-1', 1000);
   await run.publish();

@@ -34,7 +34,7 @@ describe("the browser's EventSource", () => {
     expect(seen).toEqual(listNumbers(run));
   });
 
-  it('reconnects if its connection broke, and stops when it has everything', async () => {
+  it('reconnects if its connection breaks, and stops when it has everything', async () => {
     const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish(4);
@@ -57,7 +57,7 @@ describe("the browser's EventSource", () => {
     expect(connections).toBe(3);
   }, 30_000);
 
-  it('receives gap and end events in AG-UI streams too', async () => {
+  it('also receives gap and end events in AG-UI streams', async () => {
     const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     await run.end();
@@ -76,7 +76,7 @@ describe("the browser's EventSource", () => {
 });
 
 describe("AG-UI's client", () => {
-  it('runs a run as an agent', async () => {
+  it('consumes a run as an agent', async () => {
     const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish(4);
@@ -106,7 +106,7 @@ describe('a server', () => {
 });
 
 describe('a connection', () => {
-  it('has the headers of every response', async () => {
+  it('has the common response headers', async () => {
     const server = await openListeningServer({ settings: { origins: ['https://elsewhere.example'] } });
     const { store, url } = server;
     await startScriptedRun(store, 'run-1');
@@ -156,7 +156,7 @@ describe('a connection', () => {
     expect(text.trimEnd().endsWith('event: end\ndata: {"status":"success"}')).toBe(true);
   }, 30_000);
 
-  it('gets only the headers for a HEAD request', async () => {
+  it('sends only the headers for a HEAD request', async () => {
     const { store, url } = await openListeningServer();
     await startScriptedRun(store, 'run-1');
     const response = await fetch(`${url}/v1/runs/run-1/events`, { method: 'HEAD' });

@@ -39,7 +39,7 @@ describe('the stream of a run that has ended', () => {
   it.each([
     ['agui', toAgUi],
     ['acp', toAcp],
-  ] as const)('is available as %s too, each id on the last event of its group', async (protocol, project) => {
+  ] as const)('is also available as %s, with each id on the last event of its group', async (protocol, project) => {
     const { run, follow } = await openWithEndedRun();
     const fcmp = listFcmp(run.events);
     const events = await readStream(follow(`?protocol=${protocol}`));
@@ -62,7 +62,7 @@ describe('the stream of a run that has ended', () => {
     }
   });
 
-  it('has both logs on one connection, each in its order, and an end for each', async () => {
+  it('has both logs on one connection, each in order, and an end event for each', async () => {
     const { run, follow } = await openWithEndedRun();
     const events = await readStream(follow('?protocol=fcmp,rasp'));
     const isRasp = (id: string): boolean => id.includes(':');
@@ -129,7 +129,7 @@ describe('a stream with missing events', () => {
     expect(resumed?.data).toBe('{"from":"5","to":null}');
   });
 
-  it('sends no gap if there never were events', async () => {
+  it('sends no gap if there never were any events', async () => {
     const { store, get } = await openServer();
     await store.createRun({ id: 'run-1', spec: { engine: 'codex', workdir: '/' }, state: 'queued', now: 0 });
     await store.requestCancel('run-1', 1);
@@ -196,7 +196,7 @@ describe('the history of a run', () => {
     expect(await response.json()).toEqual({ events: listFcmp(run.events).slice(1, 4), next_from: null });
   });
 
-  it.each(['fcmp', 'rasp', 'agui', 'acp'])('comes page by page (%s)', async (protocol) => {
+  it.each(['fcmp', 'rasp', 'agui', 'acp'])('is paginated (%s)', async (protocol) => {
     const { get } = await openWithEndedRun();
     const whole = (await (await get(`/v1/runs/run-1/history?protocol=${protocol}`)).json()) as { events: unknown[] };
     const pagedEvents: unknown[] = [];

@@ -44,9 +44,9 @@ export function startNotifier({ post, consoleUrl = '', store, logger, shutdownSi
     while (!shutdownSignal.aborted) {
       try {
         const failures = await sendRound(await list.read());
-        for (const error of failures) logger.warn('cannot notify people', { error: String(error) });
+        for (const error of failures) logger.warn('cannot send notification', { error: String(error) });
       } catch (error) {
-        logger.warn('cannot read the list of waiting entries', { error: String(error) });
+        logger.warn('cannot read the waiting list', { error: String(error) });
       }
       await wait(POLL_MS, undefined, { signal: shutdownSignal }).catch(() => undefined);
     }

@@ -45,13 +45,13 @@ const PERMISSION = {
 const createOutputEvent = (seq: number, attempt = 1) => createEvent(seq, 'raw.stdout', { text: 'x' }, attempt);
 
 describe('open questions', () => {
-  it('are those that no later event answers', () => {
+  it('are questions that no later event answers', () => {
     const asked = ask(1, 'user.input.required', QUESTION);
     expect(updateQuestions([], [asked])).toEqual([asked]);
     expect(updateQuestions([asked], [createOutputEvent(2)])).toEqual([]);
   });
 
-  it('are all permission requests of the attempt that have no answer', () => {
+  it('are all unanswered permission requests of the attempt', () => {
     const first = ask(1, 'permission.required', PERMISSION);
     const second = ask(2, 'permission.required', { ...PERMISSION, interaction_id: 'px_1_2' });
     const reply = createEvent(4, 'permission.replied', { interaction_id: 'px_1_1', decision: 'allow' });
@@ -60,7 +60,7 @@ describe('open questions', () => {
     expect(updateQuestions([second], [createOutputEvent(5, 2)])).toEqual([]);
   });
 
-  it('are found at the end of a long log, and later only new events are read', async () => {
+  it('are found at the end of a long log, and after that only new events are read', async () => {
     const store = await openStore('memory:');
     onTestFinished(async () => store.close());
     const events = Array.from({ length: 5000 }, (_, index) => createOutputEvent(index + 1));
@@ -106,7 +106,7 @@ async function addWaitingItems(store: Awaited<ReturnType<typeof openServer>>['st
   await store.markFailed({ id: message.id, workerId: 'w1', error: 'hook answered 401', retryAt: null });
 }
 
-it('GET /v1/waiting lists questions, permission requests and broken sinks with their texts', async () => {
+it('GET /v1/waiting lists questions, permission requests and broken sinks with their text', async () => {
   const { get, store } = await openServer({ clock: () => NOW });
   await addWaitingItems(store);
   expect(await readJson(get('/v1/waiting'))).toMatchObject({
@@ -168,7 +168,7 @@ describe('notifications', () => {
     expect(sent).toEqual(['a', 'b', 'a']);
   });
 
-  it('are bounded: a few per round, new ones first, and dropped after too many failures', async () => {
+  it('are bounded: a few per round, new entries first, and dropped after too many failures', async () => {
     const attemptedIds: string[] = [];
     let now = NOW;
     const round = createRound(
@@ -201,7 +201,7 @@ describe('notifications', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('are sent at the same time, so that a slow receiver does not delay the others', async () => {
+  it('are sent concurrently, so a slow receiver does not delay the others', async () => {
     let waiting = 0;
     let resolve = (): void => undefined;
     const promise = new Promise<void>((done) => {
@@ -227,10 +227,10 @@ describe('notifications', () => {
     });
   });
 
-  it('reach the webhook signed', async () => {
+  it('are signed when they reach the webhook', async () => {
     const { store, context } = await openServer({ clock: () => NOW });
     await addWaitingItems(store);
-    const secret = 'what people sign with';
+    const secret = 'webhook signing secret';
     const received: { readonly body: string; readonly isSigned: boolean; readonly key: unknown }[] = [];
     const shutdown = new AbortController();
     const webhookServer = createServer((request, response) => {
