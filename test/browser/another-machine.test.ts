@@ -20,7 +20,7 @@ const STARTED = command('item_1', 'npm test', '')[0] ?? '';
 const MESSAGES = Array.from({ length: 12 }, (_, index) => codex.message(`Message ${index}.`, `item_${index}`));
 
 /** Finds the page's message about bytes that it cannot show. */
-const findProblem = (page: Page) => page.getByText('The files of the run are not on this machine');
+const findProblem = (page: Page) => page.getByText('The files of the run are not on this host');
 
 describe('a worker that is killed', () => {
   it('ends its run on the page, which shows what happened and what to do, and nothing as still running', async () => {

@@ -26,7 +26,6 @@ type AcpFlags = ContextFlags &
     | 'permissions'
   > & { readonly ignoreMcpServers?: true };
 
-/** Adds `sluice acp` to the program. */
 export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('acp'))
     .description('serve an editor over the Agent Client Protocol: every prompt starts a run')

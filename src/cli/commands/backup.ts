@@ -7,7 +7,6 @@ import type { ContextFlags } from '../command-context.js';
 import { withProgress } from '../progress.js';
 import { printJson } from '../print.js';
 
-/** Adds `sluice backup` to the program. */
 export function addBackupCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('backup'))
     .description('copy the SQLite database to a file, even while a server uses it, and verify the copy')

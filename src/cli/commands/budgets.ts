@@ -12,7 +12,6 @@ interface BudgetFlags extends ContextFlags {
   readonly json?: boolean;
 }
 
-/** Adds `sluice budgets` to the program. */
 export function addBudgetsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('budgets'))
     .description('show how much of each budget is used, and the runs that wait for a budget')

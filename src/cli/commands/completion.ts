@@ -11,7 +11,6 @@ const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish } satisfies 
   (program: ProgramShape) => string
 >;
 
-/** Adds `sluice completion` to the program. */
 export function addCompletionCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('completion')

@@ -13,7 +13,6 @@ interface DemoFlags extends ContextFlags {
   readonly json?: boolean;
 }
 
-/** Adds `sluice demo` to the program. */
 export function addDemoCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('demo'))
     .description('run four demo orders: their agents write JSON, write text, only print, or replay a recorded agent')

@@ -11,7 +11,6 @@ interface DiffFlags extends ContextFlags {
   readonly json?: boolean;
 }
 
-/** Adds `sluice diff` to the program. */
 export function addDiffCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('diff'))
     .description('show the changes made for the newest order of an issue, or by each run of its race')

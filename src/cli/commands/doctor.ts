@@ -16,7 +16,6 @@ interface DoctorFlags {
   readonly json?: boolean;
 }
 
-/** Adds `sluice doctor` to the program. */
 export function addDoctorCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('doctor')

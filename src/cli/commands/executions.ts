@@ -22,7 +22,6 @@ interface ExecutionsFlags extends ContextFlags {
   readonly csv?: boolean;
 }
 
-/** Adds `sluice executions` to the program. */
 export function addExecutionsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('executions'))
     .description('list executions and their decisions, newest first')

@@ -16,7 +16,6 @@ interface ExportFlags extends ContextFlags {
   readonly html?: boolean;
 }
 
-/** Adds `sluice export` to the program. */
 export function addExportCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('export'))
     .description('copy a run folder, for example as a test fixture, or export a run as one HTML file')

@@ -14,7 +14,6 @@ interface InboxFlags extends ContextFlags {
   readonly json?: boolean;
 }
 
-/** Adds `sluice inbox` to the program. */
 export function addInboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('inbox'))
     .description('list results that need a decision, oldest first')

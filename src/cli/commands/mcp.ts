@@ -14,7 +14,6 @@ interface McpFlags extends ContextFlags {
   readonly worker: boolean;
 }
 
-/** Adds `sluice mcp` to the program. */
 export function addMcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('mcp'))
     .description('serve tools to an agent or an editor over the Model Context Protocol')

@@ -5,7 +5,6 @@ import { listenForInterruption } from '../interruption.js';
 import { printJson } from '../print.js';
 import { withProgress } from '../progress.js';
 
-/** Adds `sluice migrate` to the program. */
 export function addMigrateCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('migrate')

@@ -11,7 +11,6 @@ import { readJsonFile } from '../read-input.js';
 import { printJson } from '../print.js';
 import { formatLine } from '../terminal-text.js';
 
-/** Adds `sluice order` to the program. */
 export function addOrderCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('order'))
     .description('execute an order, deliver its comment and print the decision')

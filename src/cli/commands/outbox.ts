@@ -18,7 +18,6 @@ interface OutboxFlags extends ContextFlags {
   readonly json?: boolean;
 }
 
-/** Adds `sluice outbox` to the program. */
 export function addOutboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   const outbox = withContextOptions(program.command('outbox'))
     .description('list comments and their delivery state, newest first')

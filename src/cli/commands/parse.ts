@@ -17,7 +17,6 @@ type ParseFlags = Pick<
   readonly value?: true;
 };
 
-/** Adds `sluice parse` to the program. */
 export function addParseCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('parse')

@@ -7,7 +7,6 @@ import { MAX_INPUT_BYTES, readInput } from '../read-input.js';
 import { escapeControls } from '../render-json.js';
 import { formatLine } from '../terminal-text.js';
 
-/** Adds `sluice repair` to the program. */
 export function addRepairCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('repair')

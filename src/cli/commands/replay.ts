@@ -23,7 +23,6 @@ interface ReplayFlags extends ContextFlags {
   readonly engine?: EngineName | 'auto';
 }
 
-/** Adds `sluice replay` to the program. */
 export function addReplayCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('replay'))
     .description("check a run's logs against its recorded bytes, and the bytes against the database")

@@ -22,7 +22,6 @@ interface ReplyFlags extends ContextFlags {
 /** How long to wait for the run to receive a reply. */
 const TIMEOUT_MS = 30_000;
 
-/** Adds `sluice reply` to the program. */
 export function addReplyCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('reply'))
     .description("answer a waiting run's question")

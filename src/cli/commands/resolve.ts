@@ -17,7 +17,6 @@ interface ResolveFlags extends ContextFlags {
   readonly comments?: string;
 }
 
-/** Adds `sluice resolve` to the program. */
 export function addResolveCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('resolve'))
     .description('resolve an inbox item')

@@ -19,7 +19,6 @@ import { parseRetries, parseSeconds, readRunSpec } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { formatLine } from '../terminal-text.js';
 
-/** Adds `sluice run` to the program. */
 export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('run')

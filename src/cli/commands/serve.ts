@@ -28,7 +28,6 @@ const DEFAULT_PORT = 7171;
 /** Long enough for most work, short enough for a restart. */
 const DEFAULT_GRACE_S = 30;
 
-/** Adds `sluice serve` to the program. */
 export function addServeCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('serve'))
     .description('start the HTTP server with the console')

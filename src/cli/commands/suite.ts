@@ -43,7 +43,6 @@ function withSuite(command: Command): Command {
   return command.option('--suite <dir>', 'suite folder', DEFAULT_SUITE);
 }
 
-/** Adds `sluice suite` to the program. */
 export function addSuiteCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   const suite = program.command('suite').description('save runs as test cases and check them in CI');
 

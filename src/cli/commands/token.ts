@@ -3,7 +3,6 @@ import { openLocalToken, rotateLocalToken } from '../../config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../failure.js';
 
-/** Adds `sluice token` to the program. */
 export function addTokenCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('token')

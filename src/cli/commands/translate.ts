@@ -24,7 +24,6 @@ interface TranslateFlags extends ContextFlags {
   readonly follow?: boolean;
 }
 
-/** Adds `sluice translate` to the program. */
 export function addTranslateCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('translate'))
     .description("print a run folder's events as JSON lines")

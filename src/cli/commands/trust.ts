@@ -9,7 +9,6 @@ interface TrustFlags {
   readonly revoke?: boolean;
 }
 
-/** Adds `sluice trust` to the program. */
 export function addTrustCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('trust')

@@ -26,7 +26,6 @@ interface WorkerFlags extends ContextFlags {
 /** Maximum number of database connections unless configured: statements are short, and there can be many workers. */
 const WORKER_POOL = 2;
 
-/** Adds `sluice worker` to the program. */
 export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('worker'))
     .description('process queued orders and runs')

@@ -9,7 +9,6 @@ interface WorkersFlags extends ContextFlags {
   readonly json?: boolean;
 }
 
-/** Adds `sluice workers` to the program. */
 export function addWorkersCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('workers'))
     .description('list the workers that share the database, most recently seen first')
