@@ -76,7 +76,7 @@ describe('the examples in the help', () => {
     const isLong = command === 'serve' || command === 'worker';
     const { exitCode, stderr } = isLong ? await interrupt(line) : type(fillIn(line));
     // No run of these examples waits for a person: the command is accepted, and reports that.
-    const refusal = { exitCode: 2, stderr: expect.stringContaining('is not waiting for a permission') };
+    const refusal = { exitCode: 2, stderr: expect.stringContaining('is not waiting for permission') };
     // There is no PostgreSQL here: the command is accepted, and checks its source first.
     const noSource = { exitCode: 2, stderr: expect.stringContaining('Cannot find the database') };
     const success = { exitCode: 0, stderr: expect.any(String) };

@@ -137,7 +137,7 @@ describe('sluice serve', () => {
     expect(made.status).toBe(200);
     expect(await made.text()).not.toContain('token-of-ada');
     await writeFile(file, 'not JSON');
-    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('the old ones stay valid');
+    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('the old tokens stay valid');
     expect(await ask('the-second-token-of-ada')).toBe(200);
     await end();
     expect(printed.stderr).not.toContain('token-of-ada');
