@@ -67,11 +67,11 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
 }
 
 /** Splits a string into chunks of a few characters. */
-function cut(text: string, size = 5): string[] {
+function splitText(text: string, size = 5): string[] {
   return text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
 }
 
-const WRAPPED = [
+const WRAPPED_ANSWERS = [
   ['fenced', 'Sure! Here it is:\n```json\n{"drug": "ibuprofen", "dosage_mg": 125}\n```\nStay well!'],
   ['behind thinking', '<think>{"drug": "aspirin"} or not?</think>\n{"drug": "ibuprofen", "dosage_mg": 125}'],
   ['slightly broken', "{drug: 'ibuprofen', // by mouth\n dosage_mg: 125,}"],
@@ -79,9 +79,9 @@ const WRAPPED = [
 ] as const;
 
 describe('jsonMiddleware', () => {
-  it.each(WRAPPED)('makes streamObject work on an answer that is %s', async (_, answer) => {
+  it.each(WRAPPED_ANSWERS)('makes streamObject work on an answer that is %s', async (_, answer) => {
     const { partialObjectStream, object } = streamObject({
-      model: createStreamingModel(createTextParts(cut(answer))),
+      model: createStreamingModel(createTextParts(splitText(answer))),
       schema: Dose,
       prompt: 'Which dose?',
     });
@@ -91,9 +91,9 @@ describe('jsonMiddleware', () => {
     expect(partials.every((partial) => partial.dosage_mg === undefined || partial.dosage_mg === 125)).toBe(true);
   });
 
-  it.each(WRAPPED)('makes Output.object of streamText work on an answer that is %s', async (_, answer) => {
+  it.each(WRAPPED_ANSWERS)('makes Output.object of streamText work on an answer that is %s', async (_, answer) => {
     const { output, textStream } = streamText({
-      model: createStreamingModel(createTextParts(cut(answer))),
+      model: createStreamingModel(createTextParts(splitText(answer))),
       output: Output.object({ schema: Dose }),
       prompt: 'Which dose?',
     });
@@ -101,14 +101,14 @@ describe('jsonMiddleware', () => {
     expect(await output).toEqual(DOSE);
   });
 
-  it.each(WRAPPED)('makes generateObject work on an answer that is %s', async (_, answer) => {
+  it.each(WRAPPED_ANSWERS)('makes generateObject work on an answer that is %s', async (_, answer) => {
     const model = wrapLanguageModel({ model: createAnsweringModel(answer), middleware: jsonMiddleware() });
     expect((await generateObject({ model, schema: Dose, prompt: 'Which dose?' })).object).toEqual(DOSE);
   });
 
   it('does not complete a truncated answer: the number is omitted and nothing is closed', async () => {
     const { textStream } = streamText({
-      model: createStreamingModel(createTextParts(cut('```json\n{"drug": "ibuprofen", "dosage_mg": 12'))),
+      model: createStreamingModel(createTextParts(splitText('```json\n{"drug": "ibuprofen", "dosage_mg": 12'))),
       output: Output.object({ schema: Dose }),
       prompt: 'Which dose?',
     });
@@ -118,7 +118,7 @@ describe('jsonMiddleware', () => {
   it('passes a refusal through unchanged', async () => {
     const refusal = 'I cannot give medical advice. Ask {your doctor}.';
     const { textStream, output } = streamText({
-      model: createStreamingModel(createTextParts(cut(refusal))),
+      model: createStreamingModel(createTextParts(splitText(refusal))),
       output: Output.object({ schema: Dose }),
       prompt: 'Which dose?',
     });
@@ -128,8 +128,11 @@ describe('jsonMiddleware', () => {
 
   it('passes every part of a call through unchanged if it does not request JSON', async () => {
     const text = 'Use ```json\n{"a": 1,}\n```';
-    const { textStream } = streamText({ model: createStreamingModel(createTextParts(cut(text))), prompt: 'How?' });
-    expect(await collect(textStream)).toEqual(cut(text));
+    const { textStream } = streamText({
+      model: createStreamingModel(createTextParts(splitText(text))),
+      prompt: 'How?',
+    });
+    expect(await collect(textStream)).toEqual(splitText(text));
   });
 
   it('fails instead of merging two answers when a later tag replaces the streamed answer', async () => {
@@ -137,7 +140,7 @@ describe('jsonMiddleware', () => {
     const { partialObjectStream } = streamObject({
       model: createStreamingModel(
         createTextParts(
-          cut(
+          splitText(
             '<json>{"drug": "aspirin", "dosage_mg": 1}</json> No: <json>{"drug": "ibuprofen", "dosage_mg": 125}</json>',
           ),
         ),
@@ -161,8 +164,8 @@ describe('jsonMiddleware', () => {
       FINISH,
     ];
     const { stream } = await createStreamingModel(parts).doStream({ prompt: [], responseFormat: { type: 'json' } });
-    const seen = await collect(stream);
-    expect(seen.map((part) => ('id' in part ? `${part.type} ${part.id}` : part.type))).toEqual([
+    const streamed = await collect(stream);
+    expect(streamed.map((part) => ('id' in part ? `${part.type} ${part.id}` : part.type))).toEqual([
       'text-start a',
       'text-delta a',
       'text-end a',
@@ -184,8 +187,8 @@ describe('jsonMiddleware', () => {
       FINISH,
     ];
     const { stream } = await createStreamingModel(parts).doStream({ prompt: [], responseFormat: { type: 'json' } });
-    const seen = await collect(stream);
-    expect(seen.map((part) => ('id' in part ? `${part.type} ${part.id}` : part.type))).toEqual([
+    const streamed = await collect(stream);
+    expect(streamed.map((part) => ('id' in part ? `${part.type} ${part.id}` : part.type))).toEqual([
       'text-start a',
       'text-delta a',
       'text-end a',
@@ -212,7 +215,7 @@ describe('jsonMiddleware', () => {
   it('streams text that adds up to the value, for any JSON split at any position', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ noUnicodeString: false }), fc.integer({ min: 1, max: 9 }), async (json, size) => {
-        const { stream } = await createStreamingModel(createTextParts(cut(json, size))).doStream({
+        const { stream } = await createStreamingModel(createTextParts(splitText(json, size))).doStream({
           prompt: [],
           responseFormat: { type: 'json' },
         });
@@ -230,7 +233,7 @@ describe('jsonMiddleware', () => {
   ])('streams a long string in linear time, in a %s answer', async (_, end, expectedEnd) => {
     const string = JSON.stringify('Ünïcode and "quotes", '.repeat(15_000)).slice(0, -1);
     const answer = `{"a": ${string}${end}`;
-    const { stream } = await createStreamingModel(createTextParts(cut(answer, 4))).doStream({
+    const { stream } = await createStreamingModel(createTextParts(splitText(answer, 4))).doStream({
       prompt: [],
       responseFormat: { type: 'json' },
     });
@@ -241,7 +244,7 @@ describe('jsonMiddleware', () => {
 });
 
 describe('repairText', () => {
-  it.each(WRAPPED)('repairs an answer that is %s', async (_, answer) => {
+  it.each(WRAPPED_ANSWERS)('repairs an answer that is %s', async (_, answer) => {
     const { object } = await generateObject({
       model: createAnsweringModel(answer),
       schema: Dose,
@@ -273,8 +276,8 @@ describe('repairText', () => {
 
   it('accepts asynchronous schemas, SDK schemas, functions, and no schema', async () => {
     const text = 'So: {n: 1}';
-    const checked = z.object({ n: z.number().refine(async (n) => n === 1) });
-    expect(await repairText(checked)({ text })).toBe('{"n":1}');
+    const asyncSchema = z.object({ n: z.number().refine(async (n) => n === 1) });
+    expect(await repairText(asyncSchema)({ text })).toBe('{"n":1}');
     expect(await repairText(jsonSchema({ type: 'object', required: ['n'] }))({ text })).toBe('{"n":1}');
     expect(await repairText(jsonSchema({ type: 'object', required: ['m'] }))({ text })).toBeNull();
     expect(await repairText(type({ n: 'number' }))({ text })).toBe('{"n":1}');

@@ -129,10 +129,10 @@ function isText(part: object): part is { readonly text: string } {
 
 /** Replaces an answer's text parts with a single part that contains its value, if it has one. */
 function repairTextParts(content: readonly object[], schema: StandardSchema | undefined): readonly object[] {
-  const texts = content.filter(isText);
-  const value = writeValue(parse(texts.map(({ text }) => text).join(''), schema));
+  const textParts = content.filter(isText);
+  const value = writeValue(parse(textParts.map(({ text }) => text).join(''), schema));
   if (value === null) return content;
-  const [first] = texts;
+  const [first] = textParts;
   return content.flatMap((part) => (part === first ? [{ ...part, text: value }] : isText(part) ? [] : [part]));
 }
 
@@ -178,7 +178,7 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
         // Nothing was written yet: send the complete value, or the original text.
         emit(controller, writeValue(result) ?? raw);
       } else if (result.ok || json.diverged) {
-        controller.enqueue({ type: 'error', error: new SluiceError('ANSWER_REPLACED', REPLACED) });
+        controller.enqueue({ type: 'error', error: new SluiceError('ANSWER_REPLACED', REPLACED_MESSAGE) });
       }
       // Otherwise the answer is truncated or invalid, and the written JSON stays incomplete.
     }
@@ -210,7 +210,7 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
   });
 }
 
-const REPLACED =
+const REPLACED_MESSAGE =
   'The model replaced its answer after part of it had been streamed. Ask for only one answer, or use generateObject, which reads the complete text.';
 
 /** Whether the written JSON, once closed, equals the value of the complete answer. */

@@ -11,7 +11,7 @@ interface OpenContainer {
 }
 
 /** A growing string of at least this length is read less often. */
-const LONG_STRING = 8192;
+const LONG_STRING_LENGTH = 8192;
 
 /**
  * Writes a growing value as append-only JSON. If a part that is already written changes (the answer in a later `<json>`
@@ -20,9 +20,9 @@ const LONG_STRING = 8192;
 export class GrowingJson {
   diverged = false;
   /** Everything returned so far. */
-  readonly #pieces: string[] = [];
+  readonly #chunks: string[] = [];
   /** The output of the current call. */
-  #piece = '';
+  #chunk = '';
   readonly #open: OpenContainer[] = [];
   /** The open string: its path and the part written so far. */
   #string: { readonly path: Path; written: string } | undefined;
@@ -36,22 +36,22 @@ export class GrowingJson {
       if (this.diverged) break;
       this.#write(root, path);
     }
-    return this.#endPiece();
+    return this.#endChunk();
   }
 
   /** Writes and returns the part of the open string that `grow` has deferred. */
   growOpenString(root: unknown): string {
     if (!this.diverged) this.#completeString(root);
-    return this.#endPiece();
+    return this.#endChunk();
   }
 
   get isEmpty(): boolean {
-    return this.#piece === '' && this.#pieces.length === 0;
+    return this.#chunk === '' && this.#chunks.length === 0;
   }
 
   /** Everything written so far. */
   get text(): string {
-    return this.#pieces.join('');
+    return this.#chunks.join('');
   }
 
   /** The quote and brackets that would complete the JSON now. */
@@ -70,7 +70,7 @@ export class GrowingJson {
     if (path.length > 0 && this.isEmpty) this.#startValue([], root);
     const value = getAt(root, path);
     if (this.#string !== undefined && isSamePath(this.#string.path, path)) {
-      if (typeof value === 'string' && isReadLater(value.length, this.#string.written.length)) return;
+      if (typeof value === 'string' && shouldDeferRead(value.length, this.#string.written.length)) return;
       return this.#growString(this.#string, value);
     }
     const open = this.#open[path.length];
@@ -103,22 +103,22 @@ export class GrowingJson {
 
   #startEntry(container: OpenContainer | undefined, step: string | number): void {
     if (container === undefined) return;
-    if (container.count > 0) this.#piece += ',';
+    if (container.count > 0) this.#chunk += ',';
     container.count += 1;
     if (typeof step === 'number') return;
     container.keys.add(step);
-    this.#piece += `${JSON.stringify(step)}:`;
+    this.#chunk += `${JSON.stringify(step)}:`;
   }
 
   #startValue(path: Path, value: unknown): void {
     if (typeof value === 'string') {
-      this.#piece += `"${escape(value)}`;
+      this.#chunk += `"${escape(value)}`;
       this.#string = { path, written: value };
     } else if (typeof value === 'object' && value !== null) {
-      this.#piece += Array.isArray(value) ? '[' : '{';
+      this.#chunk += Array.isArray(value) ? '[' : '{';
       this.#open.push({ step: path.at(-1) ?? '', content: value, keys: new Set(), count: 0 });
     } else {
-      this.#piece += JSON.stringify(value);
+      this.#chunk += JSON.stringify(value);
     }
   }
 
@@ -127,7 +127,7 @@ export class GrowingJson {
       this.diverged = true;
       return;
     }
-    this.#piece += escape(value.slice(string.written.length));
+    this.#chunk += escape(value.slice(string.written.length));
     string.written = value;
   }
 
@@ -135,18 +135,18 @@ export class GrowingJson {
     if (this.#string !== undefined) this.#growString(this.#string, getAt(root, this.#string.path));
   }
 
-  #endPiece(): string {
-    const piece = this.#piece;
-    if (piece !== '') this.#pieces.push(piece);
-    this.#piece = '';
-    return piece;
+  #endChunk(): string {
+    const chunk = this.#chunk;
+    if (chunk !== '') this.#chunks.push(chunk);
+    this.#chunk = '';
+    return chunk;
   }
 
   /** Closes the open string, and containers until only `depth` remain open. */
   #closeTo(depth: number): void {
-    if (this.#string !== undefined) this.#piece += '"';
+    if (this.#string !== undefined) this.#chunk += '"';
     this.#string = undefined;
-    while (this.#open.length > depth) this.#piece += Array.isArray(this.#open.pop()?.content) ? ']' : '}';
+    while (this.#open.length > depth) this.#chunk += Array.isArray(this.#open.pop()?.content) ? ']' : '}';
   }
 }
 
@@ -154,8 +154,8 @@ export class GrowingJson {
  * Whether to wait until a string has grown more. Reading a growing string copies all of it, so long strings are read
  * less often.
  */
-function isReadLater(length: number, written: number): boolean {
-  return written >= LONG_STRING && length - written < written / 64;
+function shouldDeferRead(length: number, written: number): boolean {
+  return written >= LONG_STRING_LENGTH && length - written < written / 64;
 }
 
 function isEmptyContainer(value: unknown): boolean {

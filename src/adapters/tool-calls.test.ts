@@ -94,8 +94,8 @@ describe('streamToolCalls', () => {
   });
 
   it('reads a call in a chunk that also has text', async () => {
-    const called = { tool_calls: [{ index: 0, id: 'c1', function: { name: 'other', arguments: '{"a": 1}' } }] };
-    const snapshots = await collect([{ choices: [{ index: 0, delta: { content: 'Let me look.', ...called } }] }]);
+    const toolCalls = { tool_calls: [{ index: 0, id: 'c1', function: { name: 'other', arguments: '{"a": 1}' } }] };
+    const snapshots = await collect([{ choices: [{ index: 0, delta: { content: 'Let me look.', ...toolCalls } }] }]);
     expect(snapshots.at(-1)).toMatchObject({ name: 'other', result: { ok: true, value: { a: 1 } } });
   });
 

@@ -48,10 +48,10 @@ async function assessText(content: CaseContent): Promise<Assessment> {
   if (text === undefined) {
     throw new SuiteError('CASE_INVALID', `"${join(content.folder, CASE_FILES.answer)}" is missing. Restore it.`);
   }
-  const judged = await judgeText(text, readContract(content) ?? {});
-  switch (judged.verdict) {
+  const judgement = await judgeText(text, readContract(content) ?? {});
+  switch (judgement.verdict) {
     case 'validated': {
-      const { value, repairLevel, repairs, warnings } = judged;
+      const { value, repairLevel, repairs, warnings } = judgement;
       return {
         reading: { value, ...listRepairs(repairs), repair_level: repairLevel, warnings: listCodes(warnings) },
         decision: { action: 'success', code: 'none', reason: '' },
@@ -59,11 +59,11 @@ async function assessText(content: CaseContent): Promise<Assessment> {
     }
     case 'comment':
       return {
-        reading: { comment: judged.comment, warnings: listCodes(judged.warnings) },
-        decision: { action: 'comment', code: judged.error.code, reason: judged.error.message },
+        reading: { comment: judgement.comment, warnings: listCodes(judgement.warnings) },
+        decision: { action: 'comment', code: judgement.error.code, reason: judgement.error.message },
       };
     case 'not_validated': {
-      const { error, reason, warnings } = judged;
+      const { error, reason, warnings } = judgement;
       return {
         reading: { issues: listIssues(error?.issues), warnings: listCodes(warnings) },
         decision: { action: 'failed', code: error?.code ?? 'SCHEMA_MISMATCH', reason },
@@ -95,15 +95,15 @@ function assessRun({ outcome, verdicts, warnings, text }: JudgedRun, hasContract
 }
 
 async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Assessment> {
-  const judged = await judgeRecordedRun(content);
+  const judgement = await judgeRecordedRun(content);
   const { exit_code, signal } = facts;
   const result: RunResult = {
     warnings: [],
     artifacts: NO_CHANGES,
-    attempts: judged.verdicts.length,
+    attempts: judgement.verdicts.length,
     session_id: null,
-    ...judged.outcome,
-    ...(judged.text === undefined ? {} : { text: judged.text }),
+    ...judgement.outcome,
+    ...(judgement.text === undefined ? {} : { text: judgement.text }),
     process: { exit_code, signal, command: [], version: null },
   };
   const { file, answer, draft } = collectResult(result);
@@ -119,34 +119,35 @@ async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Ass
         Promise.resolve(facts.commit_problem === undefined ? {} : { problem: facts.commit_problem }),
     });
   });
-  const relevant = facts.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
-  const complete = relevant.result === undefined && draft !== undefined ? { ...relevant, draft } : relevant;
+  const relevantReading = facts.expects === 'report' ? removeProblem(reading, 'CHANGES_MISSING') : reading;
+  const completeReading =
+    relevantReading.result === undefined && draft !== undefined ? { ...relevantReading, draft } : relevantReading;
   const { runError } = readExit(result);
   const { action, result_code, reason } = decide({
     order: facts,
-    reading: complete,
+    reading: completeReading,
     activeRunId: facts.run_id,
     exitCode: exit_code,
     signal,
-    evidence: gatherEvidence(complete, facts, { exitCode: exit_code, signal }, facts.evidence),
+    evidence: gatherEvidence(completeReading, facts, { exitCode: exit_code, signal }, facts.evidence),
     policy: facts.policy,
     checks: facts.checks,
     ...(runError === undefined ? {} : { runError }),
   });
   return {
     reading: {
-      source: complete.source,
-      ...(complete.result === undefined ? {} : { result: complete.result }),
-      ...(complete.anchors === undefined ? {} : { anchors: complete.anchors }),
-      ...(complete.draft === undefined ? {} : { draft: complete.draft }),
-      problems: complete.problems.map(({ code, path }) => ({ code, ...(path === undefined ? {} : { path }) })),
-      verdicts: judged.verdicts,
+      source: completeReading.source,
+      ...(completeReading.result === undefined ? {} : { result: completeReading.result }),
+      ...(completeReading.anchors === undefined ? {} : { anchors: completeReading.anchors }),
+      ...(completeReading.draft === undefined ? {} : { draft: completeReading.draft }),
+      problems: completeReading.problems.map(({ code, path }) => ({ code, ...(path === undefined ? {} : { path }) })),
+      verdicts: judgement.verdicts,
     },
     decision: { action, code: result_code, reason },
   };
 }
 
-function withoutProblem(reading: Reading, removed: string): Reading {
+function removeProblem(reading: Reading, removed: string): Reading {
   return { ...reading, problems: reading.problems.filter(({ code }) => code !== removed) };
 }
 

@@ -64,10 +64,10 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
     const message = `The case "${name}" already exists in "${suite}" and was not changed. Choose another --name, or update its expectations with sluice suite accept.`;
     throw new SuiteError('CASE_EXISTS', message);
   }
-  const temporary = join(suite, `.${name}.${process.pid}.part`);
+  const temporaryFolder = join(suite, `.${name}.${process.pid}.part`);
   try {
     for (const { path, bytes } of files) {
-      const target = join(temporary, path);
+      const target = join(temporaryFolder, path);
       await mkdir(dirname(target), { recursive: true });
       const handle = await openNew(target);
       try {
@@ -76,9 +76,9 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
         await handle.close();
       }
     }
-    await rename(temporary, folder);
+    await rename(temporaryFolder, folder);
   } finally {
-    await rm(temporary, { recursive: true, force: true });
+    await rm(temporaryFolder, { recursive: true, force: true });
   }
   return folder;
 }

@@ -17,8 +17,8 @@ describe('makeFolderCase', () => {
     });
     const folder = await openRunFolder(`${root}/${name}`);
     const secrets = compileSecrets({ values: [] });
-    const made = await makeFolderCase({ folder, contract: undefined, secrets, clock: () => 0 });
-    expect(made.name).toBe(expected);
-    await writeCase(await makeFolder({}), made.name, made.files);
+    const newCase = await makeFolderCase({ folder, contract: undefined, secrets, clock: () => 0 });
+    expect(newCase.name).toBe(expected);
+    await writeCase(await makeFolder({}), newCase.name, newCase.files);
   });
 });

@@ -77,7 +77,7 @@ export async function makeFolderCase(
   const { folder } = options;
   const last = (await folder.attempts()).at(-1);
   const meta = last === undefined ? {} : await folder.meta(last);
-  if (options.contract === undefined && meta.verdict !== undefined && NEEDS_CONTRACT.has(meta.verdict)) {
+  if (options.contract === undefined && meta.verdict !== undefined && CONTRACT_VERDICTS.has(meta.verdict)) {
     const message = `The answer of this run was checked against a contract that is not in the run folder. Pass its schema with --schema.`;
     throw new SuiteError('CASE_INVALID', message);
   }
@@ -90,7 +90,7 @@ export async function makeFolderCase(
 }
 
 /** Verdicts that are only possible with a contract. */
-const NEEDS_CONTRACT: ReadonlySet<string> = new Set(['validated', 'not_validated', 'comment']);
+const CONTRACT_VERDICTS: ReadonlySet<string> = new Set(['validated', 'not_validated', 'comment']);
 
 /** Creates a case from an answer. */
 export async function makeTextCase(
@@ -216,9 +216,9 @@ async function gatherFacts(
   const commitProblem = execution?.problems.find(
     ({ code }) => code === 'COMMIT_NOT_FOUND' || code === 'COMMIT_UNCHECKED',
   );
-  const decided = order.decision;
+  const decision = order.decision;
   const { value, repair_level } = record.result ?? {};
-  const written = await readCaseFile('work_result.json', CASE_BYTES, async () =>
+  const resultFile = await readCaseFile('work_result.json', CASE_BYTES, async () =>
     folder.openWorkFile('work_result.json'),
   ).catch(() => undefined);
   const answer = value !== undefined && repair_level === 'none' ? formatJson(value) : undefined;
@@ -230,12 +230,12 @@ async function gatherFacts(
     ...readPolicy(order, wrappers),
     exit_code: execution?.exit_code ?? null,
     signal: execution?.signal ?? null,
-    evidence: (decided?.evidence ?? []).filter(({ by, claim }) => by === 'sluice' && claim !== 'result'),
-    result_is_answer: written !== undefined && Buffer.from(written).toString() === answer,
+    evidence: (decision?.evidence ?? []).filter(({ by, claim }) => by === 'sluice' && claim !== 'result'),
+    result_is_answer: resultFile !== undefined && Buffer.from(resultFile).toString() === answer,
     ...omitUndefined({ expects, commit_problem: commitProblem }),
-    ...(decided === null
+    ...(decision === null
       ? {}
-      : { decided: { action: decided.action, code: decided.result_code, reason: decided.reason } }),
+      : { decided: { action: decision.action, code: decision.result_code, reason: decision.reason } }),
   };
 }
 
@@ -257,14 +257,14 @@ async function findVerdict(
   { order, run }: OrderRecord,
 ): Promise<CaseVerdict | undefined> {
   let cursor: string | undefined;
-  for (let searched = 0; searched < MAX_ITEMS;) {
+  for (let searchedCount = 0; searchedCount < MAX_ITEMS;) {
     const page = await store.listInbox({ issueRef: order.issue_ref, limit: 100, ...omitUndefined({ cursor }) });
     for (const { run: itemRun, resolution } of page.items) {
       if (itemRun !== run || resolution === null || resolution.action === 'superseded') continue;
       const { action, who, why, at, result } = resolution;
       return { action, who, why, at, ...omitUndefined({ result }) };
     }
-    searched += page.items.length;
+    searchedCount += page.items.length;
     if (page.next_cursor === null || page.items.length === 0) return undefined;
     cursor = page.next_cursor;
   }

@@ -41,7 +41,7 @@ export interface SuiteOptions {
  * const reports = await runSuite({ suite: 'sluice-suite', clock: Date.now })
  */
 export async function runSuite(options: SuiteOptions): Promise<readonly CaseReport[]> {
-  const names = await chooseCases(options);
+  const names = await selectCases(options);
   const reports: CaseReport[] = [];
   for (const name of names) {
     const report = await runCase(options, name);
@@ -51,20 +51,20 @@ export async function runSuite(options: SuiteOptions): Promise<readonly CaseRepo
   return reports;
 }
 
-async function chooseCases({ suite, names = [] }: SuiteOptions): Promise<readonly string[]> {
-  const chosen = names.length > 0 ? names : await listCases(suite);
-  if (chosen.length > 0) return chosen;
+async function selectCases({ suite, names = [] }: SuiteOptions): Promise<readonly string[]> {
+  const selectedNames = names.length > 0 ? names : await listCases(suite);
+  if (selectedNames.length > 0) return selectedNames;
   throw new SuiteError('SUITE_EMPTY', `No cases found in "${suite}". Add one with: sluice suite add RUN`);
 }
 
 async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<CaseReport> {
   const startedAt = clock();
   try {
-    const opened = await openCase(suite, name);
-    const found = await assessCase(opened);
-    const changes = findChanges(opened.expected, found);
+    const suiteCase = await openCase(suite, name);
+    const actual = await assessCase(suiteCase);
+    const changes = findChanges(suiteCase.expected, actual);
     const status = changes.length === 0 ? 'same' : 'changed';
-    return { name, status, ms: clock() - startedAt, changes, decision: found.decision };
+    return { name, status, ms: clock() - startedAt, changes, decision: actual.decision };
   } catch (error) {
     // An error in one case does not stop the others, but a missing case that the caller named or an unreadable suite does.
     if (isSluiceError(error) && (error.code === 'CASE_NOT_FOUND' || error.code === 'SUITE_UNREADABLE')) throw error;
@@ -77,14 +77,14 @@ async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<Ca
  * Finds the first difference in the reading and in the decision. The actual values are converted to JSON first, because
  * the expectations come from a JSON file.
  */
-function findChanges(expected: Assessment, found: Assessment): CaseChange[] {
-  const foundAsJson = JSON.parse(JSON.stringify(found)) as Assessment;
+function findChanges(expected: Assessment, actual: Assessment): CaseChange[] {
+  const actualJson = JSON.parse(JSON.stringify(actual)) as Assessment;
   const parts = [
-    ['reading', expected.reading, foundAsJson.reading],
-    ['decision', withoutReason(expected), withoutReason(foundAsJson)],
+    ['reading', expected.reading, actualJson.reading],
+    ['decision', withoutReason(expected), withoutReason(actualJson)],
   ] as const;
-  return parts.flatMap(([part, before, after]) => {
-    const difference = findFirstDifference(before, after);
+  return parts.flatMap(([part, expectedPart, actualPart]) => {
+    const difference = findFirstDifference(expectedPart, actualPart);
     if (difference === undefined) return [];
     return [{ part, path: difference.path, expected: difference.stored, found: difference.rebuilt }];
   });
@@ -101,17 +101,17 @@ function withoutReason({ decision: { action, code } }: Assessment): object {
  */
 export async function acceptCases(options: SuiteOptions): Promise<readonly CaseReport[]> {
   const reports = await runSuite(options);
-  const broken = reports.find(({ status }) => status === 'broken');
-  if (broken !== undefined) {
+  const brokenCase = reports.find(({ status }) => status === 'broken');
+  if (brokenCase !== undefined) {
     throw new SuiteError(
       'CASE_INVALID',
-      `No case was accepted, because "${broken.name}" cannot be read: ${broken.problem ?? ''}`,
+      `No case was accepted, because "${brokenCase.name}" cannot be read: ${brokenCase.problem ?? ''}`,
     );
   }
   const changed = reports.filter(({ status }) => status === 'changed');
   for (const { name } of changed) {
-    const opened = await openCase(options.suite, name);
-    await writeExpected(opened, await assessCase(opened));
+    const suiteCase = await openCase(options.suite, name);
+    await writeExpected(suiteCase, await assessCase(suiteCase));
   }
   return changed;
 }

@@ -4,16 +4,16 @@ import { parentPort } from 'node:worker_threads';
 export type ThreadReply = { readonly reply: unknown } | { readonly error: unknown };
 
 /** Runs the tasks that the pool sends to this thread, one at a time. */
-export function serveTasks(perform: (task: never) => unknown): void {
+export function serveTasks(handleTask: (task: never) => unknown): void {
   const port = parentPort;
   if (port === null) throw new Error('This module runs only in a worker thread.');
-  port.on('message', (task: unknown) => port.postMessage(performTask(perform, task)));
+  port.on('message', (task: unknown) => port.postMessage(runTask(handleTask, task)));
 }
 
-function performTask(perform: (task: never) => unknown, task: unknown): ThreadReply {
+function runTask(handleTask: (task: never) => unknown, task: unknown): ThreadReply {
   try {
     // The pool sends only tasks of this type.
-    return { reply: perform(task as never) };
+    return { reply: handleTask(task as never) };
   } catch (error) {
     return { error };
   }

@@ -1,19 +1,19 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createThreadPool } from './thread-pool.js';
 
-const entry = new URL('./fixtures/hostile-thread.ts', import.meta.url);
+const entry = new URL('./fixtures/misbehaving-thread.ts', import.meta.url);
 
 /** Long enough to start a thread under load. */
-const PATIENT_MS = 30_000;
+const TASK_TIMEOUT_MS = 30_000;
 
-function open(changes: { taskMs?: number; queue?: number; threads?: number } = {}) {
+function openPool(options: { taskMs?: number; queue?: number; threads?: number } = {}) {
   const pool = createThreadPool<string, string>({
     entry,
     threads: 1,
     queue: 8,
-    taskMs: PATIENT_MS,
+    taskMs: TASK_TIMEOUT_MS,
     memoryMb: 64,
-    ...changes,
+    ...options,
   });
   onTestFinished(() => pool.close());
   return pool;
@@ -21,7 +21,7 @@ function open(changes: { taskMs?: number; queue?: number; threads?: number } = {
 
 describe('a thread pool', () => {
   it("runs tasks in order, without the process's environment", async () => {
-    const pool = open();
+    const pool = openPool();
     expect(await Promise.all(['one', 'two', 'three'].map(async (task) => pool.run(task, 'a')))).toEqual([
       'one 0',
       'two 0',
@@ -30,13 +30,13 @@ describe('a thread pool', () => {
   });
 
   it('rethrows the error of a task, and keeps the thread', async () => {
-    const pool = open();
+    const pool = openPool();
     await expect(pool.run('throw', 'a')).rejects.toThrow(new RangeError('thrown in the thread'));
     expect(await pool.run('next', 'a')).toBe('next 0');
   });
 
   it('stops a task that never returns, and continues with the next', async () => {
-    const pool = open({ taskMs: 5000 });
+    const pool = openPool({ taskMs: 5000 });
     const endless = pool.run('loop', 'a');
     const next = pool.run('next', 'a');
     await expect(endless).rejects.toMatchObject({ reason: 'timed_out' });
@@ -44,25 +44,25 @@ describe('a thread pool', () => {
   });
 
   it.each(['exit', 'memory'])('continues after a task that ends its thread by %s', async (task) => {
-    const pool = open();
+    const pool = openPool();
     await expect(pool.run(task, 'a')).rejects.toMatchObject({ reason: 'crashed' });
     expect(await pool.run('next', 'a')).toBe('next 0');
   });
 
   it('rejects tasks when its queue is full, and when one caller uses half of it', async () => {
-    const pool = open({ queue: 8 });
+    const pool = openPool({ queue: 8 });
     const running = pool.run('loop', 'greedy');
     const waiting = [1, 2, 3, 4].map(async (task) => pool.run(String(task), 'greedy'));
     await expect(pool.run('five', 'greedy')).rejects.toMatchObject({ reason: 'busy' });
     const others = ['b', 'c'].flatMap((key) => [pool.run(key, key), pool.run(key, key)]);
     await expect(pool.run('late', 'e')).rejects.toMatchObject({ reason: 'busy' });
     pool.close();
-    const ends = await Promise.allSettled([running, ...waiting, ...others]);
-    expect(ends.map(({ status }) => status)).toEqual(ends.map(() => 'rejected'));
+    const outcomes = await Promise.allSettled([running, ...waiting, ...others]);
+    expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 'rejected'));
   });
 
   it('serves callers in turn', async () => {
-    const pool = open();
+    const pool = openPool();
     const order: string[] = [];
     const run = async (task: string, key: string) => order.push(await pool.run(task, key));
     await Promise.all([run('a1', 'a'), run('a2', 'a'), run('a3', 'a'), run('b1', 'b')]);

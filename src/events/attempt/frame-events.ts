@@ -41,7 +41,7 @@ export class FrameEvents {
     this.#frame = frame;
     this.#followsUnparsed = this.#endsUnparsed[frame.stream];
     this.#endsUnparsed[frame.stream] = false;
-    this.#refer(frame, frame, frame.encoding);
+    this.#setReference(frame, frame, frame.encoding);
     this.#writer.confidence = 1;
     this.#writer.mark();
     this.#rest = null;
@@ -65,7 +65,7 @@ export class FrameEvents {
   }
 
   spanning(first: Frame, last: Frame): void {
-    this.#refer(first, last, first.encoding === 'binary' ? 'binary' : last.encoding);
+    this.#setReference(first, last, first.encoding === 'binary' ? 'binary' : last.encoding);
   }
 
   /** Emits the bytes being read as a raw event. */
@@ -132,7 +132,7 @@ export class FrameEvents {
     this.#writer.warn('UNKNOWN_FIELD', message, { subject: path });
   }
 
-  #refer(first: Frame, last: Frame, encoding: Frame['encoding']): void {
+  #setReference(first: Frame, last: Frame, encoding: Frame['encoding']): void {
     this.#writer.rawRef = {
       attempt_number: this.#writer.attempt,
       stream: first.stream,

@@ -52,7 +52,7 @@ export class ReportWriter implements Report {
   #lastErrorCode: DiagnosticCode | null = null;
   #version: string | null = null;
   #isPlainText = false;
-  #questions = 0;
+  #requestCount = 0;
 
   constructor(writer: EventWriter, frames: FrameEvents) {
     this.#writer = writer;
@@ -164,8 +164,8 @@ export class ReportWriter implements Report {
 
   permissionRequired({ call, title, options }: PermissionRequest): string {
     this.#frames.isHandled = true;
-    this.#questions += 1;
-    const id = `px_${this.#writer.attempt}_${this.#questions}`;
+    this.#requestCount += 1;
+    const id = `px_${this.#writer.attempt}_${this.#requestCount}`;
     this.tools.start(call);
     const { name, input, ...rest } = this.tools.describe(call);
     const data = {

@@ -27,7 +27,7 @@ export class ToolCalls {
   readonly #writer: EventWriter;
   readonly #open = new Map<string, OpenCall>();
   /** Older open calls, without their input, diff and paths. */
-  readonly #reduced = new Map<string, OpenCall>();
+  readonly #reducedCalls = new Map<string, OpenCall>();
   readonly fileCalls = new FileToolCalls();
   #hasAny = false;
 
@@ -42,10 +42,10 @@ export class ToolCalls {
   start(call: ToolReport): void {
     const known = this.#find(call.id);
     const merged = merge(known, call);
-    this.#reduced.delete(call.id);
+    this.#reducedCalls.delete(call.id);
     this.#open.set(call.id, merged);
     if (this.#open.size > MAX_OPEN) this.#reduceOldest();
-    if (known?.input === undefined) this.#touch(call, merged.name);
+    if (known?.input === undefined) this.#addFileCall(call, merged.name);
     // Some engines repeat a start when they complete its input.
     if (known !== undefined) return;
     this.#hasAny = true;
@@ -76,8 +76,8 @@ export class ToolCalls {
 
   /** Warns about calls that never ended. */
   endAll(): void {
-    for (const [id, { name }] of [...this.#reduced, ...this.#open]) this.#warnUnfinished(id, name);
-    this.#reduced.clear();
+    for (const [id, { name }] of [...this.#reducedCalls, ...this.#open]) this.#warnUnfinished(id, name);
+    this.#reducedCalls.clear();
     this.#open.clear();
   }
 
@@ -89,17 +89,17 @@ export class ToolCalls {
     const known = this.#find(call.id);
     const merged = merge(known, call);
     this.#open.delete(call.id);
-    this.#reduced.delete(call.id);
-    if (known?.input === undefined) this.#touch(call, merged.name);
+    this.#reducedCalls.delete(call.id);
+    if (known?.input === undefined) this.#addFileCall(call, merged.name);
     return merged;
   }
 
-  #touch(call: ToolReport, name: string): void {
+  #addFileCall(call: ToolReport, name: string): void {
     this.fileCalls.add({ toolCallId: call.id, name, paths: call.paths ?? [], input: call.input });
   }
 
   #find(id: string): OpenCall | undefined {
-    return this.#open.get(id) ?? this.#reduced.get(id);
+    return this.#open.get(id) ?? this.#reducedCalls.get(id);
   }
 
   /** Keeps only what the oldest call's end needs. Otherwise the end would get a second start without a name. */
@@ -108,11 +108,11 @@ export class ToolCalls {
     if (oldest === undefined) return;
     const [id, { name, parent }] = oldest;
     this.#open.delete(id);
-    this.#reduced.set(id, { name, parent, input: undefined, diff: NO_DIFF, paths: NO_PATHS });
-    if (this.#reduced.size <= MAX_REDUCED_CALLS) return;
-    const [dropped] = this.#reduced;
+    this.#reducedCalls.set(id, { name, parent, input: undefined, diff: NO_DIFF, paths: NO_PATHS });
+    if (this.#reducedCalls.size <= MAX_REDUCED_CALLS) return;
+    const [dropped] = this.#reducedCalls;
     if (dropped === undefined) return;
-    this.#reduced.delete(dropped[0]);
+    this.#reducedCalls.delete(dropped[0]);
     this.#warnUnfinished(dropped[0], dropped[1].name);
   }
 
@@ -188,23 +188,23 @@ const MAX_SEARCHABLE_TEXT = 4096;
 
 /** Stores the tool calls that mention files. */
 export class FileToolCalls {
-  #touches: FileToolCall[] = [];
+  #calls: FileToolCall[] = [];
 
   /** The stored calls, oldest first. */
   get all(): readonly FileToolCall[] {
-    return this.#touches;
+    return this.#calls;
   }
 
   add(call: { toolCallId: string; name: string; paths: readonly string[]; input: unknown }): void {
     const searchableText = collectStrings(call.input);
     if (call.paths.length === 0 && searchableText === '') return;
-    this.#touches.push({
+    this.#calls.push({
       toolCallId: call.toolCallId,
       name: call.name,
       paths: call.paths.map(toForwardSlashes),
-      searchableText: searchableText,
+      searchableText,
     });
-    if (this.#touches.length > 2 * MAX_FILE_CALLS) this.#touches = this.#touches.slice(-MAX_FILE_CALLS);
+    if (this.#calls.length > 2 * MAX_FILE_CALLS) this.#calls = this.#calls.slice(-MAX_FILE_CALLS);
   }
 }
 

@@ -170,7 +170,7 @@ const MAX_STRING_LINES = 10_000;
 
 /** A JSON value that spans multiple lines. */
 class MultiLineValue {
-  readonly #pieces: LineFragment[] = [];
+  readonly #fragments: LineFragment[] = [];
   readonly #valueStart: number;
   readonly #scanner: JsonScanner;
   #bytes: number;
@@ -178,7 +178,7 @@ class MultiLineValue {
 
   /** The value starts at a position in the first fragment, which `scanner` has already read. */
   constructor(first: LineFragment, valueStart: number, scanner: JsonScanner) {
-    this.#pieces.push(first);
+    this.#fragments.push(first);
     this.#valueStart = valueStart;
     this.#bytes = first.bytes;
     this.#scanner = scanner;
@@ -186,11 +186,11 @@ class MultiLineValue {
 
   /** The fragments read so far; the value starts in the first. */
   get fragments(): readonly LineFragment[] {
-    return this.#pieces;
+    return this.#fragments;
   }
 
   get from(): number {
-    return this.#pieces[0]?.from ?? 0;
+    return this.#fragments[0]?.from ?? 0;
   }
 
   /**
@@ -205,10 +205,10 @@ class MultiLineValue {
     const scan = this.#scanner.scan(fragment.plain, 0);
     if (scan.kind === 'broken') return 'broken';
     if (scan.kind === 'open') {
-      this.#pieces.push(fragment);
+      this.#fragments.push(fragment);
       return 'open';
     }
-    const lines = this.#pieces.map((line) => line.plain);
+    const lines = this.#fragments.map((line) => line.plain);
     lines.push(fragment.plain.slice(0, scan.end));
     const text = lines.join('\n').slice(this.#valueStart);
     const value = readJson(text);

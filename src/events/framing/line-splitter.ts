@@ -114,7 +114,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  */
 export class PendingLine {
   readonly #bytes = new PendingBytes();
-  #pieces: string[] = [];
+  #chunks: string[] = [];
   #decoded = 0;
 
   get length(): number {
@@ -128,7 +128,7 @@ export class PendingLine {
     const block = this.#bytes.take();
     // A streaming decoder and large blocks are avoided: in Node.js both use two bytes for every ASCII character.
     const end = findCharacterBoundary(block);
-    this.#pieces.push(decoder.decode(block.subarray(0, end)));
+    this.#chunks.push(decoder.decode(block.subarray(0, end)));
     this.#decoded += end;
     this.#bytes.append(block.subarray(end));
   }
@@ -137,9 +137,9 @@ export class PendingLine {
   take(): DecodedLine {
     const rest = this.#bytes.take();
     if (this.#decoded === 0) return decodeLine(rest);
-    this.#pieces.push(decoder.decode(rest));
-    const text = this.#pieces.join('');
-    this.#pieces = [];
+    this.#chunks.push(decoder.decode(rest));
+    const text = this.#chunks.join('');
+    this.#chunks = [];
     this.#decoded = 0;
     return { text, isUtf8: !text.includes('\uFFFD'), bytes: null };
   }

@@ -84,7 +84,7 @@ export class EventWriter {
   #sessionId: string | null;
   #sessionOnly: Correlation;
   /** Events that wait for the session; null once events no longer wait. */
-  #held: HeldEvent[] | null;
+  #heldEvents: HeldEvent[] | null;
   #heldLength = 0;
   /** The bytes the next events are derived from; null for events that are not based on bytes. */
   rawRef: RawRef | null = null;
@@ -92,8 +92,8 @@ export class EventWriter {
   step: Pick<FcmpData<'assistant.message.final'>, 'model' | 'usage'> | null = null;
   readonly #usageEndsStep: boolean;
   /** The message or call that might be the last of its step; it waits for the next event or the step's usage. */
-  #waiting: WaitingEvent | null = null;
-  #marked = 0;
+  #waitingEvent: WaitingEvent | null = null;
+  #markedLength = 0;
   /** Added to later FCMP events; set for the last event of the attempt. */
   usage: Usage | null = null;
 
@@ -109,7 +109,7 @@ export class EventWriter {
     readonly waitsForSession: boolean;
     readonly usageEndsStep: boolean;
   }) {
-    this.#held = start.waitsForSession ? [] : null;
+    this.#heldEvents = start.waitsForSession ? [] : null;
     this.#usageEndsStep = start.usageEndsStep;
     this.#runId = start.runId;
     this.#attempt = start.attempt;
@@ -178,8 +178,14 @@ export class EventWriter {
     const mapped = toFcmp(event);
     if (mapped === null) return;
     const fcmpData = this.#addFcmpFields(mapped);
-    if (this.#held !== null && (this.#held.length > 0 || REQUIRES_START.has(mapped.type))) {
-      this.#hold(this.#held, { type: mapped.type, data: fcmpData, subject, meta: this.#meta, rawRef: this.rawRef });
+    if (this.#heldEvents !== null && (this.#heldEvents.length > 0 || REQUIRES_START.has(mapped.type))) {
+      this.#hold(this.#heldEvents, {
+        type: mapped.type,
+        data: fcmpData,
+        subject,
+        meta: this.#meta,
+        rawRef: this.rawRef,
+      });
     } else this.#pushFcmp(mapped.type, fcmpData, correlation);
   }
 
@@ -203,27 +209,28 @@ export class EventWriter {
 
   /** Ends a step: its last message or call is published with the step's usage. */
   endStep(usage: Usage): void {
-    if (this.#waiting !== null) this.#waiting = { ...this.#waiting, data: { ...this.#waiting.data, usage } };
+    if (this.#waitingEvent !== null)
+      this.#waitingEvent = { ...this.#waitingEvent, data: { ...this.#waitingEvent.data, usage } };
     this.publishWaiting();
   }
 
   /** Publishes the event that waited for the end of its step. */
   publishWaiting(): void {
-    const event = this.#waiting;
-    this.#waiting = null;
+    const event = this.#waitingEvent;
+    this.#waitingEvent = null;
     if (event !== null) this.#pushEvent(event);
   }
 
   /** Marks the start of a new frame. */
   mark(): void {
-    this.#marked = this.#out.length;
+    this.#markedLength = this.#out.length;
     this.step = null;
   }
 
   /** Adds the record fields that no event contains to the frame's first event. */
   addDetail(rest: Readonly<Record<string, unknown>>): void {
     // Starts at the mark: a chunk can have a hundred thousand frames.
-    for (let index = this.#marked; index < this.#out.length; index += 1) {
+    for (let index = this.#markedLength; index < this.#out.length; index += 1) {
       const written = this.#out[index];
       if (written?.protocol !== 'rasp' || !canHaveDetail(written.event)) continue;
       const { event } = written;
@@ -238,7 +245,7 @@ export class EventWriter {
   take(): Emitted[] {
     const out = this.#out;
     this.#out = [];
-    this.#marked = 0;
+    this.#markedLength = 0;
     return out;
   }
 
@@ -263,8 +270,8 @@ export class EventWriter {
   }
 
   #release(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
+    const held = this.#heldEvents ?? [];
+    this.#heldEvents = null;
     for (const { type, data, subject, meta, rawRef } of held) {
       this.#pushFcmp(type, data, this.#correlate(subject), meta, rawRef);
     }
@@ -279,7 +286,7 @@ export class EventWriter {
   ): void {
     this.publishWaiting();
     const event = { type, data, correlation, meta, rawRef };
-    if (this.#usageEndsStep && canEndStep(type, data)) this.#waiting = event;
+    if (this.#usageEndsStep && canEndStep(type, data)) this.#waitingEvent = event;
     else this.#pushEvent(event);
   }
 

@@ -18,7 +18,7 @@ const MAX_HELD_BYTES = 1024 * 1024;
 export class TextAnswer {
   readonly #report: Report;
   readonly #judge: (first: TextFrame | JsonFrame) => number | null;
-  #held: (TextFrame | JsonFrame | BlankFrame)[] = [];
+  #heldFrames: (TextFrame | JsonFrame | BlankFrame)[] = [];
   #heldBytes = 0;
   #isPossible = true;
 
@@ -40,7 +40,7 @@ export class TextAnswer {
 
   /** Holds a blank line between held frames. */
   blank(frame: BlankFrame): void {
-    const isInside = this.#held.length > 0 && frame.stream === this.#held[0]?.stream;
+    const isInside = this.#heldFrames.length > 0 && frame.stream === this.#heldFrames[0]?.stream;
     if (isInside) this.#add(frame);
   }
 
@@ -48,14 +48,14 @@ export class TextAnswer {
   reject(current: Frame): void {
     if (!this.#isPossible) return;
     this.#isPossible = false;
-    if (this.#held.length === 0) return;
+    if (this.#heldFrames.length === 0) return;
     this.#discard();
     this.#report.about(current);
   }
 
   /** Called at the end of the output: decides whether the held frames are the answer. */
   end(): void {
-    const [first] = this.#held;
+    const [first] = this.#heldFrames;
     if (first === undefined || first.kind === 'blank') return;
     const confidence = this.#judge(first);
     if (confidence === null) {
@@ -65,7 +65,7 @@ export class TextAnswer {
   }
 
   #add(frame: TextFrame | JsonFrame | BlankFrame): void {
-    this.#held.push(frame);
+    this.#heldFrames.push(frame);
     this.#heldBytes += frame.to - frame.from;
     if (this.#heldBytes > MAX_HELD_BYTES) this.end();
   }
@@ -91,8 +91,8 @@ export class TextAnswer {
   }
 
   #take(): readonly (TextFrame | JsonFrame | BlankFrame)[] {
-    const lines = this.#held;
-    this.#held = [];
+    const lines = this.#heldFrames;
+    this.#heldFrames = [];
     this.#heldBytes = 0;
     return lines;
   }

@@ -13,8 +13,8 @@ export class MainLines {
   /** The number of records with each key. */
   readonly #counts = new Map<string, number>();
   /** Records that the terminal skipped; it can still repeat them later. */
-  readonly #skipped = new Map<string, number>();
-  readonly #texts = new Map<string, number>();
+  readonly #skippedCounts = new Map<string, number>();
+  readonly #lineCounts = new Map<string, number>();
   #isEmpty = true;
   /** Whether records were dropped before the terminal could repeat them. */
   hasDropped = false;
@@ -55,27 +55,27 @@ export class MainLines {
       this.#records.push(key);
       this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
       if (this.#records.length > MAX_RECORDS) this.#dropOlder();
-    } else if (this.#texts.size < MAX_TEXT_LINES) this.#texts.set(key, (this.#texts.get(key) ?? 0) + 1);
+    } else if (this.#lineCounts.size < MAX_TEXT_LINES) this.#lineCounts.set(key, (this.#lineCounts.get(key) ?? 0) + 1);
   }
 
   /** Drops records that the terminal has passed. Records not in `paired` were skipped and can still be repeated. */
   drop(count: number, paired: ReadonlySet<number> = NO_POSITIONS): void {
     for (const [index, key] of this.#records.slice(0, count).entries()) {
       decrement(this.#counts, key);
-      if (!paired.has(index) && this.#skipped.size < MAX_RECORDS)
-        this.#skipped.set(key, (this.#skipped.get(key) ?? 0) + 1);
+      if (!paired.has(index) && this.#skippedCounts.size < MAX_RECORDS)
+        this.#skippedCounts.set(key, (this.#skippedCounts.get(key) ?? 0) + 1);
     }
     this.#records = this.#records.slice(count);
   }
 
   /** Whether the terminal repeats a record that it had skipped; true once for each. */
   takeSkipped(key: string): boolean {
-    return decrement(this.#skipped, key);
+    return decrement(this.#skippedCounts, key);
   }
 
   /** Whether the terminal repeats this line; true once for each time the streams printed it. */
   takeText(key: string): boolean {
-    return decrement(this.#texts, key);
+    return decrement(this.#lineCounts, key);
   }
 
   /** Drops the older half of the records. */

@@ -25,7 +25,7 @@ export class TerminalMerge {
   /** Reads only the terminal, whose records are complete even if stdout lost some. */
   readonly #shadow: Attempt;
   readonly #shadowWriter: EventWriter;
-  #waiting: WaitingFrame[] = [];
+  #waitingFrames: WaitingFrame[] = [];
   #waitingBytes = 0;
   #session: string | null = null;
   readonly #tally = new MergeTally();
@@ -58,9 +58,9 @@ export class TerminalMerge {
       this.#shadowWriter.take();
     }
     const waiting = copyForWaiting(frame);
-    this.#waiting.push(waiting);
+    this.#waitingFrames.push(waiting);
     this.#waitingBytes += waiting.bytes;
-    const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
+    const isFull = this.#waitingFrames.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
     if (isFull || this.#hasGap(waiting)) this.#settle(false);
   }
 
@@ -82,13 +82,13 @@ export class TerminalMerge {
   #settle(isFinal: boolean): void {
     this.#mayBeLost = false;
     const previousOutcome = this.#attempt.report.outcome;
-    const records = this.#waiting.filter(({ kind }) => kind === 'json');
+    const records = this.#waitingFrames.filter(({ kind }) => kind === 'json');
     const { partners, unpaired } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
     const settledCount = this.#countSettled(isFinal, records[lastPaired]);
     let record = 0;
     const repeated: string[] = [];
-    for (const waiting of this.#waiting.slice(0, settledCount)) {
+    for (const waiting of this.#waitingFrames.slice(0, settledCount)) {
       const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;
       this.#waitingBytes -= waiting.bytes;
       this.#hasPartner ||= isPaired;
@@ -96,7 +96,7 @@ export class TerminalMerge {
       if (waiting.kind === 'json' && decrement(unpaired, waiting.key)) repeated.push(waiting.key);
       else if (!this.#isSkipped(waiting)) this.#emit(waiting);
     }
-    this.#waiting = this.#waiting.slice(settledCount);
+    this.#waitingFrames = this.#waitingFrames.slice(settledCount);
     this.main.drop((partners[lastPaired] ?? -1) + 1, new Set(partners));
     for (const key of repeated) this.main.takeSkipped(key);
     // Without other streams, the terminal's records are in order, and their outcome is the attempt's outcome.
@@ -128,10 +128,10 @@ export class TerminalMerge {
    * half.
    */
   #countSettled(isFinal: boolean, lastPaired: WaitingFrame | undefined): number {
-    if (isFinal) return this.#waiting.length;
-    if (lastPaired !== undefined) return this.#waiting.indexOf(lastPaired) + 1;
-    const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
-    return isFull ? Math.ceil(this.#waiting.length / 2) : 0;
+    if (isFinal) return this.#waitingFrames.length;
+    if (lastPaired !== undefined) return this.#waitingFrames.indexOf(lastPaired) + 1;
+    const isFull = this.#waitingFrames.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
+    return isFull ? Math.ceil(this.#waitingFrames.length / 2) : 0;
   }
 
   /** Reports a frame without a partner. */

@@ -23,7 +23,7 @@ export class DetectingTranslator {
   readonly #engines: readonly Engine[];
   readonly #fallback: Engine;
   readonly #detector: EngineDetector;
-  #held: HeldPush[] = [];
+  #heldPushes: HeldPush[] = [];
   #translator: StreamTranslator | null = null;
 
   constructor(engines: readonly Engine[], fallback: Engine, start: AttemptStart) {
@@ -35,7 +35,7 @@ export class DetectingTranslator {
 
   push(stream: CapturedStream, bytes: Uint8Array, atMs: number): Emitted[] {
     if (this.#translator !== null) return this.#translator.push(stream, bytes, atMs);
-    this.#held.push({ stream, bytes: bytes.slice(), atMs });
+    this.#heldPushes.push({ stream, bytes: bytes.slice(), atMs });
     // The engine is not detected from the input.
     if (stream !== 'stdin') this.#detector.push(stream, bytes);
     return this.#detector.isSettled ? this.#decide().emitted : [];
@@ -80,16 +80,16 @@ export class DetectingTranslator {
     const start = { ...this.#start, isGuess: engine === null };
     const translator = new StreamTranslator(engine ?? this.#fallback, this.#engines, start);
     const emitted: Emitted[] = [];
-    for (const { stream, bytes, atMs } of this.#held) {
+    for (const { stream, bytes, atMs } of this.#heldPushes) {
       for (const item of translator.push(stream, bytes, atMs)) emitted.push(item);
     }
-    this.#held = [];
+    this.#heldPushes = [];
     this.#translator = translator;
     return { translator, emitted };
   }
 
   #describeHeld(stream: CapturedStream): StreamCoverage {
-    const bytes = this.#held.reduce((sum, push) => (push.stream === stream ? sum + push.bytes.length : sum), 0);
+    const bytes = this.#heldPushes.reduce((sum, push) => (push.stream === stream ? sum + push.bytes.length : sum), 0);
     return { bytes, claimed: 0, unclaimed: bytes === 0 ? [] : [[0, bytes]], doubled: [] };
   }
 }
@@ -106,7 +106,7 @@ const MAX_FRAMES = 500;
 class EngineDetector {
   readonly #engines: readonly Engine[];
   readonly #framers: Readonly<Record<StreamName, Framer>>;
-  #best: Engine | null = null;
+  #bestMatch: Engine | null = null;
   #bestScore = 0;
   #bytes = 0;
   #frames = 0;
@@ -130,7 +130,7 @@ class EngineDetector {
 
   /** The best match so far, or null. */
   get engine(): Engine | null {
-    return this.#bestScore >= MIN_SCORE ? this.#best : null;
+    return this.#bestScore >= MIN_SCORE ? this.#bestMatch : null;
   }
 
   push(stream: StreamName, bytes: Uint8Array): void {
@@ -149,7 +149,7 @@ class EngineDetector {
     for (const engine of this.#engines) {
       const score = scoreFrame(engine, frame);
       if (score <= this.#bestScore) continue;
-      this.#best = engine;
+      this.#bestMatch = engine;
       this.#bestScore = score;
     }
   }

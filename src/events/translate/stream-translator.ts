@@ -78,7 +78,7 @@ export class StreamTranslator {
   /** Reads the next bytes of a stream, which arrived at `atMs`. */
   push(stream: CapturedStream, bytes: Uint8Array, atMs: number): Emitted[] {
     if (bytes.length === 0) return [];
-    this.#begin(atMs);
+    this.#writeStart(atMs);
     this.#ledgers[stream].receive(bytes.length);
     if (stream !== 'stdin') {
       this.#lastByteMs = atMs;
@@ -134,7 +134,7 @@ export class StreamTranslator {
   }
 
   #readRest(exit: ProcessExit, atMs: number): void {
-    this.#begin(atMs);
+    this.#writeStart(atMs);
     if (this.#isDrained) return;
     this.#isDrained = true;
     for (const framer of Object.values(this.#framers)) framer.end();
@@ -146,7 +146,7 @@ export class StreamTranslator {
   }
 
   /** Emits the first events: the start of the attempt, and the reply that started it. */
-  #begin(atMs: number): void {
+  #writeStart(atMs: number): void {
     this.#writer.time = toTimestamp(atMs);
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -219,7 +219,7 @@ const MAX_VALUES = 200;
 class EngineMismatch {
   readonly #engine: Engine;
   readonly #engines: readonly Engine[];
-  #other: Engine | null = null;
+  #otherEngine: Engine | null = null;
   #remaining = MAX_VALUES;
 
   constructor(engine: Engine, engines: readonly Engine[]) {
@@ -229,17 +229,17 @@ class EngineMismatch {
 
   /** The engine that the output resembles; null once a value of the named engine was found. */
   get other(): Engine | null {
-    return this.#other;
+    return this.#otherEngine;
   }
 
   examine(value: object): void {
     if (this.#remaining === 0) return;
     if (this.#engine.detect(value) > 0) {
       this.#remaining = 0;
-      this.#other = null;
+      this.#otherEngine = null;
       return;
     }
     this.#remaining -= 1;
-    this.#other ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
+    this.#otherEngine ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
   }
 }

@@ -35,7 +35,7 @@ class AcpReader implements Reader {
   readonly #report: Report;
   readonly #updates: AcpUpdates;
   /** Requests to the agent that are still unanswered. */
-  readonly #sent = new Map<RpcId, SentRequest>();
+  readonly #sentRequests = new Map<RpcId, SentRequest>();
   /** Requests from the agent that are still unanswered. */
   readonly #agentRequests = new Map<RpcId, AgentRequest>();
   #hasSent = false;
@@ -72,7 +72,7 @@ class AcpReader implements Reader {
       case 'request': {
         const { id, method, params } = message;
         const sessionId = getName(params, 'sessionId');
-        addBounded(this.#sent, id, { method, sessionId });
+        addBounded(this.#sentRequests, id, { method, sessionId });
         if (method === 'session/load') this.#isLoading = true;
         if (method !== 'session/prompt') return this.#report.noise();
         this.#report.turnStarted();
@@ -164,9 +164,9 @@ class AcpReader implements Reader {
    */
   #findRequest(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): SentRequest | null {
     if (message.id === null) return null;
-    const sent = this.#sent.get(message.id);
+    const sent = this.#sentRequests.get(message.id);
     if (sent !== undefined) {
-      this.#sent.delete(message.id);
+      this.#sentRequests.delete(message.id);
       return sent;
     }
     if (this.#hasSent || message.kind === 'error') return null;

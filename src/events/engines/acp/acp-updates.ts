@@ -27,9 +27,9 @@ export class AcpUpdates {
   #openText: OpenText | null = null;
   #thoughts = 0;
   readonly #open = new Set<string>();
-  readonly #ended = new Set<string>();
+  readonly #endedCalls = new Set<string>();
   /** The error messages of denied calls, since some agents never report that such a call ended. */
-  readonly #denied = new Map<string, string>();
+  readonly #deniedCalls = new Map<string, string>();
   #hasStepUsage = false;
   #cost: number | null = null;
   #chargedCost = 0;
@@ -85,16 +85,16 @@ export class AcpUpdates {
 
   deny(callId: string, why: string | undefined): void {
     if (!this.#open.has(callId)) return;
-    this.#denied.set(callId, why === undefined ? 'Permission denied.' : `Permission denied: ${why}`);
+    this.#deniedCalls.set(callId, why === undefined ? 'Permission denied.' : `Permission denied: ${why}`);
   }
 
   /** Ends the turn: a denied call whose end the agent never reported (Gemini CLI) counts as failed. */
   endTurn(): void {
-    for (const [id, error] of this.#denied) {
+    for (const [id, error] of this.#deniedCalls) {
       if (this.#open.has(id)) this.#report.toolFailed({ id, error });
       this.#end(id);
     }
-    this.#denied.clear();
+    this.#deniedCalls.clear();
   }
 
   /**
@@ -147,7 +147,7 @@ export class AcpUpdates {
     const report = this.#report;
     const id = getName(update, 'toolCallId');
     if (id === null) return report.unparsed('MALFORMED_RECORD', `A ${kind} has no toolCallId.`);
-    if (this.#ended.has(id)) return report.status({ status: `${kind} after its end`, detail: update });
+    if (this.#endedCalls.has(id)) return report.status({ status: `${kind} after its end`, detail: update });
     const call = readCall(id, update);
     const status = getName(update, 'status');
     if (status === 'completed' || status === 'failed') {
@@ -164,14 +164,14 @@ export class AcpUpdates {
 
   /** Marks a call as open, because a permission was requested for it. */
   open(callId: string): void {
-    this.#ended.delete(callId);
+    this.#endedCalls.delete(callId);
     addBounded(this.#open, callId);
   }
 
   #end(id: string): void {
     this.#open.delete(id);
-    this.#denied.delete(id);
-    addBounded(this.#ended, id);
+    this.#deniedCalls.delete(id);
+    addBounded(this.#endedCalls, id);
   }
 }
 

@@ -122,7 +122,7 @@ const MAX_TEXTS = 256;
 class ReportedTexts {
   #messageId: string | null = null;
   #texts: string[] = [];
-  #unconfirmed: string[] = [];
+  #unconfirmedTexts: string[] = [];
 
   /** Starts a message, or continues the current one if it has this id. */
   enterMessage(id: string | null): void {
@@ -142,19 +142,19 @@ class ReportedTexts {
 
   /** Records that text was reported and might be printed again as a block. */
   expectRepeat(text: string): void {
-    this.#unconfirmed.push(text);
-    if (this.#unconfirmed.length > MAX_UNCONFIRMED) this.#unconfirmed.shift();
+    this.#unconfirmedTexts.push(text);
+    if (this.#unconfirmedTexts.length > MAX_UNCONFIRMED) this.#unconfirmedTexts.shift();
   }
 
   /** Whether a block repeats reported text; each report is matched once. */
   takeExpectedRepeat(text: string): boolean {
-    const known = this.#unconfirmed.indexOf(text);
-    if (known >= 0) this.#unconfirmed.splice(known, 1);
+    const known = this.#unconfirmedTexts.indexOf(text);
+    if (known >= 0) this.#unconfirmedTexts.splice(known, 1);
     return known >= 0;
   }
 
   /** Drops the texts that were not printed again. */
   dropUnconfirmed(): void {
-    this.#unconfirmed = [];
+    this.#unconfirmedTexts = [];
   }
 }

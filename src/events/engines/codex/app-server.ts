@@ -60,10 +60,10 @@ export class AppServerReader {
   readonly #report: Report;
   readonly #items: AppServerItems;
   /** Methods of the requests that the server has not answered yet. */
-  readonly #sent = new Map<RpcId, string>();
+  readonly #sentMethods = new Map<RpcId, string>();
   readonly #agentRequests = new Map<RpcId, AgentRequest>();
   /** The thread of the agent itself; sub-agents have threads too. */
-  #thread: string | null = null;
+  #mainThread: string | null = null;
   #hasSent = false;
 
   constructor(report: Report) {
@@ -104,12 +104,12 @@ export class AppServerReader {
     this.#hasSent = true;
     switch (message.kind) {
       case 'request': {
-        addBounded(this.#sent, message.id, message.method);
+        addBounded(this.#sentMethods, message.id, message.method);
         if (message.method !== 'turn/start') return this.#report.noise();
-        this.#thread = getName(message.params, 'threadId') ?? this.#thread;
+        this.#mainThread = getName(message.params, 'threadId') ?? this.#mainThread;
         this.#report.turnStarted();
         // Later turns in the same process do not open a thread, so only this request names it.
-        this.#report.session(this.#thread);
+        this.#report.session(this.#mainThread);
         return this.#report.status({ status: 'turn/start' });
       }
       case 'notification':
@@ -146,8 +146,8 @@ export class AppServerReader {
   }
 
   #takeSent(id: RpcId): string | undefined {
-    const method = this.#sent.get(id);
-    this.#sent.delete(id);
+    const method = this.#sentMethods.get(id);
+    this.#sentMethods.delete(id);
     return method;
   }
 
@@ -159,7 +159,7 @@ export class AppServerReader {
       return report.unparsed('MALFORMED_RECORD', why);
     }
     if (thread !== null) {
-      this.#thread = getName(thread, 'id') ?? this.#thread;
+      this.#mainThread = getName(thread, 'id') ?? this.#mainThread;
       report.engineVersion(getName(thread, 'cliVersion'));
       return report.status({
         status: method ?? 'thread',
@@ -194,7 +194,7 @@ export class AppServerReader {
     // `thread/started` names its thread in another field.
     const thread = getName(params, 'threadId') ?? getName(getObject(params, 'thread') ?? {}, 'id');
     // A sub-agent's messages and calls are not the agent's answer, and its thread is not the session.
-    if (thread !== null && this.#thread !== null && thread !== this.#thread)
+    if (thread !== null && this.#mainThread !== null && thread !== this.#mainThread)
       return report.status({ status: method, reason: 'another thread' });
     switch (method) {
       case 'item/started':
@@ -225,7 +225,7 @@ export class AppServerReader {
       case 'turn/completed':
         return this.#readTurnEnd(params);
       case 'thread/started':
-        this.#thread ??= thread;
+        this.#mainThread ??= thread;
         return report.status({ status: method, session_id: thread });
       default:
         return report.status({ status: method, detail: params });

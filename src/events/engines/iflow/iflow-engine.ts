@@ -162,7 +162,7 @@ const MAX_SUSPECTED_BYTES = 64 * 1024;
  */
 class SuspectedError {
   readonly #report: Report;
-  #held: { readonly frame: TextFrame; readonly text: string }[] = [];
+  #heldLines: { readonly frame: TextFrame; readonly text: string }[] = [];
   #heldBytes = 0;
 
   constructor(report: Report) {
@@ -171,18 +171,18 @@ class SuspectedError {
 
   /** Holds a line that starts or continues an error; returns false for any other line. */
   add(frame: TextFrame, text: string): boolean {
-    const isContinued = this.#held.length > 0 && (text.trim() === '' || /^\s/u.test(text));
+    const isContinued = this.#heldLines.length > 0 && (text.trim() === '' || /^\s/u.test(text));
     const fits = this.#heldBytes + text.length <= MAX_SUSPECTED_BYTES;
     if (!fits || (!isContinued && !LOGGED_ERROR.test(text))) return false;
     this.#report.hold();
-    this.#held.push({ frame, text });
+    this.#heldLines.push({ frame, text });
     this.#heldBytes += text.length;
     return true;
   }
 
   take(): readonly { readonly frame: TextFrame; readonly text: string }[] {
-    const lines = this.#held;
-    this.#held = [];
+    const lines = this.#heldLines;
+    this.#heldLines = [];
     this.#heldBytes = 0;
     return lines;
   }

@@ -25,7 +25,7 @@ export class IflowText {
   readonly #report: Report;
   readonly #stdout: LineMessage;
   readonly #stderr: LineMessage;
-  #held: TextFrame[] = [];
+  #heldFrames: TextFrame[] = [];
   #heldBytes = 0;
   #hasStdout = false;
   /** Whether the agent's message is on stderr. */
@@ -58,7 +58,7 @@ export class IflowText {
 
   end(): void {
     this.#stdout.close();
-    if (this.#held.some(({ text }) => !isBlank(text))) this.#swap();
+    if (this.#heldFrames.some(({ text }) => !isBlank(text))) this.#swap();
     this.#stderr.close();
   }
 
@@ -81,14 +81,14 @@ export class IflowText {
 
   #hold(frame: TextFrame, text: string): void {
     this.#report.hold();
-    this.#held.push({ ...frame, text });
+    this.#heldFrames.push({ ...frame, text });
     this.#heldBytes += frame.to - frame.from;
     if (this.#heldBytes > MAX_HELD_BYTES) this.#swap();
   }
 
   /** Reports the held lines of stderr as a log, because stdout has output. */
   #releaseAsLog(current: TextFrame): void {
-    if (this.#held.length === 0) return;
+    if (this.#heldFrames.length === 0) return;
     for (const frame of this.#takeHeld()) {
       if (isBlank(frame.text)) continue;
       this.#report.about(frame);
@@ -106,8 +106,8 @@ export class IflowText {
   }
 
   #takeHeld(): readonly TextFrame[] {
-    const lines = this.#held;
-    this.#held = [];
+    const lines = this.#heldFrames;
+    this.#heldFrames = [];
     this.#heldBytes = 0;
     return lines;
   }

@@ -159,7 +159,7 @@ export class ToolCallParts {
   readonly #open: OpenParts;
   readonly #subagents: Subagents;
   /** Open calls whose arguments were not reported yet. */
-  readonly #withoutInput = new Set<string>();
+  readonly #callsWithoutInput = new Set<string>();
 
   constructor(open: OpenParts, subagents: Subagents) {
     this.#open = open;
@@ -190,7 +190,7 @@ export class ToolCallParts {
     if (part !== undefined) return part.by;
     const by = this.#subagents.attribute(data.parent_tool_call_id, at, out);
     out.push({ type: 'TOOL_CALL_START', timestamp: at.timestamp, toolCallId: id, toolCallName: data.name, ...by });
-    this.#withoutInput.add(id);
+    this.#callsWithoutInput.add(id);
     // Without a result, AG-UI expects the application to provide one.
     const error = 'The run ended before this tool did.';
     this.#open.open(`call ${id}`, {
@@ -206,7 +206,7 @@ export class ToolCallParts {
 
   /** Reports the arguments of a call once, as soon as they are known, and ends the call; its result follows separately. */
   #endInput(id: string, input: unknown, timestamp: number, by: Attribution): AgUiEvent[] {
-    if (!this.#withoutInput.delete(id)) return [];
+    if (!this.#callsWithoutInput.delete(id)) return [];
     const end: AgUiEvent = { type: 'TOOL_CALL_END', timestamp, toolCallId: id, ...by };
     if (input === undefined) return [end];
     return [{ type: 'TOOL_CALL_ARGS', timestamp, toolCallId: id, delta: JSON.stringify(input), ...by }, end];
