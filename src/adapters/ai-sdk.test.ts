@@ -258,7 +258,7 @@ describe('repairText', () => {
     ['cut inside a number', '{"drug": "ibuprofen", "dosage_mg": 12'],
     ['cut inside a string', '{"dosage_mg": 125, "drug": "ibu'],
     ['prose', 'Take 125 mg of ibuprofen, twice.'],
-    ['of another shape', '{"name": "ibuprofen"}'],
+    ['of a different shape', '{"name": "ibuprofen"}'],
   ])('returns null for an answer that is %s, so the SDK throws its own error', async (_, text) => {
     expect(await repairText(Dose)({ text })).toBeNull();
   });
@@ -316,7 +316,7 @@ describe('repairToolCall', () => {
   it.each([
     ['unknown tool', { ...call, toolName: 'toString', input: '{}' }],
     ['cut arguments', { ...call, input: '{"drug": "ibuprofen", "dosage_mg": 12' }],
-    ['arguments of another shape', { ...call, input: '{"drug": 1}' }],
+    ['arguments of a different shape', { ...call, input: '{"drug": 1}' }],
   ])('returns null for %s', async (_, toolCall) => {
     expect(await repairToolCall(tools)({ toolCall })).toBeNull();
   });

@@ -211,7 +211,7 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
 }
 
 const REPLACED_MESSAGE =
-  'The model replaced its answer after part of it had been streamed. Ask for only one answer, or use generateObject, which reads the complete text.';
+  'The model replaced its answer after part of it had been streamed. Ask for only one answer, or use generateObject, which waits for the complete answer.';
 
 /** Whether the written JSON, once closed, equals the value of the complete answer. */
 function isComplete(json: GrowingJson, value: unknown): boolean {

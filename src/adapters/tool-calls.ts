@@ -53,7 +53,7 @@ export async function* streamToolCalls(
         if (count > MAX_CALLS)
           throw new SluiceError(
             'LIMIT_EXCEEDED',
-            `The answer has more than ${MAX_CALLS} tool calls, which is the limit. Ask for fewer calls in one answer.`,
+            `The answer has more than ${MAX_CALLS} tool calls, the limit. Ask for fewer calls per answer.`,
           );
         const schema = Object.hasOwn(schemas, part.name) ? schemas[part.name] : undefined;
         const stream = createJsonStream<unknown, unknown>(schema, streaming);

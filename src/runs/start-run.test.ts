@@ -185,7 +185,10 @@ describe('a failing command', () => {
       status: 'success',
       value: { line: 3 },
       warnings: [
-        { code: 'TERMINAL_STATUS_COMPLETION_CONFLICT', message: expect.stringContaining('exit code 1') as string },
+        {
+          code: 'TERMINAL_STATUS_COMPLETION_CONFLICT',
+          message: expect.stringContaining('exited with code 1') as string,
+        },
       ],
     });
   });

@@ -70,7 +70,7 @@ async function assessText(content: CaseContent): Promise<Assessment> {
       };
     }
     case 'no_contract':
-      throw new TypeError('A text is always judged by a contract.');
+      throw new TypeError('An answer is always judged by a contract.');
   }
 }
 

@@ -47,7 +47,7 @@ const CASE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 /** Throws unless the name is a valid folder name on all systems and is not hidden. */
 function checkCaseName(name: string): void {
   if (CASE_NAME.test(name)) return;
-  const message = `Invalid case name ${JSON.stringify(name.slice(0, 120))}. Use up to 100 letters, digits, dots, underscores and dashes; begin with a letter or a digit.`;
+  const message = `Invalid case name ${JSON.stringify(name.slice(0, 120))}. Use up to 100 letters, digits, dots, underscores and dashes; start with a letter or a digit.`;
   throw new SuiteError('CASE_INVALID', message);
 }
 
@@ -126,7 +126,7 @@ export async function listCases(suite: string): Promise<readonly string[]> {
     if (names.length === MAX_CASES) {
       throw new SuiteError(
         'CASE_TOO_LARGE',
-        `"${suite}" has more than ${MAX_CASES} cases. Split it into several suites.`,
+        `"${suite}" has more than ${MAX_CASES} cases. Split it into multiple suites.`,
       );
     }
     names.push(entry.name);

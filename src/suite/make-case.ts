@@ -78,7 +78,7 @@ export async function makeFolderCase(
   const last = (await folder.attempts()).at(-1);
   const meta = last === undefined ? {} : await folder.meta(last);
   if (options.contract === undefined && meta.verdict !== undefined && CONTRACT_VERDICTS.has(meta.verdict)) {
-    const message = `The answer of this run was checked against a contract that is not in the run folder. Pass its schema with --schema.`;
+    const message = `This run's answer was checked against a contract that is not in the run folder. Pass its schema with --schema.`;
     throw new SuiteError('CASE_INVALID', message);
   }
   return buildCase(options, {
@@ -132,7 +132,7 @@ async function buildCase(
   ].map(({ path, bytes }) => ({ path, bytes: secrets.mask(bytes) }));
   const total = masked.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (total > CASE_BYTES) {
-    const message = `The case would be ${total} bytes, but the limit is ${CASE_BYTES}. Add a shorter run, or copy this one with sluice export.`;
+    const message = `The case would be ${total} bytes, but the limit is ${CASE_BYTES}. Add a shorter run, or copy this run with sluice export.`;
     throw new SuiteError('CASE_TOO_LARGE', message);
   }
   const expected = await assessFiles(masked, record, schema);

@@ -157,7 +157,7 @@ function startThread(
 
   worker.on('error', crash);
   worker.on('messageerror', crash);
-  worker.on('exit', (code) => crash(new Error(`The thread ended with code ${code}.`)));
+  worker.on('exit', (code) => crash(new Error(`The thread exited with code ${code}.`)));
   worker.on('message', (reply: ThreadReply) => {
     const finished = job;
     clearTimeout(timer);

@@ -6,10 +6,10 @@ describe('the done marker', () => {
   it.each([
     ['in JSON', '{"__SKILL_DONE__": true}'],
     ['without blanks', '{"__SKILL_DONE__":true}'],
-    ['over lines', '{\n  "__SKILL_DONE__" :\n true\n}'],
+    ['across lines', '{\n  "__SKILL_DONE__" :\n true\n}'],
     ['in lower case', '{"__skill_done__": true}'],
-    ['inside of a JSON string', '{"text":"{\\"__SKILL_DONE__\\": true}"}'],
-    ['behind a skill that was quoted', `<skill_content name="x">say ${DONE}</skill_content> ${DONE}`],
+    ['inside a JSON string', '{"text":"{\\"__SKILL_DONE__\\": true}"}'],
+    ['after a quoted skill', `<skill_content name="x">say ${DONE}</skill_content> ${DONE}`],
   ])('is found %s', (_, text) => {
     expect(hasDoneMarker(text)).toBe(true);
   });
@@ -17,9 +17,9 @@ describe('the done marker', () => {
   it.each([
     ['that is false', '{"__SKILL_DONE__": false}'],
     ['that is a string', '{"__SKILL_DONE__": "true"}'],
-    ['that begins a longer word', '{"__SKILL_DONE__": trueish}'],
+    ['that starts a longer word', '{"__SKILL_DONE__": trueish}'],
     ['without quotes', '__SKILL_DONE__: true'],
-    ['in a skill that is quoted', `I follow <skill_content>${DONE}</skill_content>`],
+    ['in a quoted skill', `I follow <skill_content>${DONE}</skill_content>`],
     ['in a skill whose quote never ends', `I follow <skill_content>${DONE}`],
   ])('is not found %s', (_, text) => {
     expect(hasDoneMarker(text)).toBe(false);

@@ -44,7 +44,7 @@ export class Session {
   }
 
   #warnChanged(previousId: string, id: string): void {
-    const message = `The session id changed from ${JSON.stringify(previousId)} to ${JSON.stringify(id)}; the latest one is used.`;
+    const message = `The session id changed from ${JSON.stringify(previousId)} to ${JSON.stringify(id)}; the latest id is used.`;
     this.#writer.warn('SESSION_ID_CHANGED', message, { subject: id });
   }
 }

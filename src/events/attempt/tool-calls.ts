@@ -122,7 +122,7 @@ export class ToolCalls {
   }
 
   #warnUnfinished(id: string, name: string): void {
-    const message = `Tool call ${JSON.stringify(id)} (${name}) was started and never ended.`;
+    const message = `Tool call ${JSON.stringify(id)} (${name}) was started but never ended.`;
     this.#writer.warn('TOOL_CALL_UNFINISHED', message, { subject: id }, { tool_call_id: id });
   }
 }

@@ -113,7 +113,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
       ['binary', Uint8Array.from({ length: 5000 }, (_, index) => (index * 197) % 256)],
       ['brackets', new TextEncoder().encode('[{"a":'.repeat(2000))],
       ['deep nesting', new TextEncoder().encode(`${'['.repeat(5000)}${']'.repeat(5000)}\n`)],
-      ['another program', new TextEncoder().encode('{"hello":"world"}\nplain text\n"string"\n42\nnull\n')],
+      ['another CLI', new TextEncoder().encode('{"hello":"world"}\nplain text\n"string"\n42\nnull\n')],
     ])('tolerates %s', (_, bytes) => {
       const translator = createTranslator({ engine, runId: 'r', attempt: 1, clock: () => 0 });
       const emitted = [...translator.push('stdout', bytes), ...translator.push('stderr', bytes)];

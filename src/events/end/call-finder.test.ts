@@ -17,8 +17,8 @@ it.each([
   ['its name alone', 'touch a.md', 'a.md'],
   ['the end of a longer path', 'cat /w/out/a.md', 'out/a.md'],
   ['a name with blanks', 'touch "my file (1).txt"', 'my file (1).txt'],
-  ['a name beyond ASCII', 'touch 说明', '说明'],
-  ['a name that ends beyond ASCII', 'touch docs/v1-说明', 'docs/v1-说明'],
+  ['a non-ASCII name', 'touch 说明', '说明'],
+  ['a name that ends with non-ASCII characters', 'touch docs/v1-说明', 'docs/v1-说明'],
 ])('a file is found by %s', (_, searchableText, path) => {
   expect(findCallId([createCall('c1', 'ls'), createCall('c2', searchableText)], path)).toBe('c2');
 });

@@ -53,16 +53,16 @@ describe('the order of precedence in interactive mode', () => {
     ['limit before marker', { doneMarker: true, verdict: 'limit' }, 'interrupted', 'RUN_LIMIT_EXCEEDED'],
     ['marker and validated', { doneMarker: true, verdict: 'validated' }, 'completed', 'OUTPUT_VALIDATED'],
     [
-      'marker and an output that failed',
+      'marker and invalid output',
       { doneMarker: true, verdict: 'not_validated' },
       'interrupted',
       'OUTPUT_NOT_VALIDATED',
     ],
     ['a retry before the marker', { doneMarker: true, verdict: 'retry' }, 'unknown', 'OUTPUT_RETRIED'],
-    ['nothing but a validated output', { exitCode: 0, verdict: 'validated' }, 'completed', 'OUTPUT_VALIDATED'],
+    ['nothing but validated output', { exitCode: 0, verdict: 'validated' }, 'completed', 'OUTPUT_VALIDATED'],
     ['nothing but a comment', { exitCode: 0, verdict: 'comment' }, 'completed', 'OUTPUT_DEGRADED_TO_COMMENT'],
     [
-      'an exit code before a validated output',
+      'an exit code before validated output',
       { exitCode: 1, verdict: 'validated' },
       'interrupted',
       'PROCESS_EXIT_NON_ZERO',
@@ -89,7 +89,7 @@ describe('the verdict in auto mode', () => {
     ['no contract and a clean end', { verdict: 'no_contract', exitCode: 0 }, 'completed', 'CLEAN_END'],
     ['no contract and an exit code', { verdict: 'no_contract', exitCode: 3 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
     ['no contract and nothing known', { verdict: 'no_contract' }, 'unknown', 'INSUFFICIENT_EVIDENCE'],
-    ['a comment of a broken process', { verdict: 'comment', exitCode: 2 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
+    ['a comment from a failed process', { verdict: 'comment', exitCode: 2 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
     ['canceled', { verdict: 'canceled', doneMarker: true }, 'interrupted', 'RUN_CANCELED'],
     ['a retry', { verdict: 'retry', exitCode: 0 }, 'unknown', 'OUTPUT_RETRIED'],
     ['never started', { verdict: 'not_started' }, 'interrupted', 'PROCESS_NOT_STARTED'],
@@ -106,7 +106,7 @@ describe('evidence against the outcome', () => {
     ['marker and runtime error', { doneMarker: true, runtimeError: 'x' }],
     ['end signal and exit code', { ...END, exitCode: 2 }],
     ['cancel and marker', { verdict: 'canceled', doneMarker: true }],
-    ['marker and an output that failed', { doneMarker: true, verdict: 'not_validated' }],
+    ['marker and invalid output', { doneMarker: true, verdict: 'not_validated' }],
   ] as const)('%s: a conflict', (_, evidence) => {
     expect(judge('interactive', { ...NO_EVIDENCE, ...evidence }).conflict).not.toBeNull();
   });

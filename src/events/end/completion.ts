@@ -153,11 +153,11 @@ function findFailure({ runtimeError, isAuthError, lastError, exitCode, signal }:
     return {
       category: 'process',
       code: 'PROCESS_SIGNALED',
-      message: `The process was ended by ${signal}.${lastErrorText}`,
+      message: `The process was killed by ${signal}.${lastErrorText}`,
     };
   }
   if (exitCode !== null && exitCode !== 0) {
-    const message = `The process ended with exit code ${exitCode}.${lastErrorText}`;
+    const message = `The process exited with code ${exitCode}.${lastErrorText}`;
     return { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message };
   }
   return null;

@@ -5,9 +5,9 @@ import { defineEngine } from './define-engine.js';
 import type { Engine } from './engine.js';
 import { codexEngine } from './codex/codex-engine.js';
 
-const PARROT: Engine = {
-  name: 'parrot',
-  parser: 'parrot_lines',
+const ECHO_ENGINE: Engine = {
+  name: 'echo',
+  parser: 'echo_lines',
   parserVersion: '1',
   framing: 'text',
   promises: { session: 'never', endSignal: false },
@@ -15,14 +15,14 @@ const PARROT: Engine = {
   readSession: () => null,
   createReader: (report) => ({
     json: () => report.noise(),
-    text: ({ text }) => (text.startsWith('squawk ') ? report.message(text.slice(7)) : report.noise()),
+    text: ({ text }) => (text.startsWith('answer: ') ? report.message(text.slice(8)) : report.noise()),
     end: () => undefined,
   }),
 };
 
 describe('checkEngine', () => {
   it('passes a correct engine', () => {
-    expect(checkEngine(PARROT, [{ stdout: 'tweet\nsquawk Hello\n', stderr: 'x\n', exitCode: 1 }])).toEqual([]);
+    expect(checkEngine(ECHO_ENGINE, [{ stdout: 'starting\nanswer: Hello\n', stderr: 'x\n', exitCode: 1 }])).toEqual([]);
   });
 
   it('passes a built-in engine with a real recording', () => {
@@ -34,33 +34,36 @@ describe('checkEngine', () => {
     let readerCount = 0;
     const createReader: Engine['createReader'] = (report) => {
       readerCount += 1;
-      return { ...PARROT.createReader(report), text: ({ text }) => report.message(`${readerCount} ${text}`) };
+      return { ...ECHO_ENGINE.createReader(report), text: ({ text }) => report.message(`${readerCount} ${text}`) };
     };
-    const problems = checkEngine({ ...PARROT, createReader }, [{ stdout: 'a\n' }]);
+    const problems = checkEngine({ ...ECHO_ENGINE, createReader }, [{ stdout: 'a\n' }]);
     expect(problems).toContain('Recording 0: The events are different if the bytes arrive in chunks of size 1.');
   });
 
   it('accepts a recording whose only event is an engine error', () => {
     const createReader: Engine['createReader'] = (report) => ({
-      ...PARROT.createReader(report),
+      ...ECHO_ENGINE.createReader(report),
       text: ({ text }) => report.engineError({ message: text }),
     });
-    expect(checkEngine({ ...PARROT, createReader }, [{ stderr: 'no seeds\n', exitCode: 1 }])).toEqual([]);
+    expect(checkEngine({ ...ECHO_ENGINE, createReader }, [{ stderr: 'no model\n', exitCode: 1 }])).toEqual([]);
   });
 
   it('reports an engine that recognizes nothing, an engine that throws, and a missing recording', () => {
-    expect(checkEngine(PARROT, [{ stdout: 'tweet\n' }])).toEqual([
+    expect(checkEngine(ECHO_ENGINE, [{ stdout: 'starting\n' }])).toEqual([
       'Recording 0: Nothing was recognized; every frame is raw.',
     ]);
     const text = (): never => {
-      throw new Error('broken wing');
+      throw new Error('broken reader');
     };
-    const broken: Engine = { ...PARROT, createReader: (report) => ({ ...PARROT.createReader(report), text }) };
-    expect(checkEngine(broken, [{ stdout: 'a\n' }])).toEqual(['Recording 0: The engine threw an error: broken wing']);
+    const broken: Engine = {
+      ...ECHO_ENGINE,
+      createReader: (report) => ({ ...ECHO_ENGINE.createReader(report), text }),
+    };
+    expect(checkEngine(broken, [{ stdout: 'a\n' }])).toEqual(['Recording 0: The engine threw an error: broken reader']);
     expect(checkEngine(defineEngine(broken), [{ stdout: 'a\n' }])).toEqual([
-      'Recording 0: The reader threw an error: broken wing',
+      'Recording 0: The reader threw an error: broken reader',
       'Recording 0: Nothing was recognized; every frame is raw.',
     ]);
-    expect(checkEngine(PARROT, [])).toEqual(['No recordings to check the engine with.']);
+    expect(checkEngine(ECHO_ENGINE, [])).toEqual(['No recordings to check the engine with.']);
   });
 });

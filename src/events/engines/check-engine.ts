@@ -25,7 +25,7 @@ const DAMAGED_COPIES = 40;
  * chunking, some of the output is recognized, and damaged input does not make it throw. Returns the problems; an empty list is a pass.
  *
  * @example
- * checkEngine(parrot, [{ stdout: 'squawk Hello\\n' }]) // []
+ * checkEngine(echoEngine, [{ stdout: 'answer: Hello\\n' }]) // []
  */
 export function checkEngine(engine: Engine, recordings: readonly EngineRecording[]): string[] {
   const problems = recordings.length === 0 ? ['No recordings to check the engine with.'] : [];

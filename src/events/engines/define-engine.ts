@@ -14,9 +14,9 @@ const RESERVED = ['auto', 'command'];
  * result to `createTranslator`, `startRun` or `replayRunFolder` as `engines`.
  *
  * @example
- * const parrot = defineEngine({
- *   name: 'parrot',
- *   parser: 'parrot_lines',
+ * const echoEngine = defineEngine({
+ *   name: 'echo',
+ *   parser: 'echo_lines',
  *   parserVersion: '1',
  *   framing: 'text',
  *   promises: { session: 'never', endSignal: false },
@@ -24,7 +24,7 @@ const RESERVED = ['auto', 'command'];
  *   readSession: () => null,
  *   createReader: (report) => ({ json: () => report.noise(), text: (frame) => report.message(frame.text), end: () => undefined }),
  * })
- * createTranslator({ engine: 'parrot', engines: [parrot], runId: 'r1', attempt: 1 })
+ * createTranslator({ engine: 'echo', engines: [echoEngine], runId: 'r1', attempt: 1 })
  */
 export function defineEngine(engine: Engine): Engine {
   const { name, parser } = engine;

@@ -6,13 +6,13 @@ import { ENGINES } from './index.js';
 /** Fields that are omitted on purpose, and why. */
 const OMITTED_FIELDS: readonly { readonly why: string; readonly paths: RegExp }[] = [
   {
-    why: 'the type of the event says the same',
+    why: 'the event type contains the same information',
     paths: /(?:: |\.)(?:type|subtype|role|status|delta|is_error|success)$/u,
   },
-  { why: 'the question has its own id', paths: /^control_request: request_id$/u },
+  { why: 'the request has its own id', paths: /^control_request: request_id$/u },
   { why: 'the event has its own time', paths: /: timestamp$|^document: .*(?:AtMs|[a-z]At)$/u },
   {
-    why: 'the event says the same in its own words',
+    why: 'the event contains the same information in its own words',
     paths: /^document: (?:method|id|params\.(?:thread|turn|item)Id)$/u,
   },
   {
@@ -20,24 +20,24 @@ const OMITTED_FIELDS: readonly { readonly why: string; readonly paths: RegExp }[
     paths: /: (?:uuid|(?:event\.)?message\.id|item\.id|part\.(?:id|messageID)|event\.index)$/u,
   },
   {
-    why: 'the order of the records says the same',
+    why: 'the order of the records contains the same information',
     paths: /^(?:\w+\.\w+): (?:id|parentId|ephemeral|data\.messageId)$/u,
   },
   {
-    why: 'the event has the count under another name',
+    why: 'the event has the count under a different name',
     paths:
       /\.(?:usage|tokens)\.(?:\w+\.)?(?:\w*cache\w*|read|write|\w*reasoning\w*)$|: usage\.(?:cache_write_input|reasoning_output)_tokens$/u,
   },
-  { why: 'the event has the count under another name', paths: /^document: params\.tokenUsage\./u },
+  { why: 'the event has the count under a different name', paths: /^document: params\.tokenUsage\./u },
   { why: 'repeats an item that was printed before', paths: /^document: params\.turn\.(?:id|items\..*)$/u },
   { why: 'no other record refers to it', paths: /^document: params\.item\.id$/u },
   { why: 'a message printed block by block repeats it', paths: /^assistant: message\.usage\./u },
-  { why: 'proves a thought to the provider of the model', paths: /\.signature$/u },
+  { why: 'proves a thought to the model provider', paths: /\.signature$/u },
   {
     why: 'repeats the last message, or the error before it',
     paths: /^result \w+: (?:result|api_error_status)$|^assistant: is_api_error_message$/u,
   },
-  { why: 'in the detail under another name', paths: /: error\.data\.isRetryable$/u },
+  { why: 'in the detail under a different name', paths: /: error\.data\.isRetryable$/u },
 ];
 
 describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as const)('%s records', (engine) => {

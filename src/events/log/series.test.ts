@@ -115,13 +115,13 @@ describe('a damaged line', () => {
     ['an array', '[]'],
     ['another version', JSON.stringify({ ...line, series: 2 })],
     [
-      'more events than a series may have',
+      'more events than a series can have',
       JSON.stringify({ series: 1, count: 1e9, kinds: [{ event: {}, columns: [] }] }),
     ],
     ['more events than its columns have', JSON.stringify({ ...line, count: 65 })],
     ['no kinds', JSON.stringify({ ...line, kinds: [] })],
     [
-      'an order of other kinds',
+      'an order with unknown kinds',
       JSON.stringify({ ...line, kinds: [...line.kinds, ...line.kinds], order: '2'.repeat(64) }),
     ],
     ['no order', JSON.stringify({ ...line, kinds: [...line.kinds, ...line.kinds] })],
@@ -131,7 +131,7 @@ describe('a damaged line', () => {
     ['a path to an object', withColumn({ path: ['data'], values: [[1, 63]] })],
     ['an object as a value', withColumn({ path: ['seq'], values: [{}] })],
     ['a difference that is not a number', withColumn({ path: ['seq'], add: [['1', 63]] })],
-    ['a time beyond all dates', withColumn({ path: ['ts'], ms: [[1e300, 63]] })],
+    ['a time that is out of range', withColumn({ path: ['ts'], ms: [[1e300, 63]] })],
   ])('with %s has no events', (_, text) => {
     expect(decodeLine(text)).toBeUndefined();
   });

@@ -31,11 +31,11 @@ interface Remainder {
  * messages is stored.
  *
  * @example
- * const texts = createStreamedTexts()
- * texts.append('m_1_1', 'Hel')
- * texts.finish('m_1_1', 'Hello') // { rest: 'lo', diverged: false }
+ * const textTracker = createTextTracker()
+ * textTracker.append('m_1_1', 'Hel')
+ * textTracker.finish('m_1_1', 'Hello') // { rest: 'lo', diverged: false }
  */
-export function createStreamedTexts(): StreamedTexts {
+export function createTextTracker(): TextTracker {
   const open = new Map<string, string>();
   return {
     append(id, chunk) {
@@ -54,7 +54,7 @@ export function createStreamedTexts(): StreamedTexts {
   };
 }
 
-interface StreamedTexts {
+interface TextTracker {
   append(id: string, chunk: string): void;
   finish(id: string, complete: string): Remainder;
   clear(): void;

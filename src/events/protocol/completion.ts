@@ -30,24 +30,24 @@ export type Verdict = (typeof VERDICTS)[number];
 /** Reasons why an attempt counts as completed. */
 export const COMPLETED_REASONS = {
   DONE_MARKER_FOUND: 'The agent printed `"__SKILL_DONE__": true` in its answer.',
-  OUTPUT_VALIDATED: 'The output passed the schema of the contract.',
+  OUTPUT_VALIDATED: 'The output passed the contract’s schema.',
   OUTPUT_DEGRADED_TO_COMMENT: 'The output contains no value and is returned as a comment, as the contract allows.',
-  CLEAN_END: 'There is no contract, and the engine ended cleanly.',
+  CLEAN_END: 'There is no contract, and the engine exited cleanly.',
 } as const;
 
 /** Reasons why an attempt counts as failed: the `error.code` of `conversation.failed`. */
 export const FAILURE_CODES = {
-  PROCESS_EXIT_NON_ZERO: 'The process ended with an exit code other than 0.',
-  PROCESS_SIGNALED: 'The process was ended by a signal.',
+  PROCESS_EXIT_NON_ZERO: 'The process exited with a non-zero code.',
+  PROCESS_SIGNALED: 'The process was killed by a signal.',
   ENGINE_RUNTIME_ERROR: 'The engine reported an error that ended its work.',
-  ENGINE_AUTH_FAILED: 'The engine ended because its credentials were refused.',
-  OUTPUT_NOT_VALIDATED: 'The output did not pass the schema of the contract.',
+  ENGINE_AUTH_FAILED: 'The engine stopped because its credentials were rejected.',
+  OUTPUT_NOT_VALIDATED: 'The output did not pass the contract’s schema.',
   RUN_CANCELED: 'The run was canceled by its owner.',
   RUN_TIMED_OUT: 'The run exceeded its time limit.',
   PROCESS_NOT_STARTED: 'The agent could not be started.',
   SANDBOX_UNAVAILABLE: 'The run requires a sandbox, but none is available.',
   SESSION_LOST: 'The run has no session to resume, so the answer cannot be passed to the agent.',
-  PROTOCOL_BROKEN: 'The agent violated the protocol of the conversation.',
+  PROTOCOL_BROKEN: 'The agent violated the conversation protocol.',
   RUN_LIMIT_EXCEEDED: 'The run exceeded one of its limits (bytes, line length, tokens, cost).',
   RUN_STORAGE_EXCEEDED: 'The run exceeded its limit of stored events or bytes.',
   RUN_BUDGET_EXCEEDED: 'The run was stopped because a budget was used up.',
@@ -56,10 +56,9 @@ export const FAILURE_CODES = {
 /** Reasons why an attempt counts as neither completed nor failed. */
 const OPEN_REASONS = {
   TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
-  OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
-  PERMISSION_PENDING:
-    'The agent asked for a permission and waits for an answer; its session is resumed with the answer.',
-  WORKER_LOST: 'The worker was lost while the agent worked; its session is resumed in the next attempt.',
+  OUTPUT_RETRIED: 'The output did not pass the contract’s schema, and the agent is asked again.',
+  PERMISSION_PENDING: 'The agent requested permission and waits for an answer; its session is resumed with the answer.',
+  WORKER_LOST: 'The worker was lost while the agent was working; its session is resumed in the next attempt.',
   INSUFFICIENT_EVIDENCE: 'It is unknown how the attempt ended.',
 } as const;
 

@@ -1,25 +1,25 @@
 /** The diagnostic codes for an agent's output, each with its meaning. A closed list. */
 export const DIAGNOSTIC_CODES = {
   UNPARSED_CONTENT_FELL_BACK_TO_RAW: 'These bytes are not in the engine’s format; they are in a raw event.',
-  LOW_CONFIDENCE_PARSE: 'This is a guess; the confidence says how reliable it is.',
+  LOW_CONFIDENCE_PARSE: 'This is a guess; the confidence indicates how reliable it is.',
   UNKNOWN_EVENT_TYPE: 'The engine printed an unknown type; it is in a raw event.',
   UNKNOWN_FIELD: 'A record of a known type has an unknown field; the event is still emitted.',
   MALFORMED_RECORD: 'A record of a known type lacks required fields; it is in a raw event.',
   TRUNCATED_RECORD: 'A value is truncated.',
   INVALID_UTF8: 'These bytes are not UTF-8; the text has replacement characters, the raw reference has the bytes.',
-  RAW_TEXT_SHORTENED: 'The raw event shows only the beginning of its bytes; the raw reference has them all.',
+  RAW_TEXT_SHORTENED: 'The raw event shows only the start of its bytes; the raw reference covers them all.',
   VALUE_TOO_DEEP: 'A value is nested deeper than the limit; it is in a raw event.',
 
   PTY_STREAM_MISMATCH: 'The terminal and stdout differ; the message reports what was restored or set aside.',
   STREAM_DRIFT_OBSERVED: 'The engine printed its output on an unexpected stream.',
-  INTERLEAVING_UNKNOWN: 'No timing is recorded: stdout, stderr and terminal are read one after the other.',
+  INTERLEAVING_UNKNOWN: 'No timing is recorded: stdout, stderr and the terminal are read one after another.',
   TIMING_INCONSISTENT: 'The recorded timing does not match the recorded bytes; it is used as far as it matches.',
 
   UNKNOWN_ENGINE_PROFILE: 'The engine could not be detected from its output; it is read as plain text.',
-  ENGINE_MISMATCH: 'The output does not look like that of the named engine.',
+  ENGINE_MISMATCH: 'The output does not look like output from the named engine.',
   NO_OUTPUT: 'The agent printed nothing.',
 
-  SESSION_ID_CHANGED: 'The session id changed; the latest one is used.',
+  SESSION_ID_CHANGED: 'The session id changed; the latest id is used.',
   SESSION_ID_MISSING: 'No session id was printed, so the session cannot be resumed.',
   TOOL_CALL_UNFINISHED: 'A tool call was started and its end was never printed.',
   TOOL_CALL_START_MISSING: 'A tool’s result was printed without its start.',
@@ -31,18 +31,18 @@ export const DIAGNOSTIC_CODES = {
   TERMINAL_STATUS_COMPLETION_CONFLICT:
     'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
   INCOMPLETE_STATE_CLASSIFICATION: 'It is unknown how the attempt ended.',
-  OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
+  OUTPUT_RETRIED: 'The output did not pass the contract’s schema, and the agent is asked again.',
   PERMISSION_PENDING:
-    'The process was ended because its permission request has no answer yet; its session is resumed with the answer.',
-  WORKER_LOST: 'The worker was lost while the agent worked; its session is resumed in the next attempt.',
+    'The process was stopped because its permission request has not been answered yet; its session is resumed with the answer.',
+  WORKER_LOST: 'The worker was lost while the agent was working; its session is resumed in the next attempt.',
   DONE_MARKER_REPEATED: 'The done marker was printed more than once.',
 
   TOOL_CALL_DENIED: 'The engine refused a tool call that its permissions do not allow.',
   ENGINE_ERROR: 'The engine reported an error.',
   ENGINE_WARNING: 'The engine reported a problem and continued.',
-  ENGINE_RETRYING: 'A request of the engine failed, and it is retrying.',
+  ENGINE_RETRYING: 'One of the engine’s requests failed, and it is retrying.',
   ENGINE_RATE_LIMIT_HINT: 'The provider’s rate limit slowed the engine down.',
-  ENGINE_AUTH_HINT: 'The provider refused the engine’s credentials. Check them.',
+  ENGINE_AUTH_HINT: 'The provider rejected the engine’s credentials. Check them.',
   ENGINE_DEPRECATION_WARNING: 'The engine reported that something it uses is deprecated.',
   IFLOW_EXECUTION_INFO_PARSE_FAILED: 'The `<Execution Info>` block cannot be parsed.',
 } as const;

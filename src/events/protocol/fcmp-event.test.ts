@@ -14,7 +14,7 @@ const failed: FcmpEvent<'conversation.failed'> = {
   engine: 'gemini',
   type: 'conversation.failed',
   data: {
-    error: { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message: 'gemini ended with exit code 53' },
+    error: { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message: 'gemini exited with code 53' },
     usage: { scope: 'total', input_tokens: 5, output_tokens: 0 },
   },
   meta: { attempt: 1, confidence: 0.9 },
@@ -60,7 +60,7 @@ describe('the FCMP schema', () => {
     ['an unknown type', { ...failed, type: 'raw.pty', data: { text: '' } }],
     ['data of another type', { ...failed, type: 'assistant.message.final' }],
     [
-      'a completion in another state',
+      'a completion in a different state',
       { ...failed, type: 'conversation.completed', data: { state: 'unknown', reason_code: 'CLEAN_END' } },
     ],
     [
@@ -68,7 +68,10 @@ describe('the FCMP schema', () => {
       { ...failed, type: 'conversation.completed', data: { state: 'completed', reason_code: 'RUN_CANCELED' } },
     ],
     ['an unlisted error category', { ...failed, data: { error: { ...failed.data.error, category: 'weather' } } }],
-    ['usage of unknown scope', { ...failed, data: { ...failed.data, usage: { input_tokens: 1, output_tokens: 1 } } }],
+    [
+      'usage with an unknown scope',
+      { ...failed, data: { ...failed.data, usage: { input_tokens: 1, output_tokens: 1 } } },
+    ],
     [
       'usage where an attempt does not end',
       { ...failed, type: 'conversation.started', data: { session_id: 's', usage: failed.data.usage } },

@@ -238,7 +238,7 @@ class MergeTally {
       report.warning('PTY_STREAM_MISMATCH', message);
     }
     if (this.#setAside === 0) return;
-    report.warning('PTY_STREAM_MISMATCH', `Set aside ${countRecords(this.#setAside)} of the terminal: ${explain()}.`);
+    report.warning('PTY_STREAM_MISMATCH', `Set aside ${countRecords(this.#setAside)} from the terminal: ${explain()}.`);
   }
 }
 

@@ -191,7 +191,7 @@ export class StreamTranslator {
   #warnAboutMismatch(): void {
     const other = this.#mismatch.other?.name;
     if (other === undefined) return;
-    const message = `The output does not look like that of "${this.#engine.name}"; it looks like that of "${other}".`;
+    const message = `The output does not look like output from "${this.#engine.name}"; it looks like output from "${other}".`;
     this.#attempt.report.warning('ENGINE_MISMATCH', message, { subject: other });
   }
 

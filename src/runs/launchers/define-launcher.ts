@@ -12,13 +12,13 @@ export type LauncherDefinition = Pick<Launcher, 'engine' | 'program' | 'reads' |
  * `stdin`, as an argument, or in a file in the run folder.
  *
  * @example
- * const parrot = defineLauncher({
- *   engine: 'parrot',
- *   program: 'parrot',
- *   reads: 'parrot',
- *   launch: ({ prompt }) => ({ command: ['parrot', `--say=${prompt}`], env: {} }),
+ * const echoLauncher = defineLauncher({
+ *   engine: 'echo',
+ *   program: 'echo-agent',
+ *   reads: 'echo',
+ *   launch: ({ prompt }) => ({ command: ['echo-agent', `--say=${prompt}`], env: {} }),
  * })
- * startRun({ engine: 'parrot', prompt: 'Hello', workdir }, { data, engines: [parrotEngine], launchers: [parrot] })
+ * startRun({ engine: 'echo', prompt: 'Hello', workdir }, { data, engines: [echoEngine], launchers: [echoLauncher] })
  */
 export function defineLauncher(definition: LauncherDefinition): Launcher {
   const { engine } = definition;

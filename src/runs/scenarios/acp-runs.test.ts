@@ -531,7 +531,7 @@ describe('an agent that misbehaves ends with a code, and its bytes are kept', ()
       'RUN_LIMIT_EXCEEDED',
       /output_bytes/u,
     ],
-    ['dies', [{ exit: 3 }], {}, 'PROCESS_EXIT_NON_ZERO', /exit code 3/u],
+    ['dies', [{ exit: 3 }], {}, 'PROCESS_EXIT_NON_ZERO', /exited with code 3/u],
     ['stops for another reason', [{ end: 'max_tokens' }], {}, 'ENGINE_RUNTIME_ERROR', /max_tokens/u],
     [
       'answers with an error',

@@ -262,8 +262,8 @@ describe.each(ENGINES)('%s', (engine) => {
     it.each([
       ['uses an id twice', [{ asks: [WRITE, WRITE], id: 'x' }], {}, 'PROTOCOL_BROKEN', /twice/u],
       ['floods', [{ flood: 10_000 }], { limits: { output_bytes: 100_000 } }, 'RUN_LIMIT_EXCEEDED', /output_bytes/u],
-      ['dies', [{ exit: 3 }], {}, 'PROCESS_EXIT_NON_ZERO', /exit code 3/u],
-      ['exits while a question is open', [{ ask: WRITE, dies: 4 }], {}, 'PROCESS_EXIT_NON_ZERO', /exit code 4/u],
+      ['dies', [{ exit: 3 }], {}, 'PROCESS_EXIT_NON_ZERO', /exited with code 3/u],
+      ['exits while a question is open', [{ ask: WRITE, dies: 4 }], {}, 'PROCESS_EXIT_NON_ZERO', /exited with code 4/u],
       ['ends its turn with an error', [{ fail: 'quota exceeded' }], {}, 'ENGINE_RUNTIME_ERROR', /quota exceeded/u],
     ] as const)('%s', async (_, steps, spec, code, message) => {
       const { result, file } = await converse(engine, [steps], { spec: { permissions: 'ask', ...spec } });

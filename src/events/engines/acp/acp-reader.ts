@@ -241,8 +241,8 @@ const OPTIONAL_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 const STOP_REASONS: Readonly<Record<string, string>> = {
-  max_tokens: 'The agent stopped at the token limit of its model (max_tokens).',
-  max_turn_requests: 'The agent stopped at its limit of requests in one turn (max_turn_requests).',
+  max_tokens: 'The agent stopped at its model’s token limit (max_tokens).',
+  max_turn_requests: 'The agent stopped at its limit on requests per turn (max_turn_requests).',
   refusal: 'The agent refused to continue (refusal).',
 };
 

@@ -37,8 +37,7 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
       speaker.endBlock();
       return report.status({ status: type });
     case 'error': {
-      const message =
-        getString(getObject(event, 'error') ?? {}, 'message') ?? 'The stream of the model ended with an error.';
+      const message = getString(getObject(event, 'error') ?? {}, 'message') ?? 'The model stream ended with an error.';
       return report.engineError({ message });
     }
     default:

@@ -349,7 +349,7 @@ describe('a record that the agent did not write', () => {
   it.each([
     ['a prompt', user(DONE)],
     ['an echo of a prompt', { ...user(DONE), isReplay: true }],
-    ['text that the program inserted', { ...user([text(DONE)]), isSynthetic: true }],
+    ['text that the CLI inserted', { ...user([text(DONE)]), isSynthetic: true }],
     ['the output of a tool', user([toolResult('t1', DONE)])],
     ['a replayed message', { ...assistant([text(DONE)]), isReplay: true }],
   ])('is not a message from the agent: %s', (_, record) => {
@@ -556,7 +556,7 @@ describe('drift', () => {
     ['the text sent to the agent', { type: 'user', session_id: 's-1' }],
     ['an event', { type: 'stream_event', session_id: 's-1' }],
     ['the id of a call', assistant([{ type: 'tool_use', name: 'Bash', input: {} }])],
-    ['the call of a result', user([{ type: 'tool_result', content: 'x' }])],
+    ["a result's call", user([{ type: 'tool_result', content: 'x' }])],
   ])('is reported: a record without %s is malformed', (_, record) => {
     const translated = read(init(), record);
     expect(translated.warnings).toContain('MALFORMED_RECORD');

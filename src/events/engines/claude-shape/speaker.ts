@@ -19,7 +19,7 @@ export class Speaker {
   readonly #parent: string | null;
   readonly #options: { readonly key: string; readonly parent: string | null };
   readonly #nextThought: () => string;
-  readonly #reported = new ReportedTexts();
+  readonly #reported = new ReportedBlocks();
   #open: OpenBlock | null = null;
   #lastMessageId: string | null = null;
 
@@ -113,48 +113,48 @@ function withId(id: string | null): { id: string } | undefined {
   return id === null ? undefined : { id };
 }
 
-/** Limit on reported texts whose complete block might still be printed. */
+/** Limit on reported blocks that might still be printed in full. */
 const MAX_UNCONFIRMED = 8;
-/** Limit on stored texts per message. */
-const MAX_TEXTS = 256;
+/** Limit on stored blocks per message. */
+const MAX_BLOCKS = 256;
 
-/** A speaker's recent texts, to detect repeats. */
-class ReportedTexts {
+/** The text of a speaker's recent blocks, to detect repeats. */
+class ReportedBlocks {
   #messageId: string | null = null;
-  #texts: string[] = [];
-  #unconfirmedTexts: string[] = [];
+  #blocks: string[] = [];
+  #unconfirmedBlocks: string[] = [];
 
   /** Starts a message, or continues the current one if it has this id. */
   enterMessage(id: string | null): void {
-    if (id !== null && id === this.#messageId && this.#texts.length < MAX_TEXTS) return;
+    if (id !== null && id === this.#messageId && this.#blocks.length < MAX_BLOCKS) return;
     this.#messageId = id;
-    this.#texts = [];
+    this.#blocks = [];
   }
 
   add(text: string): void {
-    this.#texts.push(text);
+    this.#blocks.push(text);
   }
 
   /** Whether this is the text of the last message: its last block, or all blocks. */
   isLastMessage(text: string): boolean {
-    return this.#texts.at(-1) === text || this.#texts.join('') === text || this.#texts.join('\n') === text;
+    return this.#blocks.at(-1) === text || this.#blocks.join('') === text || this.#blocks.join('\n') === text;
   }
 
   /** Records that text was reported and might be printed again as a block. */
   expectRepeat(text: string): void {
-    this.#unconfirmedTexts.push(text);
-    if (this.#unconfirmedTexts.length > MAX_UNCONFIRMED) this.#unconfirmedTexts.shift();
+    this.#unconfirmedBlocks.push(text);
+    if (this.#unconfirmedBlocks.length > MAX_UNCONFIRMED) this.#unconfirmedBlocks.shift();
   }
 
   /** Whether a block repeats reported text; each report is matched once. */
   takeExpectedRepeat(text: string): boolean {
-    const known = this.#unconfirmedTexts.indexOf(text);
-    if (known >= 0) this.#unconfirmedTexts.splice(known, 1);
+    const known = this.#unconfirmedBlocks.indexOf(text);
+    if (known >= 0) this.#unconfirmedBlocks.splice(known, 1);
     return known >= 0;
   }
 
-  /** Drops the texts that were not printed again. */
+  /** Drops the blocks that were not printed again. */
   dropUnconfirmed(): void {
-    this.#unconfirmedTexts = [];
+    this.#unconfirmedBlocks = [];
   }
 }

@@ -324,8 +324,8 @@ describe('gemini is recognized', () => {
     ['a message', delta('x'), 0.7],
     ['a document', JSON.parse(document('x')) as object, 1],
     ['an error document', JSON.parse(errorDocument) as object, 0.7],
-    ['an error of the server, as the log quotes it', { error: { code: 429, message: 'm', status: 's' } }, 0],
-    ['another program', { type: 'thread.started', thread_id: 't' }, 0],
+    ['a server error, as the log quotes it', { error: { code: 429, message: 'm', status: 's' } }, 0],
+    ['another CLI', { type: 'thread.started', thread_id: 't' }, 0],
   ])('by %s', (_, value, score) => {
     expect(geminiEngine.detect(value)).toBe(score);
   });

@@ -305,7 +305,7 @@ describe('opencode is recognized', () => {
     ['a record', start, 1],
     ['a record of a new type', record('snapshot', {}), 0.5],
     ['a record without a session', { ...start, sessionID: '' }, 0],
-    ['another program', { type: 'text', text: 'hi' }, 0],
+    ['another CLI', { type: 'text', text: 'hi' }, 0],
   ])('by %s', (_, value, score) => {
     expect(opencodeEngine.detect(value)).toBe(score);
   });

@@ -1,5 +1,5 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
-import { toReasoningId, toToolCallId, projectAll, createStreamedTexts, formatToolResult } from '../projection.js';
+import { toReasoningId, toToolCallId, projectAll, createTextTracker, formatToolResult } from '../projection.js';
 import type { Projection } from '../projection.js';
 import type { AcpMeta, AcpSessionNotification, AcpToolContent, AcpUpdate, ToolKind } from './acp-update.js';
 
@@ -24,14 +24,14 @@ export function toAcp(events: Iterable<FcmpEvent>): AcpSessionNotification[] {
  * for await (const event of fcmpEvents) send(projection.push(event))
  */
 export function createAcpProjection(): Projection<AcpSessionNotification> {
-  const texts = createStreamedTexts();
+  const textTracker = createTextTracker();
   const openCalls = new Set<string>();
   let sessionId = '';
   let attempt = 0;
 
   /** Ends open calls as failed: a call whose end was never printed cannot have succeeded. */
   function closeAttempt(): AcpUpdate[] {
-    texts.clear();
+    textTracker.clear();
     const closing = [...openCalls].map((toolCallId): AcpUpdate => ({
       sessionUpdate: 'tool_call_update',
       toolCallId,
@@ -42,7 +42,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
   }
 
   function projectMessage(data: FcmpData<'assistant.message.final'>, event: FcmpEvent): AcpUpdate[] {
-    const { rest, diverged } = texts.finish(data.message_id, data.text);
+    const { rest, diverged } = textTracker.finish(data.message_id, data.text);
     const updates: AcpUpdate[] = [];
     if (rest !== '') updates.push(createChunk('agent_message_chunk', data.message_id, rest, data.parent_tool_call_id));
     if (diverged || data.structured_payload !== undefined) updates.push(toInfoUpdate(event));
@@ -51,8 +51,8 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
 
   function projectThought(data: FcmpData<'assistant.reasoning'>, event: FcmpEvent): AcpUpdate[] {
     const messageId = toReasoningId(data, { attempt, seq: event.seq });
-    if (data.partial === true) texts.append(messageId, data.text);
-    const text = data.partial === true ? data.text : texts.finish(messageId, data.text).rest;
+    if (data.partial === true) textTracker.append(messageId, data.text);
+    const text = data.partial === true ? data.text : textTracker.finish(messageId, data.text).rest;
     return text === '' ? [] : [createChunk('agent_thought_chunk', messageId, text, data.parent_tool_call_id)];
   }
 
@@ -93,7 +93,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
       case 'assistant.message.delta': {
         const { message_id, text, parent_tool_call_id } = event.data;
         if (text === '') return [];
-        texts.append(message_id, text);
+        textTracker.append(message_id, text);
         return [createChunk('agent_message_chunk', message_id, text, parent_tool_call_id)];
       }
       case 'assistant.message.final':

@@ -1,5 +1,5 @@
 import type { FcmpData } from '../../protocol/fcmp-event.js';
-import { toReasoningId, createStreamedTexts, toToolCallId, formatToolResult } from '../projection.js';
+import { toReasoningId, createTextTracker, toToolCallId, formatToolResult } from '../projection.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 
 /** An event's attempt, number and time. */
@@ -70,7 +70,7 @@ export class OpenParts {
 export class TextParts {
   readonly #open: OpenParts;
   readonly #subagents: Subagents;
-  readonly #texts = createStreamedTexts();
+  readonly #textTracker = createTextTracker();
 
   constructor(open: OpenParts, subagents: Subagents) {
     this.#open = open;
@@ -83,7 +83,7 @@ export class TextParts {
     const by = this.#openMessage(data.message_id, data.parent_tool_call_id, at, out);
     const { timestamp } = at;
     out.push({ type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId: data.message_id, delta: data.text, ...by });
-    this.#texts.append(toMessageKey(data.message_id), data.text);
+    this.#textTracker.append(toMessageKey(data.message_id), data.text);
     return out;
   }
 
@@ -93,7 +93,7 @@ export class TextParts {
     const messageId = data.message_id;
     const key = toMessageKey(messageId);
     const by = this.#openMessage(messageId, data.parent_tool_call_id, at, out);
-    const { rest, diverged } = this.#texts.finish(key, data.text);
+    const { rest, diverged } = this.#textTracker.finish(key, data.text);
     if (rest !== '') out.push({ type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId, delta: rest, ...by });
     out.push(...this.#open.close(key, timestamp));
     if (diverged || data.structured_payload !== undefined) {
@@ -110,8 +110,8 @@ export class TextParts {
     const messageId = toReasoningId(data, at);
     const key = toReasoningKey(messageId);
     const by = this.#openReasoning(messageId, data.parent_tool_call_id, at, out);
-    if (isChunk) this.#texts.append(key, data.text);
-    const delta = isChunk ? data.text : this.#texts.finish(key, data.text).rest;
+    if (isChunk) this.#textTracker.append(key, data.text);
+    const delta = isChunk ? data.text : this.#textTracker.finish(key, data.text).rest;
     if (delta !== '') out.push({ type: 'REASONING_MESSAGE_CONTENT', timestamp, messageId, delta, ...by });
     if (!isChunk) out.push(...this.#open.close(key, timestamp));
     return out;
