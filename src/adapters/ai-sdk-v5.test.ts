@@ -31,8 +31,8 @@ const model = new MockLanguageModelV2({
 
 describe('the adapters with version 5 of the AI SDK', () => {
   it('repair an answer while it streams', async () => {
-    const wrapped = wrapLanguageModel({ model, middleware: jsonMiddleware() });
-    const { partialObjectStream, object } = streamObject({ model: wrapped, schema: Dose, prompt: 'Which dose?' });
+    const wrappedModel = wrapLanguageModel({ model, middleware: jsonMiddleware() });
+    const { partialObjectStream, object } = streamObject({ model: wrappedModel, schema: Dose, prompt: 'Which dose?' });
     const partials: unknown[] = [];
     for await (const partial of partialObjectStream) partials.push(partial);
     expect(partials).toContainEqual({ drug: expect.stringMatching(/^ibu/) });

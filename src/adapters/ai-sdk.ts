@@ -28,8 +28,8 @@ export function repairText(
   options: RepairOptions = {},
 ): (failure: { readonly text: string }) => Promise<string | null> {
   return async ({ text }) => {
-    const validating = schema === undefined ? undefined : await toValidatingSchema(schema);
-    return writeValue(await parseAsync(text, validating, options));
+    const validatingSchema = schema === undefined ? undefined : await toValidatingSchema(schema);
+    return writeValue(await parseAsync(text, validatingSchema, options));
   };
 }
 

@@ -65,23 +65,23 @@ export function useJsonStream<T, Input = T>(
     const stream = createJsonStream(latest.current.schema, latest.current.options);
     let timer: ReturnType<typeof setTimeout> | undefined;
     // A replaced stream must not update the state, which belongs to the new stream.
-    const show = (state: Partial<Reading<T, Input>>): void => {
+    const update = (state: Partial<Reading<T, Input>>): void => {
       clearTimeout(timer);
       timer = undefined;
       if (activeController.current !== controller) return;
       setReading((previous) => ({ ...previous, ...state }));
     };
-    show({ value: undefined, result: undefined, status: 'streaming', error: undefined });
+    update({ value: undefined, result: undefined, status: 'streaming', error: undefined });
     try {
       await readUntil(signal, source, (chunk) => {
         const { changed, result } = stream.push(chunk);
-        if (changed.length > 0) timer ??= setTimeout(() => show({ value: stream.copy() }), FRAME_MS);
+        if (changed.length > 0) timer ??= setTimeout(() => update({ value: stream.copy() }), FRAME_MS);
         return result !== undefined;
       });
-      if (signal.aborted) return show({ value: stream.copy(), status: 'idle' });
-      show({ result: stream.end(), value: stream.copy(), status: 'done' });
+      if (signal.aborted) return update({ value: stream.copy(), status: 'idle' });
+      update({ result: stream.end(), value: stream.copy(), status: 'done' });
     } catch (error) {
-      show({ value: stream.copy(), status: 'failed', error });
+      update({ value: stream.copy(), status: 'failed', error });
     } finally {
       clearTimeout(timer);
     }

@@ -61,7 +61,7 @@ describe('a translator that is drained before it is ended', () => {
   it.each(['codex', 'auto'] as const)('reports the same events, the last output first (%s)', (engine) => {
     const bytes = toBytes([codex.thread(), codex.message('hello')]).subarray(0, -1);
     const [drained, ended] = [createTranslator({ engine, ...start }), createTranslator({ engine, ...start })];
-    const pushed = drained.push('stdout', bytes);
+    const pushedEvents = drained.push('stdout', bytes);
     const { events, ...state } = drained.drain();
     expect(state).toEqual({
       doneMarker: false,
@@ -70,7 +70,10 @@ describe('a translator that is drained before it is ended', () => {
       sessionId: 'thread-1',
       usage: null,
     });
-    expect([...pushed, ...events, ...drained.end(end)]).toEqual([...ended.push('stdout', bytes), ...ended.end(end)]);
+    expect([...pushedEvents, ...events, ...drained.end(end)]).toEqual([
+      ...ended.push('stdout', bytes),
+      ...ended.end(end),
+    ]);
     expect(events.some(({ event }) => 'type' in event && event.type === 'assistant.message.final')).toBe(true);
   });
 
@@ -469,15 +472,15 @@ describe('engine: auto', () => {
 
   it('emits the same events however the bytes are split', () => {
     const bytes = toBytes(['noise', codex.thread(), codex.turn, codex.message('hi'), codex.completed()]);
-    const cut = (size: number) => {
+    const translateInChunks = (size: number) => {
       const translator = createTranslator({ engine: 'auto', runId: 'r', attempt: 1, clock: () => 0 });
       const emitted = [];
       for (let at = 0; at < bytes.length; at += size)
         emitted.push(...translator.push('stdout', bytes.subarray(at, at + size)));
       return [...emitted, ...translator.end({ exitCode: 0, signal: null })];
     };
-    expect(cut(1)).toEqual(cut(bytes.length));
-    expect(cut(17)).toEqual(cut(bytes.length));
+    expect(translateInChunks(1)).toEqual(translateInChunks(bytes.length));
+    expect(translateInChunks(17)).toEqual(translateInChunks(bytes.length));
   });
 
   it('ends an attempt that has changed more files than a function call can have arguments', () => {

@@ -81,12 +81,12 @@ export function createTranslator(options: TranslatorOptions): Translator {
     clock = Date.now,
     engines = [],
   } = options;
-  const known = [...engines, ...Object.values(ENGINES)];
+  const knownEngines = [...engines, ...Object.values(ENGINES)];
   const start = { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom, terminalOnly, isGuess: false };
   const translator =
     options.engine === 'auto'
-      ? new DetectingTranslator(known, genericEngine, start)
-      : new StreamTranslator(findEngine(options.engine, known), known, start);
+      ? new DetectingTranslator(knownEngines, genericEngine, start)
+      : new StreamTranslator(findEngine(options.engine, knownEngines), knownEngines, start);
   let hasEnded = false;
   let isDrained = false;
   return {

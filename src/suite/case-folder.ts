@@ -194,10 +194,10 @@ async function readJson(folder: string, file: string): Promise<unknown> {
 }
 
 function checkShape<T>(schema: StandardSchema<unknown, T>, value: unknown, path: string): T {
-  const checked = schema['~standard'].validate(value);
-  if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
-  if (checked.issues === undefined) return checked.value;
-  const [issue] = checked.issues;
+  const validated = schema['~standard'].validate(value);
+  if (validated instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
+  if (validated.issues === undefined) return validated.value;
+  const [issue] = validated.issues;
   const property = (issue?.path ?? []).map(String).join('.');
   const problem =
     value === undefined ? 'is missing' : `is invalid: ${property === '' ? '' : `${property}: `}${issue?.message ?? ''}`;

@@ -122,7 +122,7 @@ async function buildCase(
     ...(contract === undefined ? {} : { contract: rules }),
     ...omitUndefined({ verdict, note }),
   };
-  const masked = [
+  const maskedFiles = [
     toFile(CASE_FILES.details, record),
     ...(schema === undefined ? [] : [toFile(CASE_FILES.schema, schema)]),
     // Git must not convert line endings of these files, or ignore them like other logs.
@@ -130,13 +130,16 @@ async function buildCase(
     { path: '.gitignore', bytes: Buffer.from('!*\n') },
     ...files,
   ].map(({ path, bytes }) => ({ path, bytes: secrets.mask(bytes) }));
-  const total = masked.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const total = maskedFiles.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (total > CASE_BYTES) {
     const message = `The case would be ${total} bytes, but the limit is ${CASE_BYTES}. Add a shorter run, or copy this run with sluice export.`;
     throw new SuiteError('CASE_TOO_LARGE', message);
   }
-  const expected = await assessFiles(masked, record, schema);
-  const allFiles = [...masked, { path: CASE_FILES.expected, bytes: secrets.mask(Buffer.from(formatJson(expected))) }];
+  const expected = await assessFiles(maskedFiles, record, schema);
+  const allFiles = [
+    ...maskedFiles,
+    { path: CASE_FILES.expected, bytes: secrets.mask(Buffer.from(formatJson(expected))) },
+  ];
   return { name, files: allFiles, details: record, expected };
 }
 

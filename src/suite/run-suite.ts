@@ -108,10 +108,10 @@ export async function acceptCases(options: SuiteOptions): Promise<readonly CaseR
       `No case was accepted, because "${brokenCase.name}" cannot be read: ${brokenCase.problem ?? ''}`,
     );
   }
-  const changed = reports.filter(({ status }) => status === 'changed');
-  for (const { name } of changed) {
+  const changedReports = reports.filter(({ status }) => status === 'changed');
+  for (const { name } of changedReports) {
     const suiteCase = await openCase(options.suite, name);
     await writeExpected(suiteCase, await assessCase(suiteCase));
   }
-  return changed;
+  return changedReports;
 }

@@ -37,9 +37,9 @@ describe('a thread pool', () => {
 
   it('stops a task that never returns, and continues with the next', async () => {
     const pool = openPool({ taskMs: 5000 });
-    const endless = pool.run('loop', 'a');
+    const endlessTask = pool.run('loop', 'a');
     const next = pool.run('next', 'a');
-    await expect(endless).rejects.toMatchObject({ reason: 'timed_out' });
+    await expect(endlessTask).rejects.toMatchObject({ reason: 'timed_out' });
     expect(await next).toBe('next 0');
   });
 
@@ -51,13 +51,13 @@ describe('a thread pool', () => {
 
   it('rejects tasks when its queue is full, and when one caller uses half of it', async () => {
     const pool = openPool({ queue: 8 });
-    const running = pool.run('loop', 'greedy');
-    const waiting = [1, 2, 3, 4].map(async (task) => pool.run(String(task), 'greedy'));
+    const runningTask = pool.run('loop', 'greedy');
+    const waitingTasks = [1, 2, 3, 4].map(async (task) => pool.run(String(task), 'greedy'));
     await expect(pool.run('five', 'greedy')).rejects.toMatchObject({ reason: 'busy' });
-    const others = ['b', 'c'].flatMap((key) => [pool.run(key, key), pool.run(key, key)]);
+    const otherTasks = ['b', 'c'].flatMap((key) => [pool.run(key, key), pool.run(key, key)]);
     await expect(pool.run('late', 'e')).rejects.toMatchObject({ reason: 'busy' });
     pool.close();
-    const outcomes = await Promise.allSettled([running, ...waiting, ...others]);
+    const outcomes = await Promise.allSettled([runningTask, ...waitingTasks, ...otherTasks]);
     expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 'rejected'));
   });
 

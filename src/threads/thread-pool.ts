@@ -48,16 +48,16 @@ const IDLE_MS = 30_000;
 /** Creates a pool. Threads are started on demand; idle threads do not keep the process alive. */
 export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): ThreadPool<Task, Reply> {
   const { threads: maxThreads, queue: queueSize } = options;
-  const waiting = createFairQueue(queueSize);
+  const jobQueue = createFairQueue(queueSize);
   const threads = new Set<Thread>();
 
   function startNext(): void {
     for (;;) {
-      const idle = [...threads].find(({ isIdle }) => isIdle);
-      if (idle === undefined && threads.size >= maxThreads) return;
-      const job = waiting.take();
+      const idleThread = [...threads].find(({ isIdle }) => isIdle);
+      if (idleThread === undefined && threads.size >= maxThreads) return;
+      const job = jobQueue.take();
       if (job === undefined) return;
-      (idle ?? addThread()).perform(job);
+      (idleThread ?? addThread()).perform(job);
     }
   }
 
@@ -76,13 +76,13 @@ export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): Threa
   return {
     run: async (task, key) =>
       new Promise<Reply>((resolve, reject) => {
-        if (waiting.add({ task, key, resolve, reject })) startNext();
+        if (jobQueue.add({ task, key, resolve, reject })) startNext();
         else reject(new ThreadError('busy', 'Too many tasks are waiting. Try again in a few seconds.'));
       }),
     close() {
-      const closed = new ThreadError('busy', 'The thread pool was closed.');
-      for (let job = waiting.take(); job !== undefined; job = waiting.take()) job.reject(closed);
-      for (const thread of threads) thread.end(closed);
+      const closedError = new ThreadError('busy', 'The thread pool was closed.');
+      for (let job = jobQueue.take(); job !== undefined; job = jobQueue.take()) job.reject(closedError);
+      for (const thread of threads) thread.end(closedError);
     },
   };
 }
@@ -159,12 +159,12 @@ function startThread(
   worker.on('messageerror', crash);
   worker.on('exit', (code) => crash(new Error(`The thread exited with code ${code}.`)));
   worker.on('message', (reply: ThreadReply) => {
-    const finished = job;
+    const finishedJob = job;
     clearTimeout(timer);
     if (hasEnded) return;
     becomeIdle();
-    if ('error' in reply) finished?.reject(reply.error);
-    else finished?.resolve(reply.reply as never);
+    if ('error' in reply) finishedJob?.reject(reply.error);
+    else finishedJob?.resolve(reply.reply as never);
     onIdle();
   });
 

@@ -41,9 +41,9 @@ describe('tool calls', () => {
 
   it('are started once, even if thousands are started before they end', () => {
     const ids = Array.from({ length: 4100 }, (_, index) => `c${index}`);
-    const ends = ids.map((id) => ({ type: 'item.completed', item: { id, type: 'command_execution' } }));
+    const endRecords = ids.map((id) => ({ type: 'item.completed', item: { id, type: 'command_execution' } }));
     const { emitted, warnings, of } = translateLines({
-      stdout: [codex.thread(), ...ids.map((id) => codex.command('started', id)), ...ends, codex.completed()],
+      stdout: [codex.thread(), ...ids.map((id) => codex.command('started', id)), ...endRecords, codex.completed()],
     });
     expectOrderly(emitted);
     expect(new Set(of('assistant.tool_call').map(({ name }) => name))).toEqual(new Set(['command_execution']));

@@ -40,14 +40,14 @@ export class ToolCalls {
   }
 
   start(call: ToolReport): void {
-    const known = this.#find(call.id);
-    const merged = merge(known, call);
+    const existing = this.#find(call.id);
+    const merged = merge(existing, call);
     this.#reducedCalls.delete(call.id);
     this.#open.set(call.id, merged);
     if (this.#open.size > MAX_OPEN) this.#reduceOldest();
-    if (known?.input === undefined) this.#addFileCall(call, merged.name);
+    if (existing?.input === undefined) this.#addFileCall(call, merged.name);
     // Some engines repeat a start when they complete its input.
-    if (known !== undefined) return;
+    if (existing !== undefined) return;
     this.#hasAny = true;
     this.#writer.write('tool.call.started', toCallData(call.id, merged), { tool_call_id: call.id });
   }
@@ -86,11 +86,11 @@ export class ToolCalls {
       this.start(call);
       if (call.startDerived !== true) this.#warnStartMissing(call.id);
     }
-    const known = this.#find(call.id);
-    const merged = merge(known, call);
+    const existing = this.#find(call.id);
+    const merged = merge(existing, call);
     this.#open.delete(call.id);
     this.#reducedCalls.delete(call.id);
-    if (known?.input === undefined) this.#addFileCall(call, merged.name);
+    if (existing?.input === undefined) this.#addFileCall(call, merged.name);
     return merged;
   }
 

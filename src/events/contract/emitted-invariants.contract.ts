@@ -55,11 +55,11 @@ function expectOneOf(type: string | undefined, types: readonly string[]): void {
 }
 
 function expectFinalsOnce(fcmp: readonly FcmpEvent[]): void {
-  const closed = new Set<string>();
+  const finalIds = new Set<string>();
   for (const event of fcmp) {
     if (event.type !== 'assistant.message.delta' && event.type !== 'assistant.message.final') continue;
-    expect(closed, 'a message continues after its final').not.toContain(event.data.message_id);
-    if (event.type === 'assistant.message.final') closed.add(event.data.message_id);
+    expect(finalIds, 'a message continues after its final').not.toContain(event.data.message_id);
+    if (event.type === 'assistant.message.final') finalIds.add(event.data.message_id);
   }
 }
 

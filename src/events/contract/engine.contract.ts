@@ -127,9 +127,9 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
 
 function groupByAttempt(emitted: readonly Emitted[]): ReadonlyMap<number, readonly Emitted[]> {
   const attempts = new Map<number, Emitted[]>();
-  for (const one of emitted) {
-    const number = one.protocol === 'rasp' ? one.event.attempt_number : one.event.meta.attempt;
-    attempts.set(number, [...(attempts.get(number) ?? []), one]);
+  for (const item of emitted) {
+    const number = item.protocol === 'rasp' ? item.event.attempt_number : item.event.meta.attempt;
+    attempts.set(number, [...(attempts.get(number) ?? []), item]);
   }
   return attempts;
 }

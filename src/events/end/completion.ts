@@ -36,8 +36,8 @@ export type Judgement = {
  * output, the attempt has failed, because there is no value.
  */
 export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
-  const stopped = judgeStop(evidence);
-  if (stopped !== null) return stopped;
+  const stopJudgement = judgeStop(evidence);
+  if (stopJudgement !== null) return stopJudgement;
   if (evidence.verdict === 'retry') return RETRY_JUDGEMENT;
   if (evidence.verdict === 'held') return HELD_JUDGEMENT;
   if (evidence.verdict === 'worker_lost') return WORKER_LOST_JUDGEMENT;

@@ -58,8 +58,8 @@ function* checkRecording(engine: Engine, recording: EngineRecording): Generator<
   if (!isRecognized) yield 'Nothing was recognized; every frame is raw.';
   const isSmall = bytes.stdout.length + bytes.stderr.length <= MAX_BYTES;
   for (const size of isSmall ? [1, 7, 4096] : [4096]) {
-    const cut = translate(engine, bytes, exitCode, size);
-    if (JSON.stringify(cut.emitted) !== JSON.stringify(complete.emitted))
+    const chunked = translate(engine, bytes, exitCode, size);
+    if (JSON.stringify(chunked.emitted) !== JSON.stringify(complete.emitted))
       yield `The events are different if the bytes arrive in chunks of size ${size}.`;
   }
   for (let seed = 1; seed <= DAMAGED_COPIES; seed += 1) {

@@ -171,15 +171,15 @@ describe('text', () => {
     const longLine = encoder.encode(`{"type":"b"} ${'x'.repeat(1 << 20)}?\n`);
     longLine[longLine.indexOf(0x3f)] = 0xff;
     const bytes = encoder.encode('{"type":\n');
-    const whole = new Uint8Array(bytes.length + longLine.length + 13);
-    whole.set(bytes);
-    whole.set(longLine, bytes.length);
-    whole.set(encoder.encode('{"type":"c"}\n'), bytes.length + longLine.length);
-    for (const size of [whole.length, 100_000]) {
-      expect(readFrames(whole, { size }).map(({ kind, from, to, encoding }) => [kind, from, to, encoding])).toEqual([
+    const allBytes = new Uint8Array(bytes.length + longLine.length + 13);
+    allBytes.set(bytes);
+    allBytes.set(longLine, bytes.length);
+    allBytes.set(encoder.encode('{"type":"c"}\n'), bytes.length + longLine.length);
+    for (const size of [allBytes.length, 100_000]) {
+      expect(readFrames(allBytes, { size }).map(({ kind, from, to, encoding }) => [kind, from, to, encoding])).toEqual([
         ['text', 0, 9, 'utf-8'],
         ['text', 9, 9 + longLine.length, 'binary'],
-        ['json', 9 + longLine.length, whole.length, 'utf-8'],
+        ['json', 9 + longLine.length, allBytes.length, 'utf-8'],
       ]);
     }
   });
@@ -308,14 +308,14 @@ describe('every stream', () => {
 
   it('keeps every record that a damaged byte does not affect', () => {
     const records = Array.from({ length: 12 }, (_, index) => `{"type":"t${index}","text":"a \\"quoted\\" {word}"}\n`);
-    const whole = encoder.encode(records.join(''));
+    const allBytes = encoder.encode(records.join(''));
     fc.assert(
-      fc.property(fc.nat(whole.length - 1), fc.nat(255), (at, byte) => {
-        const damaged = whole.slice();
+      fc.property(fc.nat(allBytes.length - 1), fc.nat(255), (at, byte) => {
+        const damaged = allBytes.slice();
         damaged[at] = byte;
         const frameTexts = new Set(readFrames(damaged).map(({ text }) => text));
         // A damaged line end also affects the next line.
-        const undamaged = readFrames(whole).filter(({ from, to }) => at < from - 1 || at >= to);
+        const undamaged = readFrames(allBytes).filter(({ from, to }) => at < from - 1 || at >= to);
         expect(undamaged.filter(({ text }) => !frameTexts.has(text))).toEqual([]);
       }),
       { numRuns: 500 },

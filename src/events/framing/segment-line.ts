@@ -45,7 +45,7 @@ export function segmentLine(text: string, recognizes: (value: object) => boolean
 
   while (covered < text.length) {
     const start = skip(LOG_PREFIX, text, skip(BLANK, text, covered));
-    let found: FoundValue | null = null;
+    let foundValue: FoundValue | null = null;
     if ((text[start] === '{' || text[start] === '[') && budget.failures > 0) {
       const scanner = new JsonScanner();
       const scan = scanner.scan(text, start);
@@ -53,24 +53,24 @@ export function segmentLine(text: string, recognizes: (value: object) => boolean
         return { segments, open: { start: covered, valueStart: start, scanner } };
       if (scan.kind === 'open') problem = 'truncated';
       else if (scan.kind === 'broken') problem = scan.tooDeep ? 'too_deep' : problem;
-      else found = readValue(text, start, scan.end);
-      if (found === null) budget.failures -= 1;
+      else foundValue = readValue(text, start, scan.end);
+      if (foundValue === null) budget.failures -= 1;
     }
-    if (found === null) {
-      found = findEmbedded(text, start + 1, recognizes, budget);
-      const end = found?.start ?? text.length;
+    if (foundValue === null) {
+      foundValue = findEmbedded(text, start + 1, recognizes, budget);
+      const end = foundValue?.start ?? text.length;
       segments.push({ kind: 'text', start: covered, end, problem });
       covered = end;
     }
-    if (found !== null) {
+    if (foundValue !== null) {
       // Blanks at the end of the line do not get a separate frame.
-      const end = isBlank(text, found.end) ? text.length : found.end;
+      const end = isBlank(text, foundValue.end) ? text.length : foundValue.end;
       segments.push({
         kind: 'json',
         start: covered,
         end,
-        text: text.slice(found.start, found.end),
-        value: found.value,
+        text: text.slice(foundValue.start, foundValue.end),
+        value: foundValue.value,
       });
       covered = end;
     }
@@ -99,8 +99,8 @@ function findEmbedded(
   let start = text.indexOf('{"', from);
   for (; start >= 0 && budget.failures > 0; budget.failures--) {
     const scan = new JsonScanner().scan(text, start);
-    const found = scan.kind === 'complete' ? readValue(text, start, scan.end) : null;
-    if (found !== null && recognizes(found.value)) return found;
+    const foundValue = scan.kind === 'complete' ? readValue(text, start, scan.end) : null;
+    if (foundValue !== null && recognizes(foundValue.value)) return foundValue;
     start = text.indexOf('{"', start + 1);
   }
   return null;

@@ -45,9 +45,9 @@ function fitText(text: string, budget: number): string {
     const last = text.charCodeAt(length - 1);
     // Half of a surrogate pair is not valid text.
     const end = last >= 0xd8_00 && last <= 0xdb_ff ? length - 1 : length;
-    const cut = `${text.slice(0, end)}${ELLIPSIS}`;
-    const excess = measure(JSON.stringify(cut)) - budget;
-    if (excess <= 0 || length === 0) return cut;
+    const shortened = `${text.slice(0, end)}${ELLIPSIS}`;
+    const excess = measure(JSON.stringify(shortened)) - budget;
+    if (excess <= 0 || length === 0) return shortened;
     length = Math.max(0, length - Math.max(1, Math.ceil(excess / 6)));
   }
 }

@@ -231,9 +231,9 @@ export class EventWriter {
   addDetail(rest: Readonly<Record<string, unknown>>): void {
     // Starts at the mark: a chunk can have a hundred thousand frames.
     for (let index = this.#markedLength; index < this.#out.length; index += 1) {
-      const written = this.#out[index];
-      if (written?.protocol !== 'rasp' || !canHaveDetail(written.event)) continue;
-      const { event } = written;
+      const writtenEvent = this.#out[index];
+      if (writtenEvent?.protocol !== 'rasp' || !canHaveDetail(writtenEvent.event)) continue;
+      const { event } = writtenEvent;
       const known = 'detail' in event.data && isRecord(event.data.detail) ? event.data.detail : {};
       const data = { ...event.data, detail: boundDetail({ ...known, ...rest }) };
       this.#out[index] = { protocol: 'rasp', event: { ...event, data } as unknown as RaspEvent };
@@ -270,9 +270,9 @@ export class EventWriter {
   }
 
   #release(): void {
-    const held = this.#heldEvents ?? [];
+    const heldEvents = this.#heldEvents ?? [];
     this.#heldEvents = null;
-    for (const { type, data, subject, meta, rawRef } of held) {
+    for (const { type, data, subject, meta, rawRef } of heldEvents) {
       this.#pushFcmp(type, data, this.#correlate(subject), meta, rawRef);
     }
   }

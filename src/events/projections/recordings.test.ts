@@ -31,15 +31,15 @@ function listFinalTexts(events: readonly FcmpEvent[]): string[] {
 
 function listAgUiTexts(events: readonly AgUiEvent[]): string[] {
   const texts = new Map<string, string>();
-  const finished: string[] = [];
+  const finishedTexts: string[] = [];
   for (const event of events) {
     if (event.type === 'TEXT_MESSAGE_START' && event.role === 'assistant') texts.set(event.messageId, '');
     const text = 'messageId' in event ? texts.get(event.messageId) : undefined;
     if (text === undefined) continue;
     if (event.type === 'TEXT_MESSAGE_CONTENT') texts.set(event.messageId, text + event.delta);
-    if (event.type === 'TEXT_MESSAGE_END') finished.push(text);
+    if (event.type === 'TEXT_MESSAGE_END') finishedTexts.push(text);
   }
-  return finished;
+  return finishedTexts;
 }
 
 function joinAcpText(events: readonly FcmpEvent[]): string {

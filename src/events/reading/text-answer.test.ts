@@ -49,8 +49,8 @@ describe('a plain text answer', () => {
 
   it('becomes raw, line by line and with its own bytes, when a record follows', () => {
     const translated = translateLines({ stdout: ['One', '', 'Two', init] });
-    const raws = translated.fcmp.filter(({ type }) => type === 'raw.stdout');
-    expect(raws.map(({ data, raw_ref }) => [data, raw_ref?.byte_from, raw_ref?.byte_to])).toEqual([
+    const rawEvents = translated.fcmp.filter(({ type }) => type === 'raw.stdout');
+    expect(rawEvents.map(({ data, raw_ref }) => [data, raw_ref?.byte_from, raw_ref?.byte_to])).toEqual([
       [{ text: 'One' }, 0, 4],
       [{ text: 'Two' }, 5, 9],
     ]);

@@ -20,8 +20,8 @@ describe('an alignment', () => {
     fc.assert(
       fc.property(words, words, (main, other) => {
         const partners = align(main, other);
-        const paired = partners.filter((partner) => partner >= 0);
-        expect(paired).toEqual([...new Set(paired)].toSorted((left, right) => left - right));
+        const pairedIndexes = partners.filter((partner) => partner >= 0);
+        expect(pairedIndexes).toEqual([...new Set(pairedIndexes)].toSorted((left, right) => left - right));
         const pairs = partners.map((partner, index) => [main[partner], partner < 0 ? undefined : other[index]]);
         expect(pairs.every(([left, right]) => left === right)).toBe(true);
       }),

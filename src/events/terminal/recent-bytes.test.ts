@@ -19,14 +19,14 @@ describe('recent bytes', () => {
   });
 
   it('are the last lines if they do not, however they are split', () => {
-    const whole = createLines(0, (6 * MIB) / 16);
-    for (const size of [whole.length, 100_003, MIB]) {
+    const allBytes = createLines(0, (6 * MIB) / 16);
+    for (const size of [allBytes.length, 100_003, MIB]) {
       const recent = new RecentBytes();
-      for (let at = 0; at < whole.length; at += size) recent.add(whole.subarray(at, at + size));
+      for (let at = 0; at < allBytes.length; at += size) recent.add(allBytes.subarray(at, at + size));
       expect(recent.isTruncated).toBe(true);
       const stored = recent.take();
       expect(stored.length).toBe(4 * MIB - 16);
-      expect(Buffer.compare(stored, whole.subarray(whole.length - stored.length))).toBe(0);
+      expect(Buffer.compare(stored, allBytes.subarray(allBytes.length - stored.length))).toBe(0);
     }
   });
 });

@@ -60,21 +60,21 @@ describe('a terminal that shows more than stdout', () => {
     const { of, warnings, fcmp } = translateLines({ stdout: omit(SCENARIO, 5), pty: showInTerminal(SCENARIO) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(warnings).toContain('PTY_STREAM_MISMATCH');
-    const restored = fcmp.find(
+    const restoredMessage = fcmp.find(
       ({ type, data }) => type === 'assistant.message.final' && 'text' in data && data.text === 'two',
     );
-    expect(restored?.raw_ref?.stream).toBe('pty');
+    expect(restoredMessage?.raw_ref?.stream).toBe('pty');
   });
 
   it('restores it while the agent is working, as soon as stdout has the next record', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 });
-    const show = (stream: 'stdout' | 'pty', ...indexes: readonly number[]) =>
+    const pushRecords = (stream: 'stdout' | 'pty', ...indexes: readonly number[]) =>
       selectFcmp(translator.push(stream, toBytes(SCENARIO.filter((_, index) => indexes.includes(index)))));
-    show('stdout', 0, 1);
-    show('pty', 0, 1);
-    expect(show('pty', 2)).toEqual([]);
-    show('stdout', 3);
-    expect(show('pty', 3)).toMatchObject([{ type: 'assistant.message.final', data: { text: 'one' } }]);
+    pushRecords('stdout', 0, 1);
+    pushRecords('pty', 0, 1);
+    expect(pushRecords('pty', 2)).toEqual([]);
+    pushRecords('stdout', 3);
+    expect(pushRecords('pty', 3)).toMatchObject([{ type: 'assistant.message.final', data: { text: 'one' } }]);
   });
 
   it('restores one of two equal messages', () => {
@@ -116,9 +116,9 @@ describe('a terminal that shows more than stdout', () => {
   it('is read immediately if it is the only stream, with the same events', () => {
     const options = { engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 } as const;
     const translator = createTranslator({ ...options, terminalOnly: true });
-    const live = translator.push('pty', toBytes(showInTerminal(SCENARIO)));
-    expect(selectFcmp(live).map(({ type }) => type)).toContain('assistant.message.final');
-    const emitted = [...live, ...translator.end({ exitCode: 0, signal: null })];
+    const liveEvents = translator.push('pty', toBytes(showInTerminal(SCENARIO)));
+    expect(selectFcmp(liveEvents).map(({ type }) => type)).toContain('assistant.message.final');
+    const emitted = [...liveEvents, ...translator.end({ exitCode: 0, signal: null })];
     expect(emitted).toEqual(translateLines({ pty: showInTerminal(SCENARIO) }).emitted);
     expectCovered(translator.coverage());
   });

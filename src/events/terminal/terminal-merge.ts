@@ -57,11 +57,11 @@ export class TerminalMerge {
       this.#shadow.read(frame);
       this.#shadowWriter.take();
     }
-    const waiting = copyForWaiting(frame);
-    this.#waitingFrames.push(waiting);
-    this.#waitingBytes += waiting.bytes;
+    const waitingFrame = copyForWaiting(frame);
+    this.#waitingFrames.push(waitingFrame);
+    this.#waitingBytes += waitingFrame.bytes;
     const isFull = this.#waitingFrames.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
-    if (isFull || this.#hasGap(waiting)) this.#settle(false);
+    if (isFull || this.#hasGap(waitingFrame)) this.#settle(false);
   }
 
   /** Whether the streams lost a record: streams are in order, so once they have a later record, an earlier one will not arrive. */
@@ -87,18 +87,18 @@ export class TerminalMerge {
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
     const settledCount = this.#countSettled(isFinal, records[lastPaired]);
     let record = 0;
-    const repeated: string[] = [];
-    for (const waiting of this.#waitingFrames.slice(0, settledCount)) {
-      const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;
-      this.#waitingBytes -= waiting.bytes;
+    const repeatedKeys: string[] = [];
+    for (const waitingFrame of this.#waitingFrames.slice(0, settledCount)) {
+      const isPaired = waitingFrame.kind === 'json' && (partners[record++] ?? -1) >= 0;
+      this.#waitingBytes -= waitingFrame.bytes;
       this.#hasPartner ||= isPaired;
       if (isPaired) continue;
-      if (waiting.kind === 'json' && decrement(unpaired, waiting.key)) repeated.push(waiting.key);
-      else if (!this.#isSkipped(waiting)) this.#emit(waiting);
+      if (waitingFrame.kind === 'json' && decrement(unpaired, waitingFrame.key)) repeatedKeys.push(waitingFrame.key);
+      else if (!this.#isSkipped(waitingFrame)) this.#emit(waitingFrame);
     }
     this.#waitingFrames = this.#waitingFrames.slice(settledCount);
     this.main.drop((partners[lastPaired] ?? -1) + 1, new Set(partners));
-    for (const key of repeated) this.main.takeSkipped(key);
+    for (const key of repeatedKeys) this.main.takeSkipped(key);
     // Without other streams, the terminal's records are in order, and their outcome is the attempt's outcome.
     if (this.main.isEmpty) return;
     // Restored records are reported late, so their outcome must not replace the outcome of later records.
@@ -135,10 +135,10 @@ export class TerminalMerge {
   }
 
   /** Reports a frame without a partner. */
-  #emit(waiting: WaitingFrame): void {
-    if (waiting.kind === 'blank') return;
-    if (waiting.kind === 'text' && this.#isSameSession() && this.main.takeText(waiting.key)) return;
-    const frame = waiting.restore();
+  #emit(waitingFrame: WaitingFrame): void {
+    if (waitingFrame.kind === 'blank') return;
+    if (waitingFrame.kind === 'text' && this.#isSameSession() && this.main.takeText(waitingFrame.key)) return;
+    const frame = waitingFrame.restore();
     const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isEngineText(frame.problem));
     if (!isReadable || !this.#isMergeable()) {
       this.#attempt.setAside(frame);

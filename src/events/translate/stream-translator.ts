@@ -189,10 +189,10 @@ export class StreamTranslator {
   }
 
   #warnAboutMismatch(): void {
-    const other = this.#mismatch.other?.name;
-    if (other === undefined) return;
-    const message = `The output does not look like output from "${this.#engine.name}"; it looks like output from "${other}".`;
-    this.#attempt.report.warning('ENGINE_MISMATCH', message, { subject: other });
+    const otherName = this.#mismatch.other?.name;
+    if (otherName === undefined) return;
+    const message = `The output does not look like output from "${this.#engine.name}"; it looks like output from "${otherName}".`;
+    this.#attempt.report.warning('ENGINE_MISMATCH', message, { subject: otherName });
   }
 
   /** Reads the agent's input, if its engine needs it. */

@@ -44,13 +44,13 @@ export function readPermissionAnswer(
   const result = message.kind === 'result' ? getResultFields(message.result) : {};
   const outcome = getObject(result, 'outcome');
   const optionId = outcome === null ? null : getName(outcome, 'optionId');
-  const chosen = options.find(({ id }) => id === optionId);
+  const chosenOption = options.find(({ id }) => id === optionId);
   const meta = getObject(getObject(result, '_meta') ?? {}, 'sluice') ?? {};
   const who = getName(meta, 'who');
   const why = getName(meta, 'why');
   return {
-    decision: chosen?.kind.startsWith('allow') === true ? 'allow' : 'deny',
-    optionId: chosen?.id ?? 'cancelled',
+    decision: chosenOption?.kind.startsWith('allow') === true ? 'allow' : 'deny',
+    optionId: chosenOption?.id ?? 'cancelled',
     by: getField(meta, 'by') === 'rule' ? 'rule' : 'person',
     ...(who === null ? undefined : { who }),
     ...(why === null ? undefined : { why }),

@@ -164,10 +164,10 @@ class AcpReader implements Reader {
    */
   #findRequest(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): SentRequest | null {
     if (message.id === null) return null;
-    const sent = this.#sentRequests.get(message.id);
-    if (sent !== undefined) {
+    const sentRequest = this.#sentRequests.get(message.id);
+    if (sentRequest !== undefined) {
       this.#sentRequests.delete(message.id);
-      return sent;
+      return sentRequest;
     }
     if (this.#hasSent || message.kind === 'error') return null;
     const result = getResultFields(message.result);

@@ -153,9 +153,9 @@ export class AcpUpdates {
     if (status === 'completed' || status === 'failed') {
       const isOpen = this.#open.has(id);
       this.#end(id);
-      const ended = { ...call, output: readOutput(update), exitCode: readExitCode(update), startDerived: !isOpen };
-      if (status === 'completed') report.toolCompleted(ended);
-      else report.toolFailed({ ...ended, error: readFailure(update) });
+      const endReport = { ...call, output: readOutput(update), exitCode: readExitCode(update), startDerived: !isOpen };
+      if (status === 'completed') report.toolCompleted(endReport);
+      else report.toolFailed({ ...endReport, error: readFailure(update) });
       return;
     }
     addBounded(this.#open, id);

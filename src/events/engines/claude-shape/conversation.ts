@@ -28,8 +28,8 @@ export class Conversation {
   /** Returns the speaker of a record: the agent, or the sub-agent that a tool call started. */
   getSpeaker(parent: string | null): Speaker {
     if (parent === null) return this.agent;
-    const known = this.#subAgents.get(parent);
-    if (known !== undefined) return known;
+    const existing = this.#subAgents.get(parent);
+    if (existing !== undefined) return existing;
     const [oldest] = this.#subAgents.keys();
     if (oldest !== undefined && this.#subAgents.size >= MAX_SUB_AGENTS) this.#closeSubAgent(oldest);
     const speaker = new Speaker(this.report, parent, () => this.#nextThought());

@@ -45,9 +45,10 @@ interface BlockContext {
 function readBlock(block: object, { parent, id, record }: BlockContext, conversation: Conversation): void {
   const { report, dialect } = conversation;
   const type = getString(block, 'type');
-  const known = type === null ? undefined : dialect.tables.blocks[type];
-  if (type === null || known === undefined) return report.unknownType(`assistant block ${type ?? 'without a type'}`);
-  report.checkFields(block, known, `assistant.block(${type})`);
+  const knownFields = type === null ? undefined : dialect.tables.blocks[type];
+  if (type === null || knownFields === undefined)
+    return report.unknownType(`assistant block ${type ?? 'without a type'}`);
+  report.checkFields(block, knownFields, `assistant.block(${type})`);
   report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type})`);
   switch (type) {
     case 'text':
@@ -100,9 +101,9 @@ export function readUser(record: object, conversation: Conversation): void {
   let endedCall = false;
   for (const block of readBlocks(message)) {
     const type = getString(block, 'type');
-    const known = type === null ? undefined : dialect.tables.blocks[type];
-    if (type === null || known === undefined) report.unknownType(`user block ${type ?? 'without a type'}`);
-    else report.checkFields(block, known, `user.block(${type})`);
+    const knownFields = type === null ? undefined : dialect.tables.blocks[type];
+    if (type === null || knownFields === undefined) report.unknownType(`user block ${type ?? 'without a type'}`);
+    else report.checkFields(block, knownFields, `user.block(${type})`);
     report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type ?? 'unknown'})`);
     if (type !== 'tool_result') continue;
     // A replay repeats history: only the end of a call of this attempt is new.
@@ -144,10 +145,10 @@ function readCallEnd(
 function readDiff(result: unknown): readonly FileDiff[] {
   if (!isRecord(result)) return [];
   const path = getName(result, 'filePath');
-  const before = getString(result, 'oldString') ?? getString(result, 'originalFile');
-  const after = getString(result, 'newString') ?? getString(result, 'content');
-  if (path === null || after === null || (before?.length ?? 0) + after.length > MAX_DIFF) return [];
-  return [{ path, old_text: before, new_text: after }];
+  const oldText = getString(result, 'oldString') ?? getString(result, 'originalFile');
+  const newText = getString(result, 'newString') ?? getString(result, 'content');
+  if (path === null || newText === null || (oldText?.length ?? 0) + newText.length > MAX_DIFF) return [];
+  return [{ path, old_text: oldText, new_text: newText }];
 }
 
 /** Longer content is omitted; it can be read from the file itself. */

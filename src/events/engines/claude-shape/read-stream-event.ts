@@ -11,9 +11,9 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
   const type = event === null ? null : getString(event, 'type');
   if (event === null || type === null)
     return report.unparsed('MALFORMED_RECORD', 'A stream_event has no event with a type.');
-  const known = dialect.tables.events[type];
-  if (known === undefined) return report.unknownType(`stream_event ${type}`);
-  report.checkFields(event, known, `stream_event(${type})`);
+  const knownFields = dialect.tables.events[type];
+  if (knownFields === undefined) return report.unknownType(`stream_event ${type}`);
+  report.checkFields(event, knownFields, `stream_event(${type})`);
   const parent = getName(record, 'parent_tool_use_id');
   const speaker = conversation.getSpeaker(parent);
   switch (type) {
@@ -64,10 +64,10 @@ function readDelta(event: object, parent: string | null, conversation: Conversat
   const { report, dialect } = conversation;
   const delta = getObject(event, 'delta') ?? {};
   const type = getString(delta, 'type');
-  const known = type === null ? undefined : dialect.tables.deltas[type];
-  if (type === null || known === undefined)
+  const knownFields = type === null ? undefined : dialect.tables.deltas[type];
+  if (type === null || knownFields === undefined)
     return report.unknownType(`content_block_delta ${type ?? 'without a type'}`);
-  report.checkFields(delta, known, `content_block_delta(${type})`);
+  report.checkFields(delta, knownFields, `content_block_delta(${type})`);
   const text = getString(delta, type === 'thinking_delta' ? 'thinking' : 'text') ?? '';
   if (type === 'text_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('text', text);
   if (type === 'thinking_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('thinking', text);

@@ -323,18 +323,18 @@ describe('sub-agents', () => {
   });
 
   it('can write concurrently', () => {
-    const one = { parent: 'one' };
-    const two = { parent: 'two' };
+    const firstAgent = { parent: 'one' };
+    const secondAgent = { parent: 'two' };
     const translated = read(
       init(),
-      messageStart('a', one),
-      messageStart('b', two),
-      ...streamBlock(text('First'), ['Fi'], one),
-      ...streamBlock(text('Second'), ['Sec'], two),
-      streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'rst' } }, one),
-      streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'ond' } }, two),
-      assistant([text('Second')], { ...two, id: 'b' }),
-      messageStop(one),
+      messageStart('a', firstAgent),
+      messageStart('b', secondAgent),
+      ...streamBlock(text('First'), ['Fi'], firstAgent),
+      ...streamBlock(text('Second'), ['Sec'], secondAgent),
+      streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'rst' } }, firstAgent),
+      streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'ond' } }, secondAgent),
+      assistant([text('Second')], { ...secondAgent, id: 'b' }),
+      messageStop(firstAgent),
     );
     expect(
       translated.of('assistant.message.final').map((message) => [message.text, message.parent_tool_call_id]),
@@ -360,8 +360,8 @@ describe('a record that the agent did not write', () => {
   });
 
   it('does not end a tool call again if it is the replay of a result', () => {
-    const ended = user([toolResult('t1')]);
-    const translated = read(init(), assistant([toolUse('t1')]), ended, { ...ended, isReplay: true });
+    const toolEnd = user([toolResult('t1')]);
+    const translated = read(init(), assistant([toolUse('t1')]), toolEnd, { ...toolEnd, isReplay: true });
     expect(translated.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
   });
 
@@ -372,28 +372,29 @@ describe('a record that the agent did not write', () => {
 });
 
 describe('the session', () => {
-  const started = (translated: Translated) => translated.of('conversation.started').map(({ session_id }) => session_id);
+  const listSessions = (translated: Translated) =>
+    translated.of('conversation.started').map(({ session_id }) => session_id);
 
   it('is reported by init, once', () => {
     const translated = read(init(), assistant([text('Hi')]), result());
-    expect(started(translated)).toEqual(['s-1']);
+    expect(listSessions(translated)).toEqual(['s-1']);
     expect(translated.warnings).toEqual([]);
   });
 
   it('is taken from a message if init was lost', () => {
-    expect(started(read(assistant([text('Hi')])))).toEqual(['s-1']);
+    expect(listSessions(read(assistant([text('Hi')])))).toEqual(['s-1']);
   });
 
   it('is not the temporary session of a hook', () => {
     const hook = { hook_id: 'h', hook_name: 'n', hook_event: 'SessionStart' };
     const translated = read(system('hook_started', hook, 'thrown-away'), init('s-2'), result({}, 's-2'));
-    expect(started(translated)).toEqual(['s-2']);
+    expect(listSessions(translated)).toEqual(['s-2']);
     expect(translated.warnings).toEqual([]);
   });
 
   it('is replaced by the session in the result, with a warning', () => {
     const translated = read(init('thrown-away'), result({ result: 'Hi' }, 's-2'));
-    expect(started(translated)).toEqual(['thrown-away']);
+    expect(listSessions(translated)).toEqual(['thrown-away']);
     expect(translated.warnings).toContain('SESSION_ID_CHANGED');
     expect(translated.fcmp.at(-1)?.correlation.session_id).toBe('s-2');
   });

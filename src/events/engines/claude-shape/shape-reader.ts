@@ -44,11 +44,11 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
   function readRecord(record: object): void {
     const type = getString(record, 'type');
     if (type === 'system') return readSystem(record, conversation);
-    const known = type === null ? undefined : dialect.tables.records[type];
-    if (type === null || known === undefined) return report.unknownType(type ?? 'record without a type');
-    report.checkFields(record, known, type);
-    const used = USED_FIELDS[type];
-    if (used !== undefined) report.keepRest(record, used);
+    const knownFields = type === null ? undefined : dialect.tables.records[type];
+    if (type === null || knownFields === undefined) return report.unknownType(type ?? 'record without a type');
+    report.checkFields(record, knownFields, type);
+    const usedFields = USED_FIELDS[type];
+    if (usedFields !== undefined) report.keepRest(record, usedFields);
     readKnown(type, record, conversation);
   }
 
@@ -213,15 +213,16 @@ const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
 function readSystem(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   const subtype = getString(record, 'subtype');
-  const known = subtype === null ? undefined : dialect.tables.system[subtype];
-  if (subtype === null || known === undefined) return report.unknownType(`system ${subtype ?? 'without a subtype'}`);
-  report.checkFields(record, known, `system(${subtype})`);
+  const knownFields = subtype === null ? undefined : dialect.tables.system[subtype];
+  if (subtype === null || knownFields === undefined)
+    return report.unknownType(`system ${subtype ?? 'without a subtype'}`);
+  report.checkFields(record, knownFields, `system(${subtype})`);
   if (subtype === 'init') return readInit(record, conversation);
   const error = dialect.readSystemError(subtype, record);
   if (error === null) return report.status({ status: subtype, detail: readDetail(record) });
   // Later output is a new answer, not the rest of the interrupted one.
-  const keepsText = getBoolean(getObject(record, 'data') ?? {}, 'preserveText') === true;
-  if (error.retrying === true && !keepsText) conversation.agent.discard();
+  const shouldKeepText = getBoolean(getObject(record, 'data') ?? {}, 'preserveText') === true;
+  if (error.retrying === true && !shouldKeepText) conversation.agent.discard();
   report.keepRest(record, USED_ERROR_FIELDS);
   report.engineError(error);
 }

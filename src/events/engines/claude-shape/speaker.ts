@@ -148,9 +148,9 @@ class ReportedBlocks {
 
   /** Whether a block repeats reported text; each report is matched once. */
   takeExpectedRepeat(text: string): boolean {
-    const known = this.#unconfirmedBlocks.indexOf(text);
-    if (known >= 0) this.#unconfirmedBlocks.splice(known, 1);
-    return known >= 0;
+    const position = this.#unconfirmedBlocks.indexOf(text);
+    if (position >= 0) this.#unconfirmedBlocks.splice(position, 1);
+    return position >= 0;
   }
 
   /** Drops the blocks that were not printed again. */

@@ -26,10 +26,10 @@ describeShapeRecordings('claude', FIXTURES);
 const read = (...stdout: readonly (object | string)[]): Translated => translateLines({ engine: 'claude', stdout });
 
 describe('every claude record', () => {
-  const others = Object.keys(CLAUDE_TABLES.records).filter(
+  const otherTypes = Object.keys(CLAUDE_TABLES.records).filter(
     (type) => !['assistant', 'user', 'result', 'stream_event'].includes(type),
   );
-  it.each(others)('%s has a meaning', (type) => {
+  it.each(otherTypes)('%s has a meaning', (type) => {
     const translated = read(init(), { type, session_id: 's-1', uuid: 'u' }, result());
     expect(translated.of('raw.stdout')).toEqual([]);
   });

@@ -171,11 +171,11 @@ function mergeTables(
   prefix: string,
   others: Readonly<Record<string, readonly string[]>>,
 ): Record<string, readonly string[]> {
-  const published = Object.entries(SDK_FIELDS).filter(
+  const publishedEntries = Object.entries(SDK_FIELDS).filter(
     ([key]) => key.startsWith(prefix) && !key.slice(prefix.length).includes(' '),
   );
   const merged: Record<string, readonly string[]> = { ...others };
-  for (const [key, fields] of published) {
+  for (const [key, fields] of publishedEntries) {
     const type = key.slice(prefix.length);
     if (prefix === '' && type === 'system') continue;
     merged[type] = [...(merged[type] ?? []), ...fields];

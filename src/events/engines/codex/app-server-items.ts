@@ -106,9 +106,9 @@ export class AppServerItems {
     const output = getField(item, 'aggregatedOutput') ?? getField(item, 'result') ?? getField(item, 'contentItems');
     const exitCode = getInteger(item, 'exitCode');
     const error = findFailure(item, exitCode);
-    const ended = { ...call, ...(output === null ? undefined : { output }), exitCode };
-    if (error === null) report.toolCompleted(ended);
-    else report.toolFailed({ ...ended, error });
+    const endReport = { ...call, ...(output === null ? undefined : { output }), exitCode };
+    if (error === null) report.toolCompleted(endReport);
+    else report.toolFailed({ ...endReport, error });
   }
 }
 

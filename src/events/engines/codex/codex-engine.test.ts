@@ -182,10 +182,10 @@ describe('codex items', () => {
     const call = { command: 'ls', aggregated_output: '', exit_code: 2, status: 'failed' };
     const change = { changes: [{ path: 'a.ts', kind: 'update' }], status: 'completed' };
     const stdout = [item('completed', 'command_execution', call), item('completed', 'file_change', change)];
-    const ended = translateLines({ stdout })
+    const callEnds = translateLines({ stdout })
       .of('assistant.tool_call')
       .filter(({ status }) => status !== 'started');
-    expect(ended).toMatchObject([{ exit_code: 2 }, { locations: [{ path: 'a.ts' }] }]);
+    expect(callEnds).toMatchObject([{ exit_code: 2 }, { locations: [{ path: 'a.ts' }] }]);
   });
 
   it('report a notice as an engine warning', () => {
@@ -238,7 +238,7 @@ describe('the text mode of codex', () => {
 
 describe('the codex app server', () => {
   const thread = (id: string) => ({ id, cliVersion: '0.166.0' });
-  const started = (id: string) => ({ method: 'thread/started', params: { thread: thread(id) } });
+  const threadStarted = (id: string) => ({ method: 'thread/started', params: { thread: thread(id) } });
   const message = (threadId: string, text: string) => ({
     method: 'item/completed',
     params: { threadId, item: { type: 'agentMessage', id: `i-${threadId}`, text } },
@@ -246,10 +246,10 @@ describe('the codex app server', () => {
   const END = { method: 'turn/completed', params: { threadId: 't-1', turn: { id: 'u', status: 'completed' } } };
 
   it.each([
-    ['after the response', [{ id: 1, result: { thread: thread('t-1'), model: 'm' } }, started('t-1')]],
-    ['without a response', [started('t-1')]],
+    ['after the response', [{ id: 1, result: { thread: thread('t-1'), model: 'm' } }, threadStarted('t-1')]],
+    ['without a response', [threadStarted('t-1')]],
   ])("keeps the agent's session when a sub-agent starts its thread, %s", (_, opening) => {
-    const stdout = [...opening, started('t-2'), message('t-2', 'Sub.'), message('t-1', 'Mine.'), END];
+    const stdout = [...opening, threadStarted('t-2'), message('t-2', 'Sub.'), message('t-1', 'Mine.'), END];
     const { of, fcmp, warnings } = translateLines({ stdout });
     expect(of('conversation.started')).toMatchObject([{ session_id: 't-1' }]);
     expect(fcmp.at(-1)?.correlation.session_id).toBe('t-1');

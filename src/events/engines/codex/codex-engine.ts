@@ -86,10 +86,10 @@ function createCodexReader(report: Report): Reader {
 
 function readRecord(record: object, report: Report): void {
   const type = getString(record, 'type');
-  const known = type === null ? undefined : RECORD_FIELDS[type];
-  if (type === null || known === undefined) return report.unknownType(type ?? 'record without a type');
-  report.checkFields(record, known, type);
-  report.keepRest(record, known);
+  const knownFields = type === null ? undefined : RECORD_FIELDS[type];
+  if (type === null || knownFields === undefined) return report.unknownType(type ?? 'record without a type');
+  report.checkFields(record, knownFields, type);
+  report.keepRest(record, knownFields);
   switch (type) {
     case 'thread.started':
       return report.status({ status: type, session_id: getName(record, 'thread_id') });

@@ -19,9 +19,9 @@ export function readItem(phase: string, record: object, report: Report): void {
   const type = item === null ? null : getString(item, 'type');
   if (item === null || type === null)
     return report.unparsed('MALFORMED_RECORD', `item.${phase} has no item with a type.`);
-  const known = ITEM_FIELDS[type];
-  if (known === undefined) return report.unknownType(`item.${phase} ${type}`);
-  report.checkFields(item, known, `item(${type})`);
+  const knownFields = ITEM_FIELDS[type];
+  if (knownFields === undefined) return report.unknownType(`item.${phase} ${type}`);
+  report.checkFields(item, knownFields, `item(${type})`);
   report.keepRest(item, USED_FIELDS, 'item');
   switch (type) {
     case 'agent_message':

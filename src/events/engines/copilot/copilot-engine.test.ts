@@ -29,10 +29,10 @@ describe('copilot', () => {
   });
 
   it('reports a message in chunks and in full under one id', () => {
-    const pieces = ['Hel', 'lo'].map((text) =>
+    const deltas = ['Hel', 'lo'].map((text) =>
       record('assistant.message_delta', { messageId: 'm', deltaContent: text }),
     );
-    const { of } = translate([...pieces, record('assistant.message', { messageId: 'm', content: 'Hello' }), result()]);
+    const { of } = translate([...deltas, record('assistant.message', { messageId: 'm', content: 'Hello' }), result()]);
     const ids = [...of('assistant.message.delta'), ...of('assistant.message.final')].map(
       ({ message_id }) => message_id,
     );

@@ -78,13 +78,13 @@ function createCopilotReader(report: Report): Reader {
 function readRecord(record: object, report: Report): void {
   const type = getString(record, 'type');
   if (type === 'result') return readResult(record, report);
-  const known = type === null ? undefined : DATA_FIELDS[type];
-  if (type === null || known === undefined) return report.unknownType(type ?? 'record without a type');
+  const knownFields = type === null ? undefined : DATA_FIELDS[type];
+  if (type === null || knownFields === undefined) return report.unknownType(type ?? 'record without a type');
   const data = getObject(record, 'data');
   if (data === null) return report.unparsed('MALFORMED_RECORD', `A record of type "${type}" has no data.`);
   report.checkFields(record, RECORD_FIELDS, type);
   report.keepRest(record, RECORD_FIELDS);
-  report.checkFields(data, known, `${type}.data`);
+  report.checkFields(data, knownFields, `${type}.data`);
   if (type.startsWith('tool.execution_')) return readTool(type, data, report);
   if (type.startsWith('assistant.')) return readAssistant(type, data, report);
   readSession(type, data, report);

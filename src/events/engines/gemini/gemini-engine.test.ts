@@ -48,11 +48,11 @@ describe('the gemini stream', () => {
   it('refers a message to the bytes of its chunks, not to the record that ended it', () => {
     const lines = [init, delta('He'), delta('llo.'), result];
     const translated = translateLines({ stdout: lines });
-    const starts = lines.map((_, index) =>
+    const lineStarts = lines.map((_, index) =>
       lines.slice(0, index).reduce((sum, line) => sum + JSON.stringify(line).length + 1, 0),
     );
     const final = translated.fcmp.find(({ type }) => type === 'assistant.message.final');
-    expect(final?.raw_ref).toMatchObject({ byte_from: starts[1], byte_to: starts[3] });
+    expect(final?.raw_ref).toMatchObject({ byte_from: lineStarts[1], byte_to: lineStarts[3] });
   });
 
   it('does not report the echoed prompt as a message', () => {

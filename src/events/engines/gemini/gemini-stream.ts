@@ -59,9 +59,9 @@ export class GeminiStream {
   read(frame: JsonFrame): void {
     const record = frame.value;
     const type = getString(record, 'type') ?? '';
-    const known = RECORD_FIELDS[type];
-    if (known === undefined) return this.#report.unknownType(type);
-    this.#report.checkFields(record, known, type);
+    const knownFields = RECORD_FIELDS[type];
+    if (knownFields === undefined) return this.#report.unknownType(type);
+    this.#report.checkFields(record, knownFields, type);
     this.#report.keepRest(record, USED_FIELDS);
     switch (type) {
       case 'init':
@@ -156,8 +156,8 @@ export class GeminiStream {
       return this.#report.unparsed('MALFORMED_RECORD', 'A result has an unknown status.');
     this.#closeBefore(frame);
     const stats = getObject(record, 'stats');
-    const known = stats === null ? undefined : { usage: readStats(stats, this.#report), detail: { stats } };
-    this.#report.status({ status: 'result', reason: status, ...known });
+    const statsFields = stats === null ? undefined : { usage: readStats(stats, this.#report), detail: { stats } };
+    this.#report.status({ status: 'result', reason: status, ...statsFields });
     if (status === 'success') return this.#report.endSignal('GEMINI_STREAM_RESULT_SUCCESS');
     readFatalError(getObject(record, 'error') ?? {}, this.#report);
   }

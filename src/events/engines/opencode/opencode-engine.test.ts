@@ -74,7 +74,7 @@ describe('opencode steps', () => {
 });
 
 describe('the tokens of a step', () => {
-  const used = (input: number) => ({ input, output: 2, reasoning: 0, cache: { read: 0, write: 0 } });
+  const createTokens = (input: number) => ({ input, output: 2, reasoning: 0, cache: { read: 0, write: 0 } });
   const call = tool({ status: 'completed', input: { command: 'ls' }, output: 'a' });
   const opencode = () => createTranslator({ engine: 'opencode', runId: 'r', attempt: 1, clock: () => 0 });
   const push = (translator: Translator, ...records: readonly object[]) =>
@@ -82,7 +82,15 @@ describe('the tokens of a step', () => {
 
   it('are published with its last message or call, since they arrive after it', () => {
     const { of } = translateLines({
-      stdout: [start, text('One'), call, finish('tool-calls', used(5)), start, text('Two'), finish('stop', used(7))],
+      stdout: [
+        start,
+        text('One'),
+        call,
+        finish('tool-calls', createTokens(5)),
+        start,
+        text('Two'),
+        finish('stop', createTokens(7)),
+      ],
     });
     expect(of('assistant.tool_call').map(({ status, usage }) => [status, usage?.input_tokens])).toEqual([
       ['started', undefined],

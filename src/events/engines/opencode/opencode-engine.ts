@@ -92,10 +92,10 @@ function isTorn({ text, encoding }: TextFrame): boolean {
 
 function readRecord(record: object, report: Report): void {
   const type = getString(record, 'type') ?? '';
-  const known = RECORD_FIELDS[type];
-  if (known === undefined) return report.unknownType(type);
-  report.checkFields(record, known, type);
-  report.keepRest(record, known);
+  const knownFields = RECORD_FIELDS[type];
+  if (knownFields === undefined) return report.unknownType(type);
+  report.checkFields(record, knownFields, type);
+  report.keepRest(record, knownFields);
   const sessionId = getName(record, 'sessionID');
   if (type === 'error') {
     report.session(sessionId);

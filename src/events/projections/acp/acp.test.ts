@@ -12,8 +12,8 @@ import { createAcpProjection, toAcp } from './acp.js';
 
 const schemaFile = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json');
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
-const published: unknown = JSON.parse(readFileSync(schemaFile, 'utf8'));
-ajv.addSchema(published as AnySchemaObject, 'acp');
+const publishedSchema: unknown = JSON.parse(readFileSync(schemaFile, 'utf8'));
+ajv.addSchema(publishedSchema as AnySchemaObject, 'acp');
 const validate = ajv.compile({ $ref: 'acp#/$defs/SessionNotification' });
 
 const completed: EventContent = {

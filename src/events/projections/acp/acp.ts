@@ -32,13 +32,13 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
   /** Ends open calls as failed: a call whose end was never printed cannot have succeeded. */
   function closeAttempt(): AcpUpdate[] {
     textTracker.clear();
-    const closing = [...openCalls].map((toolCallId): AcpUpdate => ({
+    const closingUpdates = [...openCalls].map((toolCallId): AcpUpdate => ({
       sessionUpdate: 'tool_call_update',
       toolCallId,
       status: 'failed',
     }));
     openCalls.clear();
-    return closing;
+    return closingUpdates;
   }
 
   function projectMessage(data: FcmpData<'assistant.message.final'>, event: FcmpEvent): AcpUpdate[] {
@@ -127,10 +127,10 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
 
   return {
     push(event) {
-      const closing = event.meta.attempt === attempt ? [] : closeAttempt();
+      const closingUpdates = event.meta.attempt === attempt ? [] : closeAttempt();
       sessionId = event.run_id;
       attempt = event.meta.attempt;
-      return [...closing, ...project(event)].map((update) => ({ sessionId, update }));
+      return [...closingUpdates, ...project(event)].map((update) => ({ sessionId, update }));
     },
     end() {
       return closeAttempt().map((update) => ({ sessionId, update }));

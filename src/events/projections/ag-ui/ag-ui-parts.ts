@@ -178,11 +178,11 @@ export class ToolCallParts {
     out.push(...this.#endInput(id, data.input, timestamp, by));
     const error = data.status === 'failed' ? (data.error ?? 'The tool failed.') : undefined;
     // Not spread into `push`: a malicious sub-agent can leave more items open than a call can have arguments.
-    const closed = [...out, ...this.#subagents.endSubagent(id, error, timestamp)];
+    const closingEvents = [...out, ...this.#subagents.endSubagent(id, error, timestamp)];
     // If a call claims to belong to the sub-agent that it started, it got its result when the sub-agent was closed.
-    if (this.#open.take(`call ${id}`) === undefined) return closed;
-    closed.push(toResult(id, { content: formatToolResult(data), error }, timestamp, by));
-    return closed;
+    if (this.#open.take(`call ${id}`) === undefined) return closingEvents;
+    closingEvents.push(toResult(id, { content: formatToolResult(data), error }, timestamp, by));
+    return closingEvents;
   }
 
   #openCall(id: string, data: FcmpData<'assistant.tool_call'>, at: EventPosition, out: AgUiEvent[]): Attribution {

@@ -31,10 +31,10 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
 
   function close(last: (run: OpenRun) => AgUiEvent): AgUiEvent[] {
     if (run === undefined) return [];
-    const closing = [...run.open.closeAll(run.timestamp), last(run)];
+    const closingEvents = [...run.open.closeAll(run.timestamp), last(run)];
     endedAttempt = run.attempt;
     run = undefined;
-    return closing;
+    return closingEvents;
   }
 
   function closeUnknown(): AgUiEvent[] {
@@ -50,20 +50,20 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
     push(event) {
       const { attempt } = event.meta;
       if (attempt === endedAttempt) return [];
-      const closing = run !== undefined && run.attempt !== attempt ? closeUnknown() : [];
-      const opening: AgUiEvent[] = [];
+      const closingEvents = run !== undefined && run.attempt !== attempt ? closeUnknown() : [];
+      const openingEvents: AgUiEvent[] = [];
       const timestamp = Date.parse(event.ts);
       if (run === undefined) {
         run = openRun(event, timestamp);
         const { threadId, runId } = run;
-        opening.push({ type: 'RUN_STARTED', timestamp, threadId, runId, protocolVersion: '1.0' });
+        openingEvents.push({ type: 'RUN_STARTED', timestamp, threadId, runId, protocolVersion: '1.0' });
       }
       run.timestamp = timestamp;
       if (event.type === 'permission.required') run.permissions.set(event.data.interaction_id, event.data);
       if (event.type === 'permission.replied') run.permissions.delete(event.data.interaction_id);
       const projected = project(event, run);
       const last = chooseLastEvent(event);
-      return [...closing, ...opening, ...projected, ...(last === undefined ? [] : close(last))];
+      return [...closingEvents, ...openingEvents, ...projected, ...(last === undefined ? [] : close(last))];
     },
     end: closeUnknown,
   };
