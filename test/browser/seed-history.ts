@@ -76,7 +76,7 @@ function createResult(random: Random, engine: (typeof ENGINES)[number]): RunResu
     },
   } as const;
   if (random.chance(0.12)) {
-    const message = 'The output did not pass the contract’s schema.';
+    const message = 'The output did not pass the contract schema.';
     const error = { category: 'output', code: 'OUTPUT_NOT_VALIDATED', message } as const;
     return { ...commonFields, status: 'failed', repair_level: 'none', error };
   }

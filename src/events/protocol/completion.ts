@@ -30,7 +30,7 @@ export type Verdict = (typeof VERDICTS)[number];
 /** Reasons why an attempt counts as completed. */
 export const COMPLETED_REASONS = {
   DONE_MARKER_FOUND: 'The agent printed `"__SKILL_DONE__": true` in its answer.',
-  OUTPUT_VALIDATED: 'The output passed the contract’s schema.',
+  OUTPUT_VALIDATED: 'The output passed the contract schema.',
   OUTPUT_DEGRADED_TO_COMMENT: 'The output contains no value and is returned as a comment, as the contract allows.',
   CLEAN_END: 'There is no contract, and the engine exited cleanly.',
 } as const;
@@ -41,7 +41,7 @@ export const FAILURE_CODES = {
   PROCESS_SIGNALED: 'The process was killed by a signal.',
   ENGINE_RUNTIME_ERROR: 'The engine reported an error that ended its work.',
   ENGINE_AUTH_FAILED: 'The engine stopped because its credentials were rejected.',
-  OUTPUT_NOT_VALIDATED: 'The output did not pass the contract’s schema.',
+  OUTPUT_NOT_VALIDATED: 'The output did not pass the contract schema.',
   RUN_CANCELED: 'The run was canceled by its owner.',
   RUN_TIMED_OUT: 'The run exceeded its time limit.',
   PROCESS_NOT_STARTED: 'The agent could not be started.',
@@ -56,7 +56,7 @@ export const FAILURE_CODES = {
 /** Reasons why an attempt counts as neither completed nor failed. */
 const OPEN_REASONS = {
   TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
-  OUTPUT_RETRIED: 'The output did not pass the contract’s schema, and the agent is asked again.',
+  OUTPUT_RETRIED: 'The output did not pass the contract schema, and the agent is asked again.',
   PERMISSION_PENDING: 'The agent requested permission and waits for an answer; its session is resumed with the answer.',
   WORKER_LOST: 'The worker was lost while the agent was working; its session is resumed in the next attempt.',
   INSUFFICIENT_EVIDENCE: 'It is unknown how the attempt ended.',

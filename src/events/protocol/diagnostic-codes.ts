@@ -31,7 +31,7 @@ export const DIAGNOSTIC_CODES = {
   TERMINAL_STATUS_COMPLETION_CONFLICT:
     'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
   INCOMPLETE_STATE_CLASSIFICATION: 'It is unknown how the attempt ended.',
-  OUTPUT_RETRIED: 'The output did not pass the contract’s schema, and the agent is asked again.',
+  OUTPUT_RETRIED: 'The output did not pass the contract schema, and the agent is asked again.',
   PERMISSION_PENDING:
     'The process was stopped because its permission request has not been answered yet; its session is resumed with the answer.',
   WORKER_LOST: 'The worker was lost while the agent was working; its session is resumed in the next attempt.',
