@@ -17,12 +17,12 @@ export const UNTRUSTED_STEPS = 5_000_000;
 /** Maximum number of steps for one alignment to a trusted schema. */
 export const TRUSTED_ALIGNMENT_STEPS = 50_000_000;
 
-/** The issue of a rejection without a known reason. */
+/** The issue for a rejection without a known reason. */
 export const UNEXPLAINED: SchemaIssue = { path: [], message: 'does not match the schema' };
 
 /**
- * Creates a validator from a compiled schema that stops, with an issue, after this many steps. All validations that share
- * an allowance take their steps from it.
+ * Creates a validator from a compiled schema that stops, with an issue, after this many steps. Validations that share
+ * an allowance draw their steps from it.
  */
 export function createValidator(schema: CompiledSchema, maxSteps: number, allowance?: Allowance): SchemaValidator {
   return (value) => {
@@ -58,14 +58,14 @@ export function toAlignableSchema<T>(
     '~standard': {
       version: 1,
       vendor: 'sluice',
-      // Only the caller can name the type of the values: a schema that is data has none.
+      // Only the caller can name the value type: a schema that is plain data has none.
       validate: validate as (value: unknown) => StandardResult<T>,
     },
     '~sluice': createLazyAlignment(source, checks, steps),
   };
 }
 
-/** Creates the alignment of a schema when it is first used: most schemas only validate. */
+/** Creates a schema's alignment on first use: most schemas only validate. */
 export function createLazyAlignment(
   source: ViewSource,
   checks: SchemaChecks,

@@ -10,10 +10,10 @@ import { SYNTAX_PAIRS } from './fixtures/pairs/syntax.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
 /**
- * Compares the result for an answer with the value that a careful person expects, which was decided before the answer was run. With the
- * rules at that time, 133 of the first 146 were right, 4 refused and 9 wrong. Four of the wrong ones were valid JSON with backslashes, which is not
- * reinterpreted: those two answers were rewritten, and two more of their kind added. Of the second 66, written after the rules had changed,
- * 61 were right, none refused and 5 wrong.
+ * Compares the result for an answer with the value that a careful human expects, which was written down before the
+ * answer was run. With the rules at the time, 133 of the first 146 were right, 4 refused and 9 wrong. Four of the wrong
+ * results were valid JSON with backslashes, which is not reinterpreted: those two answers were rewritten, and two
+ * similar ones added. Of the second 66, written after the rules had changed, 61 were right, none refused and 5 wrong.
  */
 function judge(
   { text, schema }: AnswerPair,

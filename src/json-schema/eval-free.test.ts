@@ -10,7 +10,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-eval-free-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Bundles a program that imports from the entry, as a page's bundler would. */
+/** Bundles code that imports from the entry, as a page's bundler would. */
 function bundle(program: string, outfile: string) {
   return build({
     stdin: { contents: program, resolveDir: here, loader: 'ts' },

@@ -3,10 +3,10 @@ import type { StandardSchema } from '../json/index.js';
 import { isJsonObject } from './json-schema.js';
 import { exportZod3, isZod3 } from './zod3-json-schema.js';
 
-/** A part that a library cannot express as JSON Schema is left open: the schema itself validates it. */
+/** A part that a library cannot express as JSON Schema accepts anything: the schema itself validates it. */
 const LENIENT = { unrepresentable: 'any', errorMode: 'ignore' };
 
-/** Libraries that export JSON Schema with a function of a package: its name and options. */
+/** Libraries that export JSON Schema through a package function, with its name and options. */
 const PACKAGES: Readonly<Record<string, { readonly name: string; readonly path: readonly string[]; options: object }>> =
   {
     valibot: {
@@ -20,8 +20,8 @@ const PACKAGES: Readonly<Record<string, { readonly name: string; readonly path: 
   };
 
 /**
- * Exports the JSON Schema of a schema's input through its library: through Standard JSON Schema (zod, arktype), through a
- * method, or through a function of a package (valibot, zod mini, Effect). Schemas of zod 3 are converted here.
+ * Exports the JSON Schema of a schema's input through its library: through Standard JSON Schema (zod, arktype), a
+ * method, or a package function (valibot, zod mini, Effect). zod 3 schemas are converted here.
  */
 export function exportJsonSchema(schema: StandardSchema): unknown {
   const standard: object = schema['~standard'];
@@ -42,7 +42,8 @@ export function exportJsonSchema(schema: StandardSchema): unknown {
 }
 
 /**
- * Loads the package through Node.js on demand. On other platforms, and if it is not installed, the error says what to do.
+ * Loads the package through Node.js on demand. On other platforms, or if it is not installed, the error explains what
+ * to do.
  */
 function exportWithPackage(schema: StandardSchema, vendor: string): unknown {
   const { name = '', path = [], options = {} } = PACKAGES[vendor] ?? {};

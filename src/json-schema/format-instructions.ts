@@ -12,8 +12,7 @@ export interface FormatInstructionsOptions {
 }
 
 /**
- * Formats instructions for a prompt, so that a model answers with a value of this schema: the form of the answer and the
- * JSON Schema. Accepts a JSON Schema, or a schema that {@link alignable} accepts. Throws if a schema cannot be exported as
+ * Formats prompt instructions that make a model answer with a value matching this schema: the answer's form and the JSON Schema. Accepts a JSON Schema, or a schema that {@link alignable} accepts. Throws if a schema cannot be exported as
  * JSON Schema.
  *
  * @example
@@ -35,7 +34,7 @@ export function formatInstructions(
   ].join('\n');
 }
 
-/** Reads the document without `$schema`, which is of no use to a model. */
+/** Reads the document without `$schema`, which is useless to a model. */
 function readJsonSchema(schema: StandardSchema | JsonSchema): unknown {
   const jsonSchema = isStandardSchema(schema) ? getJsonSchema(schema) : schema;
   const { node } = readDocument(jsonSchema, TRUSTED_BOUNDS).root;

@@ -1,4 +1,4 @@
-/** Longest text that any format accepts. */
+/** Maximum length that any format accepts. */
 const MAX_LENGTH = 8192;
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
@@ -11,8 +11,8 @@ const NOT_IN_URI = /[\s<>"{}|\\^`\p{Cc}]|%(?![\da-f]{2})/iu;
 const SCHEME = /^[a-z][a-z\d+.-]*:/i;
 
 /**
- * The formats that are checked; any other is ignored. They are the formats that are common in prompts and can be
- * checked without Unicode tables; each check takes linear time.
+ * The formats that are checked; any other is ignored. They are common in prompts and can be checked without Unicode
+ * tables; each check takes linear time.
  */
 export const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map(
   Object.entries({
@@ -51,7 +51,7 @@ function isTime(text: string): boolean {
   const [offsetHour, offsetMinute] = [Number(match[5] ?? 0), Number(match[6] ?? 0)];
   if (hour > 23 || minute > 59 || offsetHour > 23 || offsetMinute > 59) return false;
   if (second <= 59) return true;
-  // A leap second ends a day in UTC, whatever the local time is.
+  // A leap second ends a day in UTC, regardless of local time.
   const offset = (offsetHour * 60 + offsetMinute) * (match[4] === '-' ? -1 : 1);
   const utc = (((hour * 60 + minute - offset) % 1440) + 1440) % 1440;
   return second === 60 && utc === 1439;

@@ -21,8 +21,7 @@ export interface FromJsonSchemaOptions {
  * Turns a JSON Schema (draft 2020-12) into a schema for `parse` that can align. The value is returned unchanged: no
  * defaults, no coercion. Throws `INVALID_SCHEMA`, with the location, for an unusable schema.
  *
- * The type of the values is inferred from a schema that the compiler knows (written in place, `as const`, or made with TypeBox);
- * otherwise pass it: `fromJsonSchema<Finding>(schema)`. The envelopes of OpenAI, Anthropic and MCP (`{ name, strict, schema }`,
+ * The value type is inferred if the compiler can see the schema (written inline, `as const`, or made with TypeBox); otherwise pass it: `fromJsonSchema<Finding>(schema)`. The envelopes of OpenAI, Anthropic and MCP (`{ name, strict, schema }`,
  * `{ name, parameters }`, `{ name, input_schema }`, `{ name, inputSchema }`) are unwrapped.
  *
  * @example
@@ -48,13 +47,16 @@ export function fromJsonSchema<T = Inferred, const Schema extends JsonSchema = J
   );
 }
 
-/** Ajv decides whether a value passes; the interpreter finds the issues of values that fail, in the same words as without Ajv. */
+/**
+ * Ajv determines whether a value passes; the interpreter finds the issues of values that fail, worded the same as
+ * without Ajv.
+ */
 function createAjvValidator(passes: PassFunction, explain: SchemaValidator): SchemaValidator {
   return (value) => {
     try {
       if (passes(value)) return { value };
     } catch {
-      // A value too deep for Ajv, or one that its comparison of objects fails on (`{ "valueOf": 1 }`).
+      // The value is too deep for Ajv, or Ajv's object comparison throws on it (`{ "valueOf": 1 }`).
       return explain(value);
     }
     const result = explain(value);

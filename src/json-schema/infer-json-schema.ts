@@ -1,6 +1,5 @@
 /**
- * The type of the values a JSON Schema describes, as far as it can be computed; otherwise `unknown` (references, `not`,
- * a schema whose type is not known to the compiler). TypeBox schemas of both generations are supported.
+ * The type of the values that a JSON Schema describes, as far as it can be inferred; otherwise `unknown` (references, `not`, a schema that the compiler cannot see). TypeBox schemas of both generations are supported.
  *
  * @example
  * const schema = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] } as const
@@ -46,7 +45,7 @@ type InferNamed<Schema, Type> = Type extends 'string'
             ? InferObject<Schema>
             : unknown;
 
-/** A list may be shorter than its `prefixItems`, so its type cannot be inferred from them. */
+/** A list can be shorter than its `prefixItems`, so its type cannot be inferred from them. */
 type InferArray<Schema> = Schema extends { readonly prefixItems: unknown }
   ? unknown[]
   : Schema extends { readonly items: infer Item }
@@ -78,5 +77,5 @@ type Flatten<T> = { [Key in keyof T]: T[Key] };
 declare const inferred: unique symbol;
 /** The default type argument: the type that the schema describes. */
 export type Inferred = typeof inferred;
-/** The given type, or else the one that the schema describes. */
+/** The explicit type, or else the type that the schema describes. */
 export type GivenOrInferred<T, Schema> = [T] extends [Inferred] ? InferJsonSchema<Schema> : T;

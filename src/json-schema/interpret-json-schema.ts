@@ -9,7 +9,7 @@ import { UNTRUSTED_STEPS, createValidator, toAlignableSchema } from './alignable
 
 /** Options of {@link interpretJsonSchema}. */
 export interface InterpretOptions {
-  /** Steps for all validations together; below zero once one was stopped. Alignment has a separate bound. */
+  /** Steps for all validations together; negative once a validation was stopped. Alignment has a separate bound. */
   readonly allowance?: { steps: number };
 }
 

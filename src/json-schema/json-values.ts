@@ -1,8 +1,8 @@
 import { isJsonObject } from './json-schema.js';
 
 /**
- * Serializes a JSON value so that equal values have the same result: `1` equals `1.0`, and the order of keys
- * does not matter. One pass, so that comparing many values takes linear time.
+ * Serializes a JSON value to a canonical form: `1` equals `1.0`, and the order of keys does not matter. A single pass,
+ * so comparing many values takes linear time.
  */
 export function toEqualityKey(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);

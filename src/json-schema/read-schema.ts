@@ -11,7 +11,7 @@ export interface SchemaBounds {
   readonly depth: number;
 }
 
-/** Bounds for the application's own schemas: they only catch objects that contain themselves. */
+/** Bounds for the application's own schemas: they only catch cyclic objects. */
 export const TRUSTED_BOUNDS: SchemaBounds = { nodes: 1_000_000, depth: 256 };
 
 /** Bounds for untrusted schemas: the largest is compiled in about a second, usual ones in a millisecond. */
@@ -89,14 +89,14 @@ const CONTENTS = ['schema', 'json_schema', 'function', 'parameters', 'input_sche
 /** `{ type: 'json_schema', json_schema: { name, schema } }` has two. */
 const MAX_ENVELOPE_DEPTH = 4;
 const ENVELOPE_TYPES: ReadonlySet<unknown> = new Set(['json_schema', 'function', 'custom']);
-/** Keywords that do not restrict values: a schema that has only these intentionally allows anything. */
+/** Keywords that do not restrict values: a schema with only these intentionally allows anything. */
 const ANNOTATION =
   /^(?:[$x]|title$|description$|default$|examples?$|deprecated$|readOnly$|writeOnly$|content|nullable$|additionalItems$|dependencies$|id$)/;
 
 /**
- * Unwraps a schema from its envelope: `{ name, strict, schema }`, `{ type: 'json_schema', json_schema }`, `{ name, parameters }`,
- * `{ name, input_schema }`. Read as a schema, an envelope has no keyword and would accept anything. So would any other object
- * without a keyword, which is refused.
+ * Unwraps a schema from its envelope: `{ name, strict, schema }`, `{ type: 'json_schema', json_schema }`, `{ name,
+ * parameters }`, `{ name, input_schema }`. Read as a schema, an envelope has no keyword and would accept anything. So
+ * would any other object without a keyword, so it is rejected.
  */
 export function openEnvelope(schema: unknown): unknown {
   let inner = schema;
@@ -186,8 +186,8 @@ export function escapePointer(step: string): string {
 const DROPPED = new Set(['$schema', '$async', '$comment', '$vocabulary', 'id']);
 
 /**
- * Converts one schema object to draft 2020-12. Libraries and people still write draft 7 and OpenAPI 3.0:
- * `items` as a list, `dependencies`, `exclusiveMinimum: true`, `nullable`.
+ * Converts one schema object to draft 2020-12. Libraries and users still write draft 7 and OpenAPI 3.0: `items` as a
+ * list, `dependencies`, `exclusiveMinimum: true`, `nullable`.
  */
 function modernizeSchema(schema: Readonly<Record<string, unknown>>): Map<string, unknown> {
   const keywords = new Map<string, unknown>();
@@ -207,7 +207,7 @@ function modernizeSchema(schema: Readonly<Record<string, unknown>>): Map<string,
   return keywords;
 }
 
-/** Converts `nullable`, which in OpenAPI has a meaning only together with `type`. */
+/** Converts `nullable`, which OpenAPI defines only in combination with `type`. */
 function convertNullable(keywords: Map<string, unknown>): void {
   const type = keywords.get('type');
   if (keywords.get('nullable') === true && type !== undefined) {

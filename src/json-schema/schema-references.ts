@@ -13,7 +13,10 @@ export interface LocatedSchema {
 /** A checked schema with an index of its `$id`s and anchors, which `$ref` needs. Nothing is ever fetched. */
 export interface SchemaDocument {
   readonly root: LocatedSchema;
-  /** Finds the target of a `$ref` or `$dynamicRef` in `from`. Throws `INVALID_SCHEMA` if the document does not have it. */
+  /**
+   * Finds the target of a `$ref` or `$dynamicRef` in `from`. Throws `INVALID_SCHEMA` if the document does not contain
+   * it.
+   */
   readonly resolve: (reference: string, from: SchemaObject, location: string) => LocatedSchema;
 }
 
@@ -28,13 +31,12 @@ export function readDocument(schema: unknown, bounds: SchemaBounds): SchemaDocum
 /**
  * Indexes every `$id` and anchor of a schema.
  *
- * Dynamic references are followed like plain ones, which is exact while the document is one resource; with several a
- * `$dynamicRef` is refused rather than guessed.
+ * Dynamic references are followed like plain ones, which is exact while the document is a single resource; with multiple resources a `$dynamicRef` is rejected rather than guessed.
  */
 function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
   const targets = new Map<string, LocatedSchema>();
   const bases = new WeakMap<SchemaObject, string>();
-  /** Schemas below unknown keywords, which are read when a reference leads to them. */
+  /** Schemas below unknown keywords, read only when a reference leads to them. */
   const readLater = new Map<unknown, LocatedSchema>();
   let resources = 1;
   targets.set(BASE, { node: root, location: '#' });

@@ -5,7 +5,7 @@ import type { AlignableSchema } from '../json/schema.js';
 
 const verdict = fromJsonSchema({ enum: ['BUY', 'HOLD', 'SELL'] });
 
-/** Returns the value, or the code of the error. */
+/** Returns the value, or the error code. */
 function readAnswer(text: string, schema: AlignableSchema, align = true): unknown {
   const result = parse(text, schema, { align });
   return result.ok ? result.value : result.status === 'failed' && result.error.code;

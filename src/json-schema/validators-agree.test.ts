@@ -4,7 +4,7 @@ import { isSluiceError } from '../base/sluice-error.js';
 import { randomDocument, randomValue } from './fixtures/random-schemas.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
-/** Creates one of the two validators; undefined if it refuses the schema. */
+/** Creates one of the two validators; undefined if it rejects the schema. */
 function makeValidator(schema: object, trusted: boolean) {
   try {
     return fromJsonSchema(schema, { trusted })['~standard'].validate;

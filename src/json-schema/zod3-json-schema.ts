@@ -6,7 +6,7 @@ const MAX_DEPTH = 64;
 /** Recursive schemas: converted once, referenced everywhere else. */
 type Definitions = Map<unknown, { readonly name: string; schema: object }>;
 
-/** Whether a schema was made with zod 3, which has no JSON Schema export. */
+/** Whether a schema was created with zod 3, which has no JSON Schema export. */
 export function isZod3(schema: unknown): boolean {
   return typeof readDefinition(schema)['typeName'] === 'string';
 }

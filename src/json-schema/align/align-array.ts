@@ -51,7 +51,7 @@ function alignItems(
   return changes.length === 0 ? { ...keepValue(items), cost } : { value: aligned, changes, cost };
 }
 
-/** Lists the arrays that another kind of value may represent, most likely first. */
+/** Lists the arrays that another kind of value could represent, most likely first. */
 function* listReadings(
   context: AlignmentContext,
   view: AlignmentView,
@@ -75,7 +75,7 @@ function* listReadings(
   if (items !== undefined) yield { value: items, rule: items.length > 1 ? 'values_to_list' : 'item_to_list' };
 }
 
-/** Collects the given item and the other items in the text; undefined if it is unclear which values belong to the list. */
+/** Collects this item and the other items in the input; undefined if it is unclear which values belong to the list. */
 function collectItems(context: AlignmentContext, view: AlignmentView, value: unknown): unknown[] | undefined {
   const { source } = context;
   if (source === undefined || listValues(source).length < 2) return [value];
@@ -97,8 +97,8 @@ const MEMBER_SEPARATORS = /[,;|/、，；\n]|\s(?:and|und|et|y)\s|\s*&\s*/u;
 const SELF_EVIDENT = ['email', 'uri'].map((format) => FORMATS.get(format));
 
 /**
- * Splits `low, high`, `1, 2, 3` or `a@b.example; c@b.example`: every part must be a member, a plain number, an address, or match a format or
- * pattern that the whole text does not match, so nothing is guessed.
+ * Splits `low, high`, `1, 2, 3` or `a@b.example; c@b.example`: every part must be a member, a plain number, an address,
+ * or match a format or pattern that the whole string does not match, so nothing is guessed.
  */
 function splitText(context: AlignmentContext, item: AlignmentView, text: string): unknown[] | undefined {
   if (text.length > 1000) return undefined;
@@ -121,7 +121,7 @@ function splitText(context: AlignmentContext, item: AlignmentView, text: string)
   if (item.types[0] === 'string' && items.every((part) => SELF_EVIDENT.some((isValid) => isValid?.(part) === true)))
     return items;
   const isNumeric = item.types.length === 1 && (item.types[0] === 'number' || item.types[0] === 'integer');
-  // `1,5` may be one number, and `1/2` is one.
+  // `1,5` might be one number, and `1/2` is one.
   if (!isNumeric || text.includes('/') || readNumber(text, item) !== undefined) return undefined;
   return items.every((part) => /^-?\d+(?:\.\d+)?$/.test(part)) ? items.map(Number) : undefined;
 }
@@ -131,7 +131,7 @@ const ENUMERATED = /[,;、，；](?:\s+(?:and|und|et|y)\s)?|\s(?:and|und|et|y)\s
 const SEPARATED = /[,;|、，；•]|\s(?:and|or|und|oder)\s/iu;
 /** `ENUMERATED` does not take linear time. */
 const MAX_ENUMERATION_LENGTH = 5000;
-/** First words of sentences that are not an item: refusals, apologies, statements about missing values. */
+/** First words of sentences that are not items: refusals, apologies, statements about missing values. */
 const OPENINGS = new Set(
   [
     'i im we you there this that it as sorry unfortunately no not none nothing unable cannot cant error failed please',
@@ -143,9 +143,9 @@ const OPENINGS = new Set(
 );
 
 /**
- * Whether a value may be the only item of a list. A missing value is not an empty list, and a sentence is more likely a
- * refusal than an item of a list of texts: only a few words without punctuation are an item, unless the items have an enum,
- * pattern or format, which a sentence would not match.
+ * Whether a value could be the only item of a list. A missing value is not an empty list, and a sentence is more likely
+ * a refusal than an item in a list of strings: only a few words without punctuation are an item, unless the items have
+ * an enum, pattern or format, which a sentence would not match.
  */
 function mayBeItem(context: AlignmentContext, view: AlignmentView, value: unknown): boolean {
   if (isNullText(value)) return false;
@@ -153,7 +153,7 @@ function mayBeItem(context: AlignmentContext, view: AlignmentView, value: unknow
   if (isJsonObject(value)) return mayBeObjectItem(item, value);
   if (typeof value !== 'string') return true;
   if (item.members !== undefined || isSpecific(item)) return true;
-  // `1,200` may be one number here, or two.
+  // `1,200` could be one number here, or two.
   if (item.types.length > 0 && !item.types.includes('string')) return !value.includes(',') || /[{[]/.test(value);
   return !SENTENCE.test(value) && !SEPARATED.test(value) && mayBeginItem(value, 6);
 }
@@ -163,7 +163,7 @@ function isSpecific({ format, parts }: AlignmentView): boolean {
   return format !== undefined || parts.some((part) => 'pattern' in part);
 }
 
-/** Whether a text has few words and does not begin like a sentence. */
+/** Whether a string has few words and does not start like a sentence. */
 export function mayBeginItem(text: string, maxWords: number): boolean {
   const words = splitWords(text);
   if (words.length === 0 || words.length > maxWords) return false;
@@ -171,8 +171,8 @@ export function mayBeginItem(text: string, maxWords: number): boolean {
 }
 
 /**
- * Splits `Ann, Bob and Carl` into items of a few words each. Undefined for other texts: one with digits may be an address, a
- * date or an amount.
+ * Splits `Ann, Bob and Carl` into items of a few words each. Undefined for other strings: digits might be part of an
+ * address, a date or an amount.
  */
 export function splitEnumeration(text: string): string[] | undefined {
   if (text.length > MAX_ENUMERATION_LENGTH) return undefined;
@@ -181,7 +181,7 @@ export function splitEnumeration(text: string): string[] | undefined {
   return items.every((item) => mayBeginItem(item, 3)) ? items : undefined;
 }
 
-/** Whether an object may be an item: an object that shares no key with the items, such as an error, is not. */
+/** Whether an object could be an item: an object that shares no key with the items, such as an error, is not. */
 function mayBeObjectItem(item: AlignmentView, value: Readonly<Record<string, unknown>>): boolean {
   const keys = Object.keys(value);
   if (item.groups.length > 0) return true;

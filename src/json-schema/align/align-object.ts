@@ -62,7 +62,7 @@ function alignFields(
   return changes.length === 0 || isInDoubt ? { ...keepValue(value), cost } : { value: aligned, changes, cost };
 }
 
-/** Aligns the value of a key; the result `undefined` means that the key is left out. */
+/** Aligns the value of a key; `undefined` means that the key is omitted. */
 function alignField(
   context: AlignmentContext,
   view: AlignmentView,
@@ -87,7 +87,7 @@ function alignField(
   return isAbsent ? createChange(location.path, 'null_as_absent', value, undefined) : outcome;
 }
 
-/** Lists the names that keys may stand for: the properties, or the names that the keys of a map are limited to. */
+/** Lists the names that keys can stand for: the properties, or the names that a map's keys are limited to. */
 function listPossibleNames(context: AlignmentContext, view: AlignmentView): readonly string[] {
   const limited = view.parts.flatMap((part) => {
     const names = part['propertyNames'];
@@ -96,7 +96,7 @@ function listPossibleNames(context: AlignmentContext, view: AlignmentView): read
   return [...new Set([...view.properties.keys(), ...limited.filter((name) => typeof name === 'string')])];
 }
 
-/** Lists the objects that another kind of value may represent, most likely first. */
+/** Lists the objects that another kind of value could represent, most likely first. */
 function* listObjectReadings(
   context: AlignmentContext,
   view: AlignmentView,
@@ -124,8 +124,8 @@ function* listObjectReadings(
 }
 
 /**
- * Finds the only object inside an object that has none of the properties itself. If there are other keys, it must be the only
- * candidate and the schema must require something; otherwise an empty object would pass.
+ * Finds the only object inside an object that has none of the properties itself. If other keys exist, it must be the
+ * only candidate and the schema must require something; otherwise an empty object would pass.
  */
 function findInnerObject(view: AlignmentView, value: Readonly<Record<string, unknown>>): unknown {
   const keys = Object.keys(value);
@@ -137,7 +137,9 @@ function findInnerObject(view: AlignmentView, value: Readonly<Record<string, unk
   return keys.length === 1 || view.required.size > 0 ? value[only] : undefined;
 }
 
-/** Whether a value has a known property, directly or in lists of one item, strings of JSON and a few more wrappers. */
+/**
+ * Whether a value has a known property, directly or inside single-item lists, JSON strings and a few other wrappers.
+ */
 function hasKnownKey(view: AlignmentView, value: unknown, depth = 0): boolean {
   if (depth > 3) return false;
   if (typeof value === 'string') {

@@ -8,19 +8,19 @@ import { foldCase, MAX_TEXT_LENGTH } from '../text/spelling.js';
 import { readNumber } from '../text/numbers.js';
 import { createChange, combineOutcomes, keepValue } from './rules.js';
 
-/** A value and the rule that read it. */
+/** A value and the rule that produced it. */
 interface Reading {
   readonly value: unknown;
   readonly rule: AlignmentRule;
 }
 
-/** Quotes of any kind, or the angle brackets around links. */
+/** Quotes of any kind, or angle brackets around links. */
 const AROUND = /^\s*(["'`]{1,3}|[<“‘「])([^"'`<>“”‘’「」]+)(?:\1|[>”’」])\s*$/u;
 
 /** A Markdown link whose text is its target. */
 const LINK = /^\s*\[([^[\]()\s]+)\]\((?:mailto:)?([^()\s]+)\)\s*$/;
 
-/** Keys that say nothing about their value, so a scalar may be unwrapped from them. */
+/** Generic keys, from which a scalar may be unwrapped. */
 const GENERIC_KEYS = new Set(['value', 'result', 'answer', 'output', 'response', 'text', 'content', 'data']);
 
 /** Aligns a value to a string, number, boolean or null. A change is made only if it makes the value valid. */
@@ -40,7 +40,7 @@ export function alignScalar(
   return combineOutcomes(createChange(location.path, unwrapped.rule, value, unwrapped.value), inner);
 }
 
-/** Lists the possible readings of a value, the most likely first. */
+/** Lists the possible readings of a value, most likely first. */
 function* listReadings(context: AlignmentContext, view: AlignmentView, value: unknown): Generator<Reading> {
   const type = view.types[0];
   if (view.members !== undefined) {
@@ -76,7 +76,7 @@ function writeScalar(value: unknown): string | undefined {
   return typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** A constant selects an alternative, so only its spelling may differ; an enum member may have words around it. */
+/** A constant selects an alternative, so only its spelling may differ; an enum member can be surrounded by words. */
 function chooseMember(context: AlignmentContext, view: AlignmentView, value: unknown): Reading | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') {
     const text = typeof value === 'number' ? context.findDigits(value) : String(value);
@@ -90,7 +90,7 @@ function chooseMember(context: AlignmentContext, view: AlignmentView, value: unk
   return chosen === undefined || chosen === 'several' ? undefined : { value: chosen.value, rule: 'enum_spelling' };
 }
 
-/** Unwraps a list of one item, or an object with one generic key. */
+/** Unwraps a single-item list, or an object with one generic key. */
 function unwrapValue(value: unknown): { value: unknown; rule: AlignmentRule } | undefined {
   if (Array.isArray(value)) return value.length === 1 ? { value: value[0], rule: 'list_to_item' } : undefined;
   if (!isJsonObject(value)) return undefined;

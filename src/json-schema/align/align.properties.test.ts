@@ -6,7 +6,7 @@ import { replayChanges } from '../fixtures/replay-changes.js';
 import { interpretJsonSchema } from '../interpret-json-schema.js';
 import type { AlignableSchema } from '../../json/schema.js';
 
-/** Simple schemas, as prompts contain them, so that alignment often succeeds. */
+/** Simple schemas, as found in prompts, so alignment often succeeds. */
 const plainSchema: fc.Arbitrary<object> = fc.letrec<{ schema: object }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -72,7 +72,7 @@ const messyValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) =>
   ),
 })).value;
 
-/** Interprets a random schema; undefined if it is refused. */
+/** Interprets a random schema; undefined if it is rejected. */
 function interpretIfValid(document: object): AlignableSchema | undefined {
   try {
     return interpretJsonSchema(document);
@@ -123,7 +123,7 @@ test('alignment has the same properties for schemas with every keyword', () => {
   );
 });
 
-/** Pieces of answers that are nearly JSON. */
+/** Fragments of answers that are nearly JSON. */
 const piece = fc.constantFrom(
   '{',
   '}',

@@ -22,8 +22,8 @@ const MAX_DEPTH = 200;
 const ROOT: ValueLocation = { path: [], isElement: false };
 
 /**
- * Creates the aligner of a document: a pure function from a value to the nearest valid one, with every change. `steps`
- * bounds the validation in one alignment: each level of the value checks everything below it again.
+ * Creates a document's aligner: a pure function from a value to the nearest valid value and the list of changes.
+ * `steps` bounds the validation in one alignment: each level of the value rechecks everything below it.
  */
 export function createAligner(
   views: SchemaViews,
@@ -39,7 +39,7 @@ export function createAligner(
     findItem: (list, candidates) => (Array.isArray(list) ? candidates.find(isItem)?.start : undefined),
   };
 
-  /** Whether a candidate is an object that alone would be a list of one item. */
+  /** Whether a candidate is an object that on its own would form a single-item list. */
   function isItem({ read }: AlignmentSource['candidates'][number]): boolean {
     const reading = read();
     if (!reading.ok || !isJsonObject(reading.value)) return false;
@@ -127,7 +127,7 @@ function isSameLocation(left: ValueLocation, right: ValueLocation): boolean {
 
 /**
  * Tries every alternative and chooses the cheapest. If two cost the same and produce different values, the value is not
- * changed: the intended one is unknown.
+ * changed, because the intent is unknown.
  */
 function alignChoice(
   context: AlignmentContext,
@@ -152,7 +152,7 @@ function alignChoice(
   return best === undefined || isTied ? keepValue(value) : best;
 }
 
-/** If a constant property discriminates the alternatives and the value names one, only that one is tried. */
+/** If a constant property discriminates the alternatives and the value names one, only that alternative is tried. */
 function discriminate(
   context: AlignmentContext,
   alternatives: readonly AlignmentView[],

@@ -1,28 +1,28 @@
 import type { AlignmentSource } from '../../json/index.js';
 import { foldCase } from '../text/spelling.js';
 
-/** A value found in a text. */
+/** A value found in the input. */
 interface LocatedValue {
   readonly start: number;
   readonly end: number;
-  /** Left out if it could not be read. */
+  /** Omitted if it could not be read. */
   readonly value?: unknown;
 }
 
 /** Maximum number of values that are combined into a list. */
 const MAX_VALUES = 10_000;
-/** Longest text between two values that is searched for a correction. */
+/** Maximum distance between two values that is searched for a correction. */
 const MAX_GAP_LENGTH = 2000;
 
-/** Words that show that the value before or after them is not an item. */
+/** Words that rule out the value before or after them as an item. */
 const NOT_ITEMS =
   /\b(?:wait|wrong|correct(?:ion|ed|ly)?|instead|actually|sorry|mistake|revised?|updated?|final(?:ly)?|better|rather|should|draft|example|e\.g|for instance|sample|schema|format|template|not|placeholder|previous(?:ly)?|original(?:ly)?|before|old)\b|更正|修正|应为|例如|示例|格式|最终/u;
 /** Words after the last value that withdraw one of them. */
 const WITHDRAWAL = /\b(?:delet|discard|disregard|drop|exclud|ignor|remov)/;
 
 /**
- * Finds the values of a text that are items, in order. Returns undefined if that is unclear: a value could not be read, a value
- * of another kind is among them, or words before an item indicate a correction or an example.
+ * Finds the values in the input that are items, in order. Returns undefined if that is unclear: a value could not be
+ * read, a value of another kind is among them, or words before an item indicate a correction or an example.
  */
 export function findItems(
   source: AlignmentSource,
@@ -47,7 +47,10 @@ export function findItems(
   return items.length < 2 || isClear ? items : undefined;
 }
 
-/** Lists the values of the text in order, none inside another. The candidate for the entire text is left out: it contains the others. */
+/**
+ * Lists the values in the input in order, without nested ones. The candidate for the whole input is skipped: it
+ * contains the others.
+ */
 export function listValues({ candidates }: AlignmentSource): readonly LocatedValue[] {
   const values: LocatedValue[] = [];
   const parts = candidates.filter(({ finder, level }) => finder !== 'whole' && level === 0);

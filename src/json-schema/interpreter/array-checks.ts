@@ -2,7 +2,7 @@ import { hasUniqueItems } from '../json-values.js';
 import { fail, isSettled, createEqualityKey, createEvaluated, passes } from './check.js';
 import type { Check, CompiledSchema, KeywordContext } from './check.js';
 
-/** The keywords for lists. `unevaluatedItems` comes last: it needs to know what all others have evaluated. */
+/** The keywords for lists. `unevaluatedItems` comes last, because it depends on what all others have evaluated. */
 export function createArrayChecks(context: KeywordContext): Check[] {
   const { schema, compile } = context;
   const minItems = schema['minItems'];

@@ -3,21 +3,21 @@ import type { SchemaObject } from '../json-schema.js';
 import { toEqualityKey } from '../json-values.js';
 import type { PatternCompiler } from '../patterns/pattern.js';
 
-/** Maximum number of issues in one validation; it stops there. */
+/** Maximum number of issues in one validation, which then stops. */
 const MAX_ISSUES = 32;
 
-/** State of one validation. */
+/** The state of one validation. */
 export interface CheckRun {
   /**
-   * Steps left; below zero the validation has failed. A check whose time depends on the size of the value or of the schema
-   * must subtract that size: a schema can repeat it thousands of times.
+   * Steps left; if negative, the validation has failed. A check whose time depends on the size of the value or the
+   * schema must subtract that size: a schema can repeat it thousands of times.
    */
   steps: number;
   /** Path of the value being checked. */
   readonly path: (string | number)[];
   /** The issues so far; undefined while only the outcome is needed, as inside `anyOf`. */
   issues: SchemaIssue[] | undefined;
-  /** How many alternatives, one inside another, are being checked again to report their issues. */
+  /** Nesting depth of the alternatives being rechecked to report their issues. */
   explaining: number;
 }
 
@@ -30,18 +30,18 @@ export interface Evaluated {
   readonly contained: Set<number>;
 }
 
-/** One schema, or one keyword of it, as a function: true if the value passes. */
+/** A schema, or one of its keywords, as a function: true if the value passes. */
 export type Check = (value: unknown, run: CheckRun, evaluated: Evaluated | undefined) => boolean;
 
 /**
- * A schema's check, as a property that is set later: schemas refer to each other in circles. Calling it through this object
- * adds no stack frame, and a value may be a thousand levels deep.
+ * A schema's check, as a property that is set later because schemas can be mutually recursive. Calling it through this
+ * object adds no stack frame, and a value can be a thousand levels deep.
  */
 export interface CompiledSchema {
   check: Check;
 }
 
-/** The context in which the keywords of one schema object are compiled. */
+/** The context for compiling one schema object's keywords. */
 export interface KeywordContext {
   readonly schema: SchemaObject;
   readonly location: string;
@@ -50,7 +50,9 @@ export interface KeywordContext {
   readonly compilePattern: PatternCompiler;
 }
 
-/** Records an issue at the current path, or at `key` below it. Always returns false, so that a check can return it. */
+/**
+ * Records an issue at the current path, or at `key` below it. Always returns false, so a check can return its result.
+ */
 export function fail(run: CheckRun, message: string, key?: string | number): false {
   if (run.issues !== undefined && run.issues.length < MAX_ISSUES) {
     run.issues.push({ message, path: key === undefined ? [...run.path] : [...run.path, key] });

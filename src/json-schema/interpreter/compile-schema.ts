@@ -62,7 +62,7 @@ export function compileSchema(document: SchemaDocument, compilePattern: PatternC
     return empty;
   }
 
-  /** Replaces a schema that is only a `$ref` by its target; a chain of them is followed once. */
+  /** Replaces a schema that is only a `$ref` with its target; a chain of references is followed once. */
   function skipBareReferences(node: SchemaObject): SchemaNode {
     const walked: SchemaObject[] = [];
     let target: SchemaNode = node;
@@ -87,7 +87,10 @@ const DECIDING = new Set(
   ),
 );
 
-/** Combines the checks of all keywords. Their order is that of the issues: type, then the value itself, then its contents. */
+/**
+ * Combines the checks of all keywords. Their order determines the order of the issues: type, then the value itself,
+ * then its contents.
+ */
 function joinChecks(context: KeywordContext): Check {
   const keywords: Check[] = [
     ...createValueChecks(context.schema),
@@ -126,7 +129,7 @@ function recordEvaluated(check: Check): Check {
 /** Keywords whose schemas are applied to the value itself, not to something inside it. */
 const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
 
-/** Refuses a schema that refers to itself for the same value, such as `{ "$ref": "#" }`. */
+/** Rejects a schema that refers to itself for the same value, such as `{ "$ref": "#" }`. */
 function refuseEndlessReferences(document: SchemaDocument): void {
   const state = new Map<SchemaObject, 'open' | 'done'>();
   const reached: LocatedSchema[] = [document.root];
@@ -139,7 +142,7 @@ function refuseEndlessReferences(document: SchemaDocument): void {
     for (const further of listReferences(next)) reached.push(further);
   }
 
-  /** Depth first with an explicit stack: a chain of references may be longer than the call stack. */
+  /** Depth first with an explicit stack: a chain of references can be longer than the call stack. */
   function visit(start: LocatedSchema): void {
     const stack: { readonly at: LocatedSchema; readonly remaining: LocatedSchema[] }[] = [];
     open(start);

@@ -68,10 +68,10 @@ function countPassing(
   return count;
 }
 
-/** Limit on nested alternatives that are explained: each level checks everything below it again. */
+/** Limit on nested alternatives that are explained: each level rechecks everything below it. */
 const MAX_EXPLANATION_DEPTH = 8;
 
-/** Reports the issues of the only alternative that fits the type of the value: they help more than "matches none". */
+/** Reports the issues of the only alternative that matches the value's type: they help more than "matches none". */
 function explainBranches(
   schemas: readonly unknown[],
   branches: readonly CompiledSchema[],
@@ -90,7 +90,10 @@ function explainBranches(
   return fail(run, `matches none of the ${branches.length} alternatives`);
 }
 
-/** Whether the types of a schema allow this object or list. Scalars fit none: "matches none" says as much as their issues. */
+/**
+ * Whether a schema's types allow this object or list. Never true for scalars: "matches none" is as informative as their
+ * issues.
+ */
 function fitsType(schema: unknown, value: unknown): boolean {
   if (!isJsonObject(schema)) return schema === true;
   const types = readTypes(schema);

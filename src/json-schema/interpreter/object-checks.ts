@@ -4,7 +4,9 @@ import { escapePointer } from '../read-schema.js';
 import { fail, isSettled, createEvaluated, passes } from './check.js';
 import type { Check, CheckRun, CompiledSchema, KeywordContext } from './check.js';
 
-/** The keywords for objects. `unevaluatedProperties` comes last: it needs to know what all others have evaluated. */
+/**
+ * The keywords for objects. `unevaluatedProperties` comes last, because it depends on what all others have evaluated.
+ */
 export function createObjectChecks(context: KeywordContext): Check[] {
   const { schema, compile } = context;
   const checks: Check[] = [];

@@ -32,7 +32,7 @@ export function createValueChecks(schema: SchemaObject): Check[] {
   return checks;
 }
 
-/** Reads the types that a schema lists; none without `type`. */
+/** Reads the types that a schema lists; empty without `type`. */
 export function readTypes(schema: SchemaObject): readonly string[] {
   const type: unknown = schema['type'];
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
@@ -49,7 +49,7 @@ function createTypeCheck(types: readonly string[]): Check {
     types.some((type) => hasType(value, type)) || fail(run, `expected ${expected}, got ${nameType(value)}`);
 }
 
-/** Whether a JSON value is of a type, by the names `type` uses. */
+/** Whether a JSON value has a type, by its name in `type`. */
 function hasType(value: unknown, type: string): boolean {
   switch (type) {
     case 'null':

@@ -9,7 +9,7 @@ export interface LooseReading {
   readonly kinds: ReadonlySet<LooseKind>;
 }
 
-/** The bracket that a mismatched closing bracket closes: the nearest open one of its kind, or the innermost one. */
+/** Which bracket a mismatched closing bracket closes: the nearest open bracket of its kind, or the innermost. */
 export type Closing = 'matching' | 'innermost';
 
 /** An object or list that is being read. */
@@ -20,7 +20,7 @@ interface Frame {
   readonly items: unknown[];
   key: string | undefined;
   commas: number;
-  /** It was continued after its closing bracket, so it need not be closed again. */
+  /** It continued after its closing bracket, so it need not be closed again. */
   isReopened: boolean;
 }
 
@@ -40,7 +40,7 @@ const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 const END_BRACKET = /[}\]]\s*(?=[,}\])]|$)/g;
 const NEXT_KEY = /(?:,\s*|\n[^\S\n]*)["'“]?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["'”]?\s*:/gu;
 const CALL = /[\p{L}_][\p{L}\p{N}_.]*\(/uy;
-/** A string of Python with a prefix, `b'x'` or `f"x"`: read if it has no fields to fill in and no escapes. */
+/** A Python string with a prefix, `b'x'` or `f"x"`: accepted if it has no placeholders and no escapes. */
 const PREFIX = /^[A-Za-z]{1,2}'/;
 const PREFIXED_STRING = /[bfru]{1,2}(?:"([^"\\{}\n]*)"|'([^'\\{}\n]*)')(?=\s*(?:[,}\])]|$))/iy;
 /** A call with named arguments only. */
@@ -60,7 +60,7 @@ export function readLoosely(
   const stack: Frame[] = [];
   let root: { readonly value: unknown; readonly frame: Frame } | undefined;
   let at = 0;
-  /** The offset of the next match of `END_BRACKET`, searched again only after it was passed. */
+  /** The offset of the next match of `END_BRACKET`, cached until it is passed. */
   let endBracket = -1;
   for (;;) {
     consume(SPACE);
@@ -116,7 +116,7 @@ export function readLoosely(
     return true;
   }
 
-  /** Reads a key; returns undefined if there is none here. */
+  /** Reads a key; returns undefined if no key starts here. */
   function readKey(top: Frame): boolean | undefined {
     const start = at;
     const match = consume(KEY);
@@ -126,7 +126,7 @@ export function readLoosely(
       at = start;
       return undefined;
     }
-    // `["a" => 1]` of PHP, and an object in the wrong brackets.
+    // PHP's `["a" => 1]`, or an object in the wrong brackets.
     const hasEquals = /[=>]$/.test(whole);
     if (hasEquals) kinds.add('loose_members');
     if (top.open === '[' && top.items.length === 0 && bare === undefined && (hasEquals || stack.length === 1)) {
@@ -233,7 +233,10 @@ export function readLoosely(
   }
 }
 
-/** Scans the quoted string, number or literal at an offset; undefined if there is none, or if text follows it without a comma or closing bracket. */
+/**
+ * Scans the quoted string, number or literal at an offset; undefined if none is found, or if text follows it without a
+ * comma or closing bracket.
+ */
 export function scanScalar(text: string, at: number): { readonly value: unknown; readonly end: number } | undefined {
   STRING.lastIndex = LITERAL.lastIndex = at;
   const string = STRING.exec(text);

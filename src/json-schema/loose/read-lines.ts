@@ -10,13 +10,13 @@ const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/u;
 const LITERAL = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 /** A blank line, or the separator between YAML documents. Lines must be trimmed: a pattern with white space at both ends takes quadratic time. */
 export const NO_CONTENT = /^(?:---|\.\.\.)?$/;
-/** A text over the next lines, which are indented; with `-` it does not end with a line break. */
+/** A block string on the following, indented lines; with `-` it does not end with a line break. */
 const BLOCK = /^\|(-?)\s*$/;
 
 /**
- * Reads an object that is written as lines of `key: value`, with lists as lines of `- item` and texts over several lines as
- * in YAML; `Ann, Bob` is a list for keys that expect one. Every line must have one of these forms, and every key
- * must be known and unique; otherwise undefined.
+ * Reads an object that is written as lines of `key: value`, with lists as lines of `- item` and multi-line strings as
+ * in YAML; `Ann, Bob` is a list for keys that expect one. Every line must have one of these forms, and every key must
+ * be known and unique; otherwise undefined.
  */
 export function readMembers(
   text: string,
@@ -55,8 +55,8 @@ export function readMembers(
 }
 
 /**
- * Reads a text that is only a list, with `- Chop` or `1. Chop` on each line and no indentation; undefined if there is anything
- * else, or an item that begins like a sentence about the answer.
+ * Reads input that is only a list, with `- Chop` or `1. Chop` on each line and no indentation; undefined if it contains
+ * anything else, or an item that starts like a sentence about the answer.
  */
 export function readItems(text: string): readonly string[] | undefined {
   const lines = text.split(LINE_END).filter((line) => line.trim() !== '');
@@ -70,7 +70,7 @@ function isPlainItem(item: string): boolean {
   return mayBeginItem(item, 60) && !/^[*_[]|: |[|]/.test(item);
 }
 
-/** Returns the indented lines at the beginning, and blank ones between them. */
+/** Returns the leading indented lines, and the blank lines between them. */
 function readIndented(lines: readonly string[]): readonly string[] {
   const end = lines.findIndex((line) => /^\S/.test(line));
   return end === -1 ? lines : lines.slice(0, end);
@@ -88,7 +88,7 @@ function joinBlock(lines: readonly string[], isStripped: boolean): string | unde
   return isStripped ? content : `${content}\n`;
 }
 
-/** Reads the value on a line. A comment counts only after quotes or a literal: elsewhere it may be content. */
+/** Reads the value on a line. A comment counts only after quotes or a literal: elsewhere it can be content. */
 export function readLineValue(text: string): unknown {
   const plain = text.trim().replace(/,$/, '');
   const comment = plain.search(/\s#\s/u);

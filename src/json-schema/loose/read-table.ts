@@ -3,11 +3,11 @@ import { readLineValue } from './read-lines.js';
 
 /** The line between the header of a Markdown table and its rows, without white space. */
 const RULER = /^\|?:?-+:?(?:\|:?-+:?)+\|?$/;
-/** A cell that shows that its row is not a record: the label of a total, or an ellipsis for rows left out. */
+/** A cell that shows that its row is not a record: the label of a total, or an ellipsis for omitted rows. */
 const NO_RECORD =
   /^(?:(?:sub|grand )?total|sum|average|avg|mean|median|overall|gesamt|summe|durchschnitt)\b|^(?:合计|总计|合計)|^(?:\.{2,}|…)$/i;
 const EMPHASIS = /^(\*\*|__|`)(.+)\1$/u;
-/** A cell of CSV, with the comma before it. */
+/** A CSV cell, with the comma before it. */
 const CSV_CELL = /(?:^|,)(?:[ \t]*"((?:[^"]|"")*)"[ \t]*|([^",]*))(?=,|$)/g;
 
 /** The header and rows of a table, and the text before it. */
@@ -18,8 +18,9 @@ export interface Table {
 }
 
 /**
- * Reads a table: its rows as objects if the header names keys (a single row as one object), or one object if it has two columns and
- * the first one names keys. Undefined if a cell is empty or missing, a key is unknown or repeated, or a row is a total.
+ * Reads a table: its rows as objects if the header contains keys (a single row as one object), or one object if it has
+ * two columns and the first contains keys. Undefined if a cell is empty or missing, a key is unknown or repeated, or a
+ * row is a total.
  */
 export function readTable(table: Table, isKnownKey: (key: string) => boolean): unknown {
   const { header, rows } = table;
@@ -38,7 +39,7 @@ export function readTable(table: Table, isKnownKey: (key: string) => boolean): u
   );
 }
 
-/** Finds the Markdown table of a text; undefined if there is none, or more than one. */
+/** Finds the input's Markdown table; undefined unless it contains exactly one. */
 export function findTable(text: string): Table | undefined {
   const lines = text.split('\n');
   const [ruler, another] = lines.flatMap((line, index) => (RULER.test(line.replaceAll(/\s/g, '')) ? [index] : []));

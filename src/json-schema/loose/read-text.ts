@@ -12,26 +12,26 @@ import { readYaml } from './read-yaml.js';
 import { readXml } from './read-xml.js';
 import { readFunctionCalls, readToolCalls, type ToolCall } from './tool-calls.js';
 
-/** Maximum length of a text that is read this way. */
+/** Maximum length of input that is read this way. */
 const MAX_LENGTH = 100_000;
 
 const ROOT: ValueLocation = { path: [], isElement: false };
 const FENCE = /```[\w+.-]*[ \t]*\n([^]*?)```/g;
-/** Words that show that the value after them is not the answer. */
+/** Words that rule out the value after them as the answer. */
 const NO_ANSWER = /\b(?:e\.g|example|format|instance|instead of|not|sample|schema|template)\b/i;
-/** A mark of a chat template, which is never content: `<|python_tag|>`, `<|eom_id|>`. */
+/** A chat template marker, which is never content: `<|python_tag|>`, `<|eom_id|>`. */
 const CONTROL_TOKEN = /<\|\w{1,40}\|>/g;
 const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
 /** Members in Python's notation: `title='A' body='B'`. */
 const STARTS_WITH_NAME = /^(\w{1,60})=["'\d[({]/;
-/** The marked result of a mathematical answer. */
+/** The boxed result of a mathematical answer. */
 const BOX = /\\boxed\{\s{0,9}(?:\\(?:text|textbf|mathrm|mathbf)\{([^{}]{1,80})\}|([^{}]{1,80}))\s{0,9}\}/g;
-/** A line that only announces the answer, and what follows. */
+/** A line that only announces the answer, and the rest. */
 const INTRODUCTION =
   /^\s*(?:sure|certainly|of course|here(?:'s| is| are| you)|(?:the |my |final )*(?:answer|result|output)|hier (?:ist|sind)|voici|aquí)\b[^\n|:]{0,120}:[ \t]*\n([^]+)$/i;
-/** Labels and values in one line: `City: Oslo, Days: 3`. */
+/** Labels and values on one line: `City: Oslo, Days: 3`. */
 const STARTS_WITH_LABEL = /^([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)\s*:[^\n]*$/u;
-/** Rules that drop part of the text. */
+/** Rules that drop part of the input. */
 const DROPPING: ReadonlySet<string> = new Set<AlignmentRule>(['extra_key', 'null_as_absent']);
 
 interface Reading {
@@ -40,8 +40,8 @@ interface Reading {
 }
 
 /**
- * Reads a text that is not JSON: only after everything else has failed, and only if this yields exactly one value that the
- * schema accepts, with no key dropped. Otherwise undefined.
+ * Reads input that is not JSON: only after everything else has failed, and only if this yields exactly one value that
+ * the schema accepts, with no key dropped. Otherwise undefined.
  */
 export function readLeniently(
   context: AlignmentContext,
@@ -67,7 +67,7 @@ function isDropping({ rule }: AlignmentChange): boolean {
   return DROPPING.has(rule);
 }
 
-/** Lists the values that the text may represent, each with the rule that read it. */
+/** Lists the values that the input could represent, each with the rule that read it. */
 function* listReadings(
   context: AlignmentContext,
   root: AlignmentView,
@@ -98,7 +98,8 @@ function* listReadings(
       if (!read.kinds.has('loose_brackets')) break;
     }
     const members = readMembers(body, isKnownKey, (key) => acceptsTextList(context, root, key));
-    // A single `label: text` may be any sentence: it counts only if the value is a list, or if it is in a fence or a box.
+    // A single `label: text` could be any sentence: it counts only if the value is a list, or if it is in a fence or a
+    // box.
     const [first, second] = Object.values(members ?? {});
     const isEnough = second !== undefined || Array.isArray(first) || (body !== text.trim() && !isIntroduced);
     if (members !== undefined && isEnough) yield { value: members, rule: 'loose_members' };
@@ -107,7 +108,7 @@ function* listReadings(
     const rows = splitCsv(body);
     const objects = rows === undefined ? undefined : readTable(rows, isKnownKey);
     if (objects !== undefined) yield { value: objects, rule: 'loose_members' };
-    // A list after an introduction may contain anything.
+    // A list after an introduction can contain anything.
     const items = isIntroduced ? undefined : readItems(body);
     if (items !== undefined) yield { value: items, rule: 'loose_lists' };
     const wrapped = wrapLoneValue(context, root, body);
@@ -115,7 +116,7 @@ function* listReadings(
   }
 }
 
-/** Whether a property accepts only lists of texts. */
+/** Whether a property accepts only lists of strings. */
 function acceptsTextList(context: AlignmentContext, root: AlignmentView, key: string): boolean {
   const name = matchKeys([key], [...root.properties.keys()]).get(key) ?? key;
   const { types, items } = context.getView(root.properties.get(name) ?? [], name);
@@ -123,7 +124,7 @@ function acceptsTextList(context: AlignmentContext, root: AlignmentView, key: st
   return types.join('') === 'array' && item.types.join('') === 'string' && item.members === undefined;
 }
 
-/** Lists the possible forms of calls: their parameters alone, or with the name of the tool. */
+/** Lists the possible forms of calls: only their parameters, or with the tool name. */
 function listForms(calls: readonly ToolCall[]): readonly Reading[] {
   const forms = [
     calls.map(({ parameters }) => parameters),
@@ -136,9 +137,9 @@ function listForms(calls: readonly ToolCall[]): readonly Reading[] {
 }
 
 /**
- * Lists the parts of the text that may be the answer. If there are fences, the only one; else if there are boxes, the only one; else the
- * entire text, what follows an introduction, and the span from the first bracket or tag to the last. Parts after words that
- * call them an example are omitted.
+ * Lists the parts of the input that could be the answer: the only fence, if any; otherwise the only box, if any;
+ * otherwise the whole input, what follows an introduction, and the span from the first bracket or tag to the last.
+ * Parts introduced as examples are omitted.
  */
 function findBodies(text: string): readonly string[] {
   const [fence, another] = text.matchAll(FENCE);
@@ -155,7 +156,7 @@ function findBodies(text: string): readonly string[] {
   return [...new Set([text.trim(), ...(isAnswer ? [announced.trim()] : []), ...brackets, ...elements])];
 }
 
-/** Cuts out the text from the first match of `opening` to the index `last`. */
+/** Extracts the text from the first match of `opening` to the index `last`. */
 function cutOut(text: string, opening: RegExp, last: number): readonly string[] {
   const first = text.search(opening);
   return first === -1 || last <= first || NO_ANSWER.test(text.slice(0, first)) ? [] : [text.slice(first, last + 1)];
@@ -167,12 +168,12 @@ function wrapLoneValue(context: AlignmentContext, root: AlignmentView, body: str
   const scalar = readScalar(body);
   if (root.members !== undefined || /^(?:number|integer|boolean)$/.test(root.types.join())) return scalar ?? body;
   if (root.types[0] !== 'object') return undefined;
-  // Text with brackets or quotes was intended as more than a word.
+  // Text with brackets or quotes was meant to be more than a word.
   if (scalar === undefined && /[[\]{}()"]/.test(body)) return undefined;
   const candidates = [...root.properties].filter(([name, nodes]) => {
     const view = context.getView(nodes, name);
     if (view.types.some((type) => type === 'array' || type === 'object')) return false;
-    // Free text fits this property, but may be a refusal by the model: as a candidate it is rejected below.
+    // Free text matches this property, but might be a refusal by the model: as a candidate it is rejected below.
     if (scalar === undefined && view.members === undefined && view.types.includes('string')) return true;
     return context.passes(view, context.align(view, scalar ?? body, { path: [name], isElement: false }).value);
   });

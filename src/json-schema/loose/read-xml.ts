@@ -1,7 +1,7 @@
 import { setOwnValue } from '../json-schema.js';
 import { mayContainAnswer } from '../text/key-spelling.js';
 
-/** An element that is being read. */
+/** An element being read. */
 interface Element {
   readonly name: string;
   text: string;
@@ -16,9 +16,9 @@ const ENTITY = /&(?:(lt|gt|amp|quot|apos)|#(\d{1,7})|#x([\da-f]{1,6}));/gi;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /**
- * Reads plain XML: elements with elements inside are objects, all others text. Repeated elements whose name is not a key of
- * the schema become a list, and a single such element around everything is unwrapped. Undefined if there is anything else:
- * attributes, text between elements, an unmatched tag, or a root such as `<example>` that is not an answer.
+ * Reads plain XML: elements with elements inside are objects, all others text. Repeated elements whose name is not a
+ * key of the schema become a list, and a single such element around everything is unwrapped. Undefined for anything
+ * else: attributes, text between elements, an unmatched tag, or a root such as `<example>` that is not an answer.
  */
 export function readXml(text: string, isKnownKey: (key: string) => boolean): unknown {
   const root: Element = { name: '', text: '', children: [] };

@@ -1,7 +1,7 @@
 import { setOwnValue } from '../json-schema.js';
 import { NO_CONTENT, readLineValue } from './read-lines.js';
 
-/** A line with content, and the column it begins in. */
+/** A line with content, and the column it starts in. */
 interface Line {
   readonly indent: number;
   readonly content: string;
@@ -10,12 +10,13 @@ interface Line {
 const MAX_DEPTH = 32;
 const MEMBER = /^["']?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["']?:(?:\s+(\S.*))?$/u;
 const ITEM = /^-(\s+)(\S.*)$/u;
-/** Notations that are not read here: texts over several lines, anchors, aliases, tags, objects and lists in one line. */
+/** Notations that are not supported here: multi-line strings, anchors, aliases, tags, inline objects and lists. */
 const OTHER_NOTATION = /^[|>&*!{[]/;
 
 /**
- * Reads objects and lists inside each other that are written as YAML, by their indentation. Every line must be a known key or an
- * item, and no key may be repeated or without a value; otherwise undefined. Flat objects and lists are read as lines.
+ * Reads nested objects and lists written as YAML, by their indentation. Every line must be a known key or an item, and
+ * every key must be unique and have a value; otherwise undefined. Flat objects and lists are handled by
+ * `read-lines.ts`.
  */
 export function readYaml(text: string, isKnownKey: (key: string) => boolean): unknown {
   const lines: Line[] = text
@@ -37,7 +38,7 @@ export function readYaml(text: string, isKnownKey: (key: string) => boolean): un
     for (let line = lines[at]; line?.indent === indent; line = lines[at]) {
       const [, gap = '', content = ''] = ITEM.exec(line.content) ?? [];
       if (content === '') break;
-      // What follows the dash begins an object in its own column, or is the whole item.
+      // What follows the dash starts an object in its own column, or is the whole item.
       const column = indent + 1 + gap.length;
       lines[at] = { indent: column, content };
       const item = MEMBER.test(content) ? readObject(column, depth + 1) : readScalar(content);
@@ -60,7 +61,7 @@ export function readYaml(text: string, isKnownKey: (key: string) => boolean): un
     return Object.keys(object).length > 0 ? object : undefined;
   }
 
-  /** Reads the lines under a key: deeper ones, or a list in the same column. */
+  /** Reads the lines under a key: deeper lines, or a list in the same column. */
   function readMember(indent: number, depth: number): unknown {
     at += 1;
     const next = lines[at];

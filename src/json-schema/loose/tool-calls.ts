@@ -7,7 +7,7 @@ export interface ToolCall {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** An XML notation for calls: the beginning and end of a call and of its parameters. */
+/** An XML notation for calls: the start and end of a call and of its parameters. */
 interface Notation {
   readonly call: RegExp;
   readonly callEnd: RegExp;
@@ -50,7 +50,7 @@ const OPENING = /[[({]|[\p{L}_][\p{L}\p{N}_.]{0,80}\(/uy;
 const ARGUMENT_END = /\s*(?:,(?:\s*\))?|\))/y;
 const CALL_END = /\s*[,;]?\s*/y;
 
-/** Reads tool calls written as XML; undefined if there are none, or if one is truncated or contains anything else. */
+/** Reads tool calls written as XML; undefined if none is found, or if one is truncated or contains anything else. */
 export function readToolCalls(text: string): readonly ToolCall[] | undefined {
   for (const notation of NOTATIONS) {
     const calls = readCalls(text, notation);
@@ -60,8 +60,8 @@ export function readToolCalls(text: string): readonly ToolCall[] | undefined {
 }
 
 /**
- * Reads calls with named arguments, `report(file="a.ts", line=3)`, one or several, also in brackets or in `print(…)`. Undefined if
- * the text is anything else: the meaning of an argument without a name is unknown.
+ * Reads one or more calls with named arguments, `report(file="a.ts", line=3)`, also in brackets or in `print(…)`.
+ * Undefined for anything else: the meaning of a positional argument is unknown.
  */
 export function readFunctionCalls(text: string, isKnownKey: (key: string) => boolean): readonly ToolCall[] | undefined {
   const body = text.trim();
@@ -109,7 +109,7 @@ function scanContainer(
   let depth = 0;
   for (const match of text.slice(at).matchAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[[({]|[\])}]|["']/gs)) {
     const [mark] = match;
-    // Stop at the first unclosed quote, so that the time stays linear.
+    // Stop at the first unclosed quote, to stay linear.
     if (mark === '"' || mark === "'") return undefined;
     if ('[({'.includes(mark)) depth += 1;
     else if ('])}'.includes(mark)) depth -= 1;

@@ -11,8 +11,8 @@ export type PatternInstruction =
   | { readonly op: 'accept' };
 
 /**
- * Compiles a regular expression to instructions for a set of states. Look-around, back-references, inline flags and patterns
- * that grow too large are refused.
+ * Compiles a regular expression to instructions for a set of states. Look-around, back-references, inline flags and
+ * patterns that grow too large are rejected.
  */
 export function compilePatternProgram(source: string, flags: string, location: string): readonly PatternInstruction[] {
   const program: PatternInstruction[] = [];
@@ -112,8 +112,8 @@ const GROUP = /\((?:\?:|\?<[^=!>][^>]*>)?/y;
 
 /**
  * Reads the structure of a regular expression that the engine has already accepted under these flags. The engine
- * decides which characters a class matches (a class cannot backtrack). Look-around and back-references are refused
- * because they cannot be matched in linear time, inline flags because the engine tests each character on its own.
+ * determines which characters a class matches (a class cannot backtrack). Look-around and back-references are rejected
+ * because they cannot be matched in linear time, inline flags because the engine tests each character separately.
  */
 function parsePattern(source: string, flags: string, location: string): PatternPart {
   let at = 0;
@@ -221,7 +221,7 @@ function parsePattern(source: string, flags: string, location: string): PatternP
 
 const DOT = 46;
 
-/** Creates a test for one character. The results for characters below 128, which nearly all are, are cached. */
+/** Creates a test for one character. Results for characters below 128, the vast majority, are cached. */
 function toCharacterTest(expression: RegExp): (code: number) => boolean {
   /** 1: matches, -1: does not match, 0: not tested yet. */
   const results = new Int8Array(128);

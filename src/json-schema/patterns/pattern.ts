@@ -2,7 +2,7 @@ import { createSchemaError } from '../json-schema.js';
 import { compilePatternProgram } from './pattern-program.js';
 import type { PatternInstruction } from './pattern-program.js';
 
-/** The steps that a check may still use; below zero it ends. */
+/** The steps that a check may still use; it stops when negative. */
 export interface Allowance {
   steps: number;
 }
@@ -12,7 +12,7 @@ export interface Pattern {
   readonly test: (text: string, allowance: Allowance) => boolean;
 }
 
-/** Turns the text of a `pattern` into a test; `location` is for the error. */
+/** Turns the source of a `pattern` into a test; `location` is for the error. */
 export type PatternCompiler = (source: string, location: string) => Pattern;
 
 /**
@@ -24,12 +24,12 @@ export function compileNativePattern(source: string, location: string): Pattern 
   return { test: (text) => expression.test(text) };
 }
 
-/** Instructions of all patterns of one untrusted schema together. Each is about a hundred bytes. */
+/** Maximum number of instructions for all patterns of one untrusted schema. Each takes about a hundred bytes. */
 const MAX_INSTRUCTIONS = 100_000;
 
 /**
- * Creates a compiler of linear-time matchers for the patterns of one untrusted schema. Equal patterns are compiled once, and
- * all of them share a bound.
+ * Creates a compiler of linear-time matchers for one untrusted schema's patterns. Equal patterns are compiled once, and
+ * all patterns share a bound.
  */
 export function createSafePatternCompiler(): PatternCompiler {
   const compiled = new Map<string, Pattern>();
@@ -51,7 +51,7 @@ export function createSafePatternCompiler(): PatternCompiler {
   };
 }
 
-/** Converts a pattern to a regular expression; throws `INVALID_SCHEMA` if it is not a valid one. */
+/** Converts a pattern to a regular expression; throws `INVALID_SCHEMA` if it is invalid. */
 export function toRegExp(source: string, location: string): RegExp {
   try {
     return new RegExp(source, 'u');
@@ -69,12 +69,12 @@ export function toRegExp(source: string, location: string): RegExp {
 }
 
 /**
- * Matches by moving a set of states along the text: each character visits every instruction at most once, and each visit is
- * charged. No pattern can make it slower than that.
+ * Matches by moving a set of states along the string: each character visits every instruction at most once, and each
+ * visit is charged. No pattern can make it slower.
  */
 function createLinearPattern(program: readonly PatternInstruction[], unicode: boolean): Pattern {
-  // The last visit of each instruction. Shared by all tests of this pattern: clearing it for each short text would cost more
-  // than matching.
+  // The last visit of each instruction. Shared by all tests of this pattern: clearing it for each short string would
+  // cost more than matching.
   const visits = new Int32Array(program.length);
   let visit = 0;
   return { test };
@@ -109,7 +109,7 @@ function createLinearPattern(program: readonly PatternInstruction[], unicode: bo
       isBoundary = isWordAt(text, index - 1) !== isWordAt(text, index);
     }
 
-    /** Follows all instructions that read no character. */
+    /** Follows all instructions that consume no character. */
     function add(states: number[], from: number, index: number): void {
       stack.push(from);
       for (let state = stack.pop(); state !== undefined; state = stack.pop()) {

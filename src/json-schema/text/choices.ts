@@ -1,18 +1,18 @@
 import { foldCase, foldSpelling, LETTER_AS_WORD, MAX_TEXT_LENGTH, splitWords } from './spelling.js';
 import type { Word } from './spelling.js';
 
-/** One of several values that a text may mean, and the ways it may be written. */
+/** One of several values that a string can mean, and its spellings. */
 export interface Choice {
   readonly value: unknown;
   readonly names: readonly string[];
 }
 
-/** Names of choices in one spelling; a name that two choices share identifies neither. */
+/** Choice names in one spelling; a name shared by two choices identifies neither. */
 export type Names = ReadonlyMap<string, Choice | 'several'>;
 
 /** Choices prepared for lookup: built once per schema, used for every value. */
 export interface ChoiceIndex {
-  /** By whole text, the strictest spelling first. */
+  /** By whole string, strictest spelling first. */
   readonly spellings: readonly { readonly fold: (text: string) => string; readonly names: Names }[];
   /** By the words of a name, joined. */
   readonly byWords: Names;
@@ -34,20 +34,20 @@ export function indexChoices(choices: readonly Choice[]): ChoiceIndex {
 
 const EXPLAINED = /^([^()（）]+?)\s*[(（]([^()（）]+)[)）]$/;
 
-/** Lists the names of a member: `P1 (critical)` may also be called `P1` or `critical`. */
+/** Lists a member's names: `P1 (critical)` is also called `P1` or `critical`. */
 export function listNames(member: string): string[] {
   const parts = member.length > MAX_TEXT_LENGTH ? null : EXPLAINED.exec(member.trim());
   return parts === null ? [member] : [member, parts[1] ?? member, parts[2] ?? member];
 }
 
-/** Joins the words of a text without separators, each in its normalized spelling. */
+/** Joins the words of a string without separators, each in its normalized spelling. */
 function foldWords(text: string): string {
   return splitWords(text)
     .map((word) => foldSpelling(word.text))
     .join('');
 }
 
-/** Names that are longer than any text that is looked up are left out: folding them does not take linear time. */
+/** Names longer than any string that is looked up are skipped: folding them does not take linear time. */
 function collectNames(choices: readonly Choice[], fold: (text: string) => string): Names {
   const names = new Map<string, Choice | 'several'>();
   for (const choice of choices) {
@@ -59,18 +59,18 @@ function collectNames(choices: readonly Choice[], fold: (text: string) => string
   return names;
 }
 
-/** The value that a text names, and the rule that found it. */
+/** The value that a string names, and the rule that found it. */
 export interface ChosenValue {
   readonly value: unknown;
   readonly rule: 'enum_spelling' | 'enum_in_text';
 }
 
-/** Maximum number of words in a member that is searched for inside a text. */
+/** Maximum number of words in a member that is looked up inside a string. */
 const MAX_NAME_LENGTH = 8;
-/** Maximum number of words in a text that is searched for a member; a longer text probably only mentions it. */
+/** Maximum number of words in a string that is searched for a member; a longer string probably only mentions it. */
 const MAX_WORDS = 40;
 
-/** Words that may turn a mention into something else: negation, doubt, degree, time, comparison. */
+/** Words that can change the meaning of a mention: negation, doubt, degree, time, comparison. */
 const GUARDS = new Set(
   [
     'not no never neither nor none non cannot without except instead rather than unlikely hardly barely anti against',
@@ -83,18 +83,21 @@ const GUARDS = new Set(
     .split(' '),
 );
 
-/** The positions in which members may appear in a text. */
+/** The positions where members can appear in a string. */
 export interface Placement {
   /** Separators between a member and its explanation. */
   readonly separators: RegExp;
-  /** Whether every member must be in the position of an answer; short ones always must (`A` in `A good one` does not count). */
+  /**
+   * Whether every member must be in the position of an answer; short members always must (`A` in `A good one` does not
+   * count).
+   */
   readonly isStrict: boolean;
 }
 
 /** The members of an enum: before an explanation, or anywhere in a short sentence. */
 export const ENUM_PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[:;(（–—|\n]|^\s+-\s|^[).]\s/, isStrict: false };
 
-/** Finds the value that a text names; undefined if it could be more than one or might mean the opposite. */
+/** Finds the value that a string names; undefined if it could name more than one or mean the opposite. */
 export function choose(text: string, index: ChoiceIndex, placement: Placement): ChosenValue | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined;
   const spelled = chooseBySpelling(text, index);
@@ -103,7 +106,7 @@ export function choose(text: string, index: ChoiceIndex, placement: Placement): 
   return mentioned === undefined ? undefined : { value: mentioned.value, rule: 'enum_in_text' };
 }
 
-/** Finds the choice whose name is the entire text: ignoring case, then accents, then separators and punctuation. */
+/** Finds the choice whose name is the whole string: ignoring case, then accents, then separators and punctuation. */
 export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choice | 'several' | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined;
   for (const { fold, names } of spellings) {
@@ -113,10 +116,10 @@ export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choi
   return undefined;
 }
 
-/** An opening quote without a closing one: the text was truncated. */
+/** An opening quote without a closing one: the string was truncated. */
 const UNCLOSED = /^\s*["'`“‘「][^"'`”’」]*$/u;
 
-/** Whether a text is a name, or the beginning of one, and a longer name begins in the same way. */
+/** Whether a string is a name, or the start of one, and a longer name starts the same way. */
 export function isBeginning(text: string, names: readonly string[]): boolean {
   const folded = foldSpelling(text);
   const beginnings = names.map((name) => foldSpelling(name.slice(0, 2 * MAX_TEXT_LENGTH)));
@@ -133,7 +136,7 @@ function chooseInText(text: string, names: Names, { separators, isStrict }: Plac
   if (OPTION.test(text) && first.end === words[0]?.end)
     return isOptionText(text, others, otherWords) ? first.choice : undefined;
   if (others.length > 0) return undefined;
-  // After `high:` or `high (` only a correction counts: the explanation may contain "not".
+  // After `high:` or `high (` only a correction counts: the explanation can contain "not".
   if (first.start === words[0]?.start && separators.test(text.slice(first.end))) {
     return otherWords[0] !== undefined && isGuard(otherWords[0].text) ? undefined : first.choice;
   }
@@ -144,10 +147,10 @@ function chooseInText(text: string, names: Names, { separators, isStrict }: Plac
   return isPlaced || !(isStrict || (isShort && !LETTER_AS_WORD.test(text))) ? first.choice : undefined;
 }
 
-/** A letter and the text of that option: `C) Both A and B`. */
+/** An option's letter and its text: `C) Both A and B`. */
 const OPTION = /^[\s("'*]*[\p{L}\p{N}]\)[*"']*\s+\p{Lu}/u;
 
-/** Whether the letter of an option is followed by its text, not by another option or a correction. */
+/** Whether an option's letter is followed by its text, not by another option or a correction. */
 function isOptionText(text: string, others: readonly Mention[], otherWords: readonly Word[]): boolean {
   if (others.some(({ end }) => /^[).:]/.test(text.slice(end)))) return false;
   return (
@@ -170,7 +173,10 @@ function isAnswerPosition(text: string, { start, end }: Mention): boolean {
   return BEFORE_ANSWER.test(before) && AFTER_ANSWER.test(after);
 }
 
-/** Whether a text such as `red, blue` names several things of which one is a member: choosing it would drop the other. */
+/**
+ * Whether a string such as `red, blue` names several things, only one of them a member: choosing it would drop the
+ * others.
+ */
 function isOneOfSeveral(text: string, names: Names): boolean {
   const parts = text.split(/[,;/|、，；&\n]|\s(?:and|und|et)\s/u).filter((part) => splitWords(part).length > 0);
   const others = parts.filter((part) => findMentions(splitWords(part), names).mentions.length === 0);

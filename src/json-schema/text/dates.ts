@@ -36,7 +36,7 @@ export function readDate(text: string): string | undefined {
   return `${String(year).padStart(4, '0')}-${pad(month)}-${pad(day)}`;
 }
 
-/** Reads a date with a time and a zone; without a zone the moment is ambiguous. */
+/** Reads a date with a time and a zone; without a zone the time is ambiguous. */
 export function readDateTime(text: string): string | undefined {
   if (text.length > 60) return undefined;
   const match = TIME.exec(foldCase(text).trim());

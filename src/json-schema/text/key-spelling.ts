@@ -7,8 +7,8 @@ export function foldKey(key: string): string {
 }
 
 /**
- * Matches unknown keys with missing names by their spelling. A key is matched only if it is the only spelling of the only
- * name: two spellings of one name are left unchanged.
+ * Matches unknown keys with missing names by their spelling. A key is matched only if it is the only spelling of the
+ * only name: two spellings of one name stay unchanged.
  */
 export function matchKeys(keys: readonly string[], names: readonly string[]): ReadonlyMap<string, string> {
   const present = new Set(keys);
@@ -27,7 +27,8 @@ export function matchKeys(keys: readonly string[], names: readonly string[]): Re
 }
 
 /**
- * Finds keys that are a second spelling of a property with a different value: leaving one out would decide between the two.
+ * Finds keys that are a second spelling of a property with a different value: dropping one would choose between the
+ * two.
  */
 export function findRepeatedKeys(
   value: Readonly<Record<string, unknown>>,
@@ -58,7 +59,7 @@ function groupByFold(keys: readonly string[]): Map<string, string[]> {
 const NOT_ANSWERS =
   /error|exception|refus|example|sample|schema|template|previous|original|input|request|old|before|reject|invalid|wrong/;
 
-/** Whether the value of a key may be the answer. */
+/** Whether a key's value can be the answer. */
 export function mayContainAnswer(key: string): boolean {
   return !NOT_ANSWERS.test(foldCase(key));
 }

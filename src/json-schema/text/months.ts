@@ -1,4 +1,4 @@
-/** Names of the months in English, German, French, Spanish, Italian and Portuguese, without accents. */
+/** Month names in English, German, French, Spanish, Italian and Portuguese, without accents. */
 const NAMES = [
   'jan january januar janvier enero gennaio janeiro',
   'feb february februar fevrier febrero febbraio fevereiro',
@@ -18,7 +18,7 @@ const MONTHS: ReadonlyMap<string, number> = new Map(
   NAMES.flatMap((names, index) => names.split(' ').map((name) => [name, index + 1] as const)),
 );
 
-/** Reads the name of a month; 0 if it is not one. */
+/** Reads a month name; returns 0 for anything else. */
 export function readMonth(name: string): number {
   return MONTHS.get(name) ?? 0;
 }

@@ -23,7 +23,7 @@ const CODES = new Set(
   'usd eur gbp jpy cny rmb inr chf cad aud nzd hkd twd sgd krw sek nok dkk pln brl mxn zar rub'.split(' '),
 );
 const DOLLARS = 'usd cad aud nzd hkd twd sgd brl mxn';
-/** The currencies that a sign or word may mean. */
+/** The currencies that a sign or word can mean. */
 const SIGNS: ReadonlyMap<string, string> = new Map([
   ['$', DOLLARS],
   ['dollar', DOLLARS],
@@ -68,17 +68,17 @@ const MONEY_MAGNITUDES: ReadonlyMap<string, number> = new Map([
   ['b', 9],
   ['t', 12],
 ]);
-/** Magnitudes of languages in which a point separates thousands. */
+/** Magnitudes in languages where a point separates thousands. */
 const AMBIGUOUS_MAGNITUDE = /\d\s*(?:mio|millionen|mrd|milliarden|millones)\.?$/;
 /** `Score: 85`, if the schema calls it a score. */
 const LABELLED = /^([\p{L}][\p{L}\s_-]{0,40})(?:([:=])\s*|\s(?=\d))(.+)$/u;
-/** A sign that only says that a number follows: `#7`, `No. 7`. */
+/** A sign that only announces a number: `#7`, `No. 7`. */
 const NUMBER_SIGN = /^(?:#|№|n[or]\.)\s*(?=\d+$)/;
 const WORD_AFTER = /^(.*\d)[\s-]*([\p{L}°]+(?:-[\p{L}]+)?)\.?(?: old| alt)?$/u;
 
 /**
- * Reads a text that is exactly one number. Refused: two numbers, approximations (`~5`, `5+`), fractions
- * (`4/5` may be a rating), units the schema does not name, and integers that a double cannot represent.
+ * Reads a string that is exactly one number. Refused: two numbers, approximations (`~5`, `5+`), fractions (`4/5` could
+ * be a rating), units the schema does not mention, and integers that a double cannot represent.
  */
 export function readNumber(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
   // Compatibility folding would read 10⁵ as 105.
@@ -108,7 +108,7 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
     const amount = (accounting ?? rest).replace(BEFORE, '$1$2').replace(AFTER, '');
     isMoney = amount !== (accounting ?? rest);
     if (isMoney && isOtherCurrency(rest, hints.words)) return undefined;
-    // In accounting, parentheses mark a negative amount; around a number without a currency they have no meaning.
+    // In accounting, parentheses mark a negative amount; around a number without a currency they mean nothing.
     if (accounting !== undefined && (!isMoney || amount.startsWith('-'))) return undefined;
     rest = accounting === undefined ? amount : `-${amount}`;
   }
@@ -129,14 +129,14 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
   return digits === undefined ? undefined : toReading(digits, shift, 'number_notation');
 }
 
-/** Whether an amount names a currency while the words about it name only others: `$50` next to `EUR`. */
+/** Whether an amount has a currency while the words around it name only others: `$50` next to `EUR`. */
 export function isOtherCurrency(amount: string, words: Iterable<string>): boolean {
   const currencies = listCurrencies(amount);
   const named = currencies.length > 0 ? listNamedCurrencies([...words]) : [];
   return named.length > 0 && !named.some((code) => currencies.includes(code));
 }
 
-/** Lists the codes of the currencies that words name. */
+/** Lists the codes of the currencies that the words name. */
 export function listNamedCurrencies(words: readonly string[]): string[] {
   return words.filter((word) => /^\s*[\p{L}\p{Sc}]+\s*$/u.test(word)).flatMap(listCurrencies);
 }
@@ -170,7 +170,7 @@ function readDigits(text: string): string | undefined {
   return DECIMAL_COMMA.test(digits) ? sign + digits.replace(',', '.') : undefined;
 }
 
-/** Shifts the decimal point through the exponent in the text, which is exact; multiplying is not. */
+/** Shifts the decimal point through the exponent in the string, which is exact, unlike multiplication. */
 function toReading(digits: string, shift: number, rule: NumberRule): { value: number; rule: NumberRule } | undefined {
   const [mantissa = '', exponent = '0'] = digits.toLowerCase().split('e');
   const value = Number(`${mantissa}e${Number(exponent) + shift}`);

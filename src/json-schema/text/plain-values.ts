@@ -14,7 +14,7 @@ const SENTENCE_WORDS = indexChoices([
 ]);
 const PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[,.:;!(（–—|\n]|^\s+-\s/, isStrict: true };
 
-/** Reads a word or short sentence that says yes or no: `"True"`, `"Yes, it does."`, `"The answer is false"`. */
+/** Reads a word or short sentence that means yes or no: `"True"`, `"Yes, it does."`, `"The answer is false"`. */
 export function readBoolean(value: unknown): boolean | undefined {
   if (value === 1) return true;
   if (value === 0) return false;
@@ -49,7 +49,7 @@ const NULL_WORDS = new Set([
   '不适用',
 ]);
 
-/** Whether a text means "no value". `unknown` does not: it is an answer. */
+/** Whether a string means "no value". `unknown` does not: it is an answer. */
 export function isNullText(value: unknown): boolean {
   if (value === null) return true;
   if (typeof value !== 'string' || value.length > 20) return false;
@@ -60,11 +60,11 @@ export function isNullText(value: unknown): boolean {
   );
 }
 
-/** Longest text that is read as JSON a second time. */
+/** Maximum length of a string that is parsed as JSON again. */
 const MAX_JSON_LENGTH = 1_000_000;
 const FINDERS = new Set(['whole', 'fence']);
 
-/** Reads a string that consists of one object or list, fenced or not; undefined if there is other text around it. */
+/** Reads a string that consists of one object or list, fenced or not; undefined if it contains anything else. */
 export function readJsonText(text: string): unknown {
   if (text.length > MAX_JSON_LENGTH || !/^\s*(?:[[{]|```[^]*```\s*$)/.test(text)) return undefined;
   const result = parse(text);

@@ -1,17 +1,17 @@
 /** Numbers in every notation that the readers accept. */
 const NUMBER = /(?<![\w.])[+-]?(?:0[xX][\da-fA-F]+|(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.])/g;
-/** An unclosed string extends to the end, so no text is scanned twice. */
+/** An unclosed string extends to the end, so nothing is scanned twice. */
 const STRING = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|(?<=[[{,:]\s{0,40})'[^'\\]*(?:\\[^][^'\\]*)*(?:'|\\?$)/g;
 
-/** Texts longer than this are not searched for digits. */
+/** Longer input is not searched for digits. */
 const MAX_LENGTH = 4_000_000;
 
-/** Finds the digits of a number in its source text. */
+/** Finds a number's digits in its source text. */
 export type DigitFinder = (value: number) => string | undefined;
 
 /**
- * Creates a finder of source digits, for numbers such as `2.50` and `98765432109876543210`, which a double does not preserve.
- * Returns undefined for a number written in two ways, and for an unsafe integer that is not in the text.
+ * Creates a finder for source digits, for numbers such as `2.50` and `98765432109876543210`, which a double does not
+ * preserve. It returns undefined for a number written in two ways, and for an unsafe integer that is not in the input.
  */
 export function createDigitFinder(source: string | undefined): DigitFinder {
   let outside: Map<number, Set<string>> | undefined;

@@ -1,10 +1,13 @@
-/** Longest text that is searched for a number, word or date. Longer ones are prose. */
+/** Maximum length of a string that is searched for a number, word or date. Longer strings are prose. */
 export const MAX_TEXT_LENGTH = 300;
 
 const PLAIN = /^[a-z\d]+$/i;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Converts a text to lower case without accents, in one form of Unicode: `Résumé` and `resume` are the same word. */
+/**
+ * Converts a string to lower case without accents, in one Unicode normalization form: `Résumé` and `resume` are the
+ * same word.
+ */
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
@@ -14,7 +17,7 @@ const AROUND = /^[\s"'`*“”‘’«»「」『』([{（【]+|[\s"'`*“”‘
 const BETWEEN = /(?<=[\p{L}\p{N}])[\s_./\\-]+(?=[\p{L}\p{N}])/gu;
 
 /**
- * Normalizes the spelling of a text: ignores case, accents, quotes around it and separators inside; keeps signs with a meaning
+ * Normalizes the spelling of a string: ignores case, accents, surrounding quotes and separators; keeps meaningful signs
  * (`A-` is not `A`, `C++` is not `C`).
  */
 export function foldSpelling(text: string): string {
@@ -23,17 +26,17 @@ export function foldSpelling(text: string): string {
 }
 
 const WORD = /[\p{L}\p{N}_]+(?:[-'’./][\p{L}\p{N}_]+)*[+#]*(?:-(?![\s\p{L}\p{N}]|$)|-$)?/gu;
-/** Scripts that are written without spaces. */
+/** Scripts written without spaces. */
 export const LETTER_AS_WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** A word of a text and its position. */
+/** A word and its position. */
 export interface Word {
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Splits a text into words; in scripts without spaces every letter is a word. */
+/** Splits a string into words; in scripts without spaces every letter is a word. */
 export function splitWords(text: string): Word[] {
   const words: Word[] = [];
   for (const match of text.matchAll(WORD)) {

@@ -1,4 +1,4 @@
-/** Names of the same unit: abbreviations, words, and names of quantities that are always counted in it. */
+/** Names of the same unit: abbreviations, words, and quantities that are always measured in it. */
 const UNITS = [
   'mg milligram milligramm',
   'g gram gramm',

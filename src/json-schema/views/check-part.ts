@@ -13,12 +13,12 @@ const MAX_WAYS = 64;
 /** Maximum number of steps for one part. */
 const MAX_STEPS = 5_000_000;
 
-/** Checks of a part of a value, before the rest is known. */
+/** Checks for parts of a value, before the rest is known. */
 export interface PartChecks {
-  /** Reports the issues of a finished part of a value; none if any alternative of the schema accepts it. */
+  /** Reports the issues of a finished part of a value; empty if any alternative of the schema accepts it. */
   readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
   /**
-   * Whether the last string of a truncated value may be the beginning of a longer enum member: `"open` if `open_late` is
+   * Whether the last string of a truncated value could be the start of a longer enum member: `"open` if `open_late` is
    * allowed too.
    */
   readonly mayGrow: (value: unknown, text: string) => boolean;
@@ -52,7 +52,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
     return isBeginning(leaf, names);
   }
 
-  /** Finds the schemas at a path, one conjunction for each combination of alternatives; none if there are too many. */
+  /** Finds the schemas at a path, one conjunction per combination of alternatives; empty if there are too many. */
   function follow(path: Path): { readonly ways: readonly Conjunction[]; readonly stuckAt?: string | number } {
     const allowance: Allowance = { steps: MAX_STEPS };
     let ways: readonly Conjunction[] = [views.root.nodes];
@@ -85,7 +85,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
     try {
       for (const node of nodes) checks(node).check(value, run, undefined);
     } catch (error) {
-      // A long chain of references exhausts the call stack. The complete value is checked later and rejected then.
+      // A long chain of references exhausts the call stack. The complete value is checked and rejected later.
       if (error instanceof RangeError) return [];
       throw error;
     }
@@ -93,7 +93,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
   }
 }
 
-/** Lists the schemas one step deeper; none if the view does not allow the step. */
+/** Lists the schemas one step deeper; empty if the view does not allow the step. */
 function enter(view: AlignmentView, step: string | number, allowance: Allowance): Conjunction[] {
   const isKey = typeof step === 'string';
   if (view.nodes.includes(false)) return [];

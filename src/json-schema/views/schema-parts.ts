@@ -7,12 +7,12 @@ import type { Choice } from '../text/choices.js';
 import { foldCase } from '../text/spelling.js';
 
 /**
- * Maximum number of schema objects in a view, which combines the schemas that apply to one value. A view only guides the
- * alignment; the complete schema decides whether a value is valid.
+ * Maximum number of schema objects in a view, which combines the schemas that apply to one value. A view only guides
+ * the alignment; the complete schema determines whether a value is valid.
  */
 export const MAX_PARTS = 64;
 
-/** Collects the schema objects that apply together: the given ones and those reached through references and `allOf`. */
+/** Collects the schema objects that apply together: these, and those reached through references and `allOf`. */
 export function collectParts(document: SchemaDocument, nodes: readonly SchemaNode[]): readonly SchemaObject[] {
   const parts = new Set<SchemaObject>();
   const waiting: SchemaNode[] = [...nodes].toReversed();
@@ -28,7 +28,10 @@ export function collectParts(document: SchemaDocument, nodes: readonly SchemaNod
   return [...parts];
 }
 
-/** Turns each schema into an alternative, but all constants into one: many libraries write an enum as a list of constants. */
+/**
+ * Turns each schema into an alternative, but combines all constants into one: many libraries write an enum as a list of
+ * constants.
+ */
 export function toAlternatives(schemas: readonly SchemaNode[]): (readonly SchemaNode[])[] {
   const constants = schemas.filter(isConstant);
   if (constants.length < 2) return schemas.map((node) => [node]);
@@ -77,7 +80,7 @@ export function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<s
   return properties;
 }
 
-/** Collects the words of a key, and of its title and description: they may name the unit or the currency of a number. */
+/** Collects the words of a key, and of its title and description: they can name a number's unit or currency. */
 export function collectWords(key: string, parts: readonly SchemaObject[]): ReadonlySet<string> {
   const texts = [
     key.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 const numberOrFlag = { anyOf: [{ type: 'number' }, { type: 'boolean' }] };
 
-/** With two alternatives each, more views than one value may create. */
+/** With two alternatives each, more views than one value is allowed to create. */
 const VALUES = 3000;
 
 describe('a schema after many values', () => {

@@ -32,21 +32,24 @@ export interface SchemaViews {
   readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
   /**
    * The alternatives of a view: its first `anyOf` or `oneOf`, or its types; undefined if there is nothing to choose, an
-   * empty list if there are too many of them to try.
+   * empty list if there are too many to try.
    */
   readonly getAlternatives: (view: AlignmentView) => readonly AlignmentView[] | undefined;
   /** Whether any schema of the document names this property, in any spelling. */
   readonly isKnownKey: (key: string) => boolean;
 }
 
-/** Maximum nesting of alternatives; only schemas written to be costly have more. */
+/** Maximum nesting of alternatives; only malicious schemas have more. */
 const MAX_NESTING = 6;
-/** Maximum number of views of alternatives created for one value. */
+/** Maximum number of alternative views created for one value. */
 const MAX_VIEWS = 5000;
-/** Maximum number of views cached for later values. Properties recur in every value; the keys of a map differ from value to value. */
+/**
+ * Maximum number of views cached for later values. Properties recur in every value; map keys differ from value to
+ * value.
+ */
 const MAX_CACHED = 10_000;
 
-/** Creates the views of a document on request; schemas that refer to the same target share one. */
+/** Creates a document's views on demand; schemas that refer to the same target share one. */
 export function createViews(source: ViewSource, checks: SchemaChecks): SchemaViews {
   const cachedViews = new Map<CompiledSchema, Map<string, AlignmentView>>();
   let alternatives = new WeakMap<AlignmentView, readonly AlignmentView[]>();
@@ -104,7 +107,7 @@ export type Conjunction = readonly SchemaNode[];
 /** One alternative of `anyOf` or `oneOf`; if it has several schemas, they are constants that form an enum together. */
 export type Alternative = readonly SchemaNode[];
 
-/** The input from which views are created. */
+/** The input for creating views. */
 export interface ViewSource {
   readonly document: SchemaDocument;
   readonly compilePattern: PatternCompiler;
@@ -112,7 +115,7 @@ export interface ViewSource {
 
 /** The schema's description of a value, with references and `allOf` merged in. */
 export interface AlignmentView {
-  /** The schemas that decide whether a value is valid. */
+  /** The schemas that determine whether a value is valid. */
   readonly nodes: Conjunction;
   /** The schema objects that this view combines. */
   readonly parts: readonly SchemaObject[];
@@ -129,7 +132,7 @@ export interface AlignmentView {
   readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
   readonly required: ReadonlySet<string>;
   readonly isClosed: boolean;
-  /** The schemas of values under keys that neither a property nor a pattern names. */
+  /** The schemas of values under keys not covered by a property or a pattern. */
   readonly additional: Conjunction;
   readonly prefix: readonly Conjunction[];
   readonly items: Conjunction;
@@ -240,7 +243,7 @@ function collectPatterns(source: ViewSource, parts: readonly SchemaObject[]): Al
   });
 }
 
-/** Lists the types that are named, or implied by other keywords. */
+/** Lists the types that are specified, or implied by other keywords. */
 function listExpectedTypes(parts: readonly SchemaObject[], view: Omit<AlignmentView, 'types'>): readonly string[] {
   const named = parts.map(readTypes).filter((types) => types.length > 0);
   const [first, ...others] = named;
