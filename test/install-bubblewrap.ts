@@ -1,5 +1,5 @@
 import { run } from '../scripts/run-tool.js';
-import { findProgram } from '../src/files/index.js';
+import { findExecutable } from '../src/files/index.js';
 import { probeSandbox } from '../src/sandbox/index.js';
 
 const PACKAGE = 'bubblewrap';
@@ -11,8 +11,8 @@ const PACKAGE = 'bubblewrap';
 export async function setup(): Promise<void> {
   const path = process.env['PATH'] ?? '';
   const cwd = process.cwd();
-  if (process.platform !== 'linux' || (await findProgram('bwrap', { path, cwd })) !== undefined) return;
-  const apt = await findProgram('apt-get', { path, cwd });
+  if (process.platform !== 'linux' || (await findExecutable('bwrap', { path, cwd })) !== undefined) return;
+  const apt = await findExecutable('apt-get', { path, cwd });
   if (apt === undefined || process.getuid?.() !== 0) return;
   process.stderr.write(`installing ${PACKAGE} with apt-get\n`);
   for (const args of [['update'], ['install', '--yes', '--no-install-recommends', PACKAGE]]) {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { getErrorCode } from './error-code.js';
 import { SluiceError } from './sluice-error.js';
 
-it('getErrorCode returns the code of an error of Node.js or of Sluice', async () => {
+it('getErrorCode returns the code of a Node.js or Sluice error', async () => {
   expect(getErrorCode(await readFile('/no/such/file').catch((error: unknown) => error))).toBe('ENOENT');
   expect(getErrorCode(new SluiceError('NO_JSON', 'No JSON found.'))).toBe('NO_JSON');
 });

@@ -1,6 +1,9 @@
 import { SluiceError } from './sluice-error.js';
 
-/** Error codes of files that an agent could have written. A closed list: `docs/errors.md` says what to do about each. */
+/**
+ * Error codes of files that an agent could have written. A closed list: `docs/errors.md` explains what to do about
+ * each.
+ */
 export const FILE_ERROR_CODES = ['UNSAFE_FILE', 'FILE_TOO_LARGE', 'FILE_UNREADABLE'] as const;
 
 /** One of `FILE_ERROR_CODES`. */

@@ -13,17 +13,17 @@ describe('INVISIBLE_CHARACTERS', () => {
     ['a direction override', 'user\u202Egpj.exe', 'user<U+202E>gpj.exe'],
     ['an isolate', '\u2066x\u2069', '<U+2066>x<U+2069>'],
     ['an Arabic letter mark', 'a\u061Cb', 'a<U+061C>b'],
-    ['a space without width in a name', 'pay\u200Bpal', 'pay<U+200B>pal'],
+    ['a zero-width space in a name', 'pay\u200Bpal', 'pay<U+200B>pal'],
     ['a joiner in a name', 'pay\u200Dpal\u200C', 'pay<U+200D>pal<U+200C>'],
     ['a soft hyphen', 'pass\u00ADword', 'pass<U+00AD>word'],
-    ['a letter that is blank', 'a\u3164b\uFFA0', 'a<U+3164>b<U+FFA0>'],
+    ['a blank letter', 'a\u3164b\uFFA0', 'a<U+3164>b<U+FFA0>'],
     ['a hidden tag', 'a\u{E0041}b', 'a<U+E0041>b'],
     ['bytes hidden as variations', '😀\u{E0101}\u{E0102}', '😀<U+E0101><U+E0102>'],
     ['a variation of a letter', 'a\uFE0Fb', 'a<U+FE0F>b'],
-    ['a joiner behind a hidden variation', 'a\uFE0F\u200D👩', 'a<U+FE0F><U+200D>👩'],
+    ['a joiner after a hidden variation', 'a\uFE0F\u200D👩', 'a<U+FE0F><U+200D>👩'],
     ['a second variation', '❤\uFE0F\uFE0F', '❤\uFE0F<U+FE0F>'],
     ['a line separator', 'a\u2028b', 'a<U+2028>b'],
-    ['half of a surrogate pair', 'a\uD800b', 'a<U+D800>b'],
+    ['half a surrogate pair', 'a\uD800b', 'a<U+D800>b'],
     ['an annotation', '\uFFF9x\uFFFB', '<U+FFF9>x<U+FFFB>'],
   ])('matches %s', (_what, text, expected) => {
     expect(markInvisible(text)).toBe(expected);
@@ -31,8 +31,8 @@ describe('INVISIBLE_CHARACTERS', () => {
 
   test.each([
     ['tabs and line feeds', 'a\tb\nc'],
-    ['spaces of other languages', 'a\u00A0b\u202Fc\u3000d'],
-    ['an emoji made of several', '👩‍💻 👨‍👩‍👧 🏳️‍🌈 🤷🏽‍♀️'],
+    ['spaces used by other languages', 'a\u00A0b\u202Fc\u3000d'],
+    ['an emoji composed of several', '👩‍💻 👨‍👩‍👧 🏳️‍🌈 🤷🏽‍♀️'],
     ['an emoji with a variation selector', '❤️ ☎︎ 1️⃣ #️⃣'],
     ['a Persian word', 'می‌خواهم'],
     ['a Hindi word', 'क्‍ष'],
@@ -44,13 +44,13 @@ describe('INVISIBLE_CHARACTERS', () => {
 
   test('finds every control character and every change of direction, at any position', () => {
     // Any code points, including lone surrogates; `fc.string` of them takes seconds to set up.
-    const any = fc.array(fc.integer({ min: 0, max: 0x10_ff_ff })).map((codes) => String.fromCodePoint(...codes));
-    const hostile = fc.constantFrom('\u001B', '\u0000', '\u202E', '\u2067', '\u200B', '\u{E0041}');
+    const anyText = fc.array(fc.integer({ min: 0, max: 0x10_ff_ff })).map((codes) => String.fromCodePoint(...codes));
+    const disguisingCharacter = fc.constantFrom('\u001B', '\u0000', '\u202E', '\u2067', '\u200B', '\u{E0041}');
     fc.assert(
-      fc.property(any, hostile, any, (before, one, after) => {
-        const marked = markInvisible(before + one + after);
-        expect(marked).toContain(`<${formatInvisible(one)}>`);
-        // oxlint-disable-next-line no-control-regex -- the test searches for them
+      fc.property(anyText, disguisingCharacter, anyText, (before, disguise, after) => {
+        const marked = markInvisible(before + disguise + after);
+        expect(marked).toContain(`<${formatInvisible(disguise)}>`);
+        // oxlint-disable-next-line no-control-regex -- the test looks for control characters
         expect(marked).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E]/);
       }),
     );

@@ -1,35 +1,36 @@
 /*
- * Text written by an agent is shown in comments, terminals and the console. The pattern is in `base` so that all of them can
- * import it; each one escapes the characters differently.
+ * Text written by an agent is shown in comments, terminals and the console. The pattern is in `base` so all of them can import it; each escapes the characters differently.
  */
 
 /**
- * Characters that can disguise a text: control characters except tab and line feed, invisible characters, those that change
- * the writing direction, tag characters, line separators, and lone surrogates.
+ * Characters that can disguise text: control characters except tab and line feed, invisible characters, characters that change the writing direction, tag characters, line separators, and lone surrogates.
  *
  * @example
  * 'user\u202Egpj.exe'.replaceAll(INVISIBLE_CHARACTERS, '?') // 'user?gpj.exe'
  */
-// Created by a pure function call, so that a bundler can drop it from pages that do not use it.
+// Created by a pure function call, so a bundler can drop it from pages that do not use it.
 export const INVISIBLE_CHARACTERS = /* @__PURE__ */ createPattern();
 
 function createPattern(): RegExp {
-  /** Scripts whose words are spelled with joiners. */
-  const joining =
+  /** Scripts that use joiners within words. */
+  const joiningScripts =
     String.raw`\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}` +
     String.raw`\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}`;
-  /** Sequences in which an invisible character is part of a visible one: 👩‍💻, ❤️, 1️⃣, a Persian word, a variant of an ideograph. */
-  const partOfVisible = [
+  /**
+   * Sequences where an invisible character is part of a visible one: 👩‍💻, ❤️, 1️⃣, a Persian word, a variant of an
+   * ideograph.
+   */
+  const visibleSequences = [
     String.raw`(?:\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})`,
     String.raw`\p{Extended_Pictographic}[\ufe0e\ufe0f]`,
     String.raw`[0-9#*]\ufe0f(?=\u20e3)`,
-    String.raw`[${joining}][\u200c\u200d](?=[${joining}])`,
+    String.raw`[${joiningScripts}][\u200c\u200d](?=[${joiningScripts}])`,
     String.raw`\p{Script=Han}[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`,
     String.raw`\p{Script=Mongolian}[\u180b-\u180f]`,
   ].join('|');
   return new RegExp(
     String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\p{Surrogate}]` +
-      `(?<!${partOfVisible})`,
+      `(?<!${visibleSequences})`,
     'gu',
   );
 }

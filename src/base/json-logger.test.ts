@@ -11,7 +11,7 @@ function collect(options: JsonLoggerOptions = {}): { lines: string[]; logger: Lo
 }
 
 describe('createJsonLogger', () => {
-  it('writes a line of JSON with level, time, message and fields', () => {
+  it('writes a JSON line with level, time, message and fields', () => {
     const { lines, logger } = collect();
     logger.warn('slow', { run_id: 'r1', ms: 3 });
     expect(lines).toEqual([
@@ -48,13 +48,13 @@ describe('createJsonLogger', () => {
     expect(JSON.parse(lines[0] ?? '')).toEqual({ level: 'info', time: '1970-01-01T00:00:00.000Z', message: 'real' });
   });
 
-  it('escapes control characters and line ends', () => {
+  it('escapes control characters and line breaks', () => {
     const { lines, logger } = collect();
     logger.info('a\n\u001b[2Jb');
     expect(lines[0]).toContain(String.raw`a\n\u001b[2Jb`);
   });
 
-  it('shortens long texts, long lists and deep values', () => {
+  it('shortens long strings, long lists and deep values', () => {
     const { lines, logger } = collect();
     const deep: Record<string, unknown> = {};
     deep['self'] = deep;
@@ -65,7 +65,7 @@ describe('createJsonLogger', () => {
     expect(lines[0]).toContain('[9950 more]');
   });
 
-  it('writes one line of JSON for any value', () => {
+  it('writes one JSON line for any value', () => {
     const { lines, logger } = collect();
     fc.assert(
       fc.property(
@@ -96,11 +96,11 @@ describe('createJsonLogger', () => {
 
   it('replaces an error and a proxy that cannot be read', () => {
     const { lines, logger } = collect();
-    const refuse = () => {
+    const throwError = () => {
       throw new Error('no');
     };
-    const error = Object.defineProperty(new Error('no'), 'name', { get: refuse });
-    logger.info('a', { error, proxy: new Proxy({}, { ownKeys: refuse }) });
+    const error = Object.defineProperty(new Error('no'), 'name', { get: throwError });
+    logger.info('a', { error, proxy: new Proxy({}, { ownKeys: throwError }) });
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ error: '[unreadable]', proxy: '[unreadable]' });
   });
 });

@@ -1,11 +1,11 @@
 import type { LogFields, Logger, LogLevel } from './logger.js';
 import { toLoggable } from './to-loggable.js';
 
-/** Clock, level and masking of a logger. */
+/** A logger's clock, level and masking. */
 export interface JsonLoggerOptions {
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
-  /** Masks secrets in every text that is logged, including field names. */
+  /** Masks secrets in every logged string, including field names. */
   readonly mask?: (text: string) => string;
   /** The lowest level that is written; `info` by default. */
   readonly level?: LogLevel;
@@ -14,8 +14,7 @@ export interface JsonLoggerOptions {
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /**
- * Creates a logger that writes JSON lines: `level`, `time`, `message`, then the fields. A field cannot override one of those
- * three, and the length of a line is bounded.
+ * Creates a logger that writes JSON lines: `level`, `time`, `message`, then the fields. A field cannot override those three, and the line length is bounded.
  *
  * @example
  * const logger = createJsonLogger((line) => process.stderr.write(line), { mask: secrets.maskText });

@@ -1,10 +1,10 @@
 /** Severity of a log line, lowest first. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Names and values in addition to the message. */
+/** Names and values logged with the message. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Log of Sluice's own work; agents' output is stored elsewhere. */
+/** Logs Sluice's own work; agents' output is stored elsewhere. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

@@ -30,7 +30,7 @@ test.each([
   expect(matchPathGlob(glob, path)).toBe(expected);
 });
 
-test('matchPathGlob takes bounded time for a hostile glob', () => {
+test('matchPathGlob takes bounded time for a malicious glob', () => {
   expect(matchPathGlob(`${'*a'.repeat(200)}b`, 'a'.repeat(400))).toBe(false);
   expect(matchPathGlob(`${'**/'.repeat(100)}b`, 'a/'.repeat(200))).toBe(false);
 });

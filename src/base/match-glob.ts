@@ -5,12 +5,12 @@ type Step =
   /** Does not match a slash. */
   | { readonly kind: 'segment' }
   | { readonly kind: 'all' }
-  /** Precedes the steps of `**` and its slash: both may be skipped, so that `**` also matches zero folders. */
+  /** Precedes the steps of `**` and its slash: both can be skipped, so `**` also matches zero folders. */
   | { readonly kind: 'folders' };
 
 /**
- * Whether a pattern matches an entire text. `*` matches any characters; with `segments`, any except a slash, and `**` matches
- * slashes too. The time is proportional to the product of both lengths, for any input.
+ * Whether a pattern matches an entire string. `*` matches any characters; with `segments`, any except a slash, and `**` matches
+ * slashes too. Takes time proportional to the product of both lengths, for any input.
  *
  * @example
  * matchGlob('src/*.ts', 'src/a.ts', { segments: true }) // true
@@ -20,17 +20,15 @@ export function matchGlob(
   text: string,
   { segments = false }: { readonly segments?: boolean } = {},
 ): boolean {
-  const steps = pattern.split(/(\*+)/u).flatMap((piece): readonly Step[] => {
-    if (!piece.startsWith('*')) return Array.from(piece, (letter) => ({ kind: 'literal', text: letter }));
-    return [segments && piece.length === 1 ? { kind: 'segment' } : { kind: 'all' }];
+  const steps = pattern.split(/(\*+)/u).flatMap((token): readonly Step[] => {
+    if (!token.startsWith('*')) return Array.from(token, (letter) => ({ kind: 'literal', text: letter }));
+    return [segments && token.length === 1 ? { kind: 'segment' } : { kind: 'all' }];
   });
   return matchSteps(steps, text);
 }
 
 /**
- * Whether a path matches a glob: `*` matches characters within a name, `**` any folders, `?` one character. A
- * glob that ends with `/` means everything in that folder; one without wildcards means that file, or everything in that
- * folder. The time is proportional to the product of both lengths.
+ * Whether a path matches a glob: `*` matches characters within a name, `**` any folders, `?` one character. A glob that ends with `/` means everything in that folder; a glob without wildcards means that file, or everything in that folder. Takes time proportional to the product of both lengths.
  *
  * @example
  * matchPathGlob('src/**', 'src/a/b.ts') // true
@@ -57,7 +55,7 @@ function toStep(letter: string): Step {
   return letter === '?' ? { kind: 'one' } : { kind: 'literal', text: letter };
 }
 
-/** Simulates the pattern character by character, tracking which steps may come next. */
+/** Simulates the pattern character by character, tracking the possible next steps. */
 function matchSteps(steps: readonly Step[], text: string): boolean {
   let active = skipEmpty(steps, [0]);
   for (const letter of text) {
@@ -77,12 +75,12 @@ function matchSteps(steps: readonly Step[], text: string): boolean {
 
 /** Adds the steps that can be reached without reading a character. */
 function skipEmpty(steps: readonly Step[], from: readonly number[]): ReadonlySet<number> {
-  const reached = new Set(from);
-  for (const at of reached) {
+  const reachable = new Set(from);
+  for (const at of reachable) {
     const kind = steps[at]?.kind;
-    if (kind === 'segment' || kind === 'all' || kind === 'folders') reached.add(at + 1);
+    if (kind === 'segment' || kind === 'all' || kind === 'folders') reachable.add(at + 1);
     // After `**` and its slash.
-    if (kind === 'folders') reached.add(at + 3);
+    if (kind === 'folders') reachable.add(at + 3);
   }
-  return reached;
+  return reachable;
 }

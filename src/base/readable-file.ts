@@ -1,7 +1,7 @@
-/** A file that can be read at any position: an open file, or a part of one. */
+/** A file that can be read at any position: an open file, or part of one. */
 export interface ReadableFile {
   stat(): Promise<{ readonly size: number }>;
-  /** Reads into a buffer; may read fewer bytes than requested, and zero at the end of the file. */
+  /** Reads into a buffer; can read fewer bytes than requested, and zero at the end of the file. */
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The part of JSON Schema (draft 2020-12) that describes the wire shapes. A shape is written once, as a schema; its TypeScript
- * type is derived from it by {@link FromSchema}, so the two cannot drift apart.
+ * The subset of JSON Schema (draft 2020-12) that describes the wire shapes. A shape is written once, as a schema; its
+ * TypeScript type is derived from it by {@link FromSchema}, so the two cannot drift apart.
  */
 export interface Schema {
   readonly type?: TypeName | readonly TypeName[];
@@ -68,7 +68,10 @@ type FromObject<S extends Schema> = S extends {
 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/** A closed object: the keys of the first argument are required, those of the second are optional, others are not allowed. */
+/**
+ * A closed object: the keys of the first argument are required, the keys of the second are optional, others are not
+ * allowed.
+ */
 export function object<
   const Required extends Readonly<Record<string, Schema>>,
   const Optional extends Readonly<Record<string, Schema>> = Record<never, Schema>,
@@ -93,7 +96,7 @@ export interface ObjectSchema<
 
 /** Any string. */
 export const text = { type: 'string' } as const;
-/** A name: a string that is not empty. */
+/** A name: a non-empty string. */
 export const name = { type: 'string', minLength: 1 } as const;
 /** Any JSON value. */
 export const anything = {} as const;
@@ -104,7 +107,7 @@ export const ordinal = { type: 'integer', minimum: 1 } as const;
 /** A confidence from 0 (a guess) to 1 (read exactly). */
 export const confidence = { type: 'number', minimum: 0, maximum: 1 } as const;
 export const flag = { type: 'boolean' } as const;
-/** A time in UTC with milliseconds, as `Date.prototype.toISOString` writes it; only years with four digits. */
+/** A UTC time with milliseconds, as returned by `Date.prototype.toISOString`; only four-digit years. */
 export const timestamp = {
   type: 'string',
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
@@ -115,7 +118,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words): { re
   return { enum: words };
 }
 
-/** A value that may be null, for example because it is not known yet. */
+/** A value that can be null, for example because it is not known yet. */
 export function orNull<const One extends Schema>(
   schema: One,
 ): { readonly anyOf: readonly [One, { readonly type: 'null' }] } {

@@ -1,7 +1,7 @@
 const MARK: unique symbol = Symbol.for('sluice.error');
 
 /**
- * The base of every error Sluice throws. Branch on `code`; the message says what to do.
+ * The base class of every error Sluice throws. Branch on `code`; the message explains what to do.
  *
  * @example
  * try { parseOrThrow(text, schema) } catch (error) {
@@ -11,7 +11,7 @@ const MARK: unique symbol = Symbol.for('sluice.error');
 export class SluiceError<Code extends string = string> extends Error {
   override readonly name: string = 'SluiceError';
   readonly code: Code;
-  /** Identifies the error even if a program loads two copies of the package; `instanceof` would not. */
+  /** Identifies the error even if two copies of the package are loaded, unlike `instanceof`. */
   readonly [MARK] = true;
 
   constructor(code: Code, message: string, options?: { readonly cause?: unknown }) {
@@ -19,7 +19,9 @@ export class SluiceError<Code extends string = string> extends Error {
     this.code = code;
   }
 
-  /** For `JSON.stringify`: includes the message, which is not enumerable on errors, and writes bigints as digits. */
+  /**
+   * For `JSON.stringify`: includes the message, which is not enumerable on errors, and serializes bigints as digits.
+   */
   toJSON(): unknown {
     return copyAsJson(Object.assign({ message: this.message }, this));
   }
@@ -30,7 +32,7 @@ export function copyAsJson(value: object): unknown {
   return JSON.parse(JSON.stringify(value, writeBigint));
 }
 
-/** For `JSON.stringify`: writes bigints as strings with their digits. */
+/** For `JSON.stringify`: serializes bigints as digit strings. */
 export function writeBigint(_key: string, part: unknown): unknown {
   return typeof part === 'bigint' ? `${part}` : part;
 }

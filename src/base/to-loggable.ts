@@ -10,7 +10,7 @@ export function toLoggable(value: unknown, mask: (text: string) => string): unkn
 
 interface Conversion {
   readonly mask: (text: string) => string;
-  /** How many more values the line may contain. */
+  /** Number of values the line may still contain. */
   remaining: number;
 }
 
@@ -33,7 +33,7 @@ function convert(value: unknown, conversion: Conversion, depth: number): unknown
     case 'object':
       if (value === null) return null;
       if (depth === MAX_DEPTH) return '[…]';
-      // A getter of an error or a proxy may throw.
+      // A getter of an error or a proxy can throw.
       try {
         return convertObject(value, conversion, depth + 1);
       } catch {
@@ -66,7 +66,7 @@ function convertError(error: Error, conversion: Conversion, depth: number): unkn
   };
 }
 
-/** A getter may throw. */
+/** Reads a member whose getter might throw. */
 function readMember(value: object, key: string): unknown {
   try {
     return Reflect.get(value, key) as unknown;
@@ -75,7 +75,7 @@ function readMember(value: object, key: string): unknown {
   }
 }
 
-/** Called with masked text, so that no part of a secret is left where the text is cut. */
+/** Called with masked text, so no part of a secret remains where the text is cut. */
 function shorten(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}… (${text.length} characters)` : text;
 }

@@ -2,12 +2,11 @@
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 16;
-/** 2^80. A literal, because bundlers keep expressions that might throw, even in pages that create no ids. */
+/** 2^80, as a literal: bundlers keep expressions that might throw, even in pages that create no ids. */
 const RANDOM_END = 0x1_0000_0000_0000_0000_0000n;
 
 /**
- * Creates a function that generates ids, which sort by creation time: 48 bits of time, 80 random bits. Ids of the same millisecond, or
- * created after the clock was set back, still sort in the order in which they were created.
+ * Creates a function that generates ids that sort by creation time: 48 bits of time, 80 random bits. Ids created in the same millisecond, or after the clock was set back, still sort in creation order.
  *
  * @example
  * const newId = createUlidGenerator()

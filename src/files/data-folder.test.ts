@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { findDataFolder, findProjectData, findUserFolder } from './data-folder.js';
 
-async function makeProject(files: Readonly<Record<string, string>> = {}) {
+async function createProject(files: Readonly<Record<string, string>> = {}) {
   const root = await realpath(await makeFolder({ 'home/x': '', 'shop/README.md': 'x', ...files }));
   const env = { HOME: join(root, 'home') };
   return { root, shop: join(root, 'shop'), env, find: (folder = 'shop') => findProjectData(join(root, folder), env) };
@@ -16,12 +16,12 @@ function git(folder: string, ...args: string[]): void {
   execFileSync('git', ['-C', folder, ...args], { env, stdio: 'pipe' });
 }
 
-describe('the folder of a user', () => {
+describe('the user folder', () => {
   it.each([
     [{ XDG_DATA_HOME: '/srv/ada', HOME: '/home/ada' }, '/srv/ada/sluice'],
     [{ XDG_DATA_HOME: '', HOME: '/home/ada' }, '/home/ada/.local/share/sluice'],
     [{ XDG_DATA_HOME: 'relative', HOME: '/home/ada' }, '/home/ada/.local/share/sluice'],
-  ])('follows the variables for user data: %j', (env, folder) => {
+  ])('respects the environment variables for user data: %j', (env, folder) => {
     expect(findUserFolder(env)).toBe(folder);
   });
 
@@ -30,17 +30,17 @@ describe('the folder of a user', () => {
   });
 });
 
-describe('the data folder of a project', () => {
+describe("a project's data folder", () => {
   it('is outside the project, with its name and a hash of its path', async () => {
-    const { find, env } = await makeProject();
+    const { find, env } = await createProject();
     const { path, warning } = find();
     expect(path).toMatch(/\/sluice\/projects\/shop-[0-9a-f]{16}$/);
     expect(path.startsWith(env.HOME)).toBe(true);
     expect(warning).toBeUndefined();
   });
 
-  it('is the same through a link, and different for another project of the same name', async () => {
-    const { root, shop, find } = await makeProject({ 'other/shop/x': '' });
+  it('is the same through a link, and different for another project with the same name', async () => {
+    const { root, shop, find } = await createProject({ 'other/shop/x': '' });
     await symlink(shop, join(root, 'link'));
     expect(find('link')).toEqual(find());
     expect(find('other/shop')).not.toEqual(find());
@@ -49,7 +49,7 @@ describe('the data folder of a project', () => {
   it.each(['ünï çödé ✨', '..dots', '-', 'long'.repeat(50)])(
     'has a plain name for a project named %j',
     async (name) => {
-      const { find } = await makeProject({ [`${name}/x`]: '' });
+      const { find } = await createProject({ [`${name}/x`]: '' });
       expect(find(name).path).toMatch(/\/projects\/\w[\w.-]{0,39}-[0-9a-f]{16}$/);
     },
   );
@@ -63,7 +63,7 @@ describe('the data folder of a project', () => {
 
 describe('a .sluice in the project', () => {
   it('is used with a warning until the project has a separate folder', async () => {
-    const { shop, find } = await makeProject({ 'shop/.sluice/sluice.db': 'x' });
+    const { shop, find } = await createProject({ 'shop/.sluice/sluice.db': 'x' });
     const { path, warning } = find();
     expect(path).toBe(join(shop, '.sluice'));
     const [, target = ''] = /&& mv "[^"]+" "([^"]+)"$/.exec(warning ?? '') ?? [];
@@ -75,7 +75,7 @@ describe('a .sluice in the project', () => {
   });
 
   it('is not used if it is a link', async () => {
-    const { root, shop, find } = await makeProject({ 'elsewhere/sluice.db': 'x' });
+    const { root, shop, find } = await createProject({ 'elsewhere/sluice.db': 'x' });
     await symlink(join(root, 'elsewhere'), join(shop, '.sluice'));
     expect(find()).toMatchObject({
       path: expect.stringMatching('/projects/'),
@@ -84,7 +84,7 @@ describe('a .sluice in the project', () => {
   });
 
   it.runIf(process.getuid?.() === 0)('is not used if it belongs to another user', async () => {
-    const { shop, find } = await makeProject({ 'shop/.sluice/sluice.db': 'x' });
+    const { shop, find } = await createProject({ 'shop/.sluice/sluice.db': 'x' });
     execFileSync('chown', ['12345', join(shop, '.sluice')]);
     expect(find()).toMatchObject({ path: expect.stringMatching('/projects/'), warning: expect.stringMatching('user') });
   });
@@ -96,7 +96,7 @@ describe('a .sluice in the project', () => {
     ['in a split index', 'shop', ['update-index', '--split-index']],
     ['in a repository with sha256 objects', 'shop', [], '--object-format=sha256'],
   ])('is not used if git tracks it, %s', async (_, project, command, format = '--object-format=sha1') => {
-    const { shop, find } = await makeProject({ [`${project}/.sluice/sluice.db`]: 'x', 'shop/unlink': 'x' });
+    const { shop, find } = await createProject({ [`${project}/.sluice/sluice.db`]: 'x', 'shop/unlink': 'x' });
     git(shop, 'init', '-q', format);
     git(shop, 'add', 'README.md', 'unlink');
     expect(find(project).path).toMatch(/\.sluice$/);
@@ -108,7 +108,7 @@ describe('a .sluice in the project', () => {
   });
 
   it('is not used in a worktree that tracks it, or if the index is damaged', async () => {
-    const { root, shop, find } = await makeProject({ 'shop/.sluice/sluice.db': 'x' });
+    const { root, shop, find } = await createProject({ 'shop/.sluice/sluice.db': 'x' });
     git(shop, 'init', '-q');
     git(shop, 'add', '-f', '.');
     git(shop, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'x');
@@ -121,7 +121,7 @@ describe('a .sluice in the project', () => {
   });
 
   it('is not used if the repository cannot be read', async () => {
-    const { shop, find } = await makeProject({ 'shop/.sluice/sluice.db': 'x' });
+    const { shop, find } = await createProject({ 'shop/.sluice/sluice.db': 'x' });
     await symlink('.git', join(shop, '.git'));
     expect(find().warning).toContain('git tracks it');
   });

@@ -9,12 +9,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface DataFolder {
   /** An absolute path. */
   readonly path: string;
-  /** A warning about this choice for the user; undefined if there is none. */
+  /** A warning about this choice for the user, or undefined. */
   readonly warning: string | undefined;
 }
 
 /** Earlier versions stored their data in this folder of the project, where agents can write. */
-const OLD_NAME = '.sluice';
+const LEGACY_NAME = '.sluice';
 
 /**
  * Returns the user's Sluice folder: data of all projects, trusted configurations, the local token. It is in `XDG_DATA_HOME`, or
@@ -25,14 +25,14 @@ const OLD_NAME = '.sluice';
  */
 export function findUserFolder(env: Environment): string {
   const dataHome = env['XDG_DATA_HOME'] ?? '';
-  // The XDG specification says that a relative path is invalid and must be ignored.
+  // According to the XDG specification, a relative path is invalid and must be ignored.
   if (isAbsolute(dataHome)) return join(dataHome, 'sluice');
   const home = env['HOME'] ?? '';
   return join(isAbsolute(home) ? home : homedir(), '.local', 'share', 'sluice');
 }
 
 /**
- * Returns the default data folder of library calls: `SLUICE_DATA`, or else that of the project in the current folder.
+ * Returns the default data folder for library calls: `SLUICE_DATA`, or else the data folder of the project in the current folder.
  *
  * @example
  * findDataFolder().path // '/home/ada/.local/share/sluice/projects/shop-1f0c9a3b5d7e2468'
@@ -43,36 +43,39 @@ export function findDataFolder(cwd: string = process.cwd(), env: Environment = p
 }
 
 /**
- * Returns the data folder of a library call: the given one, or else the default.
+ * Returns the data folder for a library call: the one passed in, or else the default.
  *
  * @example
  * chooseDataFolder(undefined, (warning) => logger.warn(warning)) // like findDataFolder().path
  */
-export function chooseDataFolder(given: string | undefined, warn: (warning: string) => void = () => undefined): string {
-  if (given !== undefined) return resolve(given);
+export function chooseDataFolder(
+  chosenPath: string | undefined,
+  warn: (warning: string) => void = () => undefined,
+): string {
+  if (chosenPath !== undefined) return resolve(chosenPath);
   const { path, warning } = findDataFolder();
   if (warning !== undefined) warn(warning);
   return path;
 }
 
 /**
- * Returns the data folder of a project, one per real path. It is outside the project, so that an agent working there cannot
- * write Sluice's own files. A `.sluice` folder of an earlier version is used until this one exists.
+ * Returns a project's data folder, one per real path. It is outside the project, so an agent working there cannot write
+ * Sluice's own files. A `.sluice` folder of an earlier version is used until this one exists.
  */
 export function findProjectData(cwd: string, env: Environment): DataFolder {
   const project = findRealPath(cwd);
   const path = join(findUserFolder(env), 'projects', nameProject(project));
-  const old = join(project, OLD_NAME);
-  if (existsSync(path) || !existsSync(old)) return { path, warning: undefined };
-  const refusal = explainRefusal(project, old);
+  const legacyFolder = join(project, LEGACY_NAME);
+  if (existsSync(path) || !existsSync(legacyFolder)) return { path, warning: undefined };
+  const refusal = explainRefusal(project, legacyFolder);
   if (refusal !== undefined) {
-    return { path, warning: `"${old}" is not used for data: ${refusal}. Using "${path}".` };
+    return { path, warning: `"${legacyFolder}" is not used for data: ${refusal}. Using "${path}".` };
   }
-  const warning = `Using the data folder "${old}", where agents can write. Move it out of their reach while no Sluice process is running: mkdir -p "${dirname(path)}" && mv "${old}" "${path}"`;
-  return { path: old, warning };
+  const warning = `Using the data folder "${legacyFolder}", where agents can write. Move it out of their reach while no Sluice process is running: mkdir -p "${dirname(path)}" && mv "${legacyFolder}" "${path}"`;
+  return { path: legacyFolder, warning };
 }
 
-/** A recognisable name, with a hash that distinguishes projects of the same name. */
+/** A recognisable name, with a hash that distinguishes projects with the same name. */
 function nameProject(project: string): string {
   const name = basename(project)
     .replaceAll(/[^\w.-]+/g, '-')
@@ -90,15 +93,17 @@ function findRealPath(path: string): string {
   }
 }
 
-/** Returns why an old data folder must not be used. Its queue would be executed, so no other user may have written it. */
-function explainRefusal(project: string, old: string): string | undefined {
-  const found = lstatSync(old);
-  if (!found.isDirectory()) return 'it is not a folder, and links are not followed';
-  if (process.getuid !== undefined && found.uid !== process.getuid()) return 'it belongs to another user';
+/**
+ * Returns why an old data folder must not be used. Its queue would be executed, so it must not come from another user.
+ */
+function explainRefusal(project: string, legacyFolder: string): string | undefined {
+  const stats = lstatSync(legacyFolder);
+  if (!stats.isDirectory()) return 'it is not a folder, and links are not followed';
+  if (process.getuid !== undefined && stats.uid !== process.getuid()) return 'it belongs to another user';
   return isTracked(project) ? 'git tracks it, so it came with the repository' : undefined;
 }
 
-/** Larger than the index of the largest repositories. */
+/** Larger than the index of even the largest repositories. */
 const MAX_INDEX_BYTES = 512 * 1024 * 1024;
 
 /**
@@ -111,9 +116,11 @@ function isTracked(project: string): boolean {
     if (repository === undefined) return false;
     const index = join(repository.gitDirectory, 'index');
     if (!existsSync(index)) return false;
-    const old = [...relative(repository.top, project).split(sep), OLD_NAME].filter(Boolean).join('/');
+    const legacyFolder = [...relative(repository.top, project).split(sep), LEGACY_NAME].filter(Boolean).join('/');
     if (statSync(index).size > MAX_INDEX_BYTES) return true;
-    return listIndexPaths(readFileSync(index)).some((path) => path === old || path.startsWith(`${old}/`));
+    return listIndexPaths(readFileSync(index)).some(
+      (path) => path === legacyFolder || path.startsWith(`${legacyFolder}/`),
+    );
   } catch {
     return true;
   }
@@ -126,13 +133,13 @@ const IS_EXTENDED = 0x4000;
 
 /** Finds the hash length of an index from its trailing checksum, which is all zeros if git was configured to omit it. */
 function findHashBytes(index: Buffer): number {
-  const found = (['sha256', 'sha1'] as const).find((algorithm) => {
+  const stats = (['sha256', 'sha1'] as const).find((algorithm) => {
     const end = index.subarray(-HASH_BYTES[algorithm]);
     const hash = createHash(algorithm).update(index.subarray(0, -end.length)).digest();
     return end.equals(hash) || end.every((byte) => byte === 0);
   });
-  if (found === undefined) throw new Error('damaged index');
-  return HASH_BYTES[found];
+  if (stats === undefined) throw new Error('damaged index');
+  return HASH_BYTES[stats];
 }
 
 /** The paths in an index of version 2 or 3; throws for other versions and for a split index. */
@@ -149,7 +156,7 @@ function listIndexPaths(index: Buffer): string[] {
     const end = index.indexOf(0, start);
     if (end <= start) throw new Error('damaged index');
     paths.push(index.toString('utf8', start, end));
-    // Entries end with one to eight zero bytes, so that the next begins at a multiple of eight.
+    // Entries end with one to eight zero bytes, so the next starts at a multiple of eight.
     at += (end - at + 8) & ~7;
   }
   for (; at < index.length - hashBytes; at += 8 + index.readUInt32BE(at + 4)) {
@@ -162,9 +169,9 @@ function listIndexPaths(index: Buffer): string[] {
 function findRepository(project: string): { readonly top: string; readonly gitDirectory: string } | undefined {
   for (let top = project; ; top = dirname(top)) {
     const git = join(top, '.git');
-    const found = statSync(git, { throwIfNoEntry: false });
-    if (found?.isDirectory() === true) return { top, gitDirectory: git };
-    if (found?.isFile() === true && found.size < 64 * 1024) {
+    const stats = statSync(git, { throwIfNoEntry: false });
+    if (stats?.isDirectory() === true) return { top, gitDirectory: git };
+    if (stats?.isFile() === true && stats.size < 64 * 1024) {
       const linked = /^gitdir: (?<path>.+)$/m.exec(readFileSync(git, 'utf8'))?.groups?.['path'];
       if (linked !== undefined) return { top, gitDirectory: resolve(top, linked) };
     }

@@ -1,21 +1,21 @@
 import type { OpenFile, ReadableFile } from '../base/index.js';
 import { openForReading } from './safe-file.js';
 
-/** Reads a file in pieces, even while it grows or before it exists. */
+/** Reads a file in chunks, even while it grows or before it exists. */
 export interface FileTail {
   /** Offset of the next byte to read. */
   readonly position: number;
   /** Whether the file existed when it was last read. */
   readonly exists: boolean;
-  /** Returns the next bytes, at most `max`; undefined if there are no more yet. */
+  /** Returns the next bytes, at most `max`; undefined if none are available yet. */
   read(max: number): Promise<Uint8Array | undefined>;
   close(): Promise<void>;
 }
 
-/** Small enough to bound memory, large enough that the number of reads does not matter. */
-const BLOCK = 256 * 1024;
+/** Small enough to bound memory, large enough to keep the number of reads low. */
+const BLOCK_SIZE = 256 * 1024;
 
-/** Opens a {@link FileTail}, which starts at an offset if one is given. A file that does not exist yet reads as empty. */
+/** Opens a {@link FileTail}, optionally at an offset. A file that does not exist yet reads as empty. */
 export function openFileTail(source: string | OpenFile, from = 0): FileTail {
   const open: OpenFile = typeof source === 'string' ? async () => openForReading(source) : source;
   let handle: ReadableFile | undefined;
@@ -33,9 +33,9 @@ export function openFileTail(source: string | OpenFile, from = 0): FileTail {
       if (buffered.length === 0) {
         handle ??= await open();
         if (handle === undefined) return undefined;
-        // A new block each time: the caller may still use the last one.
-        const block = new Uint8Array(BLOCK);
-        const { bytesRead } = await handle.read(block, 0, BLOCK, position);
+        // A new block each time: the caller might still be using the last one.
+        const block = new Uint8Array(BLOCK_SIZE);
+        const { bytesRead } = await handle.read(block, 0, BLOCK_SIZE, position);
         if (bytesRead === 0) return undefined;
         buffered = block.subarray(0, bytesRead);
       }

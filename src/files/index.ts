@@ -13,4 +13,4 @@ export { isWithin, openInside, getSizeInside } from './open-inside.js';
 export { parseJson } from './parse-json.js';
 export { chooseFolder, listFirstNames, listNames } from './list-names.js';
 export { isPresent } from './is-present.js';
-export { findProgram } from './find-program.js';
+export { findExecutable } from './find-executable.js';

@@ -33,7 +33,7 @@ test('openLineTail joins a character that is split between two reads', async () 
   await tail.close();
 });
 
-test('openLineTail drops a line over the limit and continues with the next one', async () => {
+test('openLineTail drops a line over the limit and continues with the next', async () => {
   const dir = await makeRunFolder({ log: `${'x'.repeat(11)}\n${'y'.repeat(10)}\n` });
   const tail = openLineTail(join(dir, 'log'), 10);
   expect(await tail.next()).toEqual({ number: 1, offset: 0, text: undefined });

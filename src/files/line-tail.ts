@@ -1,13 +1,13 @@
 import { openFileTail } from './file-tail.js';
 import type { OpenFile } from '../base/index.js';
 
-/** Reads a file line by line, even while it grows. A last line without a newline is not returned yet. */
+/** Reads a file line by line, even while it grows. A last line without a newline is held back. */
 export interface LineTail {
-  /** Returns the next complete line; undefined if there are no more yet. */
+  /** Returns the next complete line; undefined if none is available yet. */
   next(): Promise<FileLine | undefined>;
   /** Whether the file existed when it was last read. */
   readonly exists: boolean;
-  /** Bytes after the last newline: a line that is still being written, or that was cut off by a crash. */
+  /** Number of bytes after the last newline: a line that is still being written, or was cut off by a crash. */
   unfinishedBytes(): number;
   close(): Promise<void>;
 }

@@ -3,8 +3,7 @@ import { opendir } from 'node:fs/promises';
 import { getErrorCode } from '../base/index.js';
 
 /**
- * Lists the names that `choose` returns for the entries of a folder, in groups of at most `size`, so that memory stays
- * bounded. Yields nothing if the folder is missing.
+ * Lists the names that `choose` returns for a folder's entries, in groups of at most `size`, so memory stays bounded. Yields nothing if the folder is missing.
  *
  * @example
  * for await (const names of listNames(folder, 500, chooseFolder)) await remove(names)
@@ -40,7 +39,7 @@ export async function listFirstNames(
   return [];
 }
 
-/** Chooses folders, but not links to folders, which may point to someone else's data. */
+/** Chooses folders, but not links to folders, which could point to someone else's data. */
 export function chooseFolder(entry: Dirent): string | undefined {
   return entry.isDirectory() ? entry.name : undefined;
 }

@@ -19,7 +19,7 @@ describe('openInside', () => {
     expect(await openInside(join(root, 'folder'), path)).toBeUndefined();
   });
 
-  // The first call checks that it is a regular file, the second one that it is inside.
+  // The first call checks that it is a regular file, the second that it is inside the folder.
   it.each([1, 2])('closes the file if call %i of stat fails', async (failingCall) => {
     const folder = await makeFolder({ file: 'content' });
     const handle = await open(join(folder, 'file'));

@@ -5,8 +5,8 @@ import { getErrorCode, isSluiceError } from '../base/index.js';
 import { openForReading } from './safe-file.js';
 
 /**
- * Opens a file in a folder that an agent may write to; undefined if it is missing or outside. The agent may replace a folder
- * with a link at any time, so the check is made on the opened file.
+ * Opens a file in a folder that an agent can write to; undefined if it is missing or outside. The agent can replace a
+ * folder with a link at any time, so the opened file is checked.
  */
 export async function openInside(folder: string, path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle | undefined;
@@ -14,10 +14,10 @@ export async function openInside(folder: string, path: string): Promise<FileHand
     const root = await realpath(folder);
     handle = await openForReading(join(root, path));
     if (handle === undefined) return undefined;
-    const real = await realpath(join(root, path));
-    const [opened, inside] = [await handle.stat({ bigint: true }), await stat(real, { bigint: true })];
-    const isSame = opened.dev === inside.dev && opened.ino === inside.ino;
-    if (isSame && isWithin(root, real)) return handle;
+    const realPath = await realpath(join(root, path));
+    const [opened, expected] = [await handle.stat({ bigint: true }), await stat(realPath, { bigint: true })];
+    const isSame = opened.dev === expected.dev && opened.ino === expected.ino;
+    if (isSame && isWithin(root, realPath)) return handle;
   } catch (error) {
     await handle?.close();
     // A deleted file, a link, a pipe, or a path through something that is not a folder: all count as missing.
@@ -31,9 +31,9 @@ export async function openInside(folder: string, path: string): Promise<FileHand
 /** Returns the size of a regular file in a folder; null if it is missing or outside. */
 export async function getSizeInside(folder: string, path: string): Promise<number | null> {
   try {
-    const full = join(await realpath(folder), path);
-    if ((await realpath(full)) !== full) return null;
-    const found = await lstat(full);
+    const fullPath = join(await realpath(folder), path);
+    if ((await realpath(fullPath)) !== fullPath) return null;
+    const found = await lstat(fullPath);
     return found.isFile() ? found.size : null;
   } catch (error) {
     if (isMissing(error)) return null;

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 export const VERSION = readVersion();
 
 function readVersion(): string {
-  // This path is right in both `src/files` and `dist/files`.
+  // This path is correct in both `src/files` and `dist/files`.
   const manifest: unknown = createRequire(import.meta.url)('../../package.json');
   const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
   return isManifest ? String(manifest.version) : 'unknown';

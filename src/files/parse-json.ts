@@ -1,5 +1,5 @@
 /**
- * Parses JSON; undefined if the text is invalid: files in a run folder may be cut off or forged.
+ * Parses JSON; returns undefined if it is invalid, because files in a run folder can be cut off or forged.
  *
  * @example
  * parseJson('{"seq":1') // undefined

@@ -1,27 +1,27 @@
 import type { ReadableFile } from '../base/index.js';
 
-/** Reads `length` bytes from `position`; fewer if the file ends earlier. */
+/** Reads `length` bytes from `position`, or fewer if the file ends earlier. */
 export async function readSpan(file: ReadableFile, position: number, length: number): Promise<Buffer<ArrayBuffer>> {
   const buffer = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled);
+  let bytesTotal = 0;
+  while (bytesTotal < length) {
+    const { bytesRead } = await file.read(buffer, bytesTotal, length - bytesTotal, position + bytesTotal);
     if (bytesRead === 0) break;
-    filled += bytesRead;
+    bytesTotal += bytesRead;
   }
-  return buffer.subarray(0, filled);
+  return buffer.subarray(0, bytesTotal);
 }
 
-const CHUNK = 256 * 1024;
+const CHUNK_SIZE = 256 * 1024;
 
-/** Reads the bytes of a file from one position to another in chunks; ends early if the file does. */
+/** Reads a file's bytes from one position to another in chunks; ends early if the file does. */
 export async function* readChunks(
   file: ReadableFile,
   { from = 0, to = Number.POSITIVE_INFINITY }: { readonly from?: number; readonly to?: number } = {},
 ): AsyncGenerator<Uint8Array, void> {
   for (let position = from; position < to;) {
-    // A new buffer each time: the caller may still use the last one.
-    const chunk = new Uint8Array(Math.min(CHUNK, to - position));
+    // A new buffer each time: the caller might still be using the last one.
+    const chunk = new Uint8Array(Math.min(CHUNK_SIZE, to - position));
     const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
     if (bytesRead === 0) return;
     yield chunk.subarray(0, bytesRead);

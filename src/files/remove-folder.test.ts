@@ -7,7 +7,7 @@ import { makeFolder } from '../../test/temporary-folder.js';
 import { isPresent } from './is-present.js';
 import { removeFolder } from './remove-folder.js';
 
-const PROGRAM = new URL('./fixtures/remove-program.js', import.meta.url);
+const SCRIPT = new URL('./fixtures/remove-unprivileged.js', import.meta.url);
 
 it('removes a folder with its files, and ignores a missing one', async () => {
   const folder = join(await makeFolder({}), 'folder');
@@ -21,7 +21,7 @@ it('removes a folder with its files, and ignores a missing one', async () => {
 it.skipIf(process.platform === 'win32').each(['plain', 'read-only'])(
   'removes a %s folder without following links',
   async (kind) => {
-    const program = (await bundleProgram(PROGRAM)).start([kind]);
+    const program = (await bundleProgram(SCRIPT)).start([kind]);
     expect(JSON.parse(await text(program.stdout))).toEqual({
       isRemoved: true,
       isLinkFollowed: false,

@@ -25,7 +25,7 @@ test('a discarded replacement leaves no files behind', async () => {
 });
 
 test('a link at the path is replaced, not followed', async () => {
-  const dir = await makeRunFolder({ elsewhere: 'theirs' });
+  const dir = await makeRunFolder({ otherFile: 'theirs' });
   await symlink(join(dir, 'elsewhere'), join(dir, 'log'));
   await replaceFile(join(dir, 'log'), 'ours');
   expect(await readFile(join(dir, 'elsewhere'), 'utf8')).toBe('theirs');

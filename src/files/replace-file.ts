@@ -8,7 +8,7 @@ import type { TrustedRoot } from '../base/index.js';
 
 let replacementCount = 0;
 
-/** New content of a file that is not committed yet. */
+/** New file content that is not committed yet. */
 export interface Replacement {
   readonly file: FileHandle;
   /** Replaces the old content with the new. */
@@ -20,15 +20,16 @@ export interface Replacement {
 /** Options for replacing a file. */
 export interface ReplaceOptions extends TrustedRoot {
   /**
-   * Whether the new content must survive a power failure, not only a crash of this process; true by default. Costs two syncs of
-   * the disk.
+   * Whether the new content must survive a power failure, not only a crash of this process; true by default. Costs two
+   * disk syncs.
    */
   readonly isDurable?: boolean;
 }
 
 /**
- * Begins an atomic replacement of a file: a reader gets either the old content or the new, even after a crash. The new
- * content is written to a temporary file in the same folder until it is committed. No link is followed below `trustedRoot`.
+ * Starts an atomic replacement of a file: a reader gets either the old content or the new, even after a crash. The new
+ * content is written to a temporary file in the same folder until it is committed. No link is followed below
+ * `trustedRoot`.
  */
 export async function beginReplacement(
   path: string,
@@ -77,9 +78,9 @@ export async function replaceFile(path: string, text: string, options: ReplaceOp
   }
 }
 
-/** Makes a rename survive a power failure, if the system supports that. */
+/** Makes a rename survive a power failure, if the system supports it. */
 export async function syncFolder(path: string): Promise<void> {
-  // Windows cannot open a folder, and needs no sync of it.
+  // Windows cannot open a folder, and does not need to sync it.
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
   try {

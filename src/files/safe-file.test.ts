@@ -27,26 +27,26 @@ describe('a file in a run folder', () => {
     expect(await readdir(join(dir, 'elsewhere'))).toEqual(['file']);
   });
 
-  test('is never read through a link that repeatedly replaces its folder', async () => {
+  test('is never read through a link that keeps replacing its folder', async () => {
     const dir = await makeRunFolder({ 'folder/file': 'own', 'elsewhere/file': 'secret' });
     await symlink(join(dir, 'elsewhere'), join(dir, 'link'));
-    const over = new AbortController();
-    const exchange = async (): Promise<void> => {
-      while (!over.signal.aborted) {
+    const stop = new AbortController();
+    const swapRepeatedly = async (): Promise<void> => {
+      while (!stop.signal.aborted) {
         await rename(join(dir, 'folder'), join(dir, 'aside'));
         await rename(join(dir, 'link'), join(dir, 'folder'));
         await rename(join(dir, 'folder'), join(dir, 'link'));
         await rename(join(dir, 'aside'), join(dir, 'folder'));
       }
     };
-    const exchanging = exchange();
-    const seen = new Set<string | undefined>();
+    const swapping = swapRepeatedly();
+    const results = new Set<string | undefined>();
     for (let times = 0; times < 2000; times += 1) {
-      seen.add(await readSmallFile(join(dir, 'folder', 'file'), 10).catch(() => 'refused'));
+      results.add(await readSmallFile(join(dir, 'folder', 'file'), 10).catch(() => 'refused'));
     }
-    over.abort();
-    await exchanging;
-    expect(seen).not.toContain('secret');
+    stop.abort();
+    await swapping;
+    expect(results).not.toContain('secret');
     expect(await readSmallFile(join(dir, 'folder', 'file'), 10)).toBe('own');
   });
 

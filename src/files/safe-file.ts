@@ -8,11 +8,11 @@ import { withFolder } from './safe-folder.js';
 import type { OpenFile, TrustedRoot } from '../base/index.js';
 
 /*
- * An agent can write to its run folder, so a file there may be a link to another file or a pipe that never ends.
+ * An agent can write to its run folder, so a file there could be a link to another file or a pipe that never ends.
  * Links are not followed and only regular files are opened; `safe-folder.ts` checks the folders above.
  */
 
-// Windows has neither flag; creating links there needs rights that agents do not have.
+// Windows has neither flag; creating links there requires privileges that agents do not have.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 
@@ -21,14 +21,14 @@ export async function openForReading(path: string, root: TrustedRoot = {}): Prom
   return openRegular(path, constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING, root);
 }
 
-/** Opens a regular file for reading and for appending, and creates it if it does not exist. */
+/** Opens a regular file for reading and appending, and creates it if it does not exist. */
 export async function openForAppending(path: string, root: TrustedRoot = {}): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NON_BLOCKING;
   const handle = await openRegular(path, flags, root);
   if (handle === undefined) {
     throw new FileError(
       'FILE_UNREADABLE',
-      `Cannot create "${path}": its folder does not exist. Check which program deletes files there.`,
+      `Cannot create "${path}": its folder does not exist. Check which process deletes files there.`,
     );
   }
   return handle;
@@ -80,12 +80,12 @@ export async function readSmallFile(
   const handle = await openFile();
   if (handle === undefined) return undefined;
   try {
-    // One byte more than the limit is enough to notice that the file is too large, even if it has grown since `stat`.
+    // One byte more than the limit is enough to detect that the file is too large, even if it has grown since `stat`.
     const bytes = await readSpan(handle, 0, Math.min((await handle.stat()).size, maxBytes) + 1);
     if (bytes.length > maxBytes) {
       throw new FileError(
         'FILE_TOO_LARGE',
-        `"${path}" is larger than ${maxBytes} bytes, the limit for this kind of file. Check which program wrote it.`,
+        `"${path}" is larger than ${maxBytes} bytes, the limit for this kind of file. Check what wrote it.`,
       );
     }
     return bytes.toString('utf8');

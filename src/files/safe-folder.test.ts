@@ -6,21 +6,21 @@ import { replaceFile } from './replace-file.js';
 import { openForAppending, openForReading, readSmallFile } from './safe-file.js';
 import { makeFolderBelow, withCheckedFolder, withFolder, withOpenFolder } from './safe-folder.js';
 
-/** The folders between the data folder and a file of a run. */
+/** The folders between the data folder and a run file. */
 const LEVELS = ['runs', 'runs/one', 'runs/one/.audit'] as const;
 const FOLDER = 'runs/one/.audit';
 
 /** Creates a data folder, and another tree of the same shape as the target of links. */
-async function makeData() {
+async function createDataFolders() {
   const dir = await makeRunFolder({ [`data/${FOLDER}/file`]: 'own', [`elsewhere/${FOLDER}/file`]: 'secret' });
-  return { dir, data: join(dir, 'data'), elsewhere: join(dir, 'elsewhere') };
+  return { dir, data: join(dir, 'data'), otherTree: join(dir, 'elsewhere') };
 }
 
 describe.each(LEVELS)('a link that replaces %s', (level) => {
   test('is not followed, for reading, writing, replacing or creating', async () => {
-    const { data, elsewhere } = await makeData();
+    const { data, otherTree } = await createDataFolders();
     await rename(join(data, level), join(data, 'aside'));
-    await symlink(join(elsewhere, level), join(data, level));
+    await symlink(join(otherTree, level), join(data, level));
     const file = join(data, FOLDER, 'file');
     const root = { trustedRoot: data };
     for (const attempt of [
@@ -31,16 +31,16 @@ describe.each(LEVELS)('a link that replaces %s', (level) => {
     ]) {
       await expect(attempt()).rejects.toMatchObject({ code: 'UNSAFE_FILE', message: expect.stringContaining(level) });
     }
-    expect(await readdir(join(elsewhere, FOLDER))).toEqual(['file']);
-    expect(await readFile(join(elsewhere, FOLDER, 'file'), 'utf8')).toBe('secret');
+    expect(await readdir(join(otherTree, FOLDER))).toEqual(['file']);
+    expect(await readFile(join(otherTree, FOLDER, 'file'), 'utf8')).toBe('secret');
   });
 
   test.each([
     ['opened', withOpenFolder],
     ['checked before and after', withCheckedFolder],
-  ] as const)('is never followed if it appears and disappears, with folders that are %s', async (_, using) => {
-    const { data, elsewhere } = await makeData();
-    await symlink(join(elsewhere, level), join(data, 'link'));
+  ] as const)('is never followed while it appears and disappears, with folders that are %s', async (_, using) => {
+    const { data, otherTree } = await createDataFolders();
+    await symlink(join(otherTree, level), join(data, 'link'));
     const over = new AbortController();
     const exchange = async (): Promise<void> => {
       while (!over.signal.aborted) {
@@ -52,7 +52,7 @@ describe.each(LEVELS)('a link that replaces %s', (level) => {
     };
     const read = async (): Promise<string> => {
       const handle = using(join(data, FOLDER), data, {
-        work: async (place) => open(join(place, 'file')),
+        work: async (folderPath) => open(join(folderPath, 'file')),
         undo: async (opened) => opened.close(),
       });
       const file = await handle.catch(() => undefined);
@@ -74,31 +74,31 @@ describe.each(LEVELS)('a link that replaces %s', (level) => {
 
 describe('a folder that is in use', () => {
   test('stays the same even if it is renamed or replaced', async () => {
-    const { data, elsewhere } = await makeData();
+    const { data, otherTree } = await createDataFolders();
     await withFolder(
       join(data, FOLDER),
       { trustedRoot: data },
       {
-        work: async (place) => {
+        work: async (folderPath) => {
           await rm(join(data, 'runs'), { recursive: true });
-          await symlink(join(elsewhere, 'runs'), join(data, 'runs'));
-          await expect(writeFile(join(place, 'file'), 'x')).rejects.toMatchObject({ code: 'ENOENT' });
+          await symlink(join(otherTree, 'runs'), join(data, 'runs'));
+          await expect(writeFile(join(folderPath, 'file'), 'x')).rejects.toMatchObject({ code: 'ENOENT' });
         },
       },
     );
-    expect(await readFile(join(elsewhere, FOLDER, 'file'), 'utf8')).toBe('secret');
+    expect(await readFile(join(otherTree, FOLDER, 'file'), 'utf8')).toBe('secret');
   });
 
-  test('may be below a link outside the boundary', async () => {
-    const { dir, data } = await makeData();
+  test('can be below a link outside the boundary', async () => {
+    const { dir, data } = await createDataFolders();
     await symlink(data, join(dir, 'home'));
     const trustedRoot = join(dir, 'home');
     await replaceFile(join(trustedRoot, FOLDER, 'file'), 'new', { trustedRoot });
     expect(await readFile(join(data, FOLDER, 'file'), 'utf8')).toBe('new');
   });
 
-  test('is refused outside the boundary, and causes the error of the system if it is missing', async () => {
-    const { dir, data } = await makeData();
+  test('is refused outside the boundary, and causes the system error if it is missing', async () => {
+    const { dir, data } = await createDataFolders();
     const work = async () => undefined;
     await expect(withFolder(dir, { trustedRoot: data }, { work })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
     await expect(withFolder(join(data, 'x/y'), { trustedRoot: data }, { work })).rejects.toMatchObject({

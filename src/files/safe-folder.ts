@@ -6,27 +6,23 @@ import { FileError, getErrorCode } from '../base/index.js';
 import type { TrustedRoot } from '../base/index.js';
 
 /*
- * An agent that can write to a folder can replace it, or a writable folder above it, with a link at any time. On Linux the
- * folders are opened one by one without following links, and the last one is used through its descriptor: renaming or
- * replacing it then has no effect. On other systems all of them are checked before and after the operation.
+ * An agent that can write to a folder can replace it, or a writable folder above it, with a link at any time. On Linux the folders are opened one by one without following links, and the last one is used through its descriptor, so renaming or replacing it has no effect. On other systems all of them are checked before and after the operation.
  */
 
-/** A Linux flag without a constant in Node.js. Also opens folders that may be traversed but not listed. */
+/** A Linux flag without a constant in Node.js. Also opens folders that can be traversed but not listed. */
 const O_PATH = 0x20_00_00;
 
 /** Whether an open folder can be addressed by its descriptor. */
 const CAN_USE_DESCRIPTOR_PATHS = process.platform === 'linux' && existsSync('/proc/self/fd');
 
-/** An operation in a folder; `undo` reverts it if the folder was replaced in the meantime. */
+/** An operation in a folder; `undo` reverts it if the folder was replaced meanwhile. */
 interface FolderWork<T> {
   readonly work: (folderPath: string) => Promise<T>;
   readonly undo?: (result: T) => Promise<void>;
 }
 
 /**
- * Runs an operation in a folder that is below another one, with no link between them. `folderPath` is a path to it that is
- * valid only during the operation. Throws `UNSAFE_FILE` if a link is on the path, and the system's error if a folder is missing.
- * A file on the path causes the system's error on Linux, and `UNSAFE_FILE` on other systems.
+ * Runs an operation in a folder below another folder, with no link between them. `folderPath` is a path to it that is valid only during the operation. Throws `UNSAFE_FILE` if a link is on the path, and the system error if a folder is missing. A file on the path causes the system error on Linux, and `UNSAFE_FILE` on other systems.
  *
  * @example
  * await withFolder(join(data, 'runs'), { trustedRoot: data }, { work: async (folderPath) => rm(join(folderPath, id), { recursive: true }) })
@@ -79,11 +75,11 @@ export async function withCheckedFolder<T>(
   const after = await identify(folder, trustedRoot).catch(() => undefined);
   if (after === before) return result;
   await undo?.(result);
-  const message = `"${folder}" was replaced or removed during the operation. Check which other program writes there, then try again.`;
+  const message = `"${folder}" was replaced or removed during the operation. Check what else writes there, then try again.`;
   throw new FileError('UNSAFE_FILE', message);
 }
 
-/** Returns device and inode of each folder on the path; throws if one below `trustedRoot` is not a folder. */
+/** Returns the device and inode of each folder on the path; throws if one below `trustedRoot` is not a folder. */
 async function identify(folder: string, trustedRoot: string): Promise<string> {
   const found: string[] = [];
   let path = trustedRoot;

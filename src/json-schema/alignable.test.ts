@@ -46,14 +46,14 @@ describe.each(Object.entries(libraries))('alignable with %s', (_name, library) =
     });
   });
 
-  test('leaves out null if the key may be absent', () => {
+  test('omits null if the key may be absent', () => {
     expect(schema['~sluice'].align({ price: 1, mood: 'bearish', tags: null }).value).toEqual({
       price: 1,
       mood: 'bearish',
     });
   });
 
-  test('fills nothing in', () => {
+  test('fills in nothing', () => {
     expect(parse('{"price": "1"}', schema, { align: true })).toMatchObject({
       ok: false,
       error: { code: 'SCHEMA_MISMATCH' },
@@ -63,7 +63,7 @@ describe.each(Object.entries(libraries))('alignable with %s', (_name, library) =
 });
 
 describe('alignable', () => {
-  test('keeps the types of the schema', () => {
+  test("keeps the schema's types", () => {
     const schema = alignable(z.object({ n: z.string().transform(Number) }));
     expectTypeOf(schema['~standard'].types).toEqualTypeOf<
       { readonly input: { n: string }; readonly output: { n: number } } | undefined
@@ -102,7 +102,7 @@ describe('alignable', () => {
     expect(schema['~sluice'].align({ kind: 'failed', value: '5' }).changes).toEqual([]);
   });
 
-  test('converts everything of zod 3 that JSON Schema can express', () => {
+  test('converts everything in zod 3 that JSON Schema can express', () => {
     // The object that TypeScript generates for an enum.
     const Level = { Low: 0, High: 1, 0: 'Low', 1: 'High' } as const;
     interface Node {
@@ -158,7 +158,7 @@ describe('alignable', () => {
     });
   });
 
-  test('accepts an empty tuple of zod 3', () => {
+  test('accepts an empty zod 3 tuple', () => {
     const schema = alignable(z3.object({ pair: z3.tuple([]), line: z3.number() }));
     expect(parse('{"pair": [], "line": "3"}', schema, { align: true })).toMatchObject({
       ok: true,
@@ -170,14 +170,14 @@ describe('alignable', () => {
   test.each([
     ['nativeEnum', z3.nativeEnum({})],
     ['enum', z3.enum([] as unknown as ['a'])],
-  ])('accepts no value for an empty %s of zod 3', (_, empty) => {
+  ])('accepts no value for an empty zod 3 %s', (_, empty) => {
     const schema = alignable(z3.object({ level: empty.optional(), line: z3.number() }));
     expect(parse('{"line": "3"}', schema, { align: true })).toMatchObject({ ok: true, value: { line: 3 } });
     expect(parse('{"level": "low", "line": 3}', schema, { align: true }).ok).toBe(false);
   });
 
   test('aligns any schema to the JSON Schema passed with it', () => {
-    const foreign: StandardSchema<unknown, { n: number }> = {
+    const customSchema: StandardSchema<unknown, { n: number }> = {
       '~standard': {
         version: 1,
         vendor: 'other',
@@ -185,16 +185,19 @@ describe('alignable', () => {
           JSON.stringify(value) === '{"n":1}' ? { value: { n: 1 } } : { issues: [{ message: 'must be 1' }] },
       },
     };
-    const schema = alignable(foreign, { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] });
+    const schema = alignable(customSchema, { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] });
     expect(parse('{"N": "1"}', schema, { align: true })).toMatchObject({ ok: true, value: { n: 1 } });
     expect(parse('{"N": "2"}', schema, { align: true }).ok).toBe(false);
-    expect(() => alignable(foreign, { type: 'objekt' })).toThrow(expect.objectContaining({ code: 'INVALID_SCHEMA' }));
+    expect(() => alignable(customSchema, { type: 'objekt' })).toThrow(
+      expect.objectContaining({ code: 'INVALID_SCHEMA' }),
+    );
   });
 
-  test('exports schemas of Effect through its package', () => {
-    const made = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+  test('exports Effect schemas through its package', () => {
+    const exportedSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
     const builtin = vi.spyOn(process, 'getBuiltinModule').mockReturnValue({
-      createRequire: () => (name: string) => (name === 'effect' ? { JSONSchema: { make: () => made } } : undefined),
+      createRequire: () => (name: string) =>
+        name === 'effect' ? { JSONSchema: { make: () => exportedSchema } } : undefined,
     });
     onTestFinished(() => builtin.mockRestore());
     const effect: StandardSchema = {
@@ -203,9 +206,11 @@ describe('alignable', () => {
     expect(alignable(effect)['~sluice'].align({ n: '1' }).value).toEqual({ n: 1 });
   });
 
-  test('refuses a library without a JSON Schema export, with a hint', () => {
-    const foreign: StandardSchema = { '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }) } };
-    expect(() => alignable(foreign)).toThrow(
+  test('rejects a library without a JSON Schema export, with a hint', () => {
+    const customSchema: StandardSchema = {
+      '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }) },
+    };
+    expect(() => alignable(customSchema)).toThrow(
       expect.objectContaining({
         code: 'ALIGN_UNSUPPORTED',
         message: expect.stringContaining('second argument of alignable') as string,
@@ -242,7 +247,7 @@ describe('alignable', () => {
       expect.objectContaining({
         code: 'ALIGN_UNSUPPORTED',
         message:
-          'Cannot write this schema as JSON Schema: no. Pass its JSON Schema as the second argument of alignable.',
+          'Cannot express this schema as JSON Schema: no. Pass its JSON Schema as the second argument of alignable.',
       }),
     );
   });

@@ -40,7 +40,7 @@ function exportOrExplain(schema: StandardSchema): unknown {
     const reason = getErrorMessage(cause);
     throw new SluiceError(
       'ALIGN_UNSUPPORTED',
-      `Cannot write this schema as JSON Schema: ${reason}. Pass its JSON Schema as the second argument of alignable.`,
+      `Cannot express this schema as JSON Schema: ${reason}. Pass its JSON Schema as the second argument of alignable.`,
       { cause },
     );
   }

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse, type ParseOptions } from '../json/index.js';
-import { ALIGNING_PAIRS } from './fixtures/pairs/aligning.js';
-import { CHOOSING_PAIRS } from './fixtures/pairs/choosing.js';
-import { FOUND_PAIRS } from './fixtures/pairs/found.js';
+import { ALIGNMENT_PAIRS } from './fixtures/pairs/alignment.js';
+import { CHOICE_PAIRS } from './fixtures/pairs/choices.js';
+import { VARIANT_PAIRS } from './fixtures/pairs/variants.js';
 import { REFUSED, UNSURE, type AnswerPair } from './fixtures/pairs/pair.js';
-import { SECOND_PAIRS } from './fixtures/pairs/second.js';
+import { MORE_PAIRS } from './fixtures/pairs/more-pairs.js';
 import { SYNTAX_PAIRS } from './fixtures/pairs/syntax.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
@@ -27,7 +27,7 @@ function judge(
   return `wrong: ${JSON.stringify(result.value)}`;
 }
 
-describe.each(Object.entries({ ALIGNING_PAIRS, CHOOSING_PAIRS, FOUND_PAIRS, SECOND_PAIRS, SYNTAX_PAIRS }))(
+describe.each(Object.entries({ ALIGNMENT_PAIRS, CHOICE_PAIRS, VARIANT_PAIRS, MORE_PAIRS, SYNTAX_PAIRS }))(
   'the expected value of %s',
   (_, pairs) => {
     test.each(pairs.map((pair) => [pair.title, pair] as const))('%s, without align', (_title, pair) => {

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from '../json/parse.js';
 import { ANSWERS } from './fixtures/answers.js';
-import { BOLD_ANSWERS } from './fixtures/bold-answers.js';
-import { FURTHER_ANSWERS } from './fixtures/further-answers.js';
+import { NON_JSON_ANSWERS } from './fixtures/non-json-answers.js';
+import { MORE_ANSWERS } from './fixtures/more-answers.js';
 import { replayChanges } from './fixtures/replay-changes.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
-describe.each(Object.entries({ ...ANSWERS, ...BOLD_ANSWERS, ...FURTHER_ANSWERS }))('align: %s', (_kind, answers) => {
-  const read = answers.filter((answer) => 'value' in answer);
+describe.each(Object.entries({ ...ANSWERS, ...NON_JSON_ANSWERS, ...MORE_ANSWERS }))('align: %s', (_kind, answers) => {
+  const accepted = answers.filter((answer) => 'value' in answer);
   const refused = answers.filter((answer) => !('value' in answer));
 
-  test.each(read)('reads $title', ({ text, schema, value, allowPartial = false }) => {
+  test.each(accepted)('reads $title', ({ text, schema, value, allowPartial = false }) => {
     const result = parse(text, fromJsonSchema(schema), { align: true, allowPartial });
     expect(result).toMatchObject({ ok: true, value });
     expect(result).toHaveProperty('value', value);
@@ -21,18 +21,18 @@ describe.each(Object.entries({ ...ANSWERS, ...BOLD_ANSWERS, ...FURTHER_ANSWERS }
   });
 });
 
-describe('readings of text that is not JSON', () => {
-  const bold = Object.values(BOLD_ANSWERS).flat();
+describe('readings of input that is not JSON', () => {
+  const nonJsonAnswers = Object.values(NON_JSON_ANSWERS).flat();
 
   test('never replace the value that is found without align', () => {
-    for (const { text, schema, value } of bold) {
+    for (const { text, schema, value } of nonJsonAnswers) {
       const result = parse(text, fromJsonSchema(schema));
       expect(result.ok ? result.value : value).toEqual(value);
     }
   });
 
   test('are recorded as changes that lead to the value', () => {
-    for (const { text, schema } of bold) {
+    for (const { text, schema } of nonJsonAnswers) {
       const { value, changes } = fromJsonSchema(schema)['~sluice'].readText?.(text) ?? { value: text, changes: [] };
       expect(replayChanges(text, changes)).toEqual(value);
     }
@@ -81,7 +81,7 @@ describe('readings of text that is not JSON', () => {
     '```\n',
     ']\n',
     'a b ',
-  ])('take little time for a text that repeats %j', (part) => {
+  ])('are fast for input that repeats %j', (part) => {
     const schema = fromJsonSchema({
       type: 'object',
       properties: { name: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },
@@ -99,7 +99,7 @@ describe('readings of text that is not JSON', () => {
     ['{"name": x', '\n', '}'],
     ['[', 'a,', 'a]'],
     ['tags: ', 'x and ', 'x!'],
-  ])('take little time for %j and a repeated %j', (before, part, after) => {
+  ])('are fast for %j and a repeated %j', (before, part, after) => {
     const schema = fromJsonSchema({
       type: 'object',
       properties: { name: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },

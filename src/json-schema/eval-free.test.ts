@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
+const testFolder = fileURLToPath(new URL('.', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-eval-free-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Bundles code that imports from the entry, as a page's bundler would. */
-function bundle(program: string, outfile: string) {
+function bundle(source: string, outfile: string) {
   return build({
-    stdin: { contents: program, resolveDir: here, loader: 'ts' },
+    stdin: { contents: source, resolveDir: testFolder, loader: 'ts' },
     bundle: true,
     format: 'esm',
     platform: 'node',
@@ -25,8 +25,8 @@ function bundle(program: string, outfile: string) {
 }
 
 test('a bundle that only uses interpretJsonSchema does not contain Ajv', async () => {
-  const program = "import { interpretJsonSchema } from './index.js'; console.log(interpretJsonSchema({}))";
-  const { metafile } = await bundle(program, 'interpret.mjs');
+  const source = "import { interpretJsonSchema } from './index.js'; console.log(interpretJsonSchema({}))";
+  const { metafile } = await bundle(source, 'interpret.mjs');
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
   const bundled = inputs.filter(([, input]) => input.bytesInOutput > 0).map(([name]) => name);
   expect(bundled.some((name) => name.includes('interpreter/'))).toBe(true);
@@ -34,13 +34,13 @@ test('a bundle that only uses interpretJsonSchema does not contain Ajv', async (
 });
 
 test('fromJsonSchema works if code generation is forbidden', async () => {
-  const program = `
+  const source = `
     import { fromJsonSchema } from './index.js';
     let forbidden = false;
     try { new Function('') } catch { forbidden = true }
     const schema = fromJsonSchema({ type: 'string', pattern: '^(?=a)' });
     console.log(forbidden, 'value' in schema['~standard'].validate('a'), 'value' in schema['~standard'].validate('b'));`;
-  await bundle(program, 'forbidden.mjs');
+  await bundle(source, 'forbidden.mjs');
   const flags = ['--disallow-code-generation-from-strings', join(folder, 'forbidden.mjs')];
   expect(execFileSync(process.execPath, flags, { encoding: 'utf8' }).trim()).toBe('true true false');
 });

@@ -37,7 +37,7 @@ export function exportJsonSchema(schema: StandardSchema): unknown {
   if (Object.hasOwn(PACKAGES, vendor)) return exportWithPackage(schema, vendor);
   throw new SluiceError(
     'ALIGN_UNSUPPORTED',
-    `A schema of ${vendor} has no JSON Schema export. Pass its JSON Schema as the second argument of alignable.`,
+    `A ${vendor} schema has no JSON Schema export. Pass its JSON Schema as the second argument of alignable.`,
   );
 }
 
@@ -55,7 +55,7 @@ function exportWithPackage(schema: StandardSchema, vendor: string): unknown {
   } catch (cause) {
     throw new SluiceError(
       'ALIGN_UNSUPPORTED',
-      `Cannot load the JSON Schema export of the package ${name}. Install it, or pass the JSON Schema as the second argument of alignable.`,
+      `Cannot load the JSON Schema export of the ${name} package. Install it, or pass the JSON Schema as the second argument of alignable.`,
       { cause },
     );
   }

@@ -8,7 +8,7 @@ import { alignable, formatInstructions, fromJsonSchema } from './index.js';
 const SCHEMA = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] } as const;
 
 describe('formatInstructions', () => {
-  test('contains the form of the answer and the schema, and no Sluice markers', () => {
+  test("contains the answer's form and the schema, and no Sluice markers", () => {
     expect(formatInstructions(SCHEMA)).toBe(
       [
         'Answer with one JSON object that is valid under this JSON Schema:',
@@ -38,14 +38,14 @@ describe('formatInstructions', () => {
     ['valibot', v.object({ line: v.number() })],
     ['arktype', type({ line: 'number' })],
     ['alignable', alignable(z.object({ line: z.number() }))],
-  ])('accepts a schema of %s', (_, schema) => {
+  ])('accepts a schema from %s', (_, schema) => {
     const text = formatInstructions(schema);
     expect(text).toContain('one JSON object');
     expect(text).toContain('"line"');
     expect(text).not.toContain('$schema');
   });
 
-  test('uses the input of the schema, not its output', () => {
+  test("uses the schema's input, not its output", () => {
     expect(formatInstructions(z.object({ line: z.string().transform(Number) }))).toContain('{"type":"string"}');
   });
 

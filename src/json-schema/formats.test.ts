@@ -49,12 +49,12 @@ const cases: Readonly<Record<string, { readonly good: readonly string[]; readonl
   },
 };
 
-test('every format that is checked has cases', () => {
+test('every supported format has cases', () => {
   expect(Object.keys(cases).toSorted()).toEqual([...FORMATS.keys()].toSorted());
 });
 
 describe.each(Object.entries(cases))('format %s', (name, { good, bad }) => {
   test.each(good)('accepts %j', (text) => expect(FORMATS.get(name)?.(text)).toBe(true));
   test.each(bad)('refuses %j', (text) => expect(FORMATS.get(name)?.(text)).toBe(false));
-  test('refuses a text of megabytes', () => expect(FORMATS.get(name)?.('1:'.repeat(1_000_000))).toBe(false));
+  test('rejects megabytes of text', () => expect(FORMATS.get(name)?.('1:'.repeat(1_000_000))).toBe(false));
 });

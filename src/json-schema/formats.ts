@@ -33,11 +33,11 @@ export const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map(
 function isDate(text: string): boolean {
   const match = DATE.exec(text);
   if (match === null) return false;
-  return isDayOfCalendar(Number(match[1]), Number(match[2]), Number(match[3]));
+  return isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
 /** Whether a day exists in the Gregorian calendar. */
-export function isDayOfCalendar(year: number, month: number, day: number): boolean {
+export function isCalendarDay(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false;
   const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = month === 2 ? (isLeapYear ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;

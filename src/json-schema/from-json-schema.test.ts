@@ -46,7 +46,7 @@ describe.each(modes)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     ]);
   });
 
-  test('reports the issues of the only alternative that fits', () => {
+  test('reports the issues of the only alternative that matches', () => {
     const schema = { anyOf: [{ type: 'null' }, { type: 'object', properties: { a: { type: 'string' } } }] };
     expect(validate(schema, { a: 1 }, trusted).issues).toEqual([
       { path: ['a'], message: 'expected string, got number' },
@@ -223,9 +223,9 @@ describe.each(modes)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     ],
     ['a reference to nothing', { items: { $ref: '#/$defs/b' } }, '#/items: "#/$defs/b" is not in this schema'],
     ['a remote reference', { $ref: 'https://example.org/x' }, '#: "https://example.org/x" is not in this schema'],
-    ['a reference in a circle', { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#' }] } } }, 'refers to itself'],
+    ['a circular reference', { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#' }] } } }, 'refers to itself'],
     ['a schema deeper than 256', deepSchema(300), 'nested deeper than'],
-  ])('refuses %s, with the location', (_title, schema, message) => {
+  ])('rejects %s, with the location', (_title, schema, message) => {
     expect(catchError(schema, trusted)).toMatchObject({
       code: 'INVALID_SCHEMA',
       message: expect.stringContaining(message) as string,
@@ -236,7 +236,7 @@ describe.each(modes)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     ['schemas', (inner: object) => ({ properties: { a: inner } })],
     ['alternatives', (inner: object) => ({ anyOf: [inner] })],
     ['data', (inner: object) => ({ default: inner })],
-  ])('refuses deeply nested %s with a typed error', (_title, wrap) => {
+  ])('rejects deeply nested %s with a typed error', (_title, wrap) => {
     let schema: object = {};
     for (let level = 0; level < 100_000; level += 1) schema = wrap(schema);
     expect(catchError(schema, trusted)).toMatchObject({ code: 'INVALID_SCHEMA' });
@@ -246,10 +246,10 @@ describe.each(modes)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     ['response_format of OpenAI', { type: 'json_schema', json_schema: { name: 'f', strict: true, schema: finding } }],
     ['its inner part', { name: 'finding', strict: true, schema: finding }],
     ['text.format of OpenAI', { type: 'json_schema', name: 'f', strict: true, schema: finding }],
-    ['a function of OpenAI', { type: 'function', function: { name: 'f', description: 'x', parameters: finding } }],
-    ['a function of its newer interface', { type: 'function', name: 'f', parameters: finding, strict: true }],
-    ['a tool of Anthropic', { name: 'f', description: 'x', input_schema: finding }],
-    ['a tool of MCP', { name: 'f', title: 'F', inputSchema: finding }],
+    ['an OpenAI function', { type: 'function', function: { name: 'f', description: 'x', parameters: finding } }],
+    ['a function of the newer OpenAI interface', { type: 'function', name: 'f', parameters: finding, strict: true }],
+    ['an Anthropic tool', { name: 'f', description: 'x', input_schema: finding }],
+    ['an MCP tool', { name: 'f', title: 'F', inputSchema: finding }],
   ])('unwraps the schema from %s', (_title, envelope) => {
     expect(isValid(envelope, { file: 'a', line: 1, severity: 'low' }, trusted)).toBe(true);
     expect(isValid(envelope, { file: 'a' }, trusted)).toBe(false);
@@ -264,7 +264,7 @@ describe.each(modes)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
       { name: 'f', schema: { age: 'number' } },
       '"age": not a JSON Schema keyword',
     ],
-  ])('refuses %s, which would accept anything', (_title, schema, message) => {
+  ])('rejects %s, which would accept anything', (_title, schema, message) => {
     expect(catchError(schema, trusted)).toMatchObject({
       code: 'INVALID_SCHEMA',
       message: expect.stringContaining(message) as string,
@@ -281,7 +281,7 @@ describe.each(modes)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     expect(isValid(schema, [1, 'a'], trusted)).toBe(true),
   );
 
-  test('refuses a schema object that contains itself', () => {
+  test('rejects a schema object that contains itself', () => {
     const schema: Record<string, unknown> = {};
     schema['items'] = schema;
     expect(catchError(schema, trusted)).toMatchObject({ code: 'INVALID_SCHEMA' });
@@ -338,7 +338,7 @@ describe('an untrusted schema', () => {
     expect(result.issues).toEqual([{ path: [], message: 'validation takes more than 5000000 steps' }]);
   });
 
-  test('reports that the validations have used up the allowance they share', () => {
+  test('reports that the validations have used up their shared allowance', () => {
     const allowance = { steps: 3 };
     const { validate: check } = interpretJsonSchema({ items: { type: 'integer' } }, { allowance })['~standard'];
     const message = 'validation takes more than the shared allowance of steps';
@@ -357,7 +357,7 @@ describe('an untrusted schema', () => {
     ['look-behind', '(?<!a)b', 'look-around'],
     ['a back-reference', '(a)\\1', 'back-references'],
     ['a named back-reference', '(?<x>a)\\k<x>', 'back-references'],
-    ['a pattern that unfolds to millions', '(?:(?:a{100}){100}){100}', 'too large'],
+    ['a pattern that expands to millions', '(?:(?:a{100}){100}){100}', 'too large'],
     ['a pattern of empty groups', '(?:(?:(?:){100000}b?){100000}){100000}', 'too large'],
     ['a pattern of nested groups', '(?:'.repeat(200) + ')'.repeat(200), 'too many groups'],
   ])('must not use %s in a pattern', (_title, pattern, message) => {
@@ -376,7 +376,7 @@ describe('an untrusted schema', () => {
     expect(catchError(schema, true)).toBeUndefined();
   });
 
-  test('must not use dynamic references across several resources', () => {
+  test('must not use dynamic references across multiple resources', () => {
     const schema = { $dynamicRef: '#a', $dynamicAnchor: 'b', $defs: { x: { $id: 'x' }, a: { $dynamicAnchor: 'a' } } };
     expect(catchError(schema, false)).toMatchObject({
       code: 'INVALID_SCHEMA',
@@ -390,7 +390,7 @@ describe('a long chain of references', () => {
   for (let level = 1; level <= 4000; level += 1) $defs[`d${level}`] = { allOf: [{ $ref: `#/$defs/d${level - 1}` }] };
   const schema = { $ref: '#/$defs/d4000', $defs };
 
-  test('is refused with a typed error if it is too long to compile', () => {
+  test('is rejected with a typed error if it is too long to compile', () => {
     expect(catchError(schema, true)).toMatchObject({
       code: 'INVALID_SCHEMA',
       message: expect.stringContaining('shorten the chain of $ref') as string,

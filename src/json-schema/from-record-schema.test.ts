@@ -24,7 +24,7 @@ describe('fromRecordSchema', () => {
     expect(fromRecordSchema(SCHEMA)['~standard'].validate(value)).toEqual(expected);
   });
 
-  it('reads the schema at the first check, and only once', () => {
+  it('reads the schema on the first check, and only once', () => {
     let reads = 0;
     const schema = {
       get type() {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse } from '../json/index.js';
-import { cut, several } from './fixtures/held-out/cut-and-several.js';
-import { FURTHER_HELD_OUT_ANSWERS } from './fixtures/held-out/further.js';
+import { truncated, multiple } from './fixtures/held-out/truncated-and-multiple.js';
+import { MORE_HELD_OUT_ANSWERS } from './fixtures/held-out/more-answers.js';
 import type { HeldOutAnswer } from './fixtures/held-out/held-out-answer.js';
 import { languages, markdown } from './fixtures/held-out/markdown-and-languages.js';
 import { aligned, syntax } from './fixtures/held-out/syntax-and-types.js';
@@ -27,17 +27,17 @@ function judge({ text, schema, options = {}, ...expected }: HeldOutAnswer): 'rig
   return isRight ? 'right' : `wrong: ${JSON.stringify(result.value)}`;
 }
 
-/** All collections, written before the rules were changed for any of them. */
+/** All answers, written before the rules were changed for any of them. */
 const ANSWERS = {
   reasoning,
   'tool calls': toolCalls,
   markdown,
   languages,
-  'cut texts': cut,
-  'several answers': several,
+  'truncated answers': truncated,
+  'multiple answers': multiple,
   syntax,
   aligned,
-  further: FURTHER_HELD_OUT_ANSWERS,
+  further: MORE_HELD_OUT_ANSWERS,
 };
 
 describe.each(Object.entries(ANSWERS))('answers written before the rules: %s', (_kind, answers) => {

@@ -33,7 +33,7 @@ interface Finding {
   other?: unknown;
 }
 
-describe('the type of the values', () => {
+describe('the value type', () => {
   test('is inferred from a constant schema', () => {
     expectTypeOf<InferJsonSchema<typeof finding>>().toEqualTypeOf<Finding>();
     expectTypeOf(fromJsonSchema(finding)).toEqualTypeOf<AlignableSchema<Finding>>();
@@ -49,13 +49,13 @@ describe('the type of the values', () => {
     expect(result.ok).toBe(true);
   });
 
-  test('is the given one, if any', () => {
+  test('is the explicit type, if any', () => {
     const given = fromJsonSchema<Record<string, unknown>>({ type: 'object' });
     expectTypeOf(given).toEqualTypeOf<AlignableSchema<Record<string, unknown>>>();
     expectTypeOf(interpretJsonSchema<Finding>({ type: 'object' })).toEqualTypeOf<AlignableSchema<Finding>>();
   });
 
-  test('is unknown if the compiler does not know the schema', () => {
+  test('is unknown if the compiler cannot see the schema', () => {
     const loaded: JsonSchema = JSON.parse('{"type": "string"}') as JsonSchema;
     expectTypeOf(fromJsonSchema(loaded)).toEqualTypeOf<AlignableSchema>();
     const widened = { type: 'string' };
@@ -83,7 +83,7 @@ describe('the type of the values', () => {
     expectTypeOf<InferJsonSchema<true>>().toEqualTypeOf<unknown>();
   });
 
-  test('is that of TypeBox schemas, of either generation', () => {
+  test('is inferred from TypeBox schemas of either generation', () => {
     // The types that `Type.Object({ a: Type.String(), b: Type.Optional(Type.Number()) })` has in @sinclair/typebox and typebox.
     interface Older {
       readonly static: { a: string; b?: number };

@@ -25,7 +25,7 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
   let nodes = 0;
   return readNode(schema, location, 0);
 
-  function enter(pointer: string, depth: number): void {
+  function checkBounds(pointer: string, depth: number): void {
     nodes += 1;
     if (nodes > bounds.nodes)
       throw createSchemaError(pointer, `more than ${bounds.nodes} values; use a smaller schema`);
@@ -33,7 +33,7 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
   }
 
   function readNode(node: unknown, pointer: string, depth: number): SchemaNode {
-    enter(pointer, depth);
+    checkBounds(pointer, depth);
     if (typeof node === 'boolean') return node;
     if (!isJsonObject(node))
       throw createSchemaError(pointer, `a schema is an object or a boolean, not ${describeValue(node)}`);
@@ -77,7 +77,7 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
   }
 
   function readData(value: unknown, pointer: string, depth: number): unknown {
-    enter(pointer, depth);
+    checkBounds(pointer, depth);
     if (Array.isArray(value)) return value.map((item, index) => readData(item, `${pointer}/${index}`, depth + 1));
     if (isJsonObject(value)) return readMap(value, pointer, depth + 1, readData);
     return value;
@@ -85,7 +85,7 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
 }
 
 /** The fields that contain the schema in the envelopes of model and tool APIs. */
-const CONTENTS = ['schema', 'json_schema', 'function', 'parameters', 'input_schema', 'inputSchema'];
+const ENVELOPE_FIELDS = ['schema', 'json_schema', 'function', 'parameters', 'input_schema', 'inputSchema'];
 /** `{ type: 'json_schema', json_schema: { name, schema } }` has two. */
 const MAX_ENVELOPE_DEPTH = 4;
 const ENVELOPE_TYPES: ReadonlySet<unknown> = new Set(['json_schema', 'function', 'custom']);
@@ -104,7 +104,7 @@ export function openEnvelope(schema: unknown): unknown {
     const envelope = inner;
     const keys = Object.keys(envelope).filter((key) => !(key === 'type' && ENVELOPE_TYPES.has(envelope[key])));
     if (keys.length === 0 || keys.some((key) => KEYWORD_SHAPES.has(key))) return envelope;
-    const content = CONTENTS.find((key) => isJsonObject(envelope[key]));
+    const content = ENVELOPE_FIELDS.find((key) => isJsonObject(envelope[key]));
     if (content === undefined) {
       if (keys.some((key) => ANNOTATION.test(key))) return envelope;
       const listed = keys.slice(0, 5).map((key) => describeValue(key));
@@ -183,7 +183,7 @@ export function escapePointer(step: string): string {
 }
 
 /** Keywords that do not restrict values but would change the behaviour of a compiler. */
-const DROPPED = new Set(['$schema', '$async', '$comment', '$vocabulary', 'id']);
+const DROPPED_KEYWORDS = new Set(['$schema', '$async', '$comment', '$vocabulary', 'id']);
 
 /**
  * Converts one schema object to draft 2020-12. Libraries and users still write draft 7 and OpenAPI 3.0: `items` as a
@@ -192,7 +192,7 @@ const DROPPED = new Set(['$schema', '$async', '$comment', '$vocabulary', 'id']);
 function modernizeSchema(schema: Readonly<Record<string, unknown>>): Map<string, unknown> {
   const keywords = new Map<string, unknown>();
   for (const key of Object.keys(schema)) {
-    if (!DROPPED.has(key) && schema[key] !== undefined) keywords.set(key, schema[key]);
+    if (!DROPPED_KEYWORDS.has(key) && schema[key] !== undefined) keywords.set(key, schema[key]);
   }
   const items = keywords.get('items');
   if (Array.isArray(items)) {

@@ -37,7 +37,7 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
   const targets = new Map<string, LocatedSchema>();
   const bases = new WeakMap<SchemaObject, string>();
   /** Schemas below unknown keywords, read only when a reference leads to them. */
-  const readLater = new Map<unknown, LocatedSchema>();
+  const deferredSchemas = new Map<unknown, LocatedSchema>();
   let resources = 1;
   targets.set(BASE, { node: root, location: '#' });
   index(root, BASE, '#');
@@ -73,12 +73,12 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
     const uri = resolveUri(reference, bases.get(from) ?? BASE, location);
     const resource = targets.get(withoutFragment(uri));
     const fragment = decodeFragment(uri);
-    const notFound = `${JSON.stringify(reference)} is not in this schema; references are never fetched; put the target under $defs`;
-    if (resource === undefined) throw createSchemaError(location, notFound);
+    const notFoundMessage = `${JSON.stringify(reference)} is not in this schema; references are never fetched; put the target under $defs`;
+    if (resource === undefined) throw createSchemaError(location, notFoundMessage);
     if (fragment === '') return resource;
     if (!fragment.startsWith('/')) {
       const anchored = targets.get(`${withoutFragment(uri)}#${fragment}`);
-      if (anchored === undefined) throw createSchemaError(location, notFound);
+      if (anchored === undefined) throw createSchemaError(location, notFoundMessage);
       if (resources > 1 && '$dynamicRef' in from) {
         throw createSchemaError(location, '$dynamicRef is not supported in a schema with several $id; use $ref');
       }
@@ -93,17 +93,17 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
           ? getOwnValue(target, key)
           : undefined;
     }
-    if (typeof target !== 'boolean' && !isJsonObject(target)) throw createSchemaError(location, notFound);
+    if (typeof target !== 'boolean' && !isJsonObject(target)) throw createSchemaError(location, notFoundMessage);
     return locate(target, `${resource.location}${fragment}`, withoutFragment(uri));
   }
 
   /** Reads the target as a schema if it is below an unknown keyword and has not been read yet. */
   function locate(target: SchemaNode, location: string, base: string): LocatedSchema {
     if (typeof target === 'boolean' || bases.has(target)) return { node: target, location };
-    const known = readLater.get(target);
+    const known = deferredSchemas.get(target);
     if (known !== undefined) return known;
     const located: LocatedSchema = { node: readSchema(target, location, bounds), location };
-    readLater.set(target, located);
+    deferredSchemas.set(target, located);
     index(located.node, base, location);
     return located;
   }

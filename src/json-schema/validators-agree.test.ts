@@ -5,7 +5,7 @@ import { randomDocument, randomValue } from './fixtures/random-schemas.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
 /** Creates one of the two validators; undefined if it rejects the schema. */
-function makeValidator(schema: object, trusted: boolean) {
+function createValidator(schema: object, trusted: boolean) {
   try {
     return fromJsonSchema(schema, { trusted })['~standard'].validate;
   } catch (error) {
@@ -20,7 +20,7 @@ describe('the compiled and the interpreting validator', () => {
     let failed = 0;
     fc.assert(
       fc.property(randomDocument, fc.array(randomValue, { minLength: 6, maxLength: 6 }), (schema, values) => {
-        const [compiled, interpreted] = [makeValidator(schema, true), makeValidator(schema, false)];
+        const [compiled, interpreted] = [createValidator(schema, true), createValidator(schema, false)];
         expect(interpreted === undefined, 'both accept the schema, or neither').toBe(compiled === undefined);
         fc.pre(compiled !== undefined);
         for (const value of values) {

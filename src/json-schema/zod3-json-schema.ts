@@ -17,17 +17,17 @@ export function isZod3(schema: unknown): boolean {
  */
 export function exportZod3(schema: unknown): object {
   const definitions: Definitions = new Map();
-  const root = write(schema, definitions, 0);
+  const root = convert(schema, definitions, 0);
   const $defs = Object.fromEntries(Array.from(definitions.values(), (item) => [item.name, item.schema]));
   return definitions.size === 0 ? root : { allOf: [root], $defs };
 }
 
-function write(schema: unknown, definitions: Definitions, depth: number): object {
+function convert(schema: unknown, definitions: Definitions, depth: number): object {
   const definition = readDefinition(schema);
   if (depth > MAX_DEPTH) return {};
-  const writeInner = (key: string): object => write(definition[key], definitions, depth + 1);
-  const writeAll = (schemas: unknown): object[] =>
-    Array.isArray(schemas) ? schemas.map((item) => write(item, definitions, depth + 1)) : [];
+  const convertInner = (key: string): object => convert(definition[key], definitions, depth + 1);
+  const convertAll = (schemas: unknown): object[] =>
+    Array.isArray(schemas) ? schemas.map((item) => convert(item, definitions, depth + 1)) : [];
   switch (definition['typeName']) {
     case 'ZodString':
       return { type: 'string', ...readChecks(definition, STRING_CHECKS), ...readFormat(definition) };
@@ -40,45 +40,45 @@ function write(schema: unknown, definitions: Definitions, depth: number): object
     case 'ZodLiteral':
       return { const: definition['value'] };
     case 'ZodEnum':
-      return writeEnum(definition['values']);
+      return convertEnum(definition['values']);
     case 'ZodNativeEnum':
-      return writeEnum(readMembers(definition['values']));
+      return convertEnum(readMembers(definition['values']));
     case 'ZodArray':
-      return { type: 'array', items: writeInner('type') };
+      return { type: 'array', items: convertInner('type') };
     case 'ZodSet':
       return {};
     case 'ZodTuple': {
-      const items = writeAll(definition['items']);
+      const items = convertAll(definition['items']);
       // JSON Schema does not allow an empty `prefixItems`.
       return { type: 'array', ...(items.length > 0 && { prefixItems: items }) };
     }
     case 'ZodRecord':
-      return { type: 'object', additionalProperties: writeInner('valueType') };
+      return { type: 'object', additionalProperties: convertInner('valueType') };
     case 'ZodObject':
-      return writeObject(definition, definitions, depth);
+      return convertObject(definition, definitions, depth);
     case 'ZodUnion':
-      return { anyOf: writeAll(definition['options']) };
+      return { anyOf: convertAll(definition['options']) };
     case 'ZodDiscriminatedUnion': {
       const options = definition['options'];
-      return { anyOf: writeAll(options instanceof Map ? [...options.values()] : options) };
+      return { anyOf: convertAll(options instanceof Map ? [...options.values()] : options) };
     }
     case 'ZodIntersection':
-      return { allOf: [writeInner('left'), writeInner('right')] };
+      return { allOf: [convertInner('left'), convertInner('right')] };
     case 'ZodNullable':
-      return { anyOf: [writeInner('innerType'), { type: 'null' }] };
+      return { anyOf: [convertInner('innerType'), { type: 'null' }] };
     case 'ZodOptional':
     case 'ZodDefault':
     case 'ZodCatch':
     case 'ZodReadonly':
-      return writeInner('innerType');
+      return convertInner('innerType');
     case 'ZodBranded':
-      return writeInner('type');
+      return convertInner('type');
     case 'ZodEffects':
-      return writeInner('schema');
+      return convertInner('schema');
     case 'ZodPipeline':
-      return writeInner('in');
+      return convertInner('in');
     case 'ZodLazy':
-      return writeLazy(schema, definition['getter'], definitions);
+      return convertLazy(schema, definition['getter'], definitions);
     case 'ZodNever':
       return { not: {} };
     default:
@@ -86,26 +86,26 @@ function write(schema: unknown, definitions: Definitions, depth: number): object
   }
 }
 
-function writeLazy(schema: unknown, getter: unknown, definitions: Definitions): object {
+function convertLazy(schema: unknown, getter: unknown, definitions: Definitions): object {
   const known = definitions.get(schema);
   if (known !== undefined) return { $ref: `#/$defs/${known.name}` };
   const made: { readonly name: string; schema: object } = { name: `lazy${definitions.size}`, schema: {} };
   definitions.set(schema, made);
-  if (typeof getter === 'function') made.schema = write(Reflect.apply(getter, undefined, []), definitions, 0);
+  if (typeof getter === 'function') made.schema = convert(Reflect.apply(getter, undefined, []), definitions, 0);
   return { $ref: `#/$defs/${made.name}` };
 }
 
-function writeObject(definition: Readonly<Record<string, unknown>>, definitions: Definitions, depth: number): object {
+function convertObject(definition: Readonly<Record<string, unknown>>, definitions: Definitions, depth: number): object {
   const getShape = definition['shape'];
   const shape: unknown = typeof getShape === 'function' ? Reflect.apply(getShape, undefined, []) : getShape;
   const entries = isJsonObject(shape) ? Object.entries(shape) : [];
-  const properties = Object.fromEntries(entries.map(([key, schema]) => [key, write(schema, definitions, depth + 1)]));
-  const required = entries.filter(([, schema]) => !mayBeAbsent(schema)).map(([key]) => key);
+  const properties = Object.fromEntries(entries.map(([key, schema]) => [key, convert(schema, definitions, depth + 1)]));
+  const required = entries.filter(([, schema]) => !canBeAbsent(schema)).map(([key]) => key);
   const isClosed = definition['unknownKeys'] === 'strict';
   return { type: 'object', properties, required, ...(isClosed ? { additionalProperties: false } : {}) };
 }
 
-function mayBeAbsent(schema: unknown): boolean {
+function canBeAbsent(schema: unknown): boolean {
   const test: unknown = typeof schema === 'object' && schema !== null ? Reflect.get(schema, 'isOptional') : undefined;
   return typeof test === 'function' && Reflect.apply(test, schema, []) === true;
 }
@@ -152,7 +152,7 @@ function isInteger(definition: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** JSON Schema does not allow an empty `enum`. */
-function writeEnum(values: unknown): object {
+function convertEnum(values: unknown): object {
   return Array.isArray(values) && values.length === 0 ? { not: {} } : { enum: values };
 }
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { getErrorCode } from '../base/index.js';
-import { findProgram } from '../files/index.js';
+import { findExecutable } from '../files/index.js';
 
 /** Whether runs can be sandboxed on this host. */
 export type SandboxSupport =
@@ -83,7 +83,7 @@ interface ProbeLimits {
 
 async function probeExecutable(name: string, limits: ProbeLimits): Promise<SandboxSupport> {
   if (process.platform !== 'linux') return createFailure('bubblewrap needs Linux');
-  const program = await findProgram(name, { path: process.env['PATH'] ?? '', cwd: '/' });
+  const program = await findExecutable(name, { path: process.env['PATH'] ?? '', cwd: '/' });
   if (program === undefined) {
     return createFailure(
       'bubblewrap is not installed; install it (apt-get install bubblewrap, dnf install bubblewrap)',

@@ -1,5 +1,5 @@
 import { run } from '../../scripts/run-tool.js';
-import { findProgram } from '../../src/files/index.js';
+import { findExecutable } from '../../src/files/index.js';
 
 /** Names on PATH, and the usual locations on macOS and Windows, where browsers are not on PATH. */
 const PROGRAMS = [
@@ -29,7 +29,7 @@ export async function findInstalledChromium(path: string = process.env['PATH'] ?
 
 async function findFirst(path: string): Promise<string | undefined> {
   for (const program of PROGRAMS) {
-    const file = await findProgram(program, { path, cwd: process.cwd() });
+    const file = await findExecutable(program, { path, cwd: process.cwd() });
     if (file !== undefined) return file;
   }
   return undefined;
@@ -37,7 +37,7 @@ async function findFirst(path: string): Promise<string | undefined> {
 
 /** Returns whether the installation succeeded. */
 async function installWithApt(path: string): Promise<boolean> {
-  const apt = await findProgram('apt-get', { path, cwd: process.cwd() });
+  const apt = await findExecutable('apt-get', { path, cwd: process.cwd() });
   if (apt === undefined || process.getuid?.() !== 0) return false;
   process.stderr.write(`installing ${DEBIAN_PACKAGE} with apt-get\n`);
   for (const args of [['update'], ['install', '--yes', '--no-install-recommends', DEBIAN_PACKAGE]]) {

@@ -59,8 +59,8 @@ function* listReadings(
   location: ValueLocation,
 ): Generator<{ value: unknown[]; rule: AlignmentRule }> {
   if (typeof value === 'string') {
-    const read = readJsonText(value);
-    if (Array.isArray(read)) yield { value: read, rule: 'json_text' };
+    const parsed = readJsonText(value);
+    if (Array.isArray(parsed)) yield { value: parsed, rule: 'json_text' };
     const split = splitText(context, context.getView(view.items, ''), value);
     if (split !== undefined) yield { value: split, rule: 'text_to_list' };
   }
@@ -70,7 +70,7 @@ function* listReadings(
     if (inner !== undefined && !isItemKey && Array.isArray(inner.value))
       yield { value: inner.value, rule: 'unwrapped' };
   }
-  if (location.isElement || !mayBeItem(context, view, value)) return;
+  if (location.isElement || !canBeItem(context, view, value)) return;
   const items = location.path.length === 0 ? collectItems(context, view, value) : [value];
   if (items !== undefined) yield { value: items, rule: items.length > 1 ? 'values_to_list' : 'item_to_list' };
 }
@@ -132,7 +132,7 @@ const SEPARATED = /[,;|、，；•]|\s(?:and|or|und|oder)\s/iu;
 /** `ENUMERATED` does not take linear time. */
 const MAX_ENUMERATION_LENGTH = 5000;
 /** First words of sentences that are not items: refusals, apologies, statements about missing values. */
-const OPENINGS = new Set(
+const SENTENCE_OPENINGS = new Set(
   [
     'i im we you there this that it as sorry unfortunately no not none nothing unable cannot cant error failed please',
     'unknown empty see same various multiple several many all any every everything etc tbd todo pending unspecified',
@@ -147,15 +147,15 @@ const OPENINGS = new Set(
  * a refusal than an item in a list of strings: only a few words without punctuation are an item, unless the items have
  * an enum, pattern or format, which a sentence would not match.
  */
-function mayBeItem(context: AlignmentContext, view: AlignmentView, value: unknown): boolean {
+function canBeItem(context: AlignmentContext, view: AlignmentView, value: unknown): boolean {
   if (isNullText(value)) return false;
   const item = context.getView(view.items, '');
-  if (isJsonObject(value)) return mayBeObjectItem(item, value);
+  if (isJsonObject(value)) return canBeObjectItem(item, value);
   if (typeof value !== 'string') return true;
   if (item.members !== undefined || isSpecific(item)) return true;
   // `1,200` could be one number here, or two.
   if (item.types.length > 0 && !item.types.includes('string')) return !value.includes(',') || /[{[]/.test(value);
-  return !SENTENCE.test(value) && !SEPARATED.test(value) && mayBeginItem(value, 6);
+  return !SENTENCE.test(value) && !SEPARATED.test(value) && canStartItem(value, 6);
 }
 
 /** Whether items must match a format or pattern. */
@@ -164,10 +164,10 @@ function isSpecific({ format, parts }: AlignmentView): boolean {
 }
 
 /** Whether a string has few words and does not start like a sentence. */
-export function mayBeginItem(text: string, maxWords: number): boolean {
+export function canStartItem(text: string, maxWords: number): boolean {
   const words = splitWords(text);
   if (words.length === 0 || words.length > maxWords) return false;
-  return !OPENINGS.has(foldCase(words[0]?.text ?? '').replaceAll(/['’]/g, ''));
+  return !SENTENCE_OPENINGS.has(foldCase(words[0]?.text ?? '').replaceAll(/['’]/g, ''));
 }
 
 /**
@@ -178,11 +178,11 @@ export function splitEnumeration(text: string): string[] | undefined {
   if (text.length > MAX_ENUMERATION_LENGTH) return undefined;
   const items = text.split(ENUMERATED).map((item) => item.trim());
   if (items.length < 2 || SENTENCE.test(text) || /[\d"'()[\]{}]/.test(text)) return undefined;
-  return items.every((item) => mayBeginItem(item, 3)) ? items : undefined;
+  return items.every((item) => canStartItem(item, 3)) ? items : undefined;
 }
 
 /** Whether an object could be an item: an object that shares no key with the items, such as an error, is not. */
-function mayBeObjectItem(item: AlignmentView, value: Readonly<Record<string, unknown>>): boolean {
+function canBeObjectItem(item: AlignmentView, value: Readonly<Record<string, unknown>>): boolean {
   const keys = Object.keys(value);
   if (item.groups.length > 0) return true;
   if (item.properties.size === 0) return keys.length > 0 && keys.every(mayContainAnswer);

@@ -35,21 +35,21 @@ function alignFields(
   value: Readonly<Record<string, unknown>>,
   location: ValueLocation,
 ): Outcome {
-  const renamed = matchKeys(Object.keys(value), listPossibleNames(context, view));
-  const known = Object.keys(value).filter((key) => view.properties.has(renamed.get(key) ?? key)).length;
-  const repeated = view.isClosed ? findRepeatedKeys(value, [...view.properties.keys()]) : NONE;
+  const namesByKey = matchKeys(Object.keys(value), listPossibleNames(context, view));
+  const known = Object.keys(value).filter((key) => view.properties.has(namesByKey.get(key) ?? key)).length;
+  const repeatedKeys = view.isClosed ? findRepeatedKeys(value, [...view.properties.keys()]) : NONE;
   const changes: AlignmentChange[] = [];
   const aligned: Record<string, unknown> = {};
   let cost = 0;
   for (const key of Object.keys(value)) {
-    const name = renamed.get(key) ?? key;
+    const name = namesByKey.get(key) ?? key;
     const path = [...location.path, name];
     if (name !== key) {
       changes.push({ path: [...location.path, key], rule: 'key_spelling', from: key, to: name });
       cost += RULE_COSTS.key_spelling;
     }
-    const mayDrop = known > 0 && !repeated.has(key);
-    const field = alignField(context, view, name, value[key], { path, isElement: false }, mayDrop);
+    const canDrop = known > 0 && !repeatedKeys.has(key);
+    const field = alignField(context, view, name, value[key], { path, isElement: false }, canDrop);
     changes.push(...field.changes);
     cost += field.cost;
     if (field.value !== undefined) setOwnValue(aligned, name, field.value);
@@ -69,11 +69,11 @@ function alignField(
   name: string,
   value: unknown,
   location: ValueLocation,
-  mayDrop: boolean,
+  canDrop: boolean,
 ): Outcome {
   const nodes = listSchemasForKey(view, name, context.allowance);
   if (nodes === undefined)
-    return mayDrop ? createChange(location.path, 'extra_key', value, undefined) : keepValue(value);
+    return canDrop ? createChange(location.path, 'extra_key', value, undefined) : keepValue(value);
   const isUnknown = !view.properties.has(name) && nodes.length === 0 && view.properties.size > 0;
   if (isUnknown) return { ...keepValue(value), cost: UNKNOWN_KEY_COST };
   const fieldView = context.getView(nodes, name);
@@ -89,11 +89,11 @@ function alignField(
 
 /** Lists the names that keys can stand for: the properties, or the names that a map's keys are limited to. */
 function listPossibleNames(context: AlignmentContext, view: AlignmentView): readonly string[] {
-  const limited = view.parts.flatMap((part) => {
+  const allowedNames = view.parts.flatMap((part) => {
     const names = part['propertyNames'];
     return isJsonObject(names) ? (context.getView([names], '').members ?? []).map((member) => member.value) : [];
   });
-  return [...new Set([...view.properties.keys(), ...limited.filter((name) => typeof name === 'string')])];
+  return [...new Set([...view.properties.keys(), ...allowedNames.filter((name) => typeof name === 'string')])];
 }
 
 /** Lists the objects that another kind of value could represent, most likely first. */
@@ -104,8 +104,8 @@ function* listObjectReadings(
   location: ValueLocation,
 ): Generator<{ value: unknown; rule: AlignmentRule }> {
   if (typeof value === 'string') {
-    const read = readJsonText(value);
-    if (read !== undefined) yield { value: read, rule: 'json_text' };
+    const parsed = readJsonText(value);
+    if (parsed !== undefined) yield { value: parsed, rule: 'json_text' };
     return;
   }
   if (Array.isArray(value) && value.length === 1 && /object|string/.test(typeof value[0]))
@@ -143,8 +143,8 @@ function findInnerObject(view: AlignmentView, value: Readonly<Record<string, unk
 function hasKnownKey(view: AlignmentView, value: unknown, depth = 0): boolean {
   if (depth > 3) return false;
   if (typeof value === 'string') {
-    const read = readJsonText(value);
-    return read !== undefined && hasKnownKey(view, read, depth + 1);
+    const parsed = readJsonText(value);
+    return parsed !== undefined && hasKnownKey(view, parsed, depth + 1);
   }
   if (Array.isArray(value)) return value.length === 1 && hasKnownKey(view, value[0], depth + 1);
   if (!isJsonObject(value)) return false;

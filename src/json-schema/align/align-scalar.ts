@@ -15,7 +15,7 @@ interface Reading {
 }
 
 /** Quotes of any kind, or angle brackets around links. */
-const AROUND = /^\s*(["'`]{1,3}|[<“‘「])([^"'`<>“”‘’「」]+)(?:\1|[>”’」])\s*$/u;
+const WRAPPING = /^\s*(["'`]{1,3}|[<“‘「])([^"'`<>“”‘’「」]+)(?:\1|[>”’」])\s*$/u;
 
 /** A Markdown link whose text is its target. */
 const LINK = /^\s*\[([^[\]()\s]+)\]\((?:mailto:)?([^()\s]+)\)\s*$/;
@@ -60,11 +60,11 @@ function* listReadings(context: AlignmentContext, view: AlignmentView, value: un
 }
 
 function* listTextReadings(context: AlignmentContext, view: AlignmentView, value: unknown): Generator<Reading> {
-  const written = typeof value === 'number' ? context.findDigits(value) : writeScalar(value);
-  if (written !== undefined) yield { value: written, rule: 'scalar_to_text' };
+  const scalarText = typeof value === 'number' ? context.findDigits(value) : formatScalar(value);
+  if (scalarText !== undefined) yield { value: scalarText, rule: 'scalar_to_text' };
   if (typeof value !== 'string') return;
   if (value.trim() !== value) yield { value: value.trim(), rule: 'trimmed' };
-  const inner = value.length > MAX_TEXT_LENGTH ? undefined : AROUND.exec(value)?.[2];
+  const inner = value.length > MAX_TEXT_LENGTH ? undefined : WRAPPING.exec(value)?.[2];
   if (inner !== undefined) yield { value: inner.trim(), rule: 'trimmed' };
   const [, label, target] = (value.length > MAX_TEXT_LENGTH ? undefined : LINK.exec(value)) ?? [];
   if (label !== undefined && label === target) yield { value: label, rule: 'trimmed' };
@@ -72,7 +72,7 @@ function* listTextReadings(context: AlignmentContext, view: AlignmentView, value
   if (date !== undefined) yield { value: date, rule: 'date_notation' };
 }
 
-function writeScalar(value: unknown): string | undefined {
+function formatScalar(value: unknown): string | undefined {
   return typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : undefined;
 }
 

@@ -124,7 +124,7 @@ test('alignment has the same properties for schemas with every keyword', () => {
 });
 
 /** Fragments of answers that are nearly JSON. */
-const piece = fc.constantFrom(
+const fragment = fc.constantFrom(
   '{',
   '}',
   '[',
@@ -155,27 +155,27 @@ const piece = fc.constantFrom(
   '"',
 );
 
-function collectTexts(value: unknown): string[] {
+function collectStrings(value: unknown): string[] {
   if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap(collectTexts);
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectTexts) : [];
+  if (Array.isArray(value)) return value.flatMap(collectStrings);
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectStrings) : [];
 }
 
-test('readText returns only valid values whose strings are in the text', () => {
+test('readText returns only valid values whose strings occur in the input', () => {
   let read = 0;
   fc.assert(
     fc.property(
       plainSchema,
-      fc.array(fc.array(piece, { maxLength: 14 }), { minLength: 8, maxLength: 8 }),
+      fc.array(fc.array(fragment, { maxLength: 14 }), { minLength: 8, maxLength: 8 }),
       (document, lists) => {
         const schema = interpretJsonSchema(document);
-        for (const text of lists.map((pieces) => pieces.join(''))) {
+        for (const text of lists.map((fragments) => fragments.join(''))) {
           const { value, changes } = schema['~sluice'].readText?.(text) ?? { value: text, changes: [] };
           if (changes.length === 0) continue;
           read += 1;
           expect(schema['~standard'].validate(value)).toEqual({ value });
           expect(replayChanges(text, changes)).toEqual(value);
-          for (const part of collectTexts(changes[0]?.to)) expect(text).toContain(part);
+          for (const part of collectStrings(changes[0]?.to)) expect(text).toContain(part);
         }
       },
     ),

@@ -2,24 +2,24 @@ import { describe, expect, test } from 'vitest';
 import { parse } from '../../json/parse.js';
 import { ALIGNMENT_CASES } from '../fixtures/alignment-cases/all-cases.js';
 import { ANSWERS } from '../fixtures/answers.js';
-import { BOLD_ANSWERS } from '../fixtures/bold-answers.js';
+import { NON_JSON_ANSWERS } from '../fixtures/non-json-answers.js';
 import { replayChanges } from '../fixtures/replay-changes.js';
 import { fromJsonSchema } from '../from-json-schema.js';
 import { RULE_COSTS } from './rules.js';
 
-test('every rule is applied by some case', () => {
-  const applied = ALIGNMENT_CASES.flatMap(({ schema, aligned = [], partly = [] }) => {
+test('every rule has a case that applies it', () => {
+  const valueRules = ALIGNMENT_CASES.flatMap(({ schema, aligned = [], partial = [] }) => {
     const { align } = fromJsonSchema(schema)['~sluice'];
-    return [...aligned, ...partly].flatMap(([given]) => align(given).changes.map(({ rule }) => rule));
+    return [...aligned, ...partial].flatMap(([given]) => align(given).changes.map(({ rule }) => rule));
   });
-  const inTexts = Object.values({ ...ANSWERS, ...BOLD_ANSWERS })
+  const textRules = Object.values({ ...ANSWERS, ...NON_JSON_ANSWERS })
     .flat()
     .map(({ text, schema }) => parse(text, fromJsonSchema(schema), { align: true }))
     .flatMap((result) => (result.ok ? result.alignment.map(({ rule }) => rule) : []));
-  expect([...new Set([...applied, ...inTexts])].toSorted()).toEqual(Object.keys(RULE_COSTS).toSorted());
+  expect([...new Set([...valueRules, ...textRules])].toSorted()).toEqual(Object.keys(RULE_COSTS).toSorted());
 });
 
-describe.each(ALIGNMENT_CASES)('$title', ({ schema, aligned = [], refused = [], valid = [], partly = [] }) => {
+describe.each(ALIGNMENT_CASES)('$title', ({ schema, aligned = [], refused = [], valid = [], partial = [] }) => {
   const alignable = fromJsonSchema(schema);
   const { align } = alignable['~sluice'];
   const isValid = (value: unknown) => 'value' in alignable['~standard'].validate(value);
@@ -43,8 +43,8 @@ describe.each(ALIGNMENT_CASES)('$title', ({ schema, aligned = [], refused = [], 
     expect(isValid(given)).toBe(false);
   });
 
-  test.each(partly.map(([given, expected]) => ({ given, expected })))(
-    '$given is aligned in part, and fails',
+  test.each(partial.map(([given, expected]) => ({ given, expected })))(
+    '$given is partially aligned, and fails',
     ({ given, expected }) => {
       const { value, changes } = align(given);
       expect(value).toEqual(expected);
@@ -53,7 +53,7 @@ describe.each(ALIGNMENT_CASES)('$title', ({ schema, aligned = [], refused = [], 
     },
   );
 
-  test.each(valid.map((given) => ({ given })))('$given is left unchanged', ({ given }) => {
+  test.each(valid.map((given) => ({ given })))('$given stays unchanged', ({ given }) => {
     expect(isValid(given)).toBe(true);
     const { value, changes } = align(given);
     expect(value).toBe(given);

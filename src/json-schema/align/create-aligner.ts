@@ -55,7 +55,7 @@ export function createAligner(
     source: AlignmentSource | undefined,
     read: (context: AlignmentContext) => Outcome | undefined,
   ): Alignment {
-    views.beginValue();
+    views.startValue();
     try {
       const { value: aligned, changes } = read(createContext(source)) ?? keepValue(value);
       return { value: aligned, changes };

@@ -15,7 +15,7 @@ const MAX_VALUES = 10_000;
 const MAX_GAP_LENGTH = 2000;
 
 /** Words that rule out the value before or after them as an item. */
-const NOT_ITEMS =
+const NON_ITEM_WORDS =
   /\b(?:wait|wrong|correct(?:ion|ed|ly)?|instead|actually|sorry|mistake|revised?|updated?|final(?:ly)?|better|rather|should|draft|example|e\.g|for instance|sample|schema|format|template|not|placeholder|previous(?:ly)?|original(?:ly)?|before|old)\b|更正|修正|应为|例如|示例|格式|最终/u;
 /** Words after the last value that withdraw one of them. */
 const WITHDRAWAL = /\b(?:delet|discard|disregard|drop|exclud|ignor|remov)/;
@@ -33,16 +33,16 @@ export function findItems(
   if (values.length > MAX_VALUES || !values.every((located) => 'value' in located)) return undefined;
   const items: unknown[] = [];
   let isClear = !WITHDRAWAL.test(foldCase(text.slice(values.at(-1)?.end).slice(0, MAX_GAP_LENGTH)));
-  let isOtherSeen = false;
+  let hasOtherKind = false;
   for (const [index, { start, value }] of values.entries()) {
     if (!isItem(value)) {
-      isOtherSeen = items.length > 0;
+      hasOtherKind = items.length > 0;
       continue;
     }
     items.push(value);
-    isClear &&= !isOtherSeen;
+    isClear &&= !hasOtherKind;
     const before = text.slice(Math.max(values[index - 1]?.end ?? 0, start - MAX_GAP_LENGTH), start);
-    isClear &&= !NOT_ITEMS.test(foldCase(before));
+    isClear &&= !NON_ITEM_WORDS.test(foldCase(before));
   }
   return items.length < 2 || isClear ? items : undefined;
 }

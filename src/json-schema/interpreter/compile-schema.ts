@@ -22,15 +22,15 @@ const NOTHING: CompiledSchema = { check: (_value, run) => fail(run, 'no value is
  * invalid patterns.
  */
 export function compileSchema(document: SchemaDocument, compilePattern: PatternCompiler): SchemaChecks {
-  refuseEndlessReferences(document);
+  rejectEndlessReferences(document);
   const compiled = new Map<SchemaObject, CompiledSchema>();
   const targets = new Map<SchemaObject, SchemaNode>();
-  const waiting: LocatedSchema[] = [document.root];
+  const pending: LocatedSchema[] = [document.root];
   const done = new Set<SchemaObject>();
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) fill(next);
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) compilePending(next);
   return compile;
 
-  function fill({ node, location }: LocatedSchema): void {
+  function compilePending({ node, location }: LocatedSchema): void {
     if (typeof node === 'boolean' || done.has(node)) return;
     done.add(node);
     const context: KeywordContext = {
@@ -40,11 +40,11 @@ export function compileSchema(document: SchemaDocument, compilePattern: PatternC
       compilePattern,
       follow: (reference) => {
         const target = document.resolve(reference, node, location);
-        waiting.push(target);
+        pending.push(target);
         return compile(target.node);
       },
     };
-    for (const child of listChildSchemas(node, location)) waiting.push(child);
+    for (const child of listChildSchemas(node, location)) pending.push(child);
     const check = joinChecks(context);
     if (isBareReference(node)) return;
     compile(node).check =
@@ -64,24 +64,24 @@ export function compileSchema(document: SchemaDocument, compilePattern: PatternC
 
   /** Replaces a schema that is only a `$ref` with its target; a chain of references is followed once. */
   function skipBareReferences(node: SchemaObject): SchemaNode {
-    const walked: SchemaObject[] = [];
+    const visited: SchemaObject[] = [];
     let target: SchemaNode = node;
     while (isJsonObject(target) && isBareReference(target)) {
       const known = targets.get(target);
-      walked.push(target);
+      visited.push(target);
       target = known ?? document.resolve(String(target['$ref']), target, '#').node;
     }
-    for (const step of walked) targets.set(step, target);
+    for (const step of visited) targets.set(step, target);
     return target;
   }
 }
 
 function isBareReference(node: SchemaObject): boolean {
-  return '$ref' in node && Object.keys(node).every((keyword) => keyword === '$ref' || !DECIDING.has(keyword));
+  return '$ref' in node && Object.keys(node).every((keyword) => keyword === '$ref' || !RESTRICTING.has(keyword));
 }
 
 /** Keywords that restrict values. */
-const DECIDING = new Set(
+const RESTRICTING = new Set(
   [...KEYWORD_SHAPES.keys()].filter(
     (keyword) => !['$defs', 'definitions', '$id', '$anchor', '$dynamicAnchor'].includes(keyword),
   ),
@@ -130,16 +130,16 @@ function recordEvaluated(check: Check): Check {
 const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
 
 /** Rejects a schema that refers to itself for the same value, such as `{ "$ref": "#" }`. */
-function refuseEndlessReferences(document: SchemaDocument): void {
+function rejectEndlessReferences(document: SchemaDocument): void {
   const state = new Map<SchemaObject, 'open' | 'done'>();
-  const reached: LocatedSchema[] = [document.root];
-  const listed = new Set<SchemaObject>();
-  for (let next = reached.pop(); next !== undefined; next = reached.pop()) {
-    if (typeof next.node === 'boolean' || listed.has(next.node)) continue;
-    listed.add(next.node);
+  const queue: LocatedSchema[] = [document.root];
+  const seen = new Set<SchemaObject>();
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (typeof next.node === 'boolean' || seen.has(next.node)) continue;
+    seen.add(next.node);
     visit(next);
-    for (const further of listChildSchemas(next.node, next.location)) reached.push(further);
-    for (const further of listReferences(next)) reached.push(further);
+    for (const further of listChildSchemas(next.node, next.location)) queue.push(further);
+    for (const further of listReferences(next)) queue.push(further);
   }
 
   /** Depth first with an explicit stack: a chain of references can be longer than the call stack. */

@@ -79,9 +79,9 @@ function explainBranches(
   run: CheckRun,
 ): boolean {
   if (run.issues === undefined) return false;
-  const fitting = branches.filter((_branch, index) => fitsType(schemas[index], value));
-  const [only] = fitting;
-  if (fitting.length === 1 && only !== undefined && run.explaining < MAX_EXPLANATION_DEPTH) {
+  const matching = branches.filter((_branch, index) => matchesType(schemas[index], value));
+  const [only] = matching;
+  if (matching.length === 1 && only !== undefined && run.explaining < MAX_EXPLANATION_DEPTH) {
     run.explaining += 1;
     const passed = only.check(value, run, undefined);
     run.explaining -= 1;
@@ -94,7 +94,7 @@ function explainBranches(
  * Whether a schema's types allow this object or list. Never true for scalars: "matches none" is as informative as their
  * issues.
  */
-function fitsType(schema: unknown, value: unknown): boolean {
+function matchesType(schema: unknown, value: unknown): boolean {
   if (!isJsonObject(schema)) return schema === true;
   const types = readTypes(schema);
   if (typeof value !== 'object' || value === null) return false;

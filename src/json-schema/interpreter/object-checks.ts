@@ -72,21 +72,21 @@ function createNamesCheck(inner: CompiledSchema): Check {
   return createObjectCheck((value, run) => {
     const names = Object.keys(value);
     run.steps -= names.length;
-    const wrong = names.find((name) => !passes(inner, name, run));
-    return wrong === undefined || fail(run, 'this property name is not allowed', wrong);
+    const invalidName = names.find((name) => !passes(inner, name, run));
+    return invalidName === undefined || fail(run, 'this property name is not allowed', invalidName);
   });
 }
 
 function createDependentRequiredCheck(dependencies: Readonly<Record<string, unknown>>): Check {
   const entries = Object.entries(dependencies).map(
-    ([name, needed]) => [name, Array.isArray(needed) ? needed.map(String) : []] as const,
+    ([name, requiredNames]) => [name, Array.isArray(requiredNames) ? requiredNames.map(String) : []] as const,
   );
   return createObjectCheck((value, run) => {
     run.steps -= entries.length;
-    for (const [name, needed] of entries) {
+    for (const [name, requiredNames] of entries) {
       if (!hasProperty(value, name)) continue;
-      run.steps -= needed.length;
-      const missing = needed.find((other) => !hasProperty(value, other));
+      run.steps -= requiredNames.length;
+      const missing = requiredNames.find((other) => !hasProperty(value, other));
       if (missing !== undefined)
         return fail(run, `required if ${JSON.stringify(name)} is present, but missing`, missing);
     }
@@ -127,16 +127,16 @@ function createPropertiesCheck({ schema, location, compile, compilePattern }: Ke
       let known = property !== undefined;
       run.steps -= 1;
       run.path.push(key);
-      let fits = property === undefined || property.check(inner, run, undefined);
+      let isValid = property === undefined || property.check(inner, run, undefined);
       for (const entry of patterns) {
         if (!entry.pattern.test(key, run)) continue;
         known = true;
-        fits = entry.schema.check(inner, run, undefined) && fits;
+        isValid = entry.schema.check(inner, run, undefined) && isValid;
       }
-      if (!known && additional !== undefined) fits = additional.check(inner, run, undefined);
+      if (!known && additional !== undefined) isValid = additional.check(inner, run, undefined);
       run.path.pop();
       if (known || additional !== undefined) evaluated?.keys.add(key);
-      if (fits) continue;
+      if (isValid) continue;
       passed = false;
       if (isSettled(run)) return false;
     }
@@ -162,9 +162,9 @@ function createUnevaluatedCheck(inner: CompiledSchema): Check {
       run.steps -= 1;
       if (run.steps < 0) return false;
       run.path.push(key);
-      const fits = inner.check(value[key], run, undefined);
+      const isValid = inner.check(value[key], run, undefined);
       run.path.pop();
-      if (fits) continue;
+      if (isValid) continue;
       passed = false;
       if (isSettled(run)) return false;
     }

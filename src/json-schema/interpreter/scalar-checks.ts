@@ -43,10 +43,10 @@ function createTypeCheck(types: readonly string[]): Check {
   const expected = types.join(' or ');
   const [only] = types;
   if (types.length === 1 && only !== undefined) {
-    return (value, run) => hasType(value, only) || fail(run, `expected ${expected}, got ${nameType(value)}`);
+    return (value, run) => hasType(value, only) || fail(run, `expected ${expected}, got ${getTypeName(value)}`);
   }
   return (value, run) =>
-    types.some((type) => hasType(value, type)) || fail(run, `expected ${expected}, got ${nameType(value)}`);
+    types.some((type) => hasType(value, type)) || fail(run, `expected ${expected}, got ${getTypeName(value)}`);
 }
 
 /** Whether a JSON value has a type, by its name in `type`. */
@@ -68,7 +68,7 @@ function hasType(value: unknown, type: string): boolean {
 }
 
 /** Returns the type of a JSON value, for messages. */
-export function nameType(value: unknown): string {
+export function getTypeName(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }

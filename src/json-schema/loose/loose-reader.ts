@@ -10,7 +10,7 @@ export interface LooseReading {
 }
 
 /** Which bracket a mismatched closing bracket closes: the nearest open bracket of its kind, or the innermost. */
-export type Closing = 'matching' | 'innermost';
+export type ClosingRule = 'matching' | 'innermost';
 
 /** An object or list that is being read. */
 interface Frame {
@@ -54,7 +54,7 @@ const NAMED_CALL = /[\p{L}_][\p{L}\p{N}_.]{0,80}\((?=\s*(?:\)|[\p{L}_]\w{0,60}\s
 export function readLoosely(
   text: string,
   isKnownKey: (key: string) => boolean,
-  closing: Closing,
+  closing: ClosingRule,
 ): LooseReading | undefined {
   const kinds = new Set<LooseKind>();
   const stack: Frame[] = [];

@@ -1,5 +1,5 @@
 import { setOwnValue } from '../json-schema.js';
-import { mayBeginItem, splitEnumeration } from '../align/align-array.js';
+import { canStartItem, splitEnumeration } from '../align/align-array.js';
 import { unescape } from './loose-reader.js';
 
 const MEMBER =
@@ -67,7 +67,7 @@ export function readItems(text: string): readonly string[] | undefined {
 
 /** Whether an item is plain text: not a label with its value, a checkbox or a table cell. */
 function isPlainItem(item: string): boolean {
-  return mayBeginItem(item, 60) && !/^[*_[]|: |[|]/.test(item);
+  return canStartItem(item, 60) && !/^[*_[]|: |[|]/.test(item);
 }
 
 /** Returns the leading indented lines, and the blank lines between them. */
@@ -78,9 +78,9 @@ function readIndented(lines: readonly string[]): readonly string[] {
 
 /** Joins indented lines without their common indentation; undefined if they are all blank. */
 function joinBlock(lines: readonly string[], isStripped: boolean): string | undefined {
-  const filled = lines.filter((line) => line.trim() !== '');
-  if (filled.length === 0) return undefined;
-  const indent = Math.min(...filled.map((line) => line.search(/\S/)));
+  const nonBlankLines = lines.filter((line) => line.trim() !== '');
+  if (nonBlankLines.length === 0) return undefined;
+  const indent = Math.min(...nonBlankLines.map((line) => line.search(/\S/)));
   const content = lines
     .map((line) => line.slice(indent))
     .join('\n')

@@ -4,7 +4,7 @@ import { readLineValue } from './read-lines.js';
 /** The line between the header of a Markdown table and its rows, without white space. */
 const RULER = /^\|?:?-+:?(?:\|:?-+:?)+\|?$/;
 /** A cell that shows that its row is not a record: the label of a total, or an ellipsis for omitted rows. */
-const NO_RECORD =
+const NON_RECORD_CELL =
   /^(?:(?:sub|grand )?total|sum|average|avg|mean|median|overall|gesamt|summe|durchschnitt)\b|^(?:合计|总计|合計)|^(?:\.{2,}|…)$/i;
 const EMPHASIS = /^(\*\*|__|`)(.+)\1$/u;
 /** A CSV cell, with the comma before it. */
@@ -24,7 +24,10 @@ export interface Table {
  */
 export function readTable(table: Table, isKnownKey: (key: string) => boolean): unknown {
   const { header, rows } = table;
-  if (rows.length === 0 || rows.some((row) => row.length !== header.length || row.some((cell) => NO_RECORD.test(cell))))
+  if (
+    rows.length === 0 ||
+    rows.some((row) => row.length !== header.length || row.some((cell) => NON_RECORD_CELL.test(cell)))
+  )
     return undefined;
   if (header.every(isKnownKey)) {
     const objects = rows.map((row) => toObject(header, row));
@@ -42,8 +45,8 @@ export function readTable(table: Table, isKnownKey: (key: string) => boolean): u
 /** Finds the input's Markdown table; undefined unless it contains exactly one. */
 export function findTable(text: string): Table | undefined {
   const lines = text.split('\n');
-  const [ruler, another] = lines.flatMap((line, index) => (RULER.test(line.replaceAll(/\s/g, '')) ? [index] : []));
-  if (ruler === undefined || ruler === 0 || another !== undefined) return undefined;
+  const [ruler, secondRuler] = lines.flatMap((line, index) => (RULER.test(line.replaceAll(/\s/g, '')) ? [index] : []));
+  if (ruler === undefined || ruler === 0 || secondRuler !== undefined) return undefined;
   const end = lines.findIndex((line, index) => index > ruler && !line.includes('|'));
   return {
     header: splitRow(lines[ruler - 1] ?? ''),

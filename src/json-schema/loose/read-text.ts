@@ -18,7 +18,7 @@ const MAX_LENGTH = 100_000;
 const ROOT: ValueLocation = { path: [], isElement: false };
 const FENCE = /```[\w+.-]*[ \t]*\n([^]*?)```/g;
 /** Words that rule out the value after them as the answer. */
-const NO_ANSWER = /\b(?:e\.g|example|format|instance|instead of|not|sample|schema|template)\b/i;
+const NON_ANSWER_WORDS = /\b(?:e\.g|example|format|instance|instead of|not|sample|schema|template)\b/i;
 /** A chat template marker, which is never content: `<|python_tag|>`, `<|eom_id|>`. */
 const CONTROL_TOKEN = /<\|\w{1,40}\|>/g;
 const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
@@ -32,7 +32,7 @@ const INTRODUCTION =
 /** Labels and values on one line: `City: Oslo, Days: 3`. */
 const STARTS_WITH_LABEL = /^([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)\s*:[^\n]*$/u;
 /** Rules that drop part of the input. */
-const DROPPING: ReadonlySet<string> = new Set<AlignmentRule>(['extra_key', 'null_as_absent']);
+const DROPPING_RULES: ReadonlySet<string> = new Set<AlignmentRule>(['extra_key', 'null_as_absent']);
 
 interface Reading {
   readonly value: unknown;
@@ -52,19 +52,19 @@ export function readLeniently(
   // If nothing is required, nearly any reading would pass.
   const isOpen = root.types[0] === 'object' && root.groups.length === 0 && root.required.size === 0;
   if (text.length > MAX_LENGTH || isOpen) return undefined;
-  let found: Outcome | undefined;
+  let outcome: Outcome | undefined;
   for (const reading of listReadings(context, root, isKnownKey, text.replaceAll(CONTROL_TOKEN, ''))) {
     if (!context.useAttempt()) return undefined;
     const aligned = context.align(root, reading.value, ROOT);
-    if (!context.passes(root, aligned.value) || aligned.changes.some(isDropping)) continue;
-    if (found !== undefined && !jsonEquals(found.value, aligned.value)) return undefined;
-    found ??= combineOutcomes(createChange(ROOT.path, reading.rule, text, reading.value), aligned);
+    if (!context.passes(root, aligned.value) || aligned.changes.some(dropsInput)) continue;
+    if (outcome !== undefined && !jsonEquals(outcome.value, aligned.value)) return undefined;
+    outcome ??= combineOutcomes(createChange(ROOT.path, reading.rule, text, reading.value), aligned);
   }
-  return found;
+  return outcome;
 }
 
-function isDropping({ rule }: AlignmentChange): boolean {
-  return DROPPING.has(rule);
+function dropsInput({ rule }: AlignmentChange): boolean {
+  return DROPPING_RULES.has(rule);
 }
 
 /** Lists the values that the input could represent, each with the rule that read it. */
@@ -80,9 +80,9 @@ function* listReadings(
     return;
   }
   const table = findTable(text);
-  const records = table === undefined || NO_ANSWER.test(table.before) ? undefined : readTable(table, isKnownKey);
+  const records = table === undefined || NON_ANSWER_WORDS.test(table.before) ? undefined : readTable(table, isKnownKey);
   if (records !== undefined) yield { value: records, rule: 'loose_members' };
-  for (const body of findBodies(text)) {
+  for (const body of listAnswerParts(text)) {
     const isIntroduced = body !== text.trim() && text.trim().endsWith(body);
     yield* listForms(readFunctionCalls(body, isKnownKey) ?? []);
     const elements = readXml(body, isKnownKey);
@@ -101,8 +101,8 @@ function* listReadings(
     // A single `label: text` could be any sentence: it counts only if the value is a list, or if it is in a fence or a
     // box.
     const [first, second] = Object.values(members ?? {});
-    const isEnough = second !== undefined || Array.isArray(first) || (body !== text.trim() && !isIntroduced);
-    if (members !== undefined && isEnough) yield { value: members, rule: 'loose_members' };
+    const isConclusive = second !== undefined || Array.isArray(first) || (body !== text.trim() && !isIntroduced);
+    if (members !== undefined && isConclusive) yield { value: members, rule: 'loose_members' };
     const nested = readYaml(body, isKnownKey);
     if (nested !== undefined) yield { value: nested, rule: 'loose_members' };
     const rows = splitCsv(body);
@@ -141,25 +141,27 @@ function listForms(calls: readonly ToolCall[]): readonly Reading[] {
  * otherwise the whole input, what follows an introduction, and the span from the first bracket or tag to the last.
  * Parts introduced as examples are omitted.
  */
-function findBodies(text: string): readonly string[] {
+function listAnswerParts(text: string): readonly string[] {
   const [fence, another] = text.matchAll(FENCE);
   if (fence !== undefined) {
-    const isAnswer = another === undefined && !NO_ANSWER.test(text.slice(0, fence.index));
+    const isAnswer = another === undefined && !NON_ANSWER_WORDS.test(text.slice(0, fence.index));
     return isAnswer ? [(fence[1] ?? '').trim()] : [];
   }
   const boxes = new Set([...text.matchAll(BOX)].map(([, words, plain]) => (words ?? plain ?? '').trim()));
   if (boxes.size > 0) return boxes.size === 1 ? [...boxes] : [];
-  const brackets = cutOut(text, /[[{]/, Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')));
-  const elements = cutOut(text, /<[\p{L}_!?]/u, text.lastIndexOf('>'));
+  const brackets = extractSpan(text, /[[{]/, Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')));
+  const elements = extractSpan(text, /<[\p{L}_!?]/u, text.lastIndexOf('>'));
   const [, announced = ''] = INTRODUCTION.exec(text) ?? [];
-  const isAnswer = announced !== '' && !NO_ANSWER.test(text.slice(0, -announced.length));
+  const isAnswer = announced !== '' && !NON_ANSWER_WORDS.test(text.slice(0, -announced.length));
   return [...new Set([text.trim(), ...(isAnswer ? [announced.trim()] : []), ...brackets, ...elements])];
 }
 
 /** Extracts the text from the first match of `opening` to the index `last`. */
-function cutOut(text: string, opening: RegExp, last: number): readonly string[] {
+function extractSpan(text: string, opening: RegExp, last: number): readonly string[] {
   const first = text.search(opening);
-  return first === -1 || last <= first || NO_ANSWER.test(text.slice(0, first)) ? [] : [text.slice(first, last + 1)];
+  return first === -1 || last <= first || NON_ANSWER_WORDS.test(text.slice(0, first))
+    ? []
+    : [text.slice(first, last + 1)];
 }
 
 /** Reads a scalar, or wraps it if only one property can contain it and no other is required. Free text counts only in quotes. */
@@ -177,8 +179,10 @@ function wrapLoneValue(context: AlignmentContext, root: AlignmentView, body: str
     if (scalar === undefined && view.members === undefined && view.types.includes('string')) return true;
     return context.passes(view, context.align(view, scalar ?? body, { path: [name], isElement: false }).value);
   });
-  const exact = candidates.filter(([name, nodes]) => context.passes(context.getView(nodes, name), scalar ?? body));
-  const [only, other] = exact.length > 0 ? exact : candidates;
+  const exactMatches = candidates.filter(([name, nodes]) =>
+    context.passes(context.getView(nodes, name), scalar ?? body),
+  );
+  const [only, other] = exactMatches.length > 0 ? exactMatches : candidates;
   if (only === undefined || other !== undefined || [...root.required].some((name) => name !== only[0]))
     return undefined;
   const view = context.getView(only[1], only[0]);

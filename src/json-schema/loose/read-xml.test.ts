@@ -8,6 +8,6 @@ it.each([
   ['&#xD800;', '&#xD800;'],
   ['&#x110000;', '&#x110000;'],
   ['&unknown;', '&unknown;'],
-])('readXml decodes references to characters only: %s', (reference, text) => {
+])('readXml decodes only character references: %s', (reference, text) => {
   expect(readXml(`<a>${reference}</a>`, (key) => key === 'a')).toEqual({ a: text });
 });

@@ -10,7 +10,7 @@ interface Element {
 
 const MAX_DEPTH = 64;
 /** A tag without attributes, a CDATA section, a comment or declaration, or text up to the next tag. */
-const PIECE =
+const TOKEN =
   /<(\/?)([\p{L}_][\p{L}\p{N}_.:-]{0,60})\s*(\/?)>|<!\[CDATA\[([^]*?)\]\]>|<!--[^]*?-->|<\?xml[^>]{0,200}\?>|([^<]+)/uy;
 const ENTITY = /&(?:(lt|gt|amp|quot|apos)|#(\d{1,7})|#x([\da-f]{1,6}));/gi;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
@@ -23,8 +23,8 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&',
 export function readXml(text: string, isKnownKey: (key: string) => boolean): unknown {
   const root: Element = { name: '', text: '', children: [] };
   const open = [root];
-  for (PIECE.lastIndex = 0; PIECE.lastIndex < text.length;) {
-    const match = PIECE.exec(text);
+  for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
+    const match = TOKEN.exec(text);
     const top = open.at(-1);
     if (match === null || top === undefined) return undefined;
     const [, closingSlash, name, emptySlash, section = '', words = ''] = match;

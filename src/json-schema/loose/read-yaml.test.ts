@@ -13,7 +13,7 @@ function read(answer: string, schema: object): unknown {
   return result.ok ? result.value : result.status;
 }
 
-describe('YAML with objects and lists inside each other', () => {
+describe('YAML with nested objects and lists', () => {
   test.each([
     [
       'a list of objects',
@@ -52,7 +52,7 @@ describe('YAML with objects and lists inside each other', () => {
     ['a comment that may be content', 'people:\n  - name: Ann # the first\n    age: 30', people],
     ['an alias', 'people:\n  - name: *first\n    age: 30', people],
     [
-      'a text over several lines',
+      'a multi-line string',
       'people:\n  - name: |\n      Ann\n    age: 30',
       record({ people: list(record({ name: text, age: integer })) }),
     ],

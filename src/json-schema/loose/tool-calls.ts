@@ -65,9 +65,9 @@ export function readToolCalls(text: string): readonly ToolCall[] | undefined {
  */
 export function readFunctionCalls(text: string, isKnownKey: (key: string) => boolean): readonly ToolCall[] | undefined {
   const body = text.trim();
-  const [, printed, listed] = WRAPPED_CALL.exec(body) ?? [];
-  const calls = printed ?? listed ?? body;
-  const found: ToolCall[] = [];
+  const [, printedCalls, listed] = WRAPPED_CALL.exec(body) ?? [];
+  const calls = printedCalls ?? listed ?? body;
+  const toolCalls: ToolCall[] = [];
   let at = 0;
   const consume = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
@@ -92,10 +92,10 @@ export function readFunctionCalls(text: string, isKnownKey: (key: string) => boo
       if (!isOpen) at -= 1;
     }
     at += 1;
-    found.push({ name, parameters });
+    toolCalls.push({ name, parameters });
     consume(CALL_END);
   }
-  return found.length > 0 ? found : undefined;
+  return toolCalls.length > 0 ? toolCalls : undefined;
 }
 
 /** Scans the list, tuple, dictionary or call at an offset. */

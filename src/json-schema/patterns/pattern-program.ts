@@ -172,9 +172,9 @@ function parsePattern(source: string, flags: string, location: string): PatternP
       case '(':
         return parseGroup();
       case '[':
-        return createCharacterPart(consume(CLASS)?.[0] ?? refuse());
+        return createCharacterPart(consume(CLASS)?.[0] ?? reject());
       case '\\':
-        return parseEscape(consume(flags.includes('u') ? UNICODE_ESCAPE : PLAIN_ESCAPE)?.[0] ?? refuse());
+        return parseEscape(consume(flags.includes('u') ? UNICODE_ESCAPE : PLAIN_ESCAPE)?.[0] ?? reject());
       default: {
         const code = flags.includes('u') ? (source.codePointAt(at) ?? 0) : source.charCodeAt(at);
         at += code > 0xffff ? 2 : 1;
@@ -184,10 +184,10 @@ function parsePattern(source: string, flags: string, location: string): PatternP
   }
 
   function parseGroup(): PatternPart {
-    if (/^\(\?(?!:|<[^=!])/.test(source.slice(at, at + 4))) return refuse();
-    if (consume(GROUP) === undefined) return refuse();
+    if (/^\(\?(?!:|<[^=!])/.test(source.slice(at, at + 4))) return reject();
+    if (consume(GROUP) === undefined) return reject();
     const part = parseChoice();
-    if (source[at] !== ')') return refuse();
+    if (source[at] !== ')') return reject();
     at += 1;
     return part;
   }
@@ -195,7 +195,7 @@ function parsePattern(source: string, flags: string, location: string): PatternP
   function parseEscape(escape: string): PatternPart {
     if (escape === String.raw`\b`) return { kind: 'assert', assertion: 'boundary' };
     if (escape === String.raw`\B`) return { kind: 'assert', assertion: 'inside' };
-    if (/^\\[1-9k]/.test(escape)) return refuse();
+    if (/^\\[1-9k]/.test(escape)) return reject();
     return createCharacterPart(escape);
   }
 
@@ -211,10 +211,10 @@ function parsePattern(source: string, flags: string, location: string): PatternP
     return match;
   }
 
-  function refuse(): never {
+  function reject(): never {
     throw createSchemaError(
       location,
-      'look-around, back-references and inline flags are not supported in the pattern of an untrusted schema; write it without them',
+      'look-around, back-references and inline flags are not supported in patterns of untrusted schemas; remove them',
     );
   }
 }

@@ -44,7 +44,7 @@ const randomText = fc
   .array(fc.constantFrom('a', 'b', 'A', '1', ' ', '.', '-', ']', '😀', '\ud83d', '\n', '_'), { maxLength: 6 })
   .map((parts) => parts.join(''));
 
-test('the linear matcher agrees with the regular expressions of the engine', () => {
+test("the linear matcher agrees with the engine's regular expressions", () => {
   let matched = 0;
   fc.assert(
     fc.property(randomPattern, fc.array(randomText, { minLength: 8, maxLength: 8 }), (pattern, texts) => {
@@ -92,7 +92,7 @@ test.each(['(?i:a)', '(?-i:a)', '(?=a)', '(?!a)', '(?<=a)', '(?<!a)', '(a)\\1'])
   expect(() => compilePatternProgram(pattern, 'u', '#')).toThrow(expect.objectContaining({ code: 'INVALID_SCHEMA' }));
 });
 
-test('a text that costs more than the remaining steps does not match', () => {
+test('a string that costs more than the remaining steps does not match', () => {
   const allowance = { steps: 100 };
   expect(createSafePatternCompiler()('^a*$', '#').test('a'.repeat(1000), allowance)).toBe(false);
   expect(allowance.steps).toBeLessThan(0);
@@ -107,13 +107,13 @@ test.each([
   ],
   ['empty alternatives', `(?:${'|'.repeat(1600)})x`],
   ['optional groups', `${'(?:)?'.repeat(1600)}x`],
-])('every visited state is charged, not only those that read a character: %s', (_title, pattern) => {
+])('every visited state is charged, not only states that consume a character: %s', (_title, pattern) => {
   const allowance = { steps: 1_000_000 };
   expect(createSafePatternCompiler()(pattern, '#').test('-'.repeat(100), allowance)).toBe(false);
   expect(1_000_000 - allowance.steps).toBeGreaterThan(100 * 1600);
 });
 
-test('the patterns of one schema share a bound, equal ones are compiled once', () => {
+test("a schema's patterns share a bound, and equal patterns are compiled once", () => {
   const compile = createSafePatternCompiler();
   const patterns = Array.from({ length: 30 }, (_item, index) => `a{${4000 + index}}`);
   expect(() => patterns.map((pattern) => compile(pattern, '#'))).toThrow(

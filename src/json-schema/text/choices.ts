@@ -32,11 +32,11 @@ export function indexChoices(choices: readonly Choice[]): ChoiceIndex {
   };
 }
 
-const EXPLAINED = /^([^()（）]+?)\s*[(（]([^()（）]+)[)）]$/;
+const EXPLAINED_NAME = /^([^()（）]+?)\s*[(（]([^()（）]+)[)）]$/;
 
 /** Lists a member's names: `P1 (critical)` is also called `P1` or `critical`. */
 export function listNames(member: string): string[] {
-  const parts = member.length > MAX_TEXT_LENGTH ? null : EXPLAINED.exec(member.trim());
+  const parts = member.length > MAX_TEXT_LENGTH ? null : EXPLAINED_NAME.exec(member.trim());
   return parts === null ? [member] : [member, parts[1] ?? member, parts[2] ?? member];
 }
 
@@ -71,7 +71,7 @@ const MAX_NAME_LENGTH = 8;
 const MAX_WORDS = 40;
 
 /** Words that can change the meaning of a mention: negation, doubt, degree, time, comparison. */
-const GUARDS = new Set(
+const QUALIFIERS = new Set(
   [
     'not no never neither nor none non cannot without except instead rather than unlikely hardly barely anti against',
     'opposite avoid lack lacks lacking or either vs versus between whether if unless until before maybe perhaps possibly',
@@ -100,10 +100,11 @@ export const ENUM_PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[:;(（–
 /** Finds the value that a string names; undefined if it could name more than one or mean the opposite. */
 export function choose(text: string, index: ChoiceIndex, placement: Placement): ChosenValue | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined;
-  const spelled = chooseBySpelling(text, index);
-  if (spelled !== undefined) return spelled === 'several' ? undefined : { value: spelled.value, rule: 'enum_spelling' };
-  const mentioned = chooseInText(text, index.byWords, placement);
-  return mentioned === undefined ? undefined : { value: mentioned.value, rule: 'enum_in_text' };
+  const bySpelling = chooseBySpelling(text, index);
+  if (bySpelling !== undefined)
+    return bySpelling === 'several' ? undefined : { value: bySpelling.value, rule: 'enum_spelling' };
+  const byMention = chooseInText(text, index.byWords, placement);
+  return byMention === undefined ? undefined : { value: byMention.value, rule: 'enum_in_text' };
 }
 
 /** Finds the choice whose name is the whole string: ignoring case, then accents, then separators and punctuation. */
@@ -111,7 +112,7 @@ export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choi
   if (text.length > MAX_TEXT_LENGTH) return undefined;
   for (const { fold, names } of spellings) {
     const found = names.get(fold(text));
-    if (found !== undefined) return UNCLOSED.test(text) && isBeginning(text, [...names.keys()]) ? 'several' : found;
+    if (found !== undefined) return UNCLOSED.test(text) && isNamePrefix(text, [...names.keys()]) ? 'several' : found;
   }
   return undefined;
 }
@@ -120,10 +121,10 @@ export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choi
 const UNCLOSED = /^\s*["'`“‘「][^"'`”’」]*$/u;
 
 /** Whether a string is a name, or the start of one, and a longer name starts the same way. */
-export function isBeginning(text: string, names: readonly string[]): boolean {
+export function isNamePrefix(text: string, names: readonly string[]): boolean {
   const folded = foldSpelling(text);
-  const beginnings = names.map((name) => foldSpelling(name.slice(0, 2 * MAX_TEXT_LENGTH)));
-  return folded !== '' && beginnings.some((name) => name !== folded && name.startsWith(folded));
+  const prefixes = names.map((name) => foldSpelling(name.slice(0, 2 * MAX_TEXT_LENGTH)));
+  return folded !== '' && prefixes.some((name) => name !== folded && name.startsWith(folded));
 }
 
 function chooseInText(text: string, names: Names, { separators, isStrict }: Placement): Choice | undefined {
@@ -138,13 +139,13 @@ function chooseInText(text: string, names: Names, { separators, isStrict }: Plac
   if (others.length > 0) return undefined;
   // After `high:` or `high (` only a correction counts: the explanation can contain "not".
   if (first.start === words[0]?.start && separators.test(text.slice(first.end))) {
-    return otherWords[0] !== undefined && isGuard(otherWords[0].text) ? undefined : first.choice;
+    return otherWords[0] !== undefined && isQualifier(otherWords[0].text) ? undefined : first.choice;
   }
-  if (otherWords.some((word) => isGuard(word.text)) || isOneOfSeveral(text, names)) return undefined;
-  const isPlaced = mentions.some((mention) => isAnswerPosition(text, mention));
+  if (otherWords.some((word) => isQualifier(word.text)) || isOneOfSeveral(text, names)) return undefined;
+  const isInPosition = mentions.some((mention) => isAnswerPosition(text, mention));
   const isShort =
-    foldWords(text.slice(first.start, first.end)).length <= 3 || isGuard(text.slice(first.start, first.end));
-  return isPlaced || !(isStrict || (isShort && !LETTER_AS_WORD.test(text))) ? first.choice : undefined;
+    foldWords(text.slice(first.start, first.end)).length <= 3 || isQualifier(text.slice(first.start, first.end));
+  return isInPosition || !(isStrict || (isShort && !LETTER_AS_WORD.test(text))) ? first.choice : undefined;
 }
 
 /** An option's letter and its text: `C) Both A and B`. */
@@ -157,7 +158,7 @@ function isOptionText(text: string, others: readonly Mention[], otherWords: read
     others.length === 0 ||
     (otherWords[0] !== undefined &&
       otherWords[0].start < (others[0]?.start ?? 0) &&
-      (/^n(?:either|one)$/i.test(otherWords[0].text) || !isGuard(otherWords[0].text)))
+      (/^n(?:either|one)$/i.test(otherWords[0].text) || !isQualifier(otherWords[0].text)))
   );
 }
 
@@ -224,7 +225,7 @@ function findLongestMention(
   return longest;
 }
 
-function isGuard(word: string): boolean {
+function isQualifier(word: string): boolean {
   const folded = foldCase(word);
-  return GUARDS.has(folded) || /n['’]t$/.test(folded) || /^(?:non|anti|pre|un)-/.test(folded);
+  return QUALIFIERS.has(folded) || /n['’]t$/.test(folded) || /^(?:non|anti|pre|un)-/.test(folded);
 }

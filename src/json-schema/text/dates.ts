@@ -1,4 +1,4 @@
-import { isDayOfCalendar } from '../formats.js';
+import { isCalendarDay } from '../formats.js';
 import { readMonth } from './months.js';
 import { foldCase } from './spelling.js';
 
@@ -29,7 +29,7 @@ export function readDate(text: string): string | undefined {
   const parts = readParts((ISO_TIME_AFTER.exec(folded)?.[1] ?? folded).replace(WEEKDAY, ''));
   if (parts === undefined) return undefined;
   const [year, month, day] = parts;
-  if (!isDayOfCalendar(year, month, day)) return undefined;
+  if (!isCalendarDay(year, month, day)) return undefined;
   const weekday = WEEKDAY.exec(folded)?.[1];
   if (weekday !== undefined && WEEKDAYS[new Date(Date.UTC(year, month - 1, day)).getUTCDay()] !== weekday)
     return undefined;

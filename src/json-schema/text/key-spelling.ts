@@ -11,7 +11,7 @@ export function foldKey(key: string): string {
  * only name: two spellings of one name stay unchanged.
  */
 export function matchKeys(keys: readonly string[], names: readonly string[]): ReadonlyMap<string, string> {
-  const present = new Set(keys);
+  const presentNames = new Set(keys);
   const known = new Set(names);
   const wanted = groupByFold(names);
   const given = groupByFold(keys.filter((key) => !known.has(key)));
@@ -21,7 +21,7 @@ export function matchKeys(keys: readonly string[], names: readonly string[]): Re
     const [key] = candidates;
     const [name] = targets;
     if (key === undefined || name === undefined || candidates.length > 1 || targets.length > 1) continue;
-    if (fold !== '' && !present.has(name)) matches.set(key, name);
+    if (fold !== '' && !presentNames.has(name)) matches.set(key, name);
   }
   return matches;
 }
@@ -34,8 +34,8 @@ export function findRepeatedKeys(
   value: Readonly<Record<string, unknown>>,
   names: readonly string[],
 ): ReadonlySet<string> {
-  const present = names.filter((name) => Object.hasOwn(value, name));
-  const byFold = new Map(present.map((name) => [foldKey(name), name]));
+  const presentNames = names.filter((name) => Object.hasOwn(value, name));
+  const byFold = new Map(presentNames.map((name) => [foldKey(name), name]));
   const known = new Set(names);
   const repeated = Object.keys(value).filter((key) => {
     const name = known.has(key) ? undefined : byFold.get(foldKey(key));
@@ -56,10 +56,10 @@ function groupByFold(keys: readonly string[]): Map<string, string[]> {
 }
 
 /** Keys whose value is never the answer. */
-const NOT_ANSWERS =
+const NON_ANSWER_KEYS =
   /error|exception|refus|example|sample|schema|template|previous|original|input|request|old|before|reject|invalid|wrong/;
 
 /** Whether a key's value can be the answer. */
 export function mayContainAnswer(key: string): boolean {
-  return !NOT_ANSWERS.test(foldCase(key));
+  return !NON_ANSWER_KEYS.test(foldCase(key));
 }

@@ -1,5 +1,5 @@
 /** Month names in English, German, French, Spanish, Italian and Portuguese, without accents. */
-const NAMES = [
+const MONTH_NAMES = [
   'jan january januar janvier enero gennaio janeiro',
   'feb february februar fevrier febrero febbraio fevereiro',
   'mar march mrz marz maerz mars marzo marco',
@@ -15,7 +15,7 @@ const NAMES = [
 ];
 
 const MONTHS: ReadonlyMap<string, number> = new Map(
-  NAMES.flatMap((names, index) => names.split(' ').map((name) => [name, index + 1] as const)),
+  MONTH_NAMES.flatMap((names, index) => names.split(' ').map((name) => [name, index + 1] as const)),
 );
 
 /** Reads a month name; returns 0 for anything else. */

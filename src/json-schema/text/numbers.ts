@@ -17,8 +17,8 @@ export interface NumberHints {
 const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const SYMBOL = String.raw`(?:(?:us|ca|au|hk|nt|sg|nz)?\$|[€£¥₹₩₽₺₫฿₴₪₱]|r\$)`;
 const CODE = String.raw`(?:usd|eur|gbp|jpy|cny|rmb|inr|chf|cad|aud|nzd|hkd|twd|sgd|krw|sek|nok|dkk|pln|brl|mxn|zar|try|rub|dollars?|euros?|pounds?|yen|yuan|元|円)`;
-const BEFORE = new RegExp(String.raw`^([+-]?)\s*(?:${SYMBOL}|${CODE}(?=[\s\d]))\s*([+-]?)`, 'u');
-const AFTER = new RegExp(String.raw`\s*(?:${SYMBOL}|${CODE})$`, 'u');
+const CURRENCY_PREFIX = new RegExp(String.raw`^([+-]?)\s*(?:${SYMBOL}|${CODE}(?=[\s\d]))\s*([+-]?)`, 'u');
+const CURRENCY_SUFFIX = new RegExp(String.raw`\s*(?:${SYMBOL}|${CODE})$`, 'u');
 const CODES = new Set(
   'usd eur gbp jpy cny rmb inr chf cad aud nzd hkd twd sgd krw sek nok dkk pln brl mxn zar rub'.split(' '),
 );
@@ -85,15 +85,15 @@ export function readNumber(text: string, hints: NumberHints): { value: number; r
   if (text.length > MAX_TEXT_LENGTH || /\p{No}/u.test(text)) return undefined;
   const folded = foldCase(text.replaceAll(/[−–](?=\s*[\d$€£¥])/g, '-')).trim();
   if (PLAIN.test(folded)) return toReading(folded, 0, 'number_text');
-  const [, label, separator, labelled] = LABELLED.exec(folded) ?? [];
+  const [, label, separator, labelledValue] = LABELLED.exec(folded) ?? [];
   // Without a colon or equals sign, as in `line 3`, only the words of the key count.
   const words = separator === undefined ? hints.keyWords : hints.words;
-  if (label === undefined || labelled === undefined) return readNotation(folded, hints);
+  if (label === undefined || labelledValue === undefined) return readNotation(folded, hints);
   const isNamed = label
     .trim()
     .split(/[\s_-]+/)
     .every((word) => words.has(word));
-  if (isNamed) return readNotation(labelled, hints);
+  if (isNamed) return readNotation(labelledValue, hints);
   return separator === undefined ? readNotation(folded, hints) : undefined;
 }
 
@@ -105,7 +105,7 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
   let isMoney = false;
   if (!isPercent) {
     const accounting = /^\((.*)\)$/.exec(rest)?.[1];
-    const amount = (accounting ?? rest).replace(BEFORE, '$1$2').replace(AFTER, '');
+    const amount = (accounting ?? rest).replace(CURRENCY_PREFIX, '$1$2').replace(CURRENCY_SUFFIX, '');
     isMoney = amount !== (accounting ?? rest);
     if (isMoney && isOtherCurrency(rest, hints.words)) return undefined;
     // In accounting, parentheses mark a negative amount; around a number without a currency they mean nothing.

@@ -14,13 +14,13 @@ export type DigitFinder = (value: number) => string | undefined;
  * preserve. It returns undefined for a number written in two ways, and for an unsafe integer that is not in the input.
  */
 export function createDigitFinder(source: string | undefined): DigitFinder {
-  let outside: Map<number, Set<string>> | undefined;
-  let anywhere: Map<number, Set<string>> | undefined;
+  let outsideStrings: Map<number, Set<string>> | undefined;
+  let anywhereInSource: Map<number, Set<string>> | undefined;
   return (value) => {
     if (source !== undefined && source.length <= MAX_LENGTH) {
       // Digits inside strings belong to other values, unless the string contains JSON.
-      outside ??= collectNumbers(source.replaceAll(STRING, '""'));
-      const written = outside.get(value) ?? (anywhere ??= collectNumbers(source)).get(value);
+      outsideStrings ??= collectNumbers(source.replaceAll(STRING, '""'));
+      const written = outsideStrings.get(value) ?? (anywhereInSource ??= collectNumbers(source)).get(value);
       if (written !== undefined) return written.size === 1 ? [...written][0] : undefined;
     }
     return Number.isSafeInteger(value) || !Number.isInteger(value) ? String(value) : undefined;

@@ -14,7 +14,7 @@ export function foldCase(text: string): string {
 }
 
 const AROUND = /^[\s"'`*“”‘’«»「」『』([{（【]+|[\s"'`*“”‘’«»「」『』)\]}）】.,;:!。，；：！]+$/gu;
-const BETWEEN = /(?<=[\p{L}\p{N}])[\s_./\\-]+(?=[\p{L}\p{N}])/gu;
+const SEPARATORS = /(?<=[\p{L}\p{N}])[\s_./\\-]+(?=[\p{L}\p{N}])/gu;
 
 /**
  * Normalizes the spelling of a string: ignores case, accents, surrounding quotes and separators; keeps meaningful signs
@@ -22,7 +22,7 @@ const BETWEEN = /(?<=[\p{L}\p{N}])[\s_./\\-]+(?=[\p{L}\p{N}])/gu;
  */
 export function foldSpelling(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
-  return foldCase(text).replaceAll(AROUND, '').replaceAll(BETWEEN, '');
+  return foldCase(text).replaceAll(AROUND, '').replaceAll(SEPARATORS, '');
 }
 
 const WORD = /[\p{L}\p{N}_]+(?:[-'’./][\p{L}\p{N}_]+)*[+#]*(?:-(?![\s\p{L}\p{N}]|$)|-$)?/gu;

@@ -3,13 +3,13 @@ import type { CheckRun } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
 import { isJsonObject } from '../json-schema.js';
 import type { Allowance } from '../patterns/pattern.js';
-import { isBeginning } from '../text/choices.js';
+import { isNamePrefix } from '../text/choices.js';
 import { foldCase, MAX_TEXT_LENGTH } from '../text/spelling.js';
 import { listSchemasForKey } from './schema-views.js';
 import type { AlignmentView, Conjunction, SchemaViews } from './schema-views.js';
 
 /** Maximum number of combinations of alternatives at one path; beyond it no issues are reported. */
-const MAX_WAYS = 64;
+const MAX_COMBINATIONS = 64;
 /** Maximum number of steps for one part. */
 const MAX_STEPS = 5_000_000;
 
@@ -29,12 +29,12 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
   return { checkPart, mayGrow };
 
   function checkPart(path: Path, value: unknown): readonly SchemaIssue[] {
-    views.beginValue();
-    const { ways, stuckAt } = follow(path);
-    if (stuckAt !== undefined)
-      return [{ path: [...path], message: `no value is allowed at ${JSON.stringify(stuckAt)}` }];
+    views.startValue();
+    const { combinations, forbiddenStep } = follow(path);
+    if (forbiddenStep !== undefined)
+      return [{ path: [...path], message: `no value is allowed at ${JSON.stringify(forbiddenStep)}` }];
     let first: readonly SchemaIssue[] = [];
-    for (const nodes of ways) {
+    for (const nodes of combinations) {
       const issues = findIssues(nodes, path, value);
       if (issues.length === 0) return [];
       if (first.length === 0) first = issues;
@@ -43,27 +43,30 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
   }
 
   function mayGrow(value: unknown, text: string): boolean {
-    const { path, leaf } = findLast(value);
+    const { path, leaf } = findLastScalar(value);
     if (typeof leaf !== 'string' || leaf === '' || leaf.length > MAX_TEXT_LENGTH) return false;
     if (!foldCase(text.slice(-2 * MAX_TEXT_LENGTH)).endsWith(foldCase(leaf))) return false;
-    views.beginValue();
-    const members = expand(follow(path).ways.map((nodes) => views.getView(nodes, ''))) ?? [];
+    views.startValue();
+    const members = expand(follow(path).combinations.map((nodes) => views.getView(nodes, ''))) ?? [];
     const names = members.flatMap((view) => view.members?.flatMap((member) => member.names) ?? []);
-    return isBeginning(leaf, names);
+    return isNamePrefix(leaf, names);
   }
 
   /** Finds the schemas at a path, one conjunction per combination of alternatives; empty if there are too many. */
-  function follow(path: Path): { readonly ways: readonly Conjunction[]; readonly stuckAt?: string | number } {
+  function follow(path: Path): {
+    readonly combinations: readonly Conjunction[];
+    readonly forbiddenStep?: string | number;
+  } {
     const allowance: Allowance = { steps: MAX_STEPS };
-    let ways: readonly Conjunction[] = [views.root.nodes];
+    let combinations: readonly Conjunction[] = [views.root.nodes];
     for (const step of path) {
-      const expanded = expand(ways.map((nodes) => views.getView(nodes, '')));
-      if (expanded === undefined) return { ways: [] };
-      ways = expanded.flatMap((view) => enter(view, step, allowance));
-      if (allowance.steps < 0) return { ways: [] };
-      if (ways.length === 0) return { ways, stuckAt: step };
+      const expanded = expand(combinations.map((nodes) => views.getView(nodes, '')));
+      if (expanded === undefined) return { combinations: [] };
+      combinations = expanded.flatMap((view) => enter(view, step, allowance));
+      if (allowance.steps < 0) return { combinations: [] };
+      if (combinations.length === 0) return { combinations, forbiddenStep: step };
     }
-    return { ways };
+    return { combinations };
   }
 
   /** Lists every combination of alternatives; undefined if there are too many. */
@@ -74,7 +77,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
       const alternatives = views.getAlternatives(view);
       if (alternatives === undefined) expanded.push(view);
       else waiting.push(...alternatives);
-      if (alternatives?.length === 0 || waiting.length + expanded.length > MAX_WAYS) return undefined;
+      if (alternatives?.length === 0 || waiting.length + expanded.length > MAX_COMBINATIONS) return undefined;
     }
     return expanded;
   }
@@ -104,7 +107,7 @@ function enter(view: AlignmentView, step: string | number, allowance: Allowance)
 }
 
 /** Finds the last scalar of a value and its path. */
-function findLast(value: unknown): { readonly path: Path; readonly leaf: unknown } {
+function findLastScalar(value: unknown): { readonly path: Path; readonly leaf: unknown } {
   const path: (string | number)[] = [];
   let leaf = value;
   while (Array.isArray(leaf) || isJsonObject(leaf)) {

@@ -14,15 +14,15 @@ describe('a schema after many values', () => {
       { properties: { a: numberOrFlag }, allOf: [{ properties: { a: { title: 'A' } } }] },
       () => 'a',
     ],
-  ])('aligns the next value like the first: %s', (_, schema, makeKey) => {
+  ])('aligns the next value like the first: %s', (_, schema, createKey) => {
     const { align } = fromJsonSchema({ type: 'object', ...schema })['~sluice'];
     for (let index = 0; index < VALUES; index += 1) {
-      const key = makeKey(index);
+      const key = createKey(index);
       expect(align({ [key]: '3' }).value).toEqual({ [key]: 3 });
     }
   });
 
-  it('still reports the issues of a part', () => {
+  it("still reports a part's issues", () => {
     const allOf = [{ properties: { a: numberOrFlag } }, { properties: { a: { title: 'A' } } }];
     const { checkPart } = fromJsonSchema({ allOf })['~sluice'];
     for (let index = 0; index < VALUES; index += 1) expect(checkPart(['a', 'b'], 1)).toHaveLength(1);

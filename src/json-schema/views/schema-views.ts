@@ -1,6 +1,6 @@
 import type { CompiledSchema } from '../interpreter/check.js';
 import type { SchemaChecks } from '../interpreter/compile-schema.js';
-import { nameType, readTypes } from '../interpreter/scalar-checks.js';
+import { getTypeName, readTypes } from '../interpreter/scalar-checks.js';
 import { isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import type { Allowance, Pattern, PatternCompiler } from '../patterns/pattern.js';
@@ -27,7 +27,7 @@ import {
 export interface SchemaViews {
   readonly root: AlignmentView;
   /** Must be called before each value: resets the count of views created for one value. */
-  readonly beginValue: () => void;
+  readonly startValue: () => void;
   /** Returns the view of schemas that apply together to the value of a key. */
   readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
   /**
@@ -47,7 +47,7 @@ const MAX_VIEWS = 5000;
  * Maximum number of views cached for later values. Properties recur in every value; map keys differ from value to
  * value.
  */
-const MAX_CACHED = 10_000;
+const MAX_CACHED_VIEWS = 10_000;
 
 /** Creates a document's views on demand; schemas that refer to the same target share one. */
 export function createViews(source: ViewSource, checks: SchemaChecks): SchemaViews {
@@ -56,16 +56,16 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
   let keys: ReadonlySet<string> | undefined;
   let cachedCount = 0;
   let viewCount = 0;
-  return { root: getView([source.document.root.node], ''), beginValue, getView, getAlternatives, isKnownKey };
+  return { root: getView([source.document.root.node], ''), startValue, getView, getAlternatives, isKnownKey };
 
   function isKnownKey(key: string): boolean {
     keys ??= collectKeys(source.document.root);
     return keys.has(foldKey(key));
   }
 
-  function beginValue(): void {
+  function startValue(): void {
     viewCount = 0;
-    if (cachedCount < MAX_CACHED) return;
+    if (cachedCount < MAX_CACHED_VIEWS) return;
     cachedViews.clear();
     alternatives = new WeakMap();
     cachedCount = 0;
@@ -78,7 +78,7 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
     const known = cachedViews.get(compiled)?.get(key);
     if (known !== undefined) return known;
     const view = readView(source, nodes, key);
-    if (cachedCount < MAX_CACHED)
+    if (cachedCount < MAX_CACHED_VIEWS)
       cachedViews.set(compiled, (cachedViews.get(compiled) ?? new Map<string, AlignmentView>()).set(key, view));
     cachedCount += 1;
     return view;
@@ -251,7 +251,7 @@ function listExpectedTypes(parts: readonly SchemaObject[], view: Omit<AlignmentV
     const types = others.reduce((common, other) => common.flatMap((type) => intersectType(type, other)), first);
     return types.includes('number') ? types.filter((type) => type !== 'integer') : types;
   }
-  if (view.members !== undefined) return [...new Set(view.members.map(({ value }) => nameType(value)))];
+  if (view.members !== undefined) return [...new Set(view.members.map(({ value }) => getTypeName(value)))];
   if (view.groups.length > 0) return [];
   if (view.properties.size > 0 || view.required.size > 0) return ['object'];
   if (view.items.length > 0 || view.prefix.length > 0) return ['array'];
@@ -265,5 +265,5 @@ function intersectType(type: string, types: readonly string[]): string[] {
 }
 
 function hasSchemaType(value: unknown, type: string): boolean {
-  return nameType(value) === (type === 'integer' ? 'number' : type);
+  return getTypeName(value) === (type === 'integer' ? 'number' : type);
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { findProgram } from '../../files/index.js';
+import { findExecutable } from '../../files/index.js';
 import { runProgram } from './run-program.js';
 import type { Launcher } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
@@ -48,7 +48,7 @@ async function readVersion(
 
 /** Returns a key made from the executable's path, time and size, so an update changes the key. */
 async function identify(words: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Promise<string> {
-  const path = await findProgram(words[0], { path: env['PATH'] ?? '', cwd: tmpdir() });
+  const path = await findExecutable(words[0], { path: env['PATH'] ?? '', cwd: tmpdir() });
   const stats = path === undefined ? undefined : await stat(path).catch(() => undefined);
   return JSON.stringify([words, path ?? null, stats?.mtimeMs ?? null, stats?.size ?? null]);
 }

@@ -3,7 +3,7 @@ import type { AgentSettings } from '../launchers/acp.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { RunEngine } from '../../records/index.js';
 import { isVersionIn } from '../launchers/version.js';
-import { findProgram } from '../../files/index.js';
+import { findExecutable } from '../../files/index.js';
 import { runProgram } from './run-program.js';
 
 /** An engine's status on this host, with advice if it cannot be used. */
@@ -53,7 +53,7 @@ async function examine(launcher: Launcher, options: ExamineOptions): Promise<Eng
   const { env, cwd, programs = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const [program = launcher.program, ...words] = [programs[engine as RunEngine] ?? launcher.program].flat();
   const common = { engine, program };
-  const path = await findProgram(program, { path: env['PATH'] ?? '', cwd });
+  const path = await findExecutable(program, { path: env['PATH'] ?? '', cwd });
   if (path === undefined) return { ...common, status: 'missing', next: launcher.installHint };
 
   // An ACP agent reports its version when it is started.

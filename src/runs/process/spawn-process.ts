@@ -4,7 +4,7 @@ import type { ProcessIdentity } from './process-identity.js';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { findProgram } from '../../files/index.js';
+import { findExecutable } from '../../files/index.js';
 import { openTerminal } from './open-terminal.js';
 import type { Terminal } from './open-terminal.js';
 import { stat } from 'node:fs/promises';
@@ -85,7 +85,7 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
   const { terminal: use = false, cwd, env } = command;
   // A sandbox, or the shell that opens the terminal, would report a missing executable as an exit code.
   const reportsMissing = use !== 'beside' && command.sandbox === undefined;
-  if (!reportsMissing && (await findProgram(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
+  if (!reportsMissing && (await findExecutable(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
     throw await explainLaunchFailure(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
   const terminal = use === false ? undefined : await openTerminal();
   let launch: Launch;

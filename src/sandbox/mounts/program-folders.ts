@@ -1,6 +1,6 @@
 import { open, readlink, realpath, stat, lstat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { findProgram } from '../../files/index.js';
+import { findExecutable } from '../../files/index.js';
 import type { Mount } from './mount.js';
 import { isWithin } from './mount.js';
 import { isBroad, isInSystem } from './system-folders.js';
@@ -58,7 +58,7 @@ async function mountProgram(
   mount: (path: string) => void,
   steps: number,
 ): Promise<void> {
-  const file = await findProgram(program, search);
+  const file = await findExecutable(program, search);
   if (file === undefined || steps === 0) return;
   await mountFile(file, search, mount);
   for (const interpreter of await readInterpreter(file)) await mountProgram(interpreter, search, mount, steps - 1);
