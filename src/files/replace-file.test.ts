@@ -25,10 +25,10 @@ test('a discarded replacement leaves no files behind', async () => {
 });
 
 test('a link at the path is replaced, not followed', async () => {
-  const dir = await makeRunFolder({ otherFile: 'theirs' });
-  await symlink(join(dir, 'elsewhere'), join(dir, 'log'));
+  const dir = await makeRunFolder({ 'other-file': 'theirs' });
+  await symlink(join(dir, 'other-file'), join(dir, 'log'));
   await replaceFile(join(dir, 'log'), 'ours');
-  expect(await readFile(join(dir, 'elsewhere'), 'utf8')).toBe('theirs');
+  expect(await readFile(join(dir, 'other-file'), 'utf8')).toBe('theirs');
   expect(await readFile(join(dir, 'log'), 'utf8')).toBe('ours');
 });
 
