@@ -229,6 +229,20 @@ describe('a growing run', () => {
     await expect(readStdout(archive)).rejects.toMatchObject({ code: 'ARCHIVE_DAMAGED' });
   });
 
+  it('is reported as damaged if a part is gone that its manifest still names', async () => {
+    const site = await openS3Server();
+    const { folder } = await makeRun();
+    const archive = await site.open({ address: ADDRESS });
+    await update(archive, folder);
+    const paths = await readdir(site.directory, { recursive: true });
+    for (const path of paths.filter((each) => /\/1\._S3rver_/u.test(each))) await rm(join(site.directory, path));
+    expect(await listObjects(site)).toEqual(['manifest']);
+    await expect(readStdout(archive)).rejects.toMatchObject({
+      code: 'ARCHIVE_DAMAGED',
+      message: expect.stringMatching(/\/1".*it is missing\. Restore it/),
+    });
+  });
+
   it(
     'is continued after the copying process was killed at any request, without leftover objects',
     { timeout: 120_000 },

@@ -167,7 +167,7 @@ function createPartReader(client: S3Client, runId: string, initial: GrowingManif
   }
 
   /** Fetches the manifest again after a part was replaced by a longer part. */
-  async function refresh(path: string, id: string): Promise<CopiedFile> {
+  async function refresh({ path, id }: CopiedFile, missing: number | undefined): Promise<CopiedFile> {
     refreshes += 1;
     const latest = refreshes > MAX_REFRESHES ? undefined : await fetchManifest(client, runId);
     const file = latest?.files.find((each) => each.path === path && each.id === id);
@@ -175,6 +175,9 @@ function createPartReader(client: S3Client, runId: string, initial: GrowingManif
       const message = `The run ${runId} was replaced in the archive ${client.location} while it was being read. Read it again.`;
       throw new ArchiveError('ARCHIVE_UNAVAILABLE', message);
     }
+    // A replaced part is deleted only after the manifest no longer names it.
+    if (missing !== undefined && latest.parts.some(({ number }) => number === missing))
+      throw createDamagedError(client, getPartKey(runId, missing), 'it is missing');
     manifest = latest;
     return file;
   }
@@ -195,7 +198,7 @@ function createPartReader(client: S3Client, runId: string, initial: GrowingManif
             buffer.set(chunk, offset);
             return { bytesRead: chunk.length };
           }
-          file = await refresh(file.path, file.id);
+          file = await refresh(file, found?.part);
         }
       },
       close: async () => undefined,
