@@ -171,7 +171,7 @@ it('an order whose issue has used up its budget goes to a person', async () => {
         {
           result_code: 'env_unavailable',
           reason: expect.stringContaining(
-            'The budget of issue "acme/shop#1" (5 tokens) is used up. Raise it in the configuration.',
+            'The budget of issue "acme/shop#1" (5 tokens) is used up. Raise the setting "budgets.issue".',
           ),
         },
       ]);

@@ -171,6 +171,7 @@ function describeExhausted(limit: BudgetLimit): string {
     issue: `of issue "${limit.name}"`,
     caller: `of token "${limit.name}" for the day`,
   };
-  const advice = `Raise it in the configuration${limit.scope === 'issue' ? '' : ', or wait for the next day (UTC)'}.`;
+  const key = limit.scope === 'caller' ? 'callers' : limit.scope;
+  const advice = `Raise the setting "budgets.${key}"${limit.scope === 'issue' ? '' : ', or wait for the next day (UTC)'}.`;
   return `The budget ${whose[limit.scope]} (${amounts.join(', ')}) is used up. ${advice}`;
 }

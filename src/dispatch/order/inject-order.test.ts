@@ -86,7 +86,7 @@ describe('a worker with a command', () => {
     expect(() => injectOrder({ type: 'go-cli' }, order, runDir)).toThrow(
       expect.objectContaining({
         code: 'INVALID_WRAPPERS',
-        message: 'A wrapper of type "go-cli" needs a command. Add one in the configuration.',
+        message: 'A wrapper of type "go-cli" needs a command. Add "command" to it in the setting "wrappers".',
       }),
     );
   });

@@ -45,7 +45,7 @@ export function injectOrder(
   if (engine === undefined) {
     throw new OrdersError(
       'INVALID_WRAPPERS',
-      `A wrapper of type "${wrapper.type}" needs a command. Add one in the configuration.`,
+      `A wrapper of type "${wrapper.type}" needs a command. Add "command" to it in the setting "wrappers".`,
     );
   }
   const spec: RunSpec = {

@@ -10,13 +10,14 @@ export function readPage({ limit, cursor }: Readonly<Record<string, string>>): P
 }
 
 /** Converts a time in the query to milliseconds since 1970. The endpoint's schema has checked only its syntax. */
-export function readTime(time: string | undefined): number | undefined {
+export function readTime(query: Readonly<Record<string, string>>, name: string): number | undefined {
+  const time = query[name];
   if (time === undefined) return undefined;
   // `Date.parse` alone would turn February 31 into March 3.
   const isValid = ['date', 'date-time'].some((format) => FORMATS.get(format)?.(time) === true);
   if (isValid) return Date.parse(time);
   throw new RequestError(
     'INVALID_QUERY',
-    'The date or time does not exist. Use a time such as "2026-11-15T08:00:00Z".',
+    `"${name}" is a date or time that does not exist. Use a time such as "2026-11-15T08:00:00Z".`,
   );
 }

@@ -60,13 +60,14 @@ export function createRecordHandlers({
 }
 
 function readExecutionFilter(query: Readonly<Record<string, string>>): ExecutionFilter {
-  const { issue_ref: issueRef, run_id: runId, worker, since, until } = query;
+  const { issue_ref: issueRef, run_id: runId, worker } = query;
+  const [since, until] = [normalizeTime(query, 'since'), normalizeTime(query, 'until')];
   const decision = query['decision'] as Decision['action'] | undefined;
   // Record times are compared as strings, so filter times must have the same format.
-  return omitUndefined({ issueRef, runId, worker, decision, since: normalizeTime(since), until: normalizeTime(until) });
+  return omitUndefined({ issueRef, runId, worker, decision, since, until });
 }
 
-function normalizeTime(text: string | undefined): string | undefined {
-  const time = readTime(text);
+function normalizeTime(query: Readonly<Record<string, string>>, name: string): string | undefined {
+  const time = readTime(query, name);
   return time === undefined ? undefined : new Date(time).toISOString();
 }

@@ -37,8 +37,8 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       const state = query['state'] as RunState | undefined;
       const outcome = query['outcome'] as RunResult['status'] | undefined;
       const repairLevel = query['repair_level'] as RunResult['repair_level'] | undefined;
-      const [since, until] = [readTime(query['since']), readTime(query['until'])];
-      const [endedSince, endedUntil] = [readTime(query['ended_since']), readTime(query['ended_until'])];
+      const [since, until] = [readTime(query, 'since'), readTime(query, 'until')];
+      const [endedSince, endedUntil] = [readTime(query, 'ended_since'), readTime(query, 'ended_until')];
       const { model, engine_version: engineVersion } = query;
       const times = { since, until, endedSince, endedUntil };
       const filter = omitUndefined({ state, engine, search, outcome, repairLevel, ...times, model, engineVersion });

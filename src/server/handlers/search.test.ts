@@ -45,6 +45,14 @@ describe('GET /v1/runs', () => {
     const { get } = await openWithRuns();
     expect(await readJson(get(`/v1/runs?${query}`))).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
   });
+
+  it.each(['since', 'until', 'ended_since', 'ended_until'])('names %s if its date does not exist', async (name) => {
+    const { get } = await openWithRuns();
+    expect(await readJson(get(`/v1/runs?${name}=2026-02-31`))).toMatchObject({
+      code: 'INVALID_QUERY',
+      detail: expect.stringContaining(`"${name}" is a date or time that does not exist.`),
+    });
+  });
 });
 
 it('GET /v1/runs/{id} counts unknown types and fields in the output', async () => {

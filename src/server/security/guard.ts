@@ -137,7 +137,7 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
       }
       throw new RequestError(
         'SCOPE_MISSING',
-        `The token "${caller.name}" lacks the scope "${scope}". Use another token, or add the scope in the configuration.`,
+        `The token "${caller.name}" lacks the scope "${scope}". Use another token, or add the scope to it in the setting "tokens".`,
       );
     },
     openSession(context, sent) {

@@ -20,8 +20,8 @@ const MAX_BUCKETS = 500;
  * repeating the request shortly after returns the same steps.
  */
 export function readStatisticsSpan(query: Readonly<Record<string, string>>, now: number): StatisticsSpan {
-  const until = readTime(query['until']) ?? now;
-  const from = readTime(query['since']) ?? until - WEEK_MS;
+  const until = readTime(query, 'until') ?? now;
+  const from = readTime(query, 'since') ?? until - WEEK_MS;
   if (from >= until)
     throw new RequestError(
       'INVALID_QUERY',
