@@ -80,7 +80,7 @@ it('Sluice drives Sluice: both directions of the protocol in one run', async () 
       engine: 'sluice-acp',
       prompt: 'Do it.',
       workdir: site.workdir,
-      // The data of the inner Sluice is outside of the working folder.
+      // The inner Sluice keeps its data outside the working folder.
       sandbox: 'off',
       permissions: 'ask',
       contract: { schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } },
@@ -95,7 +95,7 @@ it('Sluice drives Sluice: both directions of the protocol in one run', async () 
       },
     },
   );
-  // The second attempt is a second process, which loads the session of the first one.
+  // The second attempt is a second process, which loads the first one's session.
   expect(result).toMatchObject({ status: 'success', value: { n: 3 }, attempts: 2 });
   const decisions = fcmp.flatMap((event) => (event.type === 'permission.replied' ? [event.data.decision] : []));
   expect(decisions).toEqual(['allow']);
@@ -105,7 +105,7 @@ it('Sluice drives Sluice: both directions of the protocol in one run', async () 
   expect(thoughts).toContain('hm');
 });
 
-it('exits with a clear message for an engine that does not exist or cannot ask', async () => {
+it('exits with a clear message for an engine that does not exist or cannot ask questions', async () => {
   const site = await makeSite();
   const unknown = startCommand(['acp', '--engine', 'none', '--data', site.data], site.root);
   expect(await unknown.exitCode).toBe(2);

@@ -26,7 +26,7 @@ async function sluice(...args: readonly string[]) {
   return run(process.execPath, [BUNDLED_MAIN, ...words], folder);
 }
 
-/** Asserts the form of every refusal: one line with a code, no stack, exit code 2, nothing on stdout. */
+/** Asserts the format of a refusal: one line with a code, no stack, exit code 2, nothing on stdout. */
 function expectRefusal(ended: Awaited<ReturnType<typeof sluice>>, code: string): void {
   const lines = ended.stderr.trimEnd().split('\n');
   expect(lines.at(-1)).toMatch(new RegExp(`^sluice: ${code}: .+`));
@@ -97,7 +97,7 @@ describe('an invalid schedule', () => {
 });
 
 describe('a run whose agent replaces the folder .audit with a link', () => {
-  it('is reported, and the command ends', async () => {
+  it('is reported, and the command exits', async () => {
     const trick = `
       const { renameSync, symlinkSync } = require('node:fs');
       renameSync(process.env.SLUICE_RUN_DIR + '/.audit', process.env.SLUICE_RUN_DIR + '/mine');
@@ -110,7 +110,7 @@ describe('a run whose agent replaces the folder .audit with a link', () => {
   });
 });
 
-/** Runs a command whose output can be opened, but not written. */
+/** Runs a command whose output can be opened but not written to. */
 async function runOnFullDevice(args: readonly string[], stream: 'stdout' | 'stderr') {
   const file = await open(join(folder, 'file'), 'r');
   onTestFinished(async () => file.close());

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { PROJECT, run } from '../scripts/run-tool.js';
 import { BUNDLED_PRODUCT } from './bundle-program.js';
 
-/** Several projects need the build; their set-ups share a process, but not their modules. */
+/** Multiple projects need the build; their setups share a process, but not their modules. */
 const BUILT = Symbol.for('sluice.tests.built');
 
 /** The inputs of the build, and its outputs. */
@@ -21,7 +21,7 @@ const SOURCES = [
 ];
 const DIST = join(PROJECT, 'dist');
 const BUNDLE = join(DIST, 'bundled-command');
-/** The file that records from which sources the files of `dist` were built. */
+/** Records which sources `dist` was built from. */
 const STAMP = join(BUNDLE, 'built-from.txt');
 
 /** Builds `dist` before the tests that use it, unless it is up to date. */
@@ -51,7 +51,7 @@ function isCurrent(): boolean {
   }
 }
 
-/** Returns a hash of the sources and of the build. */
+/** Returns a hash of the sources and the build. */
 function describeBuild(): string {
   const hash = createHash('sha256');
   for (const path of [...SOURCES.map((name) => join(PROJECT, name)), DIST]) {

@@ -7,11 +7,11 @@ import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import { PROJECT, run, type ToolRun } from '../scripts/run-tool.js';
 
-/** A program of the sources, ready to be started any number of times. */
+/** A bundled script, ready to be started any number of times. */
 export interface BundledProgram {
   /**
-   * Starts it for the running test and ends it afterwards; its stderr is that of the tests. `descriptors`
-   * limits how many files it may open.
+   * Starts it for the running test and stops it afterwards; it shares stderr with the tests. `descriptors` limits how
+   * many files it may open.
    */
   start(
     args: readonly string[],
@@ -19,7 +19,7 @@ export interface BundledProgram {
   ): ChildProcessByStdio<Writable, Readable, null>;
 }
 
-/** Keeps the URL of each bundled file, by which it finds other files: otherwise all would have the URL of the bundle. */
+/** Keeps each bundled file's own URL, which it uses to find other files; otherwise all would have the bundle's URL. */
 const ownAddresses: Plugin = {
   name: 'own addresses',
   setup(bundler) {
@@ -31,10 +31,12 @@ const ownAddresses: Plugin = {
   },
 };
 
-/** Packages in JavaScript that the product needs: loading their hundreds of files takes longer than running them. */
+/** JavaScript packages that the product needs: loading their hundreds of files takes longer than running them. */
 const INSIDE = /^(?:ajv|commander|eventsource-parser|hono|zod|@agentclientprotocol\/sdk|@hono\/node-server)(?:\/|$)/;
 
-/** Bundles those packages and their dependencies; others are not included, because a native one must find its library. */
+/**
+ * Bundles those packages and their dependencies; others stay external, because a native package must find its library.
+ */
 const plainPackages: Plugin = {
   name: 'plain packages',
   setup(bundler) {
@@ -45,7 +47,7 @@ const plainPackages: Plugin = {
   },
 };
 
-/** Options for bundling scripts of this project; installed packages are not included. */
+/** Options for bundling this project's scripts; installed packages stay external. */
 const BUNDLED = {
   bundle: true,
   platform: 'node',
@@ -55,25 +57,27 @@ const BUNDLED = {
   logLevel: 'error',
 } satisfies BuildOptions;
 
-/** Options for bundling programs of the product, which are started often: minified, with the packages they always load. */
+/**
+ * Options for bundling the product's commands, which are started often: minified, with the packages they always load.
+ */
 export const BUNDLED_PRODUCT = {
   ...BUNDLED,
   packages: 'bundle',
   plugins: [plainPackages, ownAddresses],
   minifySyntax: true,
   minifyWhitespace: true,
-  // For packages in CommonJS that load modules of Node.js.
+  // For CommonJS packages that load Node.js modules.
   banner: {
     js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
   },
 } satisfies BuildOptions;
 
-/** Node.js reads a program from its input, and finds packages from the folder it is started in. */
+/** Node.js reads the script from stdin and resolves packages from the folder it is started in. */
 const FROM_INPUT = ['--input-type=module', '-'];
 
 /**
- * Bundles a program and its imports from the sources into one text, for tests that start it often: with a loader for
- * TypeScript every start would take most of a second of processor time.
+ * Bundles a script and its imports into one string, for tests that start it often: with a TypeScript loader every start
+ * would take most of a second of processor time.
  */
 export async function bundleProgram(program: URL): Promise<BundledProgram> {
   const text = await bundleText(fileURLToPath(program), BUNDLED_PRODUCT);
@@ -86,19 +90,19 @@ export async function bundleProgram(program: URL): Promise<BundledProgram> {
         stdio: ['pipe', 'pipe', 'inherit'],
       });
       onTestFinished(() => void child.kill('SIGKILL'));
-      // A program that is killed before it has read its text must not fail the test.
+      // A process killed before it has read its script must not fail the test.
       child.stdin.on('error', () => undefined).end(text);
       return child;
     },
   };
 }
 
-/** Runs a script of the project (`scripts/layering.ts`, say) to its end, as `tsx` would. It cannot read its input. */
+/** Runs a project script (`scripts/layering.ts`, say) to completion, as `tsx` would. It cannot read stdin. */
 export async function runScript(path: string, args: readonly string[] = []): Promise<ToolRun> {
   return run(process.execPath, [...FROM_INPUT, ...args], PROJECT, await bundleText(join(PROJECT, path), BUNDLED));
 }
 
-/** Texts that were bundled before, by path: test files share a process. */
+/** Bundled scripts by path: test files share a process. */
 const bundled = new Map<string, Promise<string>>();
 
 async function bundleText(path: string, options: BuildOptions): Promise<string> {

@@ -2,12 +2,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * The order of the projects. A worker process is reused only for files of the same project: in mixed order nearly every
- * file would start a process and load everything again. The last project has the smallest files, so that all cores finish
- * at about the same time.
+ * file would start a process and load everything again. The last project has the smallest files, so all cores finish at
+ * about the same time.
  */
 const PROJECT_ORDER = ['browser', 'product', 'postgres', 'source'];
 
-/** Files that are small but slow: the runner, which starts with the largest files, would otherwise run them last. */
+/** Small but slow files, which the runner would otherwise run last because it starts with the largest. */
 export const SLOW_FILES = [
   'test/browser/every-page.test.ts',
   'test/broken-surroundings.test.ts',

@@ -80,7 +80,7 @@ describe('the GitHub Action', () => {
     expect(summary).toContain('The run failed');
   });
 
-  it('neither sets outputs written by an agent nor runs its text', () => {
+  it('neither sets outputs written by an agent nor runs its output', () => {
     const inputs = { engine: 'command', command: './hostile', schema: 'finding.schema.json' };
     const { exitCode, outputs, summary } = runStep('run', inputs);
     expect(exitCode).toBe(0);
@@ -131,7 +131,7 @@ describe('the GitLab template', () => {
     expect(readFileSync(join(folder, 'sluice/report.html'), 'utf8')).toContain('<!doctype html>');
   });
 
-  it('fails when a case of the suite is read differently', () => {
+  it('fails when a suite case is parsed differently', () => {
     const suite = readGitLabScript('.sluice-suite');
     write('answer.txt', '{"line": 3}');
     const add = 'sluice suite add --answer answer.txt --schema finding.schema.json --name three';

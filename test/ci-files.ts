@@ -33,7 +33,7 @@ export function readAction(): { readonly defaults: Readonly<Record<string, strin
   return { defaults, steps };
 }
 
-/** Reads the script of a job of the GitLab template. */
+/** Reads a job's script from the GitLab template. */
 export function readGitLabScript(job: string): string {
   const text = readFileSync(join(PROJECT, 'templates/sluice.gitlab-ci.yml'), 'utf8');
   const found = text.split(/^(?=\.[\w-]+:$)/m).find((part) => part.startsWith(`${job}:\n`)) ?? '';

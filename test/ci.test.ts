@@ -6,13 +6,13 @@ import { makeFolder } from './temporary-folder.js';
 
 const REAL = 'run --silent real';
 
-/** Replaces npm: prints its arguments, and fails for those in the file `refuse`. */
+/** Replaces npm: prints its arguments, and fails for those listed in the file `refuse`. */
 const NPM = `#!/bin/sh
 echo "npm $*"
 if [ "$*" = "$(cat refuse)" ]; then echo planted; exit 3; fi
 `;
 
-/** A replacement whose real programs start another one and do not end; the first gate fails when that one runs. */
+/** A replacement whose agents start a child process and do not exit; the first gate fails once the child is running. */
 const ENDLESS_NPM = `#!/bin/sh
 case "$*" in
   '${REAL}') sh -c 'echo $$ >started; exec sleep 600' & wait ;;
@@ -20,7 +20,7 @@ case "$*" in
 esac
 `;
 
-/** Runs the steps of CI with an npm that fails one of them; returns headings and last lines. */
+/** Runs the CI steps with an npm that fails one of them; returns headings and last lines. */
 async function runSteps(refused: string, npm = NPM) {
   const folder = await makeFolder({ 'bin/npm': npm, refuse: refused });
   await chmod(join(folder, 'bin/npm'), 0o755);
@@ -53,7 +53,7 @@ describe('.ci/run', () => {
     expect(lines.slice(-3)).toEqual([`== ${name}`, `npm ${command}`, 'planted']);
   });
 
-  it('ends the real programs and their child processes when a gate fails', async () => {
+  it('kills the real agents and their child processes when a gate fails', async () => {
     const { exitCode, lines, folder } = await runSteps('nothing', ENDLESS_NPM);
     expect(exitCode).toBe(3);
     expect(lines.at(-1)).toBe('== format');

@@ -3,7 +3,7 @@ import { readSdkFields } from '../scripts/claude-fields.js';
 import { SDK_FIELDS } from '../src/events/engines/claude/sdk-fields.js';
 
 describe('the fields of published types', () => {
-  it('are read by type and subtype, with those of nested objects left out', () => {
+  it('are read by type and subtype, without fields of nested objects', () => {
     const source = [
       'export declare type SDKStatusMessage = {',
       "    type: 'system';",

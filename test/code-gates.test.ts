@@ -49,7 +49,7 @@ function fileFor(rule: string): string {
 }
 
 describe('npm run format:check', () => {
-  it('refuses a file that is laid out differently', async () => {
+  it('refuses a file that is formatted differently', async () => {
     const folder = await makeFolder({ 'planted.ts': 'export const a = "double quotes"' });
     const args = ['--check', '--config', join(PROJECT, '.oxfmtrc.json'), folder];
     const { exitCode, stdout } = await runTool('oxfmt', args, folder);

@@ -9,13 +9,13 @@ export const MAIN = join(PROJECT, 'dist/cli/main.js');
 /** The same command bundled into a few files, which starts in half the time, for tests that start it often. Built by `build-product.ts`. */
 export const BUNDLED_MAIN = join(PROJECT, 'dist/bundled-command/main.js');
 
-/** Longer than any command of the documentation takes, even on a busy machine. */
+/** Longer than any documented command takes, even under load. */
 const TIMEOUT_MS = 120_000;
 
-/** The answer of every agent of a stage. */
+/** The answer of every agent on a stage. */
 export const ANSWER = '<think>Hm.</think> Sure: <json>{"file": "a.ts", "line": 3,}</json>';
 
-/** An agent with one fixed answer, in the format of Codex. It is a shell script because that starts fastest. */
+/** An agent with one fixed answer in Codex format. A shell script, because that starts fastest. */
 const CODEX = `#!/bin/sh
 case " $* " in *' --version '*) echo 'codex-cli 0.166.0'; exit ;; esac
 cat <<'END'
@@ -36,12 +36,12 @@ export interface Typed {
   readonly stderr: string;
 }
 
-/** A folder for testing documentation: `sluice` is on the path, and so is a `codex` that needs no account. */
+/** A folder for testing documentation, with `sluice` and a `codex` that needs no account on the PATH. */
 export interface CommandStage {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly write: (path: string, text: string, mode?: number) => void;
-  /** Types lines into bash, until the first one that fails. */
+  /** Types lines into bash until one fails. */
   readonly type: (lines: string) => Typed;
 }
 

@@ -51,7 +51,7 @@ describe('the built command', () => {
     expect(JSON.parse(stdout)).toMatchObject({ value });
   });
 
-  it('ends silently when its output is closed', async () => {
+  it('exits silently when its output is closed', async () => {
     const { child, printed, exitCode } = startCommand(['repair'], PROJECT, {}, MAIN);
     child.stdout.destroy();
     child.stdin.end(`["${'x'.repeat(2_000_000)}"]`);

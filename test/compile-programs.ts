@@ -2,23 +2,23 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT, runTool, type ToolRun } from '../scripts/run-tool.js';
 
-/** Without paths to the sources, so that `sluice` is the built package, as for a user. */
+/** Without paths to the sources, so `sluice` is the built package, as for a user. */
 const TSCONFIG = {
   extends: '../../tsconfig.json',
   compilerOptions: { paths: {}, noEmit: false, jsx: 'react-jsx', jsxImportSource: 'react' },
   include: ['.'],
 };
 
-/** The compiled programs of a page. */
+/** A page's compiled programs. */
 export interface CompiledPrograms {
-  /** The output of the compiler. */
+  /** The compiler output. */
   readonly compiled: ToolRun;
-  /** Returns the path of a program, by its name without the extension. */
+  /** Returns a program's path, by its name without the extension. */
   readonly getFile: (name: string) => string;
   readonly remove: () => void;
 }
 
-/** Compiles programs (file name → text) as in a project that has installed the package. */
+/** Compiles programs (file name → source) as in a project that has installed the package. */
 export async function compilePrograms(programs: ReadonlyMap<string, string>): Promise<CompiledPrograms> {
   // Inside the project, where the package and its dependencies can be imported by name.
   const folder = mkdtempSync(join(PROJECT, 'dist', 'programs-'));

@@ -31,7 +31,7 @@ async function conform(files: Readonly<Record<string, string>>, ...options: stri
 }
 
 describe('npm run conformance', () => {
-  it('scores every set, and shows input, expectation and answer of each miss', async () => {
+  it('scores every set, and shows each miss with its input, expectation and answer', async () => {
     const { exitCode, stdout } = await conform({
       'clean.json': JSON.stringify(right),
       'mixed.json': JSON.stringify([...right, ...wrong]),

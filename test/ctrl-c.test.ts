@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 describe('Ctrl-C', () => {
-  /** A worker that writes a file when it starts, and does not end by itself. */
+  /** A worker that writes a file when it starts and does not exit by itself. */
   const waiting = (): string[] => {
     const sign = JSON.stringify(join(folder, 'begun'));
     return [
@@ -44,7 +44,7 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled', error: { code: 'RUN_CANCELED' } });
   });
 
-  it('stops an order and asks a person', async () => {
+  it('stops an order and asks a user', async () => {
     const wrappers = { slow: { type: 'script', command: waiting(), inject: 'env', sandbox: 'off' } };
     await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers }));
     const repo_dir = join(folder, 'folder');
@@ -86,7 +86,7 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled' });
   });
 
-  it('is not needed to end the command after a reply, although its input is still open; an empty line is refused as a reply', async () => {
+  it('is not needed to exit the command after a reply, although stdin is still open; an empty line is refused as a reply', async () => {
     const { child, printed, exitCode } = startCommand(await writeAskingAgent(), folder);
     await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('? Which color?');
     child.stdin.write('\n');
@@ -106,7 +106,7 @@ describe('Ctrl-C', () => {
   it.each([
     ['serve', '--port', '0', '--no-demo'],
     ['worker', '--grace', '1'],
-  ])('lets %s copy what its runs have recorded to the archive before it ends', async (...args) => {
+  ])("lets %s copy its runs' recordings to the archive before it exits", async (...args) => {
     const s3 = await openS3Server();
     const database = `sqlite:${join(folder, 'sluice.db')}`;
     const store = await openStore(database);

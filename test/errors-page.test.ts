@@ -23,7 +23,7 @@ import { REQUEST_PROBLEMS } from '../src/server/http/problem.js';
 import { SUITE_ERROR_CODES } from '../src/suite/suite-error.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';
 
-/** The codes in the first column of the tables of a page, by section. */
+/** The codes in the first column of a page's tables, by section. */
 function readSections(page: string): Map<string, string[]> {
   const sections = new Map<string, string[]>();
   for (const section of page.split(/^## /m).slice(1)) {
@@ -41,7 +41,7 @@ function expectCodes(sections: ReadonlyMap<string, readonly string[]>, title: st
   expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
 }
 
-/** Codes of errors that are thrown for misuse, as written in the source. */
+/** Error codes thrown for misuse, as written in the source. */
 function findThrownCodes(): string[] {
   const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' });
   const codes = files
@@ -89,7 +89,7 @@ describe('docs/errors.md', () => {
     expect(listed.toSorted()).toEqual(findThrownCodes().toSorted());
   });
 
-  it('has no section that is not compared', () => {
+  it('has only sections that are compared', () => {
     expect(sections.size).toBe(22);
   });
 

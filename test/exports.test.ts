@@ -14,7 +14,7 @@ const entries = Object.entries(exports).flatMap(([name, target]) =>
   typeof target === 'string' ? [] : [{ name, built: ('import' in target ? target.import : target).default }],
 );
 
-/** Lists the names of an entry, with types marked; a star means all names of another entry. */
+/** Lists the names an entry exports, with types marked; a star means all names of another entry. */
 function listNames(source: string): string[] {
   const { body } = parseSync(source, { syntax: 'typescript', target: 'es2022' });
   return body.flatMap(listItemNames).toSorted();
@@ -37,7 +37,7 @@ describe('the entries of the package', () => {
     await expect(`${names.join('\n')}\n`).toMatchFileSnapshot(`exports/${name === '.' ? 'root' : name.slice(2)}.txt`);
   });
 
-  it.each(entries)('$name exports when built what its source lists', async ({ name, built }) => {
+  it.each(entries)('$name exports the names its source lists when built', async ({ name, built }) => {
     const source = readFileSync(join(PROJECT, built.replace('./dist/', 'src/').replace(/\.js$/, '.ts')), 'utf8');
     const listed = name === '.' ? readFileSync(join(PROJECT, 'src/entries/json.ts'), 'utf8') : source;
     const loaded = (await import(join(PROJECT, built))) as object;

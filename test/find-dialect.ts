@@ -34,7 +34,7 @@ const PAGE_PHRASES: typeof PHRASES = [
   [/\b(?:one|a) [a-z]+ a (?:line|page|row|set|run|call|file|scenario)\b/i, 'one … per …'],
 ];
 
-/** Lists the lines of a text that use such phrases, with what to write instead. Code in pages is not checked for all of them. */
+/** Lists the lines that use such phrases, with what to write instead. Code in pages is not checked for all of them. */
 export function findDialect(text: string, { isPage = false } = {}): readonly string[] {
   return text.split('\n').flatMap((line, index) => {
     const prose = isPage ? line.replaceAll(/`[^`]*`/g, '') : '';

@@ -4,8 +4,8 @@ const IMPORTED = /import \{[^}]*\bsetTimeout(?: as (\w+))?[^}]*\} from 'node:tim
 const PROMISED = /\bsetTimeout\((?:resolve|done|r)\b(?!, 0\))/;
 
 /**
- * Lists the lines in which a test file sleeps. A test must wait for an event, or poll a state
- * (`expect.poll`, `vi.waitFor`): a delay that is long enough here may be too short elsewhere.
+ * Lists the lines where a test file sleeps. A test must wait for an event, or poll a state (`expect.poll`,
+ * `vi.waitFor`): a delay that is long enough here might be too short elsewhere.
  */
 export function findSleeping(text: string): number[] {
   const [found, name = 'setTimeout'] = IMPORTED.exec(text) ?? [];

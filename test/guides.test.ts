@@ -31,7 +31,7 @@ describe('the guides', () => {
     expect(programs.compiled).toMatchObject({ exitCode: 0, stdout: '' });
   });
 
-  it.each(guides)('$name: every block does what the guide says', { timeout: SLOW }, async ({ name, steps }) => {
+  it.each(guides)('$name: every block does what the guide describes', { timeout: SLOW }, async ({ name, steps }) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const stage = prepareStage(folder);
@@ -61,11 +61,11 @@ describe('a guide', () => {
     ]);
   });
 
-  it.each(['```\nx\n```', '```python\nx\n```', '```text\nx\n```'])('may not contain an untested block: %j', (page) => {
+  it.each(['```\nx\n```', '```python\nx\n```', '```text\nx\n```'])('must not contain an untested block: %j', (page) => {
     expect(() => readGuide(`${page}\n`)).toThrow('cannot be tested');
   });
 
-  it('does not match another text', () => {
+  it('does not match other output', () => {
     expect(matchesOutput('id 01ABC, done\n', 'id …, done')).toBe(true);
     expect(matchesOutput('id 01ABC, failed\n', 'id …, done')).toBe(false);
     expect(matchesOutput('ab', 'a.')).toBe(false);

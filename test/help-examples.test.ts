@@ -17,7 +17,7 @@ const AGENT = join(PROJECT, 'examples/agents/json-agent.mjs');
 
 const { folder, env, write, type } = prepareStage(mkdtempSync(join(tmpdir(), 'sluice-help-')));
 
-/** Replaces placeholders by the ids of a run and of an item. */
+/** Replaces placeholders with the ids of a run and an item. */
 function fillIn(line: string): string {
   if (line.includes('RUN')) {
     const runs = join(findProjectData(folder, env).path, 'runs');
@@ -29,9 +29,9 @@ function fillIn(line: string): string {
   return line.replaceAll('ITEM', item?.id ?? '');
 }
 
-/** Starts a command that runs until Ctrl-C, sends that after its first output, and waits. */
+/** Starts a command that runs until Ctrl-C, interrupts it after its first output, and waits. */
 async function interrupt(line: string): Promise<{ readonly exitCode: number | null; readonly stderr: string }> {
-  // Any free port, because the port of the example may be in use here.
+  // Any free port, because the example's port might be in use here.
   const [, ...args] = line.replace(/--port \d+/, '--port 0').split(' ');
   const { child, printed, exitCode } = startCommand(args, folder, env);
   // When it is ready, the server prints its address to stdout, and a worker logs its start to stderr.
@@ -75,7 +75,7 @@ describe('the examples in the help', () => {
   it.each(examples)('$line', async ({ command, line }) => {
     const isLong = command === 'serve' || command === 'worker';
     const { exitCode, stderr } = isLong ? await interrupt(line) : type(fillIn(line));
-    // No run of these examples waits for a person: the command is accepted, and reports that.
+    // No run in these examples waits for an answer: the command is accepted and reports that.
     const refusal = { exitCode: 2, stderr: expect.stringContaining('is not waiting for permission') };
     // There is no PostgreSQL here: the command is accepted, and checks its source first.
     const noSource = { exitCode: 2, stderr: expect.stringContaining('Cannot find the database') };

@@ -5,7 +5,7 @@ import { isPresent } from '../src/files/index.js';
 import { setup } from './install-bubblewrap.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Imitates a machine whose only programs are a shell and an `apt-get` that records its calls. */
+/** Simulates a host whose only executables are a shell and an `apt-get` that records its calls. */
 async function openMachine(script: string, { uid = 0, hasBwrap = false } = {}) {
   const folder = await makeFolder({ calls: '', 'bin/x': '' });
   const [calls, bin] = [join(folder, 'calls'), join(folder, 'bin')];

@@ -5,8 +5,8 @@ import { probeSandbox } from '../src/sandbox/index.js';
 const PACKAGE = 'bubblewrap';
 
 /**
- * Installs bubblewrap before the tests that need a sandbox, if it is missing and this process may do that, as in a container
- * or in CI. If it cannot be installed, those tests are not run, and the test command lists them.
+ * Installs bubblewrap before the tests that need a sandbox, if it is missing and this process has permission, as in a
+ * container or in CI. If it cannot be installed, those tests are skipped, and the test command lists them.
  */
 export async function setup(): Promise<void> {
   const path = process.env['PATH'] ?? '';
@@ -23,7 +23,7 @@ export async function setup(): Promise<void> {
   }
 }
 
-/** Installs it and reports whether sandboxes work, when started as a program. */
+/** When started as a script, installs it and reports whether sandboxes work. */
 if (process.argv[1]?.endsWith('install-bubblewrap.ts') === true) {
   await setup();
   const support = await probeSandbox();

@@ -4,7 +4,7 @@ import { readImportGraph } from '../scripts/layering/import-graph.js';
 import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Returns what the gate reports for a project with these files. */
+/** Returns the gate's report for a project with these files. */
 async function findViolations(files: Readonly<Record<string, string>>): Promise<string[]> {
   return checkLayering(await readImportGraph(await makeFolder(files)));
 }
@@ -59,7 +59,7 @@ describe('npm run layering', () => {
     );
   });
 
-  it('refuses files that import each other in a cycle, also for types only', async () => {
+  it('refuses files that import each other in a cycle, even for types only', async () => {
     const files = {
       'src/json/a.ts': `import { b } from './b.js'; export const a = b;`,
       'src/json/b.ts': `import { c } from './c.js'; export const b = c; export type B = 1;`,
@@ -72,7 +72,7 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('allows only types if the table of floors says so', async () => {
+  it('allows only types where the table of floors does', async () => {
     const files = {
       'src/orders/index.ts': 'export type A = 1; export const a = 1;',
       'src/store/type.ts': `import type { A } from '../orders/index.js'; export type B = A;`,
@@ -107,7 +107,7 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('follows imports with an instruction for the bundler', async () => {
+  it('follows imports with a bundler query', async () => {
     const files = {
       ...lower,
       'src/server/index.ts': 'export const a = 1;',

@@ -76,7 +76,7 @@ describe('the bill of materials', () => {
 });
 
 describe('the packages inside the console', () => {
-  it('are those that its sources import, whatever the form of the import', async () => {
+  it('are the packages that its sources import, in any import form', async () => {
     const folder = await makeFolder({
       'main.tsx': `import { h } from 'preact';\nimport 'uplot/dist/uPlot.min.css';\nexport { signal } from '@preact/signals';`,
       'pages/late.ts': `import { a } from './a.js';\nexport const load = async () => import('late');`,

@@ -5,7 +5,7 @@ import { findDeadLinks, findInPackage } from '../scripts/package/find-dead-links
 import { PROJECT } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Pages that are generated, or belong to other projects. */
+/** Pages that are generated or belong to other projects. */
 const FOREIGN = /^(?:node_modules|dist|coverage|docs\/api|\.git|\.sluice)(?:\/|$)|\/(?:node_modules|fixtures)(?:\/|$)/;
 
 function listPages(root: string, folder = ''): string[] {
@@ -17,7 +17,7 @@ function listPages(root: string, folder = ''): string[] {
   });
 }
 
-/** Lists every broken link in the pages of a folder. */
+/** Lists every broken link in a folder's pages. */
 function findDeadLinksIn(root: string): string[] {
   const find = (path: string) => {
     const found = statSync(join(root, path), { throwIfNoEntry: false });

@@ -37,7 +37,7 @@ async function connect(args: readonly string[], { cwd, env = {} }: { cwd: string
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(transport);
   onTestFinished(async () => client.close());
-  /** Calls a tool. The client itself checks the result against the schema of the tool. */
+  /** Calls a tool. The client itself validates the result against the tool's schema. */
   const call = async (name: string, input: Record<string, unknown> = {}) => {
     const { structuredContent, isError = false, content, _meta } = await client.callTool({ name, arguments: input });
     return { result: structuredContent as Record<string, never> | undefined, isError, content, meta: _meta };
@@ -54,7 +54,7 @@ const order = (site: { readonly work: string }, worker: string, issue = 1) => ({
   instructions: 'Greet.',
 });
 
-/** Returns the id of the first item of an inbox. */
+/** Returns the id of the first inbox item. */
 function findItem({ result }: { readonly result: object | undefined }): string {
   const { items = [] } = (result ?? {}) as { readonly items?: readonly { readonly id: string }[] };
   return items[0]?.id ?? '';
@@ -126,7 +126,7 @@ describe('sluice mcp on the data folder', () => {
     expect(await call('list_inbox')).toMatchObject({ result: { items: [], next_cursor: null } });
   });
 
-  it('lists what waits for a person, without a tool that decides', async () => {
+  it('lists what waits for a user, without a tool that decides', async () => {
     const site = await makeSite();
     const { call, listNames } = await connect(['--config', site.config], { cwd: site.folder });
     const { result } = await call('delegate_order', order(site, 'mumbler'));
@@ -172,7 +172,7 @@ describe('sluice mcp on the data folder', () => {
     expect(await call('parse', { text: '[1]' })).toMatchObject({ result: { value: [1] } });
   });
 
-  it('prints only the protocol, survives invalid messages, and ends when its input is closed', async () => {
+  it('prints only the protocol, survives invalid messages, and exits when its input is closed', async () => {
     const site = await makeSite();
     const { child, printed, exitCode } = startCommand(['mcp', '--config', site.config], site.folder);
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -207,7 +207,7 @@ describe('sluice mcp on the data folder', () => {
     }
   });
 
-  it('refuses a message without end, and ends', async () => {
+  it('refuses an endless message, and exits', async () => {
     const site = await makeSite();
     const { child, exitCode } = startCommand(['mcp', '--config', site.config], site.folder);
     child.stdin.on('error', () => undefined);
@@ -262,7 +262,7 @@ describe('sluice mcp with a server', () => {
     expect(await deputy.listNames()).toContain('list_inbox');
   });
 
-  it('uses the token of the user, without deciding', async () => {
+  it("uses the user's token, without deciding", async () => {
     const site = await makeSite();
     const { url } = await startServer(site);
     const { call, listNames } = await connect(['--url', url], { cwd: site.folder });

@@ -11,7 +11,7 @@ const row = { number: '000.1', behaviour: 'Adds.', file: 'src/add.test.ts', test
 const mutation = { clause: 'Adds.', file: 'src/add.ts', search: 'a + b', replace: 'a - b' };
 
 describe('the mutations of npm run torture', () => {
-  it.each(MUTATIONS)('can be made, and belong to one row: $clause', ({ file, ...change }) => {
+  it.each(MUTATIONS)('can be applied, and belong to one row: $clause', ({ file, ...change }) => {
     const text = readFileSync(join(PROJECT, file), 'utf8');
     expect(mutate(text, { file, ...change })).not.toBe(undefined);
     expect(findRow({ file, ...change }, requirements)).toBeDefined();
@@ -20,7 +20,7 @@ describe('the mutations of npm run torture', () => {
   });
 });
 
-/** Lists the functions that a piece of code calls by their name. */
+/** Lists the functions that a code fragment calls by name. */
 function listCalled(code: string): string[] {
   return [...code.matchAll(/(?<![.\w])[a-z]\w*(?=\()/g)].map(([name]) => name).filter((name) => name !== 'if');
 }
@@ -38,7 +38,7 @@ describe('runMutation', () => {
     });
     onTestFinished(sandbox.remove);
     expect(await runMutation(sandbox, mutation, row)).toBe('killed');
-    // The same mutation, but the named test does not notice it.
+    // The same mutation, but the named test does not detect it.
     expect(await runMutation(sandbox, mutation, { ...row, test: 'add > nothing and nothing' })).toBe('survived');
     const torn = { ...mutation, replace: 'a +' };
     expect(await runMutation(sandbox, torn, row)).toEqual({ problem: 'its tests were not run' });

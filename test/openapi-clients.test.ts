@@ -13,7 +13,7 @@ import { makeFolder } from './temporary-folder.js';
 const TOKEN = 't'.repeat(32);
 const hasPython = spawnSync('python3', ['-c', 'import json, urllib.request']).status === 0;
 
-/** The built server with a token, and a folder in which it may run `echo`. */
+/** The built server with a token, and a folder where it may run `echo`. */
 async function startServer() {
   const folder = await makeFolder({ 'work/x': '' });
   const config = {
@@ -40,7 +40,7 @@ interface GeneratedClient {
   readonly orders: { getIssue(input: { ref: string }): Promise<object> };
 }
 
-/** A program that uses the generated types: it is compiled, not run. */
+/** A script that uses the generated types: it is compiled, not run. */
 const TYPED = `import { Sluice } from './index';
 const client = new Sluice({ BASE: 'http://127.0.0.1:7171', TOKEN: 'x' });
 const { status, value } = await client.parsing.parse({ requestBody: { text: '{}', profile: 'tagged' } });

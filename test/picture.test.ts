@@ -20,7 +20,7 @@ describe('the picture of the imports', () => {
     ]);
   });
 
-  it('leaves out an arrow that others imply, if they are as strong', () => {
+  it('omits an arrow that others imply, if they are as strong', () => {
     expect(draw(code('a', 'b'), code('b', 'c'), code('a', 'c'))).toEqual(['  a --> b', '  b --> c']);
     expect(draw(code('a', 'b'), types('b', 'c'), code('a', 'c'))).toEqual(['  a --> b', '  a --> c', '  b -.-> c']);
     expect(draw(types('a', 'b'), code('b', 'c'), code('a', 'c'))).toEqual(['  a --> c', '  a -.-> b', '  b --> c']);

@@ -9,7 +9,7 @@ function listCode(page: string): string[] {
   return blocks.map((code) => code.replaceAll(/(?:^| +)(?:\/\/|# ).*$/gm, '').trim());
 }
 
-/** The figures of a page, outside of its blocks and links; other languages put them in another order. */
+/** The numbers on a page, outside of code blocks and links; other languages put them in a different order. */
 function listFigures(page: string): string[] {
   const words = page.replaceAll(/^```[^]*?^```$|\]\([^)]*\)|`[^`]*`/gm, '');
   return [...words.matchAll(/\d+(?:[.,]\d+)*/g)].map(([figure]) => figure).toSorted();
@@ -22,11 +22,11 @@ describe('README.zh-CN.md', () => {
     expect(listCode(chinese)).toEqual(listCode(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
   });
 
-  it('has the same figures as README.md', () => {
+  it('has the same numbers as README.md', () => {
     expect(listFigures(chinese)).toEqual(listFigures(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
   });
 
-  it('would notice another command and another figure', () => {
+  it('detects a different command and a different number', () => {
     expect(listFigures('1.5 × of 20.')).toEqual(listFigures('20 的 1.5 ×'));
     expect(listFigures('1.5 ×')).not.toEqual(listFigures('1.6 ×'));
     expect(listCode('```sh\nnpm ci # 安装\n```\n')).toEqual(listCode('```sh\nnpm ci   # installs\n```\n'));

@@ -8,14 +8,14 @@ import { z } from 'zod';
 import { PROJECT, run } from '../scripts/run-tool.js';
 import { compilePrograms } from './compile-programs.js';
 
-/** The statement that prints the result of the example. */
+/** The statement that prints the example's result. */
 const PRINT = `
 if (!result.ok) throw new Error(result.status);
 console.log(JSON.stringify([result.value, result.repairs.map(({ kind }) => kind), result.repairLevel]));
 `;
 
 describe('README.md', () => {
-  it('shows an example that compiles and does what its comments say', async () => {
+  it('shows an example that compiles and does what its comments describe', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const example = /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
     const { compiled, getFile, remove } = await compilePrograms(new Map([['example.ts', example + PRINT]]));
@@ -57,7 +57,7 @@ describe('README.md', () => {
     }
   });
 
-  it('shows a command that translates a recording of this repository', async () => {
+  it('shows a command that translates a recording in this repository', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const line = /^node (dist\/cli\/main\.js translate [^#]*?) +#/m.exec(readme)?.[1] ?? '';
     const { exitCode, stdout, stderr } = await run(process.execPath, line.split(' '), PROJECT);

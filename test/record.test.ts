@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { scrub } from '../scripts/record/scrub.js';
 
 describe('scrub', () => {
-  it('replaces paths of this machine with placeholders, the first listed first', () => {
+  it('replaces local paths with placeholders, the first listed first', () => {
     const pairs = [
       ['/tmp/x/work', '/workspace'],
       ['/tmp/x', '/data'],
@@ -12,12 +12,12 @@ describe('scrub', () => {
     expect(bytes.toString()).toBe('é in /workspace and /data/home (/tmp.x)');
   });
 
-  it('converts every offset, also those inside of a replaced text', () => {
+  it('converts every offset, even inside a replaced string', () => {
     const { moveOffset } = scrub(Buffer.from('ab/long/cd'), [['/long', '/s']]);
     expect([0, 2, 3, 5, 7, 8, 10].map((offset) => moveOffset(offset))).toEqual([0, 2, 4, 4, 4, 5, 7]);
   });
 
-  it('keeps every byte in one piece, however the bytes were cut', () => {
+  it('keeps every byte, however the bytes were split', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('/long/', 'x', '界', '/lon'), { maxLength: 20 }),

@@ -10,12 +10,12 @@ import { makeFolder } from './temporary-folder.js';
 async function startServe(args: readonly string[], env: Readonly<Record<string, string>> = {}, main?: string) {
   const folder = await makeFolder({ 'work/x': '' });
   const { child, printed, exitCode } = startCommand(['serve', '--no-demo', ...args], folder, env, main);
-  /** Its address, as it prints it. */
+  /** The address it prints. */
   const address = async (): Promise<string> => {
     await expect.poll(() => printed.stdout, { timeout: 30_000 }).toMatch(/^http:\/\/\S+\n$/);
     return printed.stdout.trim();
   };
-  /** The token in the address of the console, as it prints it. */
+  /** The token in the console address it prints. */
   const token = async (): Promise<string> => {
     await expect.poll(() => printed.stderr, { timeout: 30_000 }).toMatch(/"console":"http:[^"]+#token=[\w-]{43}"/);
     return /#token=([\w-]+)/.exec(printed.stderr)?.[1] ?? '';
@@ -78,7 +78,7 @@ describe('sluice serve', () => {
     expect(await found.json()).toMatchObject({ issue: { state: 'doing' }, orders: [{ state: 'queued' }] });
   });
 
-  it('has a token of the user, the same at every start, that can be replaced without a restart', async () => {
+  it('has a user token, the same at every start, that can be replaced without a restart', async () => {
     const first = await startServe(['--port', '0']);
     const [url, token] = [await first.address(), await first.token()];
     const client = createClient({ url });

@@ -16,7 +16,7 @@ const texts = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.includes('fixtures') && !file.includes('.test.'))
   .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
 
-/** The interfaces and classes of `src/json`: the text of each, and its base. */
+/** The interfaces and classes in `src/json`: the source of each, and its base. */
 const kinds = new Map(
   texts.flatMap((text) =>
     [...text.matchAll(/^(?:export )?(?:interface|class) (\w+)(?:<[^>]*>)?(?: extends (\w+))?[^]*?^}/gm)].map(
@@ -41,7 +41,7 @@ function listProperties(name: string): readonly string[] {
   return [...(base === '' ? [] : listProperties(base)), ...Array.from(members, ([, property = '']) => property)];
 }
 
-/** Lists the properties of objects of JavaScript and of the platform. */
+/** Lists the properties of JavaScript's and the platform's objects. */
 function listBuiltInProperties(): readonly string[] {
   return Object.getOwnPropertyNames(globalThis)
     .map((name): unknown => Reflect.get(globalThis, name))
@@ -102,7 +102,7 @@ describe('the built sluice/json', () => {
     ...validCases,
   ];
 
-  /** Passes a text to every function and returns all fields of their results. */
+  /** Passes input to every function and returns all fields of their results. */
   function readAll(json: typeof source, text: string): unknown {
     const stream = json.createJsonStream(undefined, { partial: { numbers: true, literals: true, keys: true } });
     const half = text.length >> 1;
@@ -126,7 +126,7 @@ describe('the built sluice/json', () => {
     ];
   }
 
-  it('reads every text like the sources', async () => {
+  it('parses all input like the sources', async () => {
     const built = (await import(join(PROJECT, 'dist/json/index.js'))) as typeof source;
     expect(answers.length).toBeGreaterThan(300);
     for (const text of answers) expect(readAll(built, text)).toEqual(readAll(source, text));

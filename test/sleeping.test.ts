@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { findSleeping } from './find-sleeping.js';
 
-/** Files in which time itself is tested, with the maximum number of sleeps and the reason. */
+/** Files that test time itself, with the maximum number of sleeps and the reason. */
 const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: string }>> = {
   'src/dispatch/start-worker.test.ts': { times: 1, why: 'lets workers poll for a while' },
   'src/store/sqlite/database.test.ts': { times: 1, why: 'holds a lock for a while' },

@@ -8,11 +8,13 @@ export interface StartedCommand {
   readonly child: ChildProcessWithoutNullStreams;
   /** Its output so far. */
   readonly printed: { readonly stdout: string; readonly stderr: string };
-  /** Resolves when it has ended and all its output was received. */
+  /** Resolves when it has exited and all its output was received. */
   readonly exitCode: Promise<number | null>;
 }
 
-/** Starts the built command in a folder for the running test, and ends it afterwards. `main` is another build of it. */
+/**
+ * Starts the built command in a folder for the running test, and stops it afterwards. `main` is another build of it.
+ */
 export function startCommand(
   args: readonly string[],
   cwd: string,

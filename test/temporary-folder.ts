@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Creates a folder with these files (path → text) for the running test, and removes it afterwards. */
+/** Creates a folder with these files (path → content) for the running test, and removes it afterwards. */
 export async function makeFolder(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-test-'));
   onTestFinished(async () => rm(folder, { recursive: true, force: true }));

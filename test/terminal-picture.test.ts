@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderTerminal } from '../scripts/pictures/render-terminal.js';
 
-/** Reads the lines of a picture: the text of each, and when it appears. */
+/** Reads the lines of a picture: the text of each line, and when it appears. */
 function readLines(picture: string): (readonly [string, string])[] {
   const lines = picture.matchAll(/animation-delay:([\d.]+)s" xml:space="preserve">(.*)<\/text>/g);
   return [...lines].map(([, delay = '', text = '']) => [text, delay] as const);
@@ -29,7 +29,7 @@ describe('the picture of a terminal', () => {
     expect(renderTerminal('x', [{ text, at: 0 }])).toContain(`class="${kind}"`);
   });
 
-  it('shows program output as text', () => {
+  it('shows command output as text', () => {
     const picture = renderTerminal('<b>', [{ text: '</text><script>alert(1)</script> & "', at: 0 }]);
     expect(picture).not.toContain('<script>');
     expect(picture).toContain('<title>&lt;b&gt;</title>');

@@ -47,7 +47,7 @@ describe('npm test', () => {
     expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '1 passed, 2 failed' });
   });
 
-  it('neither writes a missing snapshot nor runs a focused test alone', async () => {
+  it('neither writes a missing snapshot nor runs only a focused test', async () => {
     const files = {
       'a.test.js': 'test("a", () => expect(1).toMatchSnapshot());',
       'b.test.js': 'test.only("b", () => {});',
@@ -55,7 +55,7 @@ describe('npm test', () => {
     expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '0 passed, 2 failed' });
   });
 
-  it('counts a set-up that fails', async () => {
+  it('counts a setup that fails', async () => {
     const files = {
       'a.test.js': 'test("a", () => {})',
       'set-up.js': 'export function setup() { throw new Error("planted"); }',
@@ -64,7 +64,7 @@ describe('npm test', () => {
     expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '0 passed, 1 failed' });
   });
 
-  it('hides settings and home of the developer from the tests', async () => {
+  it("hides the developer's settings and home from the tests", async () => {
     const theirs = {
       SLUICE_DATABASE: 'postgres://db/in-use',
       GIT_DIR: '/theirs',
@@ -81,7 +81,7 @@ describe('npm test', () => {
     expect(await runTestCommand({ 'a.test.js': looking })).toEqual({ exitCode: 0, lastLine: '3 passed, 0 failed' });
   });
 
-  it('treats the name of a folder as only that folder', async () => {
+  it('treats a folder name as only that folder', async () => {
     const test = 'test("a", () => {});';
     const files = { 'src/json/a.test.js': test, 'src/json-schema/b.test.js': test, 'src/c.test.js': test };
     expect(await runTestCommand(files, 'src/json', 'c.test')).toEqual({ exitCode: 0, lastLine: '2 passed, 0 failed' });

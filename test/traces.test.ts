@@ -12,7 +12,7 @@ const SDK = join(PROJECT, 'test/fixtures/open-telemetry.mjs');
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 
-/** One span of OTLP in JSON. */
+/** One OTLP span in JSON. */
 interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
@@ -22,7 +22,7 @@ interface ReceivedSpan {
   readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
 }
 
-/** Starts a receiver of traces on loopback: OTLP over HTTP, in JSON. */
+/** Starts a trace receiver on loopback: OTLP over HTTP, in JSON. */
 async function startReceiver() {
   const spans: ReceivedSpan[] = [];
   const server = createServer((request, response) => {
@@ -52,7 +52,7 @@ function read({ attributes }: ReceivedSpan, key: string): unknown {
 }
 
 const line = (record: object): string => `echo '${JSON.stringify(record)}'`;
-/** An agent with the output format of Codex: it uses a tool and answers. It writes its parent span to a file. */
+/** An agent with Codex's output format: it uses a tool, answers, and writes its parent span to a file. */
 const AGENT = [
   '#!/bin/sh',
   'printf %s "$TRACEPARENT" > traceparent.txt',
@@ -102,7 +102,7 @@ describe('traces in a local OTLP receiver', () => {
     expect(await readFile(join(folder, 'traceparent.txt'), 'utf8')).toBe(`00-${TRACE}-${agent.spanId}-01`);
   });
 
-  it('sluice serve sends requests, orders and their runs in the trace of the caller, with content if that is set', async () => {
+  it("sluice serve sends requests, orders and their runs in the caller's trace, with content if enabled", async () => {
     const { spans, named, env } = await startReceiver();
     const folder = await makeFolder({ 'agent.sh': AGENT, 'work/x': '' });
     const config = {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The interval between two counts. */
+/** The polling interval. */
 const INTERVAL_MS = 200;
 
-/** The maximum time without progress, even on a busy machine. */
+/** The maximum time without progress, even under load. */
 const STALL_MS = 60_000;
 
 /** Waits until `count` returns 0, for as long as it decreases. */

@@ -10,7 +10,7 @@ import { waitUntilLoaded } from './wait-until-loaded.js';
 import { startSite } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-/** A server without a worker; leases are short, so that a lost worker is noticed soon. */
+/** A server without a worker; leases are short, so a lost worker is noticed soon. */
 const ALONE = { args: ['--no-worker'] };
 const LEASE = { lease_s: 1 };
 
@@ -54,7 +54,7 @@ describe('a worker that is killed', () => {
   });
 });
 
-describe('raw bytes on another machine', () => {
+describe('raw bytes on another host', () => {
   it('are reported as missing once per pane, not in every row', async () => {
     const { site } = app;
     const worker = await site.startWorker();

@@ -6,7 +6,7 @@ import { waitUntilLoaded } from './wait-until-loaded.js';
 import { until } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-/** The first run uses more than the budget of the day, the second one waits for it. */
+/** The first run uses more than the daily budget, the second one waits for it. */
 const app = useConsole(
   async (site) => {
     await site.runToEnd({ prompt: 'Use it up.', prints: session(codex.message('Done.')) });

@@ -31,7 +31,7 @@ describe('the charts', () => {
     }
   });
 
-  it('fit a phone, however long a figure is', async () => {
+  it('fit a phone, however long a value is', async () => {
     const { page } = await app.open('/charts?range=week', { width: 375 });
     await waitUntilLoaded(page);
     await page.evaluate(() => {
@@ -40,7 +40,7 @@ describe('the charts', () => {
     expect(await findCutOff(page)).toEqual([]);
   });
 
-  it('have a table with the same figures', async () => {
+  it('have a table with the same data', async () => {
     const { page } = await app.open('/charts?range=week');
     await waitUntilLoaded(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });
@@ -56,7 +56,7 @@ describe('the charts', () => {
     expect(legend).toMatch(new RegExp(`Success\\s+${counted}`));
   });
 
-  it('open the runs that a bar or a row of the data counts', async () => {
+  it('open the runs that a bar or a table row counts', async () => {
     const { page } = await app.open('/charts?range=week');
     await waitUntilLoaded(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });

@@ -2,12 +2,12 @@ import { codex } from '../../src/events/contract/translate-lines.contract.js';
 
 const item = (phase: 'started' | 'completed', fields: object) => ({ type: `item.${phase}`, item: fields });
 
-/** Creates a record of reasoning. */
+/** Creates a reasoning record. */
 export function reasoning(id: string, text: string): object {
   return item('completed', { id, type: 'reasoning', text });
 }
 
-/** Creates the records of a command with its output, from its start to its end. */
+/** Creates a command's records with its output, from start to end. */
 export function command(id: string, line: string, output: string, exitCode = 0): readonly object[] {
   const fields = { id, type: 'command_execution', command: line };
   return [
@@ -21,14 +21,14 @@ export function command(id: string, line: string, output: string, exitCode = 0):
   ];
 }
 
-/** Creates the records of changed files, from the start to the end. */
+/** Creates the records of changed files, from start to end. */
 export function fileChange(id: string, ...paths: readonly string[]): readonly object[] {
   const changes = paths.map((path) => ({ path, kind: 'add' }));
   const fields = { id, type: 'file_change', changes };
   return [item('started', { ...fields, status: 'in_progress' }), item('completed', { ...fields, status: 'completed' })];
 }
 
-/** Adds the start and the end of a session to records. */
+/** Wraps records in a session start and end. */
 export function session(...records: readonly (object | string)[]): readonly (object | string)[] {
   return [codex.thread(), codex.turn, ...records, codex.completed(2150, 412)];
 }

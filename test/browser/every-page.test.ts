@@ -7,7 +7,7 @@ import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 import { walkByKeyboard } from './walk-by-keyboard.js';
 
-/** Every page, in the states in which it looks different. */
+/** Every page, in each of its visually distinct states. */
 const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[] = [
   ['the runs', () => '/runs'],
   ['the form that starts a run', () => '/runs?start'],
@@ -30,7 +30,7 @@ const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[
   ['a page that is not there', () => '/runs/no/where'],
 ];
 
-/** The page of something that does not exist requests it and gets 404. */
+/** The page for a missing resource requests it and gets 404. */
 const LOOK = { mayFail: /404/ };
 const PHONE = { width: 375, height: 740 };
 
@@ -47,14 +47,14 @@ describe.each(PAGES)('%s', (_, getPath) => {
     expect(await findViolations(page, ['color-contrast']), 'phone, dark').toEqual([]);
     await page.emulateMedia({ colorScheme: 'light' });
     expect(await findViolations(page), 'phone').toEqual([]);
-    // Charts are drawn again after the size has changed.
+    // Charts are redrawn after a resize.
     await expect.poll(async () => findCutOff(page), { message: 'phone' }).toEqual([]);
   });
 
   it('has no layout shift, works with only the keyboard, and shows the focus', async () => {
     const { page, record } = await app.open(getPath(app.seeds), LOOK);
     await waitUntilLoaded(page);
-    // Browsers report the shift of a page in thousandths; less than that counts as zero.
+    // Browsers report layout shifts in thousandths; less than that counts as zero.
     const total = record.shifts.reduce((sum, { value }) => sum + value, 0);
     expect(total < 0.0005 ? [] : record.shifts).toEqual([]);
     const { missed, unseen, mouseOnly, stops } = await walkByKeyboard(page);

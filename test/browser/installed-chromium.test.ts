@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { findInstalledChromium } from './installed-chromium.js';
 
-/** Creates a folder with programs of these names. */
+/** Creates a folder with executables of these names. */
 async function makeFolder(...names: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-browser-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
@@ -22,6 +22,6 @@ it('prefers the headless browser, wherever it is on PATH', async () => {
   );
 });
 
-it('explains what to do if none is installed', async () => {
+it('explains what to do if no browser is installed', async () => {
   await expect(findInstalledChromium(await makeFolder())).rejects.toThrow('SLUICE_CHROMIUM');
 });

@@ -16,8 +16,8 @@ const PROGRAMS = [
 const DEBIAN_PACKAGE = 'chromium-headless-shell';
 
 /**
- * Finds the browser that is installed on this machine, for platforms without one on npm. If there is none, installs Debian's
- * if this process may do that, as in a container or in CI.
+ * Finds the browser installed on this host, for platforms without one on npm. If none exists, installs Debian's if this
+ * process has permission, as in a container or in CI.
  */
 export async function findInstalledChromium(path: string = process.env['PATH'] ?? ''): Promise<string> {
   const found = (await findFirst(path)) ?? ((await installWithApt(path)) ? await findFirst(path) : undefined);

@@ -4,9 +4,9 @@ import { longSession } from './codex-lines.js';
 import { useConsole } from './use-console.js';
 
 const EVENTS = 50_000;
-/** The maximum number of rows in the page at any time, of all panes together. */
+/** The maximum number of rows in the page at any time, across all panes. */
 const MAX_ROWS = 300;
-/** The maximum number of rows created in one task, of all panes together. */
+/** The maximum number of rows created in one task, across all panes. */
 const MAX_ROWS_PER_TASK = 8;
 /** How far {@link turnWheel} scrolls. */
 const TURNS = 12;
@@ -63,7 +63,7 @@ describe(`a run of ${EVENTS} events`, () => {
   });
 });
 
-/** Scrolls to the middle of a list, and returns how many rows were created in each task. Runs in the page. */
+/** Scrolls to the middle of a list, and returns the number of rows created in each task. Runs in the page. */
 async function jump(box: Element): Promise<readonly number[]> {
   const made: number[] = [];
   const watch = new MutationObserver((changes) => {

@@ -12,7 +12,7 @@ const DOTS = Buffer.from(
   'base64',
 );
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="window.pwned=1"><script>window.pwned=1</script></svg>';
-/** An edit of a file, from its start to its end. */
+/** A file edit, from start to end. */
 const EDIT = (['started', 'completed'] as const).map((phase) => ({
   type: `item.${phase}`,
   item: {
@@ -68,7 +68,7 @@ async function openRun(id: string): Promise<Page> {
 }
 
 describe('one run', () => {
-  it('has a timeline: a row for each item, its bar on a common axis, errors marked', async () => {
+  it('has a timeline: one row per item, its bar on a common axis, errors marked', async () => {
     const page = await openRun(app.seeds.busy);
     const rows = pane(page, 'Timeline').locator('.timeline-row');
     const failed = rows.filter({ hasText: 'cat missing.ts' });
@@ -124,7 +124,7 @@ describe('one run', () => {
     await expect.poll(async () => pane(page, 'Conversation').innerText()).toContain('Message 2718');
   });
 
-  it('shows the change of a file as a diff, and hostile names and lines as text', async () => {
+  it('shows a file change as a diff, and malicious names and lines as text', async () => {
     const page = await openRun(app.seeds.busy);
     await page.getByLabel('Find in run').last().fill('const b = 2');
     await page.getByText('1 found', { exact: true }).waitFor();
@@ -187,7 +187,7 @@ describe('one run', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('paints a picture, and shows SVG as text', async () => {
+  it('paints an image, and shows SVG as text', async () => {
     const { page } = await app.open(`/runs/${app.seeds.busy}`, { width: 1440, height: 900 });
     await page.route('**/artifact?*', async (route) => {
       const isPicture =

@@ -11,7 +11,7 @@ const PROGRAM = process.execPath;
 const MEGABYTE = 1024 * 1024;
 /** The maximum length of a task after the first paint. */
 const MAX_TASK_MS = 50;
-/** A task may take several times longer on the slow cores of a test machine. */
+/** A task can take several times longer on the slow cores of a test host. */
 const SLOWDOWN_FACTOR = 2;
 
 const app = useConsole(
@@ -36,7 +36,10 @@ const app = useConsole(
   { commands: [PROGRAM] },
 );
 
-/** Returns the processor time of a page's longest task while `act` uses it, in milliseconds. Elapsed time would include other programs. */
+/**
+ * Returns the processor time of a page's longest task while `act` uses it, in milliseconds. Elapsed time would include
+ * other processes.
+ */
 async function findLongestTask(page: Page, act: () => Promise<void>): Promise<number> {
   const browser = page.context().browser();
   if (browser === null) throw new Error('The page has no browser.');
@@ -69,7 +72,7 @@ describe('an operator', () => {
     const parameters = page.getByLabel('Arguments');
     await parameters.waitFor();
     await expect.poll(async () => parameters.inputValue()).toContain('disk quota exceeded');
-    // A program that is not an agent has no permissions to choose.
+    // A plain command has no permissions to choose.
     await expect.poll(async () => page.getByRole('group', { name: 'Permissions' }).count()).toBe(0);
     await parameters.fill('-e\nconsole.log("fixed")');
     await page.getByRole('button', { name: 'Start run' }).click();

@@ -9,7 +9,10 @@ import { until } from './start-site.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-/** Creates an order that advances, one that is blocked, one for a person; each comment reaches a file but not the webhook. */
+/**
+ * Creates an order that advances, one that is blocked, and one that needs a decision; each comment reaches a file but
+ * not the webhook.
+ */
 async function seedOrders(site: Site) {
   const good = await site.runOrder('acme/shop#1', { result: {} });
   const blocked = await site.runOrder('acme/shop#2', {
@@ -43,7 +46,7 @@ const app = useConsole(seedOrders, {
 });
 
 describe('the outbox', () => {
-  it('lists destination, attempts and error of each comment', async () => {
+  it("lists each comment's destination, attempts and error", async () => {
     const { page } = await app.open('/outbox?issue_ref=acme%2Fshop%231');
     await waitUntilLoaded(page);
     const rows = page.getByRole('row').filter({ hasText: 'acme/shop#1' });
@@ -53,7 +56,7 @@ describe('the outbox', () => {
     await expect.poll(async () => rows.filter({ hasText: 'delivered' }).innerText()).toContain('acme_shop_1.md');
   });
 
-  it('shows a comment as it was delivered', async () => {
+  it('shows a comment as delivered', async () => {
     const { page } = await app.open('/outbox?issue_ref=acme%2Fshop%231&state=delivered');
     await page.getByRole('table').getByRole('button').first().click();
     const shown = await page.getByRole('table').locator('pre').textContent();
@@ -136,7 +139,7 @@ describe('the list of executions', () => {
 });
 
 describe('the list of issues', () => {
-  it('shows each issue with its state, the last changed first', async () => {
+  it('shows each issue with its state, most recently changed first', async () => {
     const { page } = await app.open('/issues');
     await waitUntilLoaded(page);
     const { items } = await app.site.client.listIssues();
@@ -165,7 +168,7 @@ describe('the list of issues', () => {
   });
 });
 
-describe('the form of an order', () => {
+describe('the order form', () => {
   const mayFail = /v1\/orders/;
   const countOrders = async (ref: string) => (await app.site.client.getIssue({ ref })).orders.length;
   /** Submits an order whose response is lost. Returns the button that was pressed. */
@@ -177,7 +180,7 @@ describe('the form of an order', () => {
     return submit;
   };
 
-  it('keeps the repository empty once a person has emptied it', async () => {
+  it('keeps the repository empty once the user has cleared it', async () => {
     const { page } = await app.open('/issues?order');
     const repository = page.getByRole('combobox', { name: 'Repository' });
     expect(await repository.inputValue()).not.toBe('');
@@ -187,7 +190,7 @@ describe('the form of an order', () => {
     expect(await repository.inputValue()).toBe('');
   });
 
-  it('accepts a repository by its URL, and lists the configured ones at the field', async () => {
+  it('accepts a repository by its URL, and lists the configured ones next to the field', async () => {
     const { page } = await app.open('/issues?order');
     await page.getByLabel('Issue').fill('acme/shop#77');
     await page.getByLabel('Role').fill('dev');
@@ -207,7 +210,7 @@ describe('the form of an order', () => {
     expect(orders[0]?.order).toMatchObject({ repo: REPOSITORY });
   });
 
-  it('submits one order if the response was lost and the form is sent again, also after a reload', async () => {
+  it('submits one order if the response was lost and the form is resubmitted, even after a reload', async () => {
     const { page } = await app.open('/issues/acme%2Fshop%231?order', { mayFail });
     const before = await countOrders('acme/shop#1');
     const submit = await submitUnanswered(page);

@@ -10,7 +10,7 @@ import { useConsole } from './use-console.js';
 
 const app = useConsole(async () => undefined);
 
-/** Starts a run that waits with a question. */
+/** Starts a run that waits for an answer. */
 async function ask(site: Site, question: string, task = 'Paint the shed.'): Promise<string> {
   const { id } = await site.startRun({
     mode: 'interactive',
@@ -24,7 +24,7 @@ async function ask(site: Site, question: string, task = 'Paint the shed.'): Prom
 
 let issues = 0;
 
-/** Creates a result that waits for review, and returns its id. */
+/** Creates a result awaiting review, and returns its id. */
 async function review(site: Site): Promise<string> {
   issues += 1;
   const ref = `acme/queue#${issues}`;
@@ -155,7 +155,7 @@ describe('the queue', () => {
     expect(replies).toBe(0);
   });
 
-  it('answers a question within the list, also on a phone', async () => {
+  it('answers a question within the list, even on a phone', async () => {
     const run = await ask(app.site, 'Which colour shall the door have?', 'Paint the door.');
     const { page } = await app.open('/inbox?search=door', { width: 390, height: 844 });
     await waitUntilLoaded(page);
@@ -197,7 +197,7 @@ describe('the queue', () => {
     expect(resolution).toMatchObject({ action: 'reject', why: 'Not like this.' });
   });
 
-  it('sends an action for several entries after a few seconds, in which it can be undone', async () => {
+  it('sends an action for multiple entries after a few seconds, during which it can be undone', async () => {
     const items = [await review(app.site), await review(app.site)];
     const { page } = await app.open('/inbox?search=acme/queue');
     await waitUntilLoaded(page);
@@ -221,7 +221,7 @@ describe('the queue', () => {
     await mark();
     await page.getByLabel('Reason for all selected items').fill('Out of scope.');
     await page.getByRole('group', { name: 'Bulk actions' }).getByRole('button', { name: 'Reject' }).click();
-    // It is sent although another page is open.
+    // It is sent even though another page is open.
     await page.getByRole('link', { name: 'Issues' }).click();
     await pendingActions.getByText('Rejecting 2 results').waitFor();
     await pendingActions.waitFor({ state: 'detached' });
@@ -231,7 +231,7 @@ describe('the queue', () => {
     }
   });
 
-  it('answers a permission request in the list, and shows hostile texts as text', async () => {
+  it('answers a permission request in the list, and shows malicious content as text', async () => {
     const page = await openWith([PERMISSION, { ...PERMISSION, id: 'r2/px_1_1', run: 'r2' }]);
     const sent: unknown[] = [];
     await page.route('**/v1/runs/r2/reply', async (route) => {
@@ -246,7 +246,7 @@ describe('the queue', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('shows what a permission would change as a diff, hostile names and lines as text', async () => {
+  it('shows what a permission would change as a diff, malicious names and lines as text', async () => {
     const page = await openWith([PERMISSION], '/inbox?entry=r1%2Fpx_1_1');
     const request = page.getByRole('article', { name: 'Permission request of run r1' });
     await request.locator('.diff-line.removed').waitFor();

@@ -35,7 +35,7 @@ const app = useConsole(async (site) => {
       worker: 'scripted',
       race: 2,
       isolation: 'worktree',
-      // Results whose worker failed: neither wins, and a person chooses.
+      // Results whose worker failed: neither wins, and a user chooses.
       instructions: JSON.stringify({
         result: {},
         exit: 3,

@@ -25,7 +25,7 @@ async function openPage(): Promise<Page> {
   return page;
 }
 
-/** Reads what the component shows. */
+/** Reads the component's output. */
 async function readShown(page: Page): Promise<unknown> {
   return JSON.parse((await page.locator('output').textContent()) ?? '');
 }

@@ -15,9 +15,9 @@ const app = useConsole(async (site: Site) => {
 
 type Pane = 'Conversation' | 'Events' | 'Raw bytes';
 
-/** Finds the list of a pane. */
+/** Finds a pane's list. */
 const pane = (page: Page, name: Pane): Locator => page.locator(`.virtual[aria-label="${name}"]`);
-/** Finds the highlighted rows of a pane. */
+/** Finds a pane's highlighted rows. */
 const lit = (page: Page, name: Pane): Locator => pane(page, name).locator('.highlighted');
 
 /** Opens a page and waits until it has loaded all events of a run. */
@@ -37,7 +37,7 @@ async function scrollTo(list: Locator, words: string): Promise<void> {
       box.scrollTop += box.clientHeight / 2
     ) {
       if (box.scrollTop + box.clientHeight >= box.scrollHeight) throw new Error(`there is no ${wanted}`);
-      // A frame to notice, one to draw; bytes of the raw pane are fetched.
+      // One frame to notice, one to draw; the raw pane's bytes are fetched.
       for (let frames = 0; frames < 4; frames++)
         await new Promise((resolve) => {
           requestAnimationFrame(resolve);
@@ -46,7 +46,7 @@ async function scrollTo(list: Locator, words: string): Promise<void> {
   }, words);
 }
 
-/** Reads all rows of a list in order, scrolling to one after the other. */
+/** Reads all rows of a list in order, scrolling to each. */
 async function readAll(list: Locator): Promise<readonly string[]> {
   return list.evaluate(async (box) => {
     const texts = new Map<number, string>();
@@ -79,7 +79,7 @@ describe('the panes', () => {
     ['Conversation', 'Message 252:', ['Events', 'Raw bytes']],
     ['Events', 'Message 252:', ['Conversation', 'Raw bytes']],
     ['Raw bytes', 'Message 252:', ['Conversation', 'Events']],
-  ] as const)('light up and scroll together when something is chosen in %s', async (from, words, others) => {
+  ] as const)('highlight and scroll together when something is selected in %s', async (from, words, others) => {
     const page = await openRun(app.seeds.long);
     const start = pane(page, from);
     const row = start.locator('.virtual-row').filter({ hasText: words });
@@ -159,11 +159,11 @@ describe('a run that has ended', () => {
     ]);
     await tab.waitForURL(address);
     expect(await tab.evaluate(() => [opener, document.referrer])).toEqual([null, '']);
-    // The one window that was opened on purpose.
+    // The only window opened on purpose.
     record.dialogs.splice(0, 1);
   });
 
-  it('shows tool calls with input and output, reasoning folded', async () => {
+  it('shows tool calls with input and output, reasoning collapsed', async () => {
     const page = await openRun(app.seeds.reviewed);
     const conversation = pane(page, 'Conversation');
     const call = conversation.locator('.item').filter({ hasText: 'cat src/missing.ts' });
@@ -174,7 +174,7 @@ describe('a run that has ended', () => {
     expect(await reasoning.evaluate((details) => details.hasAttribute('open'))).toBe(false);
   });
 
-  it('shows the output of tools without terminal styles', async () => {
+  it('shows tool output without terminal styles', async () => {
     const page = await openRun(app.seeds.reviewed);
     const call = pane(page, 'Conversation').locator('.item').filter({ hasText: 'npm test' }).first();
     await call.getByText('Output').click();
@@ -218,7 +218,7 @@ describe('a run that has ended', () => {
   });
 
   it('is replayed with a slider, by keys', async () => {
-    // Prints each word after the previous one was shown, so that they have different times.
+    // Prints each word after the previous one was shown, so they have different times.
     const { id, print } = await app.site.startRun({ prints: [codex.thread(), codex.turn], isLive: true });
     const { page } = await app.open(`/runs/${id}`);
     const conversation = pane(page, 'Conversation');
@@ -237,7 +237,7 @@ describe('a run that has ended', () => {
     await page.keyboard.press('Home');
     await conversation.getByText('First word.').waitFor({ state: 'detached' });
     await slider.fill(String(first));
-    // The slider may stop a step before.
+    // The slider can stop a step early.
     await page.keyboard.press('ArrowRight');
     await conversation.getByText('First word.').waitFor();
     await expect.poll(async () => conversation.getByText('Last word.').count()).toBe(0);

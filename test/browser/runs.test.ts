@@ -9,14 +9,14 @@ import { dropNextResponse } from './drop-response.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 
-/** Finds a field of the form by its exact name, since others mention it in their help. */
+/** Finds a form field by its exact name, since other fields' help contains it too. */
 const field = (page: Page, name: string): Locator => page.getByLabel(name, { exact: true });
 
 const PROGRAM = process.execPath;
 const app = useConsole(seedConsole, { commands: [PROGRAM] });
 
 describe('the list of runs', () => {
-  it('lists prompt, state, engine and repair level of each run', async () => {
+  it("lists each run's prompt, state, engine and repair level", async () => {
     const { page } = await app.open('/runs');
     const row = page.getByRole('row').filter({ hasText: 'Review how the list is sorted.' });
     await row.waitFor();
@@ -47,7 +47,7 @@ describe('the list of runs', () => {
     await page.getByRole('link', { name: 'Do not push.' }).waitFor();
   });
 
-  it('finds runs by words, keeps them in the address, and clears them', async () => {
+  it('finds runs by words, keeps the words in the address, and clears them', async () => {
     const { page } = await app.open('/runs');
     await waitUntilLoaded(page);
     await page.keyboard.press('/');
@@ -61,7 +61,7 @@ describe('the list of runs', () => {
     await expect.poll(async () => rows.count()).toBeGreaterThan(3);
   });
 
-  it('also clears text that was typed a moment before', async () => {
+  it('also clears text that was typed just before', async () => {
     const { page } = await app.open('/runs?search=shed');
     await waitUntilLoaded(page);
     await page.clock.install();
@@ -84,7 +84,7 @@ describe('the list of runs', () => {
     expect(new URL(page.url()).search).toBe('?outcome=failed&engine=gemini');
   });
 
-  it('offers the engines of the server, also one that only the address names', async () => {
+  it("offers the server's engines, and one that only the address names", async () => {
     const { page } = await app.open('/runs?engine=abacus');
     await page.getByText('No runs match').waitFor();
     const choice = page.getByLabel('Engine');
@@ -124,7 +124,7 @@ describe('the form that starts a run', () => {
     });
   });
 
-  it('keeps the working folder empty once a person has emptied it, until the form is reset', async () => {
+  it('keeps the working folder empty once the user has cleared it, until the form is reset', async () => {
     const { page } = await app.open('/runs?start');
     const folder = field(page, 'Working folder');
     const suggested = await folder.inputValue();
@@ -148,7 +148,7 @@ describe('the form that starts a run', () => {
   };
   const countRuns = async () => (await app.site.client.listRuns({ query: { limit: 500 } })).items.length;
 
-  it('starts one run if the response was lost and the form is sent again, also after a reload', async () => {
+  it('starts one run if the response was lost and the form is resubmitted, even after a reload', async () => {
     const { page } = await app.open('/runs?start', { mayFail: /v1\/runs/ });
     const before = await countRuns();
     const start = await startUnanswered(page, 'once');
@@ -158,7 +158,7 @@ describe('the form that starts a run', () => {
     expect(await countRuns()).toBe(before + 1);
   });
 
-  it('starts another run once something in it was changed', async () => {
+  it('starts another run once a field was changed', async () => {
     const { page } = await app.open('/runs?start', { mayFail: /v1\/runs/ });
     const before = await countRuns();
     const start = await startUnanswered(page, 'first');
@@ -185,7 +185,7 @@ describe('the form that starts a run', () => {
     await expect.poll(async () => field(page, 'Engine').locator('option').allInnerTexts()).toContain('codex');
   });
 
-  it('shows an error at its field, moves the focus there, and sends nothing', async () => {
+  it('shows an error next to its field, moves the focus there, and sends nothing', async () => {
     const { page } = await app.open('/runs?start');
     await field(page, 'Engine').selectOption('codex');
     await page.getByRole('button', { name: 'Start run' }).click();
@@ -194,7 +194,7 @@ describe('the form that starts a run', () => {
     await expect.poll(async () => prompt.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
-  it('shows a refusal at its field, and keeps the draft over a reload', async () => {
+  it('shows a refusal next to its field, and keeps the draft across a reload', async () => {
     const { page } = await app.open('/runs?start', { mayFail: /40[03]/ });
     await field(page, 'Engine').selectOption('codex');
     await field(page, 'Prompt').fill('Read the diary.');

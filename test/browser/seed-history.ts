@@ -18,7 +18,7 @@ const PROMPTS = [
 const WORKER = 'history';
 const BATCH_SIZE = 100;
 
-/** Creates runs of the last days, as in an installation in use; the same ones for the same seed. */
+/** Creates runs from the last days, as in an installation in use; the same runs for the same seed. */
 export async function seedHistory(
   data: string,
   { days = 7, perDay = 40, now = Date.now(), seed = 8, hasEvents = true } = {},
@@ -40,7 +40,7 @@ export async function seedHistory(
         await store.endRun({ id, workerId: WORKER, result, now: startedAt + durationMs });
       });
     }
-    // Many concurrently: the store writes them together.
+    // Many concurrently, because the store batches writes.
     for (let from = 0; from < runs.length; from += BATCH_SIZE) {
       await Promise.all(runs.slice(from, from + BATCH_SIZE).map(async (run) => run()));
     }

@@ -11,7 +11,7 @@ const app = useConsole(async (site) => site.runToEnd({ prints: session(codex.mes
 const FIRST_LOAD = 60_000;
 
 describe('the console', () => {
-  it('opens with the runs, in a first load of at most 60 kB', async () => {
+  it('opens with the runs, with an initial load of at most 60 kB', async () => {
     const { page, record } = await app.open('/');
     await waitUntilLoaded(page);
     await expect.poll(async () => page.title()).toBe('Runs · Sluice');
@@ -20,7 +20,7 @@ describe('the console', () => {
     expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(FIRST_LOAD);
   });
 
-  it('is sent compressed, so that the measured bytes are real', async () => {
+  it('is sent compressed, so the measured bytes are real', async () => {
     const { record, page } = await app.open('/');
     await waitUntilLoaded(page);
     for (const { path, bytes } of record.loaded.filter((file) => file.path.endsWith('.js'))) {
@@ -61,7 +61,7 @@ describe('the console', () => {
     expect(new URL(page.url()).pathname).toBe('/runs');
   });
 
-  it('remembers the theme a person chose', async () => {
+  it('remembers the theme the user chose', async () => {
     const { page } = await app.open('/runs', { theme: 'light' });
     await waitUntilLoaded(page);
     const ink = async () => page.evaluate(() => getComputedStyle(document.body).color);

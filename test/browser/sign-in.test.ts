@@ -76,7 +76,7 @@ describe('a server with tokens', () => {
     await expect.poll(async () => page.getByText('Hello to those who may read.').count()).toBe(0);
   });
 
-  it('accepts a rotated token without a restart: other sessions stay, that of the old token asks for the new one', async () => {
+  it("accepts a rotated token without a restart: other sessions stay, and the old token's session asks for the new one", async () => {
     const first = await app.open('/runs', REFUSED);
     const second = await app.open('/runs', REFUSED);
     for (const [{ page }, token] of [[first, ADA] as const, [second, GUEST] as const]) {
@@ -91,7 +91,7 @@ describe('a server with tokens', () => {
       await expect.poll(() => readStatus(ADA)).toBe(200);
     });
     await app.site.configure({ tokens: [{ ...ada, value: NEW_ADA }, guest] });
-    // The page detects it by itself, and returns to where it was.
+    // The page detects it by itself, and returns to its previous state.
     await first.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await first.page.getByText('its token was changed or removed').waitFor();
     const field = first.page.getByLabel('Token');
@@ -116,12 +116,12 @@ describe('a server with tokens', () => {
   });
 });
 
-describe('a server with the token of its user', () => {
+describe("a server with its user's token", () => {
   const local = useConsole(async (site) =>
     site.runToEnd({ prints: session(codex.message('Hello to everyone here.')) }),
   );
 
-  it('lets everyone on the machine read, and signs in the user who opens the printed address', async () => {
+  it('lets everyone on the host read, and signs in the user who opens the printed address', async () => {
     const { page } = await local.open('/runs', { isSignedOut: true });
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await waitUntilLoaded(page);
@@ -135,7 +135,7 @@ describe('a server with the token of its user', () => {
     await page.getByRole('link', { name: 'Start a run' }).first().waitFor();
   });
 
-  it('explains a wrong token to a person who could read without one', async () => {
+  it('explains a wrong token to a user who could read without one', async () => {
     const { page } = await local.open('/runs', { isSignedOut: true, ...REFUSED });
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByLabel('Token').fill('not-a-token');

@@ -17,7 +17,7 @@ import { toBytes } from '../../src/events/contract/translate-lines.contract.js';
 /** The script of a test's agent; see `fixtures/agent.mjs`. */
 export interface AgentScript {
   readonly prints: readonly (object | string)[];
-  /** The output of the agent after a person has answered it. */
+  /** The agent's output after a user has answered. */
   readonly printsAfterReply?: readonly (object | string)[];
   /** Whether the agent continues with lines that {@link Site.print} appends. */
   readonly isLive?: boolean;
@@ -43,9 +43,9 @@ export interface Instructions {
 
 /** Options for a test's server. */
 export interface SiteOptions {
-  /** Further arguments of `sluice serve`. */
+  /** Additional arguments for `sluice serve`. */
   readonly args?: readonly string[];
-  /** Further environment variables of the server and of its workers. */
+  /** Additional environment variables for the server and its workers. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -82,12 +82,12 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
   let child: ChildProcess | undefined;
   const workers: ChildProcess[] = [];
   let runs = 0;
-  // The scripted agents are files of this project, which a sandbox would hide.
+  // The scripted agents are files in this project, which a sandbox would hide.
   const fixed = { SLUICE_SANDBOX: 'off', SLUICE_TEST_SECRET: 'what sinks of tests sign with' };
   const env = { ...process.env, ...fixed, ...options.env };
 
   async function start(): Promise<void> {
-    // The same port every time, so that pages can reconnect.
+    // The same port every time, so pages can reconnect.
     const port = url === '' ? '0' : new URL(url).port;
     const args = [BUNDLED_MAIN, 'serve', '--no-demo', '--port', port, '--config', configFile, ...(options.args ?? [])];
     const started = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -107,7 +107,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
     child = undefined;
   }
 
-  /** Starts a worker with another data folder, as on another machine, over the same database. */
+  /** Starts a worker with another data folder, as on another host, over the same database. */
   async function startWorker() {
     const workerData = join(folder, `data-of-worker-${workers.length + 1}`);
     const workerConfig = join(folder, `worker-${workers.length + 1}.json`);
@@ -196,7 +196,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
   };
 }
 
-/** Ends a process as `kill -9` does. */
+/** Kills a process with SIGKILL. */
 async function killProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');

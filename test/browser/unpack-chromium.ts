@@ -13,15 +13,15 @@ export interface Chromium {
 
 /** The fonts of a page. */
 export interface Fonts {
-  /** Adds the fonts of the machine, for pages in Chinese; without them pages look the same on every machine. */
+  /** Adds the host's fonts, for pages in Chinese; without them pages look the same on every host. */
   readonly withSystemFonts?: boolean;
 }
 
 const CACHE = join(PROJECT, 'node_modules/.cache/sluice');
 
 /**
- * Unpacks the browser of the npm package once per version into a separate folder; the package itself would use a folder
- * that it shares with other programs.
+ * Unpacks the npm package's browser once per version into a separate folder; the package itself would use a folder
+ * shared with other applications.
  */
 export async function unpackChromium({ withSystemFonts = false }: Fonts): Promise<Chromium> {
   const folder = join(CACHE, `chromium-${await readPackageVersion()}`);
@@ -30,12 +30,12 @@ export async function unpackChromium({ withSystemFonts = false }: Fonts): Promis
   await writeFile(fonts, renderFontSettings(folder, withSystemFonts));
   return {
     executablePath: join(folder, 'chromium'),
-    // Its own libraries and fonts, so that those of the machine have no effect.
+    // Its own libraries and fonts, so the host's have no effect.
     env: { LD_LIBRARY_PATH: join(folder, 'al2023/lib'), FONTCONFIG_FILE: fonts, HOME: folder },
   };
 }
 
-/** Unpacks into another folder and renames it, so that two processes can do it at the same time. */
+/** Unpacks into another folder and renames it, so two processes can do it concurrently. */
 async function unpack(folder: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const draft = await mkdtemp(join(CACHE, 'unpacking-'));

@@ -12,7 +12,7 @@ export interface PageOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
-  /** A URL other than that of the site, for a test with a proxy in between. */
+  /** A URL other than the site's, for a test with a proxy in between. */
   readonly url?: string;
   /** Not signed in, if no tokens are configured. */
   readonly isSignedOut?: boolean;
@@ -20,7 +20,7 @@ export interface PageOptions {
   readonly mayFail?: RegExp;
 }
 
-/** A page and the record of what it did. */
+/** A page and a record of its activity. */
 export interface OpenPage {
   readonly page: Page;
   readonly record: PageRecord;

@@ -12,7 +12,7 @@ export interface Walk {
   readonly stops: number;
 }
 
-/** With more stops the walk is endless or too long for a person. */
+/** With more stops the walk is endless or too long for a user. */
 const MAX_STOPS = 400;
 
 /** Walks once through a page with the Tab key. */
@@ -39,13 +39,13 @@ function prepareWalk(): void {
 /** Returns the focused element, and whether its focus is visible. Runs in the page. */
 function examineStop(): { readonly isOver: boolean; readonly isVisible: boolean; readonly what: string } {
   const element = document.activeElement;
-  // A date field has several stops.
+  // A date field has multiple stops.
   const isStill = element?.getAttribute('data-walked') === 'now';
   if (element === null || element === document.body || (element.hasAttribute('data-walked') && !isStill))
     return { isOver: true, isVisible: true, what: '' };
   document.querySelector('[data-walked=now]')?.setAttribute('data-walked', 'before');
   element.setAttribute('data-walked', 'now');
-  // The focus indicator may be on the element itself, on a pseudo-element over its row, or around a hidden control.
+  // The focus indicator can be on the element itself, on a pseudo-element over its row, or around a hidden control.
   const styles = [
     getComputedStyle(element),
     getComputedStyle(element, '::after'),

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 export interface PageRecord {
   /** Uncaught exceptions, and errors in the console. */
   readonly errors: string[];
-  /** Requests to other hosts than the server of the page. */
+  /** Requests to hosts other than the page's server. */
   readonly foreignRequests: string[];
   /** Violations of the page's content security policy. */
   readonly violations: string[];
@@ -16,7 +16,7 @@ export interface PageRecord {
   readonly loaded: { readonly path: string; readonly bytes: number }[];
 }
 
-/** Records what a page does, from the first byte. `mayFail` matches errors that a test causes on purpose. */
+/** Records a page's activity, from the first byte. `mayFail` matches errors that a test causes on purpose. */
 export async function watchPage(page: Page, origin: string, mayFail?: RegExp): Promise<PageRecord> {
   const record: PageRecord = { errors: [], foreignRequests: [], violations: [], shifts: [], dialogs: [], loaded: [] };
   const recordError = (text: string): void => {

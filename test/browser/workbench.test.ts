@@ -7,7 +7,7 @@ import { useConsole } from './use-console.js';
 
 const app = useConsole(async () => undefined);
 
-/** Opens the workbench with a text, and waits until it was read. */
+/** Opens the workbench with some input, and waits until it is parsed. */
 async function bench(text: string, schema: object | string = '') {
   const { page, record } = await app.open('/workbench');
   await page.getByRole('button', { name: 'Edit' }).click();
@@ -17,14 +17,14 @@ async function bench(text: string, schema: object | string = '') {
   return { page, record };
 }
 
-/** Reads the line with the outcome. */
+/** Reads the outcome line. */
 const outcome = async (page: Page): Promise<string> => page.locator('.outcome').innerText();
 
-/** Reads the shown value. */
+/** Reads the displayed value. */
 const value = async (page: Page): Promise<string> =>
   page.getByRole('region', { name: 'The value, line by line' }).innerText();
 
-/** Pastes a text while no field has the focus, as Ctrl and V do. */
+/** Pastes text while no field has the focus, as Ctrl+V does. */
 async function paste(page: Page, text: string): Promise<void> {
   await page.evaluate((pasted) => {
     const clipboardData = new DataTransfer();
@@ -34,7 +34,7 @@ async function paste(page: Page, text: string): Promise<void> {
 }
 
 describe('the workbench', () => {
-  it('reads a pasted text like `parse`, and shows the value', async () => {
+  it('parses pasted text like `parse`, and shows the value', async () => {
     const text = 'Sure! Here it is:\n```json\n{ verdict: "pass", "score": 8, }\n```';
     const { page } = await bench(text);
     await expect.poll(async () => outcome(page)).toContain('Repaired');
@@ -46,7 +46,7 @@ describe('the workbench', () => {
     await expect.poll(async () => value(page)).toMatch(/verdict[\s\S]*pass[\s\S]*score[\s\S]*8/);
   });
 
-  it('highlights a selected repair in the text', async () => {
+  it('highlights a selected repair in the input', async () => {
     const { page } = await bench(`${'words before. '.repeat(200)}{"a": 1,}`);
     const entry = page.getByRole('button').filter({ hasText: 'extra_comma' });
     await expect.poll(async () => entry.count()).toBe(1);
@@ -75,7 +75,7 @@ describe('the workbench', () => {
     await expect.poll(async () => field.evaluate((area) => area === document.activeElement)).toBe(true);
   });
 
-  it('keeps options in the address and the text over a reload, and sends none of it anywhere', async () => {
+  it('keeps options in the address and the input across a reload, and sends none of it anywhere', async () => {
     const { page, record } = await bench('{"a": [1, 2');
     await expect.poll(async () => outcome(page)).toContain('Failed');
     await page.getByLabel('Allow partial').check();
@@ -89,7 +89,7 @@ describe('the workbench', () => {
     expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
   });
 
-  it('shares a case by a link whose text no server receives', async () => {
+  it('shares a case by a link whose content no server receives', async () => {
     const secret = `{ verdict: 'pass' } // ${'only-for-your-eyes '.repeat(3)}`;
     const { page } = await bench(secret);
     await page.getByLabel('Allow partial').check();
@@ -132,9 +132,9 @@ describe('the workbench', () => {
     }
   });
 
-  it('streams a text, step by step and automatically, to the same value as without streaming', async () => {
+  it('streams the input, step by step and automatically, to the same value as without streaming', async () => {
     const { page } = await bench('{"words": ["one", "two", "three"]}');
-    // Waits for the text to be parsed, which restarts its stream.
+    // Waits for the input to be parsed, which restarts its stream.
     await expect.poll(async () => value(page)).toContain('three');
     const stream = page.getByRole('region', { name: 'Streaming' });
     await stream.getByRole('button', { name: 'Step' }).click();
@@ -145,7 +145,7 @@ describe('the workbench', () => {
     await expect.poll(async () => stream.innerText()).toMatch(/one[\s\S]*two[\s\S]*three/);
   });
 
-  it('accepts a text that is pasted outside of a field', async () => {
+  it('accepts text pasted outside any field', async () => {
     const { page } = await app.open('/workbench');
     await waitUntilLoaded(page);
     await paste(page, '{"pasted": true}');
@@ -156,7 +156,7 @@ describe('the workbench', () => {
     const rows = Array.from({ length: 180_000 }, (_, id) => ({ id, words: 'as agents write them, so and so' }));
     const long = `Here it is: ${JSON.stringify({ rows })}`;
 
-    it('are read in the page, which shows a part, and are not sent', async () => {
+    it('are parsed in the page, which shows a part, and are not sent', async () => {
       expect(long.length).toBeGreaterThan(9_500_000);
       const { page, record } = await app.open('/workbench');
       await waitUntilLoaded(page);
@@ -170,7 +170,7 @@ describe('the workbench', () => {
       expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
     });
 
-    it('stream as short texts do', async () => {
+    it('stream like short input', async () => {
       const { page } = await app.open('/workbench');
       await waitUntilLoaded(page);
       await page.getByLabel('JSON Schema').fill('');
@@ -182,7 +182,7 @@ describe('the workbench', () => {
       await stream.getByText('as agents write them').first().waitFor();
     });
 
-    it('are abandoned for the next text', async () => {
+    it('are abandoned for the next input', async () => {
       const { page } = await app.open('/workbench');
       await waitUntilLoaded(page);
       await paste(page, long);
@@ -193,7 +193,7 @@ describe('the workbench', () => {
     });
   });
 
-  it('refuses a text that is too long, and keeps the previous one', async () => {
+  it('refuses input that is too long, and keeps the previous input', async () => {
     const { page } = await bench('{"kept": true}');
     await expect.poll(async () => value(page)).toContain('kept');
     await page

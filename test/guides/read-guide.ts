@@ -6,7 +6,7 @@ export type GuideStep =
       readonly line: number;
       readonly text: string;
       readonly prints: string | undefined;
-      /** With markup of React. */
+      /** With JSX. */
       readonly isJsx: boolean;
     }
   | { readonly kind: 'commands'; readonly line: number; readonly text: string; readonly prints: string | undefined };
@@ -18,13 +18,12 @@ interface Block {
   readonly text: string;
 }
 
-/** Blocks that are not run: formats, and commands that need the reader's own machine. */
+/** Blocks that are not run: formats, and commands that need the reader's own computer. */
 const SHOWN = new Set(['yaml', 'mermaid', 'console']);
 
 /**
  * Reads the steps of a guide, in order. A `ts` or `tsx` block is a program, an `sh` block is executed, a block with a file name
- * after its language is that file, and a `text` block is the output of the block before it. A block of another kind is an
- * error, because nothing would test it.
+ * after its language is that file, and a `text` block is the output of the block before it. Any other kind of block is an error, because nothing would test it.
  *
  * @example
  * readGuide('```ts\nconsole.log(1);\n```\n\n```text\n1\n```\n') // one program that prints 1
@@ -54,7 +53,7 @@ function listBlocks(page: string): Block[] {
   }));
 }
 
-/** Checks whether a text matches the output in a guide, where `…` matches any text. */
+/** Checks whether output matches the output in a guide, where `…` matches anything. */
 export function matchesOutput(text: string, expected: string): boolean {
   const parts = expected.trimEnd().split('…');
   const pattern = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('[^]*?');

@@ -1,7 +1,7 @@
 import { REAL_ENGINES } from './real-engine.js';
 import type { RealEngine } from './real-engine.js';
 
-/** The facts about an ACP agent that the matrix needs. */
+/** Facts about an ACP agent that the matrix needs. */
 export interface RealAgent extends Pick<
   RealEngine,
   'engine' | 'homeFiles' | 'homeOutsideTemporary' | 'environment' | 'writeFile'
@@ -10,7 +10,7 @@ export interface RealAgent extends Pick<
   readonly losesFirstTurn?: true;
   /** It declares that it accepts MCP servers, but does not start them. */
   readonly ignoresServers?: true;
-  /** Its model here does not accept images, so it leaves them out. */
+  /** Its model here does not accept images, so it omits them. */
   readonly dropsImages?: true;
 }
 

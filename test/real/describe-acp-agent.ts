@@ -27,7 +27,7 @@ const reply = (kind: string) => (event: FcmpEvent, run: Run) => {
   void run.reply({ interaction_id: event.data.interaction_id, option_id: option?.id ?? '' }).catch(() => undefined);
 };
 
-/** The contract of every ACP agent, run with its real program. */
+/** The contract of every ACP agent, run with the real executable. */
 export function describeAcpAgent(engine: AcpAgentName): void {
   describe(`the agent ${engine}`, { timeout: 400_000 }, () => {
     describeTurns(engine);
@@ -80,7 +80,7 @@ function describeTurns(engine: AcpAgentName): void {
     expect(model.requests.at(-1)?.messages.length).toBeGreaterThan(model.requests[0]?.messages.length ?? 0);
   });
 
-  it('uses a tool that a person allows', async () => {
+  it('uses a tool that a user allows', async () => {
     const { result, data, made } = await play(write, { permissions: 'ask' }, reply('allow_once'));
     expect(data('permission.required')).toHaveLength(1);
     expect(data('permission.replied')).toMatchObject([{ decision: 'allow', by: 'person' }]);
@@ -88,7 +88,7 @@ function describeTurns(engine: AcpAgentName): void {
     expect(result).toMatchObject({ status: 'success', text: 'Done.' });
   });
 
-  it('continues without a tool that a person denies', async () => {
+  it('continues without a tool that a user denies', async () => {
     const { data, made } = await play(write, { permissions: 'ask' }, reply('reject_once'));
     expect(data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'person' }]);
     expect(existsSync(made)).toBe(false);
@@ -112,14 +112,14 @@ function describeTurns(engine: AcpAgentName): void {
     expect(result).toMatchObject({ status: 'success', attempts: 2 });
   });
 
-  it('is ended while it waits for a permission, and resumed with the answer', async () => {
+  it('is stopped while it waits for a permission, and resumed with the answer', async () => {
     const options: string[] = [];
     const { result, made } = await play(twice, { permissions: 'ask', limits: { hold_s: 1 } }, (event, run) => {
       if (event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING')
         void run.reply({ interaction_id: 'px_1_1', option_id: options[0] ?? '' });
       if (event.type === 'permission.required') {
         options.push(event.data.options.find(({ kind }) => kind === 'allow_once')?.id ?? '');
-        // A request of the resumed agent in other words is asked again.
+        // A rephrased request from the resumed agent is asked again.
         if (event.meta.attempt > 1) setTimeout(() => reply('allow_once')(event, run), 200);
       }
     });

@@ -9,7 +9,7 @@ import type { RealEngine } from './real-engine.js';
 import { runScenario, SCENARIOS, type Scenario } from './scenarios.js';
 import type { StageFolders, Played, Stage } from './stage.js';
 
-/** The contract of every engine, run with the real program. */
+/** The contract of every engine, run with the real executable. */
 export function describeEngine(real: RealEngine): void {
   const { engine } = real;
 
@@ -67,7 +67,7 @@ export function describeEngine(real: RealEngine): void {
       expect(played.fcmp.at(-1)?.type).toBe('conversation.failed');
     });
 
-    it('names the cause if its credentials are refused, also at its time limit', async () => {
+    it('names the cause if its credentials are refused, even at its time limit', async () => {
       const { result } = (await perform(SCENARIOS.unauthorized)).played;
       expect(result).toMatchObject({ status: 'failed', error: { cause: 'auth' } });
       expect(result.diagnostics?.map(({ code }) => code)).toContain('ENGINE_AUTH_HINT');
@@ -121,11 +121,11 @@ export function describeEngine(real: RealEngine): void {
       expect(played.result).toMatchObject({ status: 'success', artifacts: { created: [], modified: [], deleted: [] } });
       expect(listFinals(played).at(-1)).toBe('I was not allowed to.');
       expect(played.result).toMatchObject({ text: 'I was not allowed to.' });
-      // Codex runs commands in a sandbox in which they fail.
+      // Codex runs commands in a sandbox where they fail.
       expect((played.result.denials?.length ?? 0) > 0).toBe(engine !== 'codex');
     });
 
-    it('changes only its two folders, starts no program that they configure, and still ends', async () => {
+    it('changes only its two folders, starts no command that they configure, and still ends', async () => {
       const { played, stage } = await perform({
         name: 'outside',
         script: (_, { root, runDir }) => [
@@ -144,14 +144,14 @@ export function describeEngine(real: RealEngine): void {
       expect(existsSync(join(stage.root, 'forbidden-too.txt'))).toBe(false);
     });
 
-    it('answers a prompt that begins like a flag, in a terminal', async () => {
+    it('answers a prompt that starts like a flag, in a terminal', async () => {
       const spec = { ...SCENARIOS.tagged.spec, prompt: '--help me', terminal: true };
       const { played, stage } = await perform({ ...SCENARIOS.tagged, spec });
       expect(played.result).toMatchObject({ status: 'success', value: { answer: 7 } });
       expect(readLastMessage(stage)).toContain('--help me');
     });
 
-    it('gets a long prompt that begins like a flag', async () => {
+    it('gets a long prompt that starts like a flag', async () => {
       const prompt = `--help ${'x'.repeat(200_000)} the end`;
       const { played, stage } = await perform({ ...SCENARIOS.plain, spec: { prompt } });
       expect(played.result.status).toBe('success');
@@ -159,7 +159,7 @@ export function describeEngine(real: RealEngine): void {
     });
 
     it(`${real.trapSprings ? 'starts' : 'does not start'} a program that the folder configures, with permissions: bypass`, async () => {
-      // In a sandbox the program could start, but could not reach the file of the trap.
+      // In a sandbox the command could start, but could not reach the marker file.
       const spec = { prompt: 'Say hello.', permissions: 'bypass', sandbox: 'off' } as const;
       const { stage } = await perform({ ...SCENARIOS.plain, files: setTrap, spec });
       expect(existsSync(getTrapFile(stage))).toBe(real.trapSprings);
@@ -167,7 +167,7 @@ export function describeEngine(real: RealEngine): void {
   });
 }
 
-/** Files of a working folder that would start a program, which would leave a file. */
+/** Working folder files that would start a command, which would leave a file. */
 function setTrap(real: RealEngine, folders: StageFolders): Readonly<Record<string, string>> {
   const file = getTrapFile(folders);
   return real.trapFiles({ file, command: `touch ${file}` });

@@ -22,7 +22,10 @@ const reply = (kind: 'allow_once' | 'reject_once') => (event: FcmpEvent, run: Ru
   void run.reply({ interaction_id, option_id: options.find((one) => one.kind === kind)?.id ?? '', who: 'ann' });
 };
 
-/** Tests an engine in two-way mode, in which the running program receives messages: approvals, and one process for several questions. */
+/**
+ * Tests an engine in two-way mode, where the running agent receives messages: approvals, and one process for multiple
+ * questions.
+ */
 export function describeTwoWay(real: RealEngine): void {
   const { engine } = real;
   const write: Script = ({ workdir }) => [
@@ -62,7 +65,7 @@ export function describeTwoWay(real: RealEngine): void {
   }
 
   describe(`the real ${engine} in its two-way mode`, () => {
-    it('uses a tool that a person allows', async () => {
+    it('uses a tool that a user allows', async () => {
       const { result, data, made } = await perform(write, { permissions: 'ask' }, reply('allow_once'));
       expect(data('permission.required')).toHaveLength(1);
       expect(data('permission.replied')).toMatchObject([{ decision: 'allow', by: 'person', who: 'ann' }]);
@@ -70,7 +73,7 @@ export function describeTwoWay(real: RealEngine): void {
       expect(result).toMatchObject({ status: 'success', text: 'Done.', attempts: 1 });
     });
 
-    it('continues without a tool that a person denies', async () => {
+    it('continues without a tool that a user denies', async () => {
       const { result, data, made } = await perform(write, { permissions: 'ask' }, reply('reject_once'));
       expect(data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'person' }]);
       expect(data('assistant.tool_call').map(({ status }) => status)).toContain('failed');
@@ -78,14 +81,14 @@ export function describeTwoWay(real: RealEngine): void {
       expect(result).toMatchObject({ status: 'success', text: 'Done.' });
     });
 
-    it('lets a rule decide, without asking a person', async () => {
+    it('lets a rule decide, without asking a user', async () => {
       const approvals = [{ decide: 'deny', why: 'nothing is written here' }] as const;
       const { data, made } = await perform(write, { permissions: 'ask', approvals }, () => undefined);
       expect(data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'rule' }]);
       expect(existsSync(made)).toBe(false);
     });
 
-    it('answers several questions and a retry in one process', async () => {
+    it('answers multiple questions and a retry in one process', async () => {
       const replies = ['English.', 'Short.'];
       const { result, processes, model } = await perform(
         () => [
@@ -109,7 +112,7 @@ export function describeTwoWay(real: RealEngine): void {
       for (const words of ['Which language?', 'English.', 'Short.']) expect(history).toContain(words);
     });
 
-    it('retries in one process if no person is asked', async () => {
+    it('retries in one process if no user is asked', async () => {
       const { result, processes } = await perform(() => [{ content: 'none' }, { content: '{"n":3}' }], {
         contract: { schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } },
         max_retries: 1,
@@ -135,7 +138,7 @@ export function describeTwoWay(real: RealEngine): void {
       },
     );
 
-    it('is ended while it waits for a permission, and resumed with the answer', async () => {
+    it('is stopped while it waits for a permission, and resumed with the answer', async () => {
       let option = '';
       const { result, made, processes } = await perform(
         writeTwice,

@@ -22,7 +22,7 @@ function listLivingProcesses(runDir: string): string[] {
       if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SLUICE_RUN_DIR=${runDir}`)) return [];
       return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
     } catch {
-      // It has ended meanwhile, or belongs to another user.
+      // It has exited meanwhile, or belongs to another user.
       return [];
     }
   });

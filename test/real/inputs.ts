@@ -16,7 +16,7 @@ export const PIXEL = Buffer.from(
   'base64',
 );
 
-/** An answer that takes seconds: some programs do not wait for their servers. */
+/** An answer that takes seconds: some agents do not wait for their servers. */
 export const SLOW_ANSWER = { reply: { content: 'Seen. '.repeat(40) }, options: { pauseMs: 150 } } as const;
 
 /** Creates an image, and the server of `mcp-server/`, which writes a file once its tools were listed. */

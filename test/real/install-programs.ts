@@ -8,7 +8,7 @@ const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 /** Packages that only ACP agents need: installed on demand. */
 export const ACP_FOLDER = `${FOLDER}acp-agents/`;
 
-/** The folder of the installed programs. */
+/** The folder of the installed agents. */
 export const PROGRAMS_FOLDER = `${FOLDER}node_modules/.bin`;
 
 /** The folder of agents that support only the Agent Client Protocol. */
@@ -20,7 +20,7 @@ export const HOMES_FOLDER = `${FOLDER}node_modules/.homes`;
 /** Copilot unpacks itself into its cache when it is first started, which takes seconds and is not possible in a sandbox. */
 export const COPILOT_CACHE = `${FOLDER}node_modules/.copilot-cache`;
 
-/** The outcome of installing the programs. */
+/** The outcome of the installation. */
 export interface Installation {
   readonly done: boolean;
   /** The output of npm for each failed step. */
@@ -28,8 +28,9 @@ export interface Installation {
 }
 
 /**
- * Installs the programs of the lock file, unless that has been done. A program that is not published for this platform does
- * not prevent the installation of others. `npm ci` would refuse a lock file without the binaries of every platform.
+ * Installs the agents in the lock file, unless already installed. An agent that is not published for this platform does
+ * not prevent the others from being installed. `npm ci` would refuse a lock file without the binaries of every
+ * platform.
  */
 export async function installPrograms(folder: string = FOLDER): Promise<Installation> {
   const lock = createHash('sha256')
@@ -48,7 +49,7 @@ export async function installPrograms(folder: string = FOLDER): Promise<Installa
   return { done: true, problems };
 }
 
-/** Lists programs that must run an install script to be complete. */
+/** Lists agents that need an install script to be complete. */
 function listProgramsWithScripts(folder: string): string[] {
   const { allowScripts } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8')) as {
     allowScripts: Readonly<Record<string, boolean>>;
@@ -56,7 +57,7 @@ function listProgramsWithScripts(folder: string): string[] {
   return Object.keys(allowScripts).filter((name) => allowScripts[name] === true);
 }
 
-/** Runs npm in a folder of programs; returns the end of its output if it failed. */
+/** Runs npm in a folder; returns the end of its output if it failed. */
 async function npm(folder: string, ...args: readonly string[]): Promise<string | undefined> {
   const options = ['--no-audit', '--no-fund', '--loglevel=error'];
   const { exitCode, stdout, stderr } = await run('npm', [...args, ...options], folder);

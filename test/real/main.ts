@@ -1,7 +1,6 @@
 /**
- * The suite of the real programs: `npm run real [-- ENGINE… | --all]`. Installs them, drives each through our launchers
- * against a scripted model on loopback, and ends with the totals. Skipped programs are listed, with the reason, right
- * before.
+ * The real-agent suite: `npm run real [-- ENGINE… | --all]`. Installs them, drives each through our launchers against a
+ * scripted model on loopback, and ends with the totals. Skipped agents are listed, with the reason, right before.
  */
 import { delimiter } from 'node:path';
 import { startVitest } from 'vitest/node';

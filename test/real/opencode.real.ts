@@ -7,7 +7,7 @@ import { runScenario, SCENARIOS } from './scenarios.js';
 
 describeEngine(REAL_ENGINES.opencode);
 
-it('opencode is not started if it would load plug-ins of the folder', async () => {
+it("opencode is not started if it would load the folder's plug-ins", async () => {
   const { stage, played } = await runScenario(REAL_ENGINES.opencode, {
     ...SCENARIOS.plain,
     files: (_, { root }) => ({

@@ -2,7 +2,7 @@ import type { RunEngine } from '../../src/records/run-engine.js';
 import { COPILOT_CACHE } from './install-programs.js';
 import type { ToolCall } from './scripted-model.js';
 
-/** The facts about a program that the suite needs to drive it against the scripted model. */
+/** Facts about an agent that the suite needs to drive it against the scripted model. */
 export interface RealEngine {
   readonly engine: RunEngine;
   /** The package it is installed from. */
@@ -12,7 +12,7 @@ export interface RealEngine {
   readonly format: string;
   /** It creates no helpers for its own sandbox if its home is in the temporary folder, and then commands fail sometimes. */
   readonly homeOutsideTemporary?: true;
-  /** Files in its home folder that point it to the model: path → text. */
+  /** Files in its home folder that point it to the model: path → content. */
   homeFiles(modelUrl: string): Readonly<Record<string, string>>;
   /** Environment variables that point it to the model. */
   environment(modelUrl: string): Readonly<Record<string, string>>;
@@ -20,17 +20,17 @@ export interface RealEngine {
   writeFile(path: string, text: string): ToolCall;
   /** The tool call that runs a shell command. */
   runShell(command: string): ToolCall;
-  /** Files of a working folder that would start a program, if the engine trusted the folder: path → text. */
+  /** Working folder files that would start a command if the engine trusted the folder: path → content. */
   trapFiles(trap: Trap): Readonly<Record<string, string>>;
-  /** Tools its model can request beyond files and commands; absent if the program has none. */
+  /** Tools its model can request beyond files and commands; absent if unsupported. */
   readonly rich: RichCalls;
   /** Whether the trap is triggered without protection by Sluice; Gemini and Copilot have their own protection. */
   readonly trapSprings: boolean;
 }
 
-/** The calls of the rich scenario, and how a program gets the server `exam` with its tool `lookup`. */
+/** The calls of the rich scenario, and how an agent gets the server `exam` with its tool `lookup`. */
 export interface RichCalls {
-  /** Files in the home folder that start the server: path → text. They replace those of `homeFiles`. */
+  /** Files in the home folder that start the server: path → content. They replace files of `homeFiles`. */
   homeFiles(server: readonly [string, ...string[]], modelUrl: string): Readonly<Record<string, string>>;
   readImage(path: string): ToolCall;
   readonly lookup?: ToolCall;
@@ -40,7 +40,7 @@ export interface RichCalls {
   readonly showsSubAgent?: true;
 }
 
-/** The trace that a triggered trap leaves behind. */
+/** The file that a triggered trap leaves behind. */
 export interface Trap {
   /** A command that leaves a file. */
   readonly command: string;
@@ -54,7 +54,7 @@ function createCall(name: string, input: object): ToolCall {
   return { name, arguments: JSON.stringify(input) };
 }
 
-/** Settings with which Claude Code and programs derived from it start hooks and servers. */
+/** Settings that make Claude Code and its derivatives start hooks and servers. */
 function renderHooksAndServers({ command, file }: Trap): string {
   return JSON.stringify({
     hooks: { SessionStart: [{ matcher: '*', hooks: [{ type: 'command', name: 'trap', command }] }] },
@@ -167,7 +167,7 @@ const claude: RealEngine = {
   format: 'stream-json',
   trapSprings: true,
   homeFiles: () => ({}),
-  // As root it refuses every permission, unless a variable declares the machine a sandbox.
+  // As root it refuses every permission, unless a variable declares the host a sandbox.
   environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, IS_SANDBOX: '1' }),
   writeFile: (path, content) => createCall('Write', { file_path: path, content }),
   runShell: (command) => createCall('Bash', { command, description: 'a command' }),
@@ -212,7 +212,7 @@ const qwen: RealEngine = {
     subAgent: createCall('agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
     readImage: (path) => createCall('read_file', { file_path: path }),
   },
-  // With the version of their format: it would rewrite settings in an older format.
+  // Includes the format version: it would rewrite settings in an older format.
   trapFiles: (trap) => ({ '.qwen/settings.json': renderHooksAndServers(trap).replace('{', '{"$version":4,') }),
 };
 
@@ -247,5 +247,5 @@ const copilot: RealEngine = {
   }),
 };
 
-/** The available programs, by engine. */
+/** The available agents, by engine. */
 export const REAL_ENGINES = { codex, gemini, opencode, claude, qwen, copilot } as const;

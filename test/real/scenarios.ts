@@ -12,11 +12,11 @@ export interface Scenario {
   readonly name: string;
   readonly script: (real: RealEngine, folders: StageFolders) => readonly [ModelReply, ...ModelReply[]];
   readonly spec: Partial<RunSpec>;
-  /** Files in the working folder at the start: path → text. */
+  /** Files in the working folder at the start: path → content. */
   readonly files?: (real: RealEngine, folders: StageFolders) => Readonly<Record<string, string | Uint8Array>>;
   /** Files in the home folder that replace those of the engine. */
   readonly homeFiles?: (real: RealEngine, modelUrl: string) => Readonly<Record<string, string>>;
-  /** The pause between pieces of an answer. */
+  /** The pause between chunks of an answer. */
   readonly pauseMs?: number;
   readonly act?: (stage: Stage) => Act;
 }
@@ -74,7 +74,7 @@ export const SCENARIOS = {
   unauthorized: {
     name: 'f5-401-until-time-out',
     script: () => [{ status: 401, error: { message: 'Incorrect API key provided.', type: 'invalid_api_key' } }],
-    // Claude Code retries for minutes; OpenCode takes most of a minute to start on a busy machine.
+    // Claude Code retries for minutes; OpenCode takes most of a minute to start under load.
     spec: { ...QUESTION, limits: { time_s: 90 } },
   },
   canceled: {

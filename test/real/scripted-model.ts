@@ -23,18 +23,18 @@ export interface ModelRequest {
   readonly tools: readonly string[];
 }
 
-/** A model on loopback that implements the protocols of all programs and sends the replies of a test. */
+/** A model on loopback that implements every agent's protocol and sends a test's replies. */
 export interface ScriptedModel {
   readonly url: string;
-  /** Requests of the work itself, without those that offer no tools, for titles and the like. */
+  /** Requests for the work itself, without requests that offer no tools, for titles and the like. */
   readonly requests: readonly ModelRequest[];
-  /** Checks whether a request contained this text anywhere: the mock leaves images out of `requests`. */
+  /** Checks whether a request contained this string anywhere: the mock omits images from `requests`. */
   hasReceived(text: string): boolean;
   stop(): Promise<void>;
 }
 
 export interface ModelOptions {
-  /** The pause between pieces of an answer; without it the answer is sent in one piece. */
+  /** The pause between chunks of an answer; without it the answer is sent in one chunk. */
   readonly pauseMs?: number;
 }
 

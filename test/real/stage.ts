@@ -20,7 +20,7 @@ export interface Stage {
   readonly ports: RunPorts;
   readonly spec: Pick<RunSpec, 'engine' | 'workdir' | 'env' | 'model'>;
   readonly model: ScriptedModel;
-  /** Ends the model and removes the folders. */
+  /** Stops the model and removes the folders. */
   remove(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface Played {
 
 const RUN_ID = '01JREA1PR0GRAMS0000000001A';
 
-/** For a program that does not use a model. */
+/** For an agent that does not use a model. */
 const NO_MODEL: ScriptedModel = {
   url: '',
   requests: [],
@@ -43,7 +43,7 @@ const NO_MODEL: ScriptedModel = {
 
 /** Options of a stage. */
 interface StageOptions extends ModelOptions {
-  /** Files in the home folder that replace those of the engine: path → text. */
+  /** Files in the home folder that replace the engine's: path → content. */
   readonly homeFiles?: (modelUrl: string) => Readonly<Record<string, string>>;
 }
 
@@ -88,7 +88,7 @@ export async function prepareStage(
   };
 }
 
-/** Creates a home folder outside of the temporary folder. */
+/** Creates a home folder outside the temporary folder. */
 function makeHome(): string {
   mkdirSync(HOMES_FOLDER, { recursive: true });
   return realpathSync(mkdtempSync(join(HOMES_FOLDER, 'home-')));
@@ -100,7 +100,7 @@ export type StageFolders = Pick<Stage, 'root' | 'workdir' | 'runDir'>;
 /** Called once at the start without an event, then with every FCMP event. */
 export type Act = (run: Run, event: FcmpEvent | undefined) => Promise<void>;
 
-/** Runs a spec on a stage to its end; `act` may reply or cancel meanwhile. */
+/** Runs a spec on a stage to its end; `act` can reply or cancel meanwhile. */
 export async function play(
   stage: Stage,
   spec: Partial<RunSpec>,
@@ -119,7 +119,7 @@ export async function play(
   return { result: await run.result, events, fcmp };
 }
 
-/** Writes files below a folder: path → text. */
+/** Writes files below a folder: path → content. */
 export function writeFiles(folder: string, files: Readonly<Record<string, string | Uint8Array>>): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -19,7 +19,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.option(fc.string({ minLength: 1, unit: 'grapheme' })).map((ref) => ({ page: 'issues' as const, ref })),
 );
 
-test('readRoute returns the route that toPath has formatted', () => {
+test('readRoute is the inverse of toPath', () => {
   fc.assert(
     fc.property(route, (value) => {
       expect(readRoute(toPath(value))).toEqual(value);

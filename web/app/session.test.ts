@@ -18,14 +18,14 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test('two refused requests at once lead to the sign-in form, which explains why', async () => {
+test('two concurrent rejected requests lead to the sign-in form, which explains why', async () => {
   respondWith(Response.json(ADA), Response.json(ANONYMOUS), Response.json(ANONYMOUS));
   await loadSession();
   await Promise.all([loadSession(), loadSession()]);
   expect(session.value).toEqual({ state: 'signed-out', isExpired: true });
 });
 
-test('a request refused later does not remove the explanation', async () => {
+test('a request rejected later does not remove the explanation', async () => {
   respondWith(Response.json(ADA), Response.json(ANONYMOUS), Response.json(ANONYMOUS));
   await loadSession();
   await loadSession();
@@ -33,7 +33,7 @@ test('a request refused later does not remove the explanation', async () => {
   expect(session.value).toEqual({ state: 'signed-out', isExpired: true });
 });
 
-test('a late response does not end a session that was opened since', async () => {
+test('a late response does not end a newer session', async () => {
   let respond: (response: Response) => void = () => undefined;
   const lateResponse = new Promise<Response>((resolve) => {
     respond = resolve;
@@ -46,14 +46,14 @@ test('a late response does not end a session that was opened since', async () =>
   expect(session.value).toMatchObject({ state: 'signed-in', name: 'ada' });
 });
 
-test('a person who signs out gets no message that the session has ended', async () => {
+test('a user who signs out gets no message that the session has ended', async () => {
   respondWith(Response.json(ADA), new Response(null, { status: 204 }), Response.json(ANONYMOUS));
   await loadSession();
   await signOut();
   expect(session.value).toEqual({ state: 'signed-out', isExpired: false });
 });
 
-test('a refused request loads the session again; a refused token does not', async () => {
+test('a rejected request reloads the session; a rejected token does not', async () => {
   respondWith(Response.json(ADA));
   const stop = watchSession();
   await vi.waitFor(() => expect(session.value.state).toBe('signed-in'));

@@ -21,20 +21,20 @@ test('the first page is the list', () => {
   expect(mergeHead(null, page(rows(2, 1), null), getKey, live)).toEqual({ items: rows(2, 1), next: null, newCount: 0 });
 });
 
-test('new items come first, loaded ones stay, and so does the cursor of the next page', () => {
+test('new items come first, and loaded items and the next cursor stay', () => {
   const merged = mergeHead(list(rows(5, 4, 3, 2, 1)), page(rows(7, 6, 5, 4)), getKey, live);
   expect(ids(merged)).toEqual([7, 6, 5, 4, 3, 2, 1]);
   expect(merged.next).toBe('oldest');
 });
 
-test('a changed item is replaced, also while new items are held back', () => {
+test('a changed item is replaced, even while new items are held back', () => {
   const updatedPage = page([row(2, 'ended'), row(1)]);
   for (const options of [live, paused]) {
     expect(mergeHead(list(rows(2, 1)), updatedPage, getKey, options).items).toEqual([row(2, 'ended'), row(1)]);
   }
 });
 
-test('a removed item disappears, also while new items are held back', () => {
+test('a removed item disappears, even while new items are held back', () => {
   for (const options of [live, paused]) {
     expect(ids(mergeHead(list(rows(5, 4, 3, 2)), page(rows(5, 3)), getKey, options))).toEqual([5, 3, 2]);
   }
@@ -51,7 +51,7 @@ test('an item that has moved to the head is listed once', () => {
   expect(ids(mergeHead(list(rows(1, 2, 3, 4, 5)), page(rows(4, 1, 2)), getKey, live))).toEqual([4, 1, 2, 3, 5]);
 });
 
-test('older rows are dropped if the new head does not overlap with them', () => {
+test('older rows are dropped if the new head does not overlap them', () => {
   expect(mergeHead(list(rows(2, 1)), page(rows(9, 8)), getKey, live)).toEqual({
     items: rows(9, 8),
     next: 'older',
@@ -70,7 +70,7 @@ test('an older page is added without duplicates', () => {
   expect(merged.next).toBeNull();
 });
 
-test('the list has no gaps and begins with the newest item, in any order of new items and older pages', () => {
+test('the list has no gaps and starts with the newest item, in any order of new items and older pages', () => {
   const step = fc.oneof(
     fc.record({ added: fc.integer({ min: 1, max: 12 }) }),
     fc.constant('more' as const),

@@ -12,7 +12,7 @@ function refused(code: string, issues: readonly { readonly path: string; readonl
   return new ClientError(code, 'It does not fit.', { status: 400, problem });
 }
 
-test('an issue is shown at the nearest field that contains its path', () => {
+test('an issue is shown at the nearest field on its path', () => {
   const error = refused('INVALID_RUN_SPEC', [
     { path: 'contract.schema.properties.a', message: 'is not a schema' },
     { path: 'env.0', message: 'is not a name' },

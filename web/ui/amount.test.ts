@@ -13,7 +13,7 @@ test.each([
   expect(formatCount(count)).toBe(expected);
 });
 
-test('a count is formatted as by the formatter of the platform', () => {
+test('a count is formatted like the platform formatter does', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), (count) => {
       expect(formatCount(count)).toBe(count.toLocaleString('en'));
@@ -35,7 +35,7 @@ test.each([
   expect(formatBytes(bytes)).toBe(expected);
 });
 
-test('a usage is formatted without its unknown figures', () => {
+test('usage is formatted without unknown values', () => {
   expect(formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 })).toBe('1,200 in · 40 out · $0.0123');
   expect(formatUsage({ input_tokens: 5, cached_input_tokens: 3, output_tokens: 0 })).toBe('5 in · 3 cached · 0 out');
   expect(formatUsage(undefined)).toBe('');

@@ -35,7 +35,7 @@ describe('terminal styles', () => {
     expect(styledRuns.map((one) => one.text).join('')).toBe('ab'.repeat(10_000));
   });
 
-  test('are removed without losing a character of the text', () => {
+  test('are removed without losing a character', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom(`${E}31m`, `${E}K`, `${E}0m`, `${E}2J`, '\u001B'),

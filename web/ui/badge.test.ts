@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chooseTone, labelState, listStateOptions } from './badge.js';
 
-test('states without a tone are plain, also those named like built-in object properties', () => {
+test('states without a tone are plain, even when named like built-in object properties', () => {
   expect([chooseTone('success'), chooseTone('blocked'), chooseTone('running')]).toEqual(['good', 'bad', 'plain']);
   expect([chooseTone('constructor'), chooseTone('__proto__')]).toEqual(['plain', 'plain']);
 });

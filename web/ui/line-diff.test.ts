@@ -6,7 +6,7 @@ const write = (lines: ReturnType<typeof diffLines>): string =>
   lines.map(({ kind, text }) => `${{ same: ' ', added: '+', removed: '-' }[kind]}${text}`).join('\n');
 
 describe('a line diff', () => {
-  test('has the lines that differ, and three unchanged ones around them', () => {
+  test('has the lines that differ, and three lines of context', () => {
     const before = Array.from({ length: 20 }, (_, index) => `line ${index}`);
     const after = before.with(10, 'another');
     expect(write(diffLines(before.join('\n'), after.join('\n')))).toBe(
@@ -23,12 +23,12 @@ describe('a line diff', () => {
     expect(diffLines(large, large.replaceAll('1', '2')).length).toBeLessThanOrEqual(2000);
   });
 
-  test('has all lines of a new file, and no changes for equal texts', () => {
+  test('has all lines of a new file, and no changes for equal content', () => {
     expect(write(diffLines('', 'a\nb\n'))).toBe('+a\n+b');
     expect(diffLines('a', 'a').every(({ kind }) => kind === 'same')).toBe(true);
   });
 
-  test('adds and removes as many lines as the lengths of the texts differ', () => {
+  test('adds and removes as many lines as the lengths differ', () => {
     const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
     fc.assert(
       fc.property(lines, lines, (before, after) => {
@@ -41,7 +41,7 @@ describe('a line diff', () => {
     );
   });
 
-  test('is read from a patch', () => {
+  test('can be read from a patch', () => {
     expect(readPatch('--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n c\n')).toEqual([
       { kind: 'same', text: '--- a/x' },
       { kind: 'same', text: '+++ b/x' },

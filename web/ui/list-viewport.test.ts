@@ -4,7 +4,7 @@ import { chooseRows, createListScale } from './list-viewport.js';
 
 const isNeverDrawn = (): boolean => false;
 
-test('visible rows come before those around them', () => {
+test('visible rows come before the rows around them', () => {
   const chosen = chooseRows({ visible: [10, 12], around: [8, 14], isDrawn: isNeverDrawn, grantRows: () => 4 });
   expect(chosen).toEqual({ rows: [8, 10, 11, 12], missing: 3 });
 });
@@ -20,7 +20,7 @@ test('rows that are already in the page stay, and are not requested again', () =
   expect(requested).toEqual([3]);
 });
 
-test('a list without rows has none to draw', () => {
+test('a list without rows has nothing to draw', () => {
   expect(
     chooseRows({ visible: [0, -1], around: [0, -1], isDrawn: isNeverDrawn, grantRows: (wanted) => wanted }),
   ).toEqual({
@@ -63,14 +63,14 @@ test('a list that a browser can draw is not scaled', () => {
   expect([scale.pageHeight, scale.toList(40), scale.toPage(40), scale.position(70, 40)]).toEqual([1000, 40, 40, 70]);
 });
 
-test('the ends of a list that is too high are the ends of the scroll bar', () => {
+test('the ends of a list that is too tall are the ends of the scroll bar', () => {
   const scale = createListScale(1_000_000, 100, 10_000);
   expect(scale.pageHeight).toBe(10_000);
   expect(scale.toList(0)).toBe(0);
   expect(scale.toList(10_000 - 100)).toBe(1_000_000 - 100);
 });
 
-test('a row of a scaled list keeps its distance from the scroll position', () => {
+test('a row in a scaled list keeps its distance from the scroll position', () => {
   const scale = createListScale(1_000_000, 100, 10_000);
   const scrollTop = scale.toPage(500_000);
   expect(scale.toList(scrollTop)).toBeCloseTo(500_000);

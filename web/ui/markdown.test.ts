@@ -29,7 +29,7 @@ describe('inline Markdown', () => {
     ['[x](javascript:alert(1))', [link('javascript:alert(1', 'x'), ')']],
     ['<img src=x onerror=alert(1)>', ['<img src=x onerror=alert(1)>']],
     ['two\nlines', ['two\nlines']],
-  ])('%j is read', (text, expected) => {
+  ])('parses %j', (text, expected) => {
     expect(readInlines(text)).toEqual(expected);
   });
 });
@@ -75,7 +75,7 @@ describe('Markdown blocks', () => {
     ],
     ['a | b', [paragraph('a | b')]],
     ['<script>alert(1)</script>', [paragraph('<script>alert(1)</script>')]],
-  ])('%j is read', (text, expected) => {
+  ])('parses %j', (text, expected) => {
     expect(readBlocks(text)).toEqual(expected);
   });
 });
@@ -106,7 +106,7 @@ const marks = [
 ];
 const markdown = fc.array(fc.constantFrom(...marks), { maxLength: 200 }).map((parts) => parts.join(''));
 
-test('every letter of a text is kept, with any budget', () => {
+test('no letter is lost, with any budget', () => {
   fc.assert(
     fc.property(markdown, fc.integer({ min: 1, max: 60 }), (text, nodes) => {
       const letters = (all: string): string => all.replaceAll(/[^a]/g, '');
@@ -116,7 +116,7 @@ test('every letter of a text is kept, with any budget', () => {
   );
 });
 
-test('a long table keeps all cells of the row in which the budget ends', () => {
+test('a long table keeps all cells of the row where the budget ends', () => {
   const rows = Array.from({ length: 20 }, (_, row) => `| ${row} one | ${row} two | ${row} three |`);
   for (let nodes = 1; nodes < 70; nodes += 1) {
     const text = asText(readBlocks(['| a | b | c |', '|---|---|---|', ...rows].join('\n'), { nodes }));
@@ -124,14 +124,14 @@ test('a long table keeps all cells of the row in which the budget ends', () => {
   }
 });
 
-test('a text that consists of marks stays within the element budget', () => {
+test('input made only of markers stays within the element budget', () => {
   for (const unit of ['*a* ', '`a`', '- a\n', '> ', '# a\n', '|a', '[a](b)', '- - - - a\n']) {
     const nodes = countNodes(readBlocks(unit.repeat(5000), { nodes: 300 }));
     expect(nodes).toBeLessThan(700);
   }
 });
 
-test('the nesting of a text that opens many marks is limited', () => {
+test('nesting is limited for input with many open markers', () => {
   const deepest = (blocks: readonly Block[]): number =>
     Math.max(0, ...blocks.map((block) => ('blocks' in block ? 1 + deepest(block.blocks) : 0)));
   expect(deepest(readBlocks('> '.repeat(1000)))).toBeLessThanOrEqual(6);

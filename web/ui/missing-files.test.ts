@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { describeMissingFiles } from './missing-files.js';
 
 describe('the explanation of an empty file list', () => {
-  it('names the machine that executed the run, if it is known', () => {
+  it('names the host that executed the run, if known', () => {
     expect(describeMissingFiles({ source: null, host: 'build-7' })).toBe(
       'The files of this run are not on this machine. The run was executed on "build-7".',
     );
     expect(describeMissingFiles({ source: null })).toBe('The files of this run are not on this machine.');
   });
 
-  it('is that the run left no files if its folder or the archive was read', () => {
+  it('is that the run left no files if its folder or the archive could be read', () => {
     expect(describeMissingFiles({ source: 'archive', host: 'build-7' })).toBe('The run left no files.');
   });
 });

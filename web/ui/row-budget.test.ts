@@ -48,7 +48,7 @@ test('a list that waits twice is drawn once', () => {
   expect(drawCount).toBe(1);
 });
 
-test('rows created in a turn do not count against the next frame', () => {
+test('rows created in one turn do not count against the next frame', () => {
   const budget = createTestBudget(8);
   budget.wait(() => void budget.grant(8));
   budget.frame();

@@ -16,7 +16,7 @@ test('a measured row moves only the rows after it', () => {
   expect([heights.at(109, 10), heights.at(110, 10)]).toEqual([3, 4]);
 });
 
-test('a height that is measured again counts once', () => {
+test('a remeasured height counts once', () => {
   const heights = createRowHeights(20);
   heights.measure(3, 50);
   expect(heights.measure(3, 50)).toBe(0);

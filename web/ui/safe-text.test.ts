@@ -7,7 +7,7 @@ const render = (text: string): string =>
     .map((piece) => (typeof piece === 'string' ? piece : `<${piece.shown}>`))
     .join('');
 
-test('plain text is one piece, unchanged', () => {
+test('plain text is one unchanged fragment', () => {
   expect(makeVisible('line\n\tnext, 中文 👩‍💻')).toEqual(['line\n\tnext, 中文 👩‍💻']);
 });
 
@@ -23,7 +23,7 @@ test.each([
   expect(render(text)).toBe(expected);
 });
 
-test('a line may end with CR LF', () => {
+test('a line can end with CR LF', () => {
   expect(makeVisible('a\r\nb')).toEqual(['a\r\nb']);
 });
 

@@ -15,7 +15,7 @@ test.each([
   expect(formatDuration(ms)).toBe(expected);
 });
 
-test('a moment of today is formatted without its date', () => {
+test('a time today is formatted without its date', () => {
   const now = new Date(2026, 10, 15, 12, 0, 0);
   expect(formatMoment(new Date(2026, 10, 15, 9, 5, 7).toISOString(), now)).toBe('09:05:07');
   expect(formatMoment(new Date(2026, 10, 14, 9, 5, 7).toISOString(), now)).toBe('2026-11-14 09:05');

@@ -16,7 +16,7 @@ test('a stored field of another type keeps its initial value, and unknown fields
   expect(readDraft('{"why":7,"sure":true,"more":1,"__proto__":{"why":"x"}}', initial)).toEqual({ why: '', sure: true });
 });
 
-test('the fields are those of the form, no matter what was stored', () => {
+test('the fields match the form, no matter what was stored', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const read = readDraft(text, initial);

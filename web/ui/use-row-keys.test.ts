@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nextRow } from './use-row-keys.js';
 
-test('j begins at the first row, arrows only move within the rows', () => {
+test('j starts at the first row, arrows only move within the rows', () => {
   expect(nextRow('j', -1, 3)).toBe(0);
   expect(nextRow('ArrowDown', -1, 3)).toBeNull();
   expect(nextRow('ArrowDown', 0, 3)).toBe(1);
@@ -10,7 +10,7 @@ test('j begins at the first row, arrows only move within the rows', () => {
   expect(nextRow('Home', 2, 3)).toBe(0);
 });
 
-test('other keys do not move, and neither does any in an empty list', () => {
+test('other keys do not move, and no key moves in an empty list', () => {
   expect(nextRow('x', 1, 3)).toBeNull();
   expect(nextRow('j', -1, 0)).toBeNull();
 });

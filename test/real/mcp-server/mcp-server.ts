@@ -1,7 +1,7 @@
 /**
- * A server of the Model Context Protocol with one tool, `lookup`, for the rich scenario: the smallest that every program
- * accepts. Requests and responses are lines of JSON on stdin and stdout. Once its tools were listed, it writes the file named
- * by the variable `LISTED_FILE`.
+ * A server of the Model Context Protocol with one tool, `lookup`, for the rich scenario: the smallest that every agent
+ * accepts. Requests and responses are lines of JSON on stdin and stdout. Once its tools were listed, it writes the file
+ * named by the variable `LISTED_FILE`.
  */
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

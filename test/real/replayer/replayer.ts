@@ -1,6 +1,6 @@
 /**
- * Replays a recorded attempt at its original pace: `IFLOW_REPLAY=FOLDER replayer ARGS…`. With `--resume` among the arguments
- * it replays the second attempt. Replaces a program that is no longer available.
+ * Replays a recorded attempt at its original pace: `IFLOW_REPLAY=FOLDER replayer ARGS…`. With `--resume` among the
+ * arguments it replays the second attempt. Replaces an agent that is no longer available.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,7 +37,7 @@ async function play(): Promise<void> {
     await sleep(Math.max(0, ms - (Date.now() - started)));
     process[stream].write(streams[stream].subarray(offset, offset + bytes));
   }
-  // If the recorded process was ended by a signal, waits for one, for at most a minute.
+  // If the recorded process was killed by a signal, waits for one, for at most a minute.
   if (meta.signal === null) process.exitCode = meta.exit_code ?? 0;
   else await sleep(60_000);
 }

@@ -55,7 +55,7 @@ describe('charts', () => {
     expect(listSeries(statistics, 'outcomes')).toMatchObject({ Success: [7, 0, 1], Failed: [1, 0, 0] });
   });
 
-  it('show one engine alone', () => {
+  it('show a single engine', () => {
     expect(listSeries(statistics, 'outcomes', 'codex')).toMatchObject({ Success: [2, 0, 1], Failed: [1, 0, 0] });
   });
 
@@ -71,19 +71,19 @@ describe('charts', () => {
     expect(Object.keys(listSeries(busy, 'slowest'))).toEqual(engines);
   });
 
-  it('show drift by version of the engine', () => {
+  it('show drift by engine version', () => {
     const drift = createStatistics({ drift: [createDrift('1.2', 3), createDrift(null, 0)] });
     expect(listSeries(drift, 'drift')).toEqual({ 'codex 1.2': [4], 'codex (version unknown)': [1] });
   });
 
-  it('have at most six series, and lose no figure', () => {
+  it('have at most six series, and lose no data', () => {
     const causes = Array.from({ length: 9 }, (_, index) => ({ cause: `cause ${index}`, count: index + 1 }));
     const lines = listSeries(createStatistics({ needs_human: causes }), 'causes');
     expect(Object.keys(lines)).toEqual(['cause 8', 'cause 7', 'cause 6', 'cause 5', 'cause 4', 'Others']);
     expect(lines['Others']).toEqual([1 + 2 + 3 + 4]);
   });
 
-  it('have no figures without runs', () => {
+  it('have no data without runs', () => {
     expect(toCharts(createStatistics({}, {}), null).some(hasData)).toBe(false);
     expect(
       toCharts(statistics, null)
@@ -92,7 +92,7 @@ describe('charts', () => {
     ).toEqual(['outcomes', 'repairs', 'latency', 'slowest']);
   });
 
-  it('list the engines that have figures', () => {
+  it('list the engines that have data', () => {
     expect(listEngineNames(statistics)).toEqual(['codex', 'gemini']);
   });
 });
@@ -105,7 +105,7 @@ it.each([
   expect(formatValue(value, unit)).toBe(expected);
 });
 
-it('figures are copied exactly, and a hostile name creates neither cells nor a formula', () => {
+it('values are copied exactly, and a malicious name creates neither cells nor a formula', () => {
   const chart = toCharts(createStatistics({ needs_human: [{ cause: '=1+1\tx\ny', count: 2 }] }), null).find(
     ({ id }) => id === 'causes',
   );
@@ -167,7 +167,7 @@ describe('the usage', () => {
     expect(listSeries(statistics, 'tokens', 'codex')).toEqual({ 'codex (model unknown)': [105, 0] });
   });
 
-  it('is summed over the period, the most expensive first', () => {
+  it('is summed over the period, most expensive first', () => {
     expect(sumUsage(statistics, null)).toEqual([
       { engine: 'claude', model: 'opus', runs: 2, input: 200, cached: 20, output: 10, cost: 3 },
       { engine: 'codex', model: null, runs: 1, input: 100, cached: 10, output: 5, cost: 0 },
@@ -176,7 +176,7 @@ describe('the usage', () => {
   });
 });
 
-test('every figure about runs links to the runs', () => {
+test('every value about runs links to the runs', () => {
   const [outcomes] = toCharts(createStatistics({ runs: [createRunMetrics('codex', 1, 1)] }, {}), 'codex');
   const failed = outcomes?.series.find(({ label }) => label === 'Failed');
   const path = failed === undefined ? null : buildListPath(failed, outcomes?.times ?? [], 0);
@@ -185,7 +185,7 @@ test('every figure about runs links to the runs', () => {
   );
 });
 
-test('a figure of a model links to the runs of that model, and a figure of review reasons to executions', () => {
+test("a model's values link to its runs, and review reasons link to executions", () => {
   const allSeries = toCharts(
     createStatistics(
       {

@@ -9,7 +9,7 @@ it.each([
   expect(readRange(word)).toBe(range);
 });
 
-it('a period begins at a multiple of the step and stays there until the next one', () => {
+it('a period starts at a multiple of the step and stays there until the next one', () => {
   const now = Date.parse('2026-11-15T09:12:34.567Z');
   expect(buildStatisticsQuery('hour', now)).toEqual({ since: '2026-11-15T08:13:00.000Z', step: 60 });
   expect(buildStatisticsQuery('hour', now + 20_000)).toEqual(buildStatisticsQuery('hour', now));

@@ -7,7 +7,7 @@ test('an address without filters requests everything', () => {
   expect(read('row=1&decision=&worker=+')).toEqual({});
 });
 
-test('every filter of the address is applied', () => {
+test('every filter in the address is applied', () => {
   expect(read('issue_ref=acme/shop%237&run_id=r&worker=codex-cli&decision=blocked')).toEqual({
     issue_ref: 'acme/shop#7',
     run_id: 'r',
@@ -16,7 +16,7 @@ test('every filter of the address is applied', () => {
   });
 });
 
-test('days are local and include the entire last day', () => {
+test('days are local and include the whole last day', () => {
   expect(read('from=2026-11-14&to=2026-11-15')).toEqual({
     since: new Date(2026, 10, 14).toISOString(),
     until: new Date(2026, 10, 16).toISOString(),

@@ -3,7 +3,7 @@ import { findComment, listSendable, putComment, readComments } from './line-comm
 
 const comment = { path: 'a.ts', line: 3, side: 'new', text: 'Why?' } as const;
 
-test('a line has one comment: another text replaces it, and an empty text removes it', () => {
+test('a line has one comment: a new one replaces it, and an empty one removes it', () => {
   const otherSide = { ...comment, side: 'old' } as const;
   const comments = putComment(putComment([], comment), otherSide);
   expect(putComment(comments, { ...comment, text: 'Really?' })).toEqual([otherSide, { ...comment, text: 'Really?' }]);
@@ -23,6 +23,6 @@ test.each(['', '{', 'null', '{"path":"a"}', '[null, 1, {"path":"a","line":"1","s
   },
 );
 
-test('the comments of a valid draft are read', () => {
+test("a valid draft's comments are read", () => {
   expect(readComments(JSON.stringify([comment]))).toEqual([comment]);
 });

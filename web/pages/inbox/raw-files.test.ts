@@ -8,12 +8,12 @@ test.each([
   'stdout.1.log',
   'stderr.12.log',
   'pty-output.1.log',
-])('%s is a file of the agent', (name) => {
+])('%s is an agent file', (name) => {
   expect(isAgentFile(name)).toBe(true);
 });
 
 test.each(['meta.1.json', 'timing.1.jsonl', 'events.jsonl', 'stdin.1.log', 'fs-diff.1.json'])(
-  '%s is a file of Sluice',
+  '%s is a Sluice file',
   (name) => {
     expect(isAgentFile(name)).toBe(false);
   },

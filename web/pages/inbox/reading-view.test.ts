@@ -23,12 +23,12 @@ test.each([
   expect(checkCommit({ source: 'json', problems, result })).toBe(expected);
 });
 
-test('a commit is not checked if a notice says so', () => {
+test('a commit counts as unchecked if a notice reports it', () => {
   const notices = [{ code: 'NOT_A_REPOSITORY', message: '' }];
   expect(checkCommit({ source: 'json', problems: [], notices, result })).toBe('not checked');
 });
 
-test('only a result of this run that was read without repairs can be accepted', () => {
+test('only an unrepaired result of this run can be accepted', () => {
   expect(isAcceptable({ source: 'json', problems: [], result }, item)).toBe(true);
   expect(isAcceptable({ source: 'json', problems: [], result: { ...result, run_id: 'another' } }, item)).toBe(false);
   expect(isAcceptable({ source: 'json', problems: [] }, item)).toBe(false);

@@ -41,7 +41,7 @@ test('fields that the result does not contain are omitted', () => {
   });
 });
 
-test('issue, run and status are those of the item, even if the agent wrote others', () => {
+test('issue, run and status come from the item, even if the agent wrote others', () => {
   const conflicting = fillResultForm({ ...complete, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
   expect(buildResult(conflicting, item)).toMatchObject({ ...item, status: 'ok' });
 });
@@ -56,7 +56,7 @@ test('any draft can be shown in the form', () => {
   );
 });
 
-test('a result in JSON is parsed to the same result, and an invalid one is refused with a message', () => {
+test('a result round-trips through JSON, and invalid JSON is refused with a message', () => {
   expect(parseResult(formatResult(complete))).toEqual({ result: complete });
   expect(parseResult('[]')).toEqual({ error: 'The JSON is not an object. Enter a work result as a JSON object.' });
   expect(parseResult('{')).toEqual({ error: expect.stringContaining('Invalid JSON') });

@@ -89,7 +89,7 @@ test('groups inbox items and comments under their order', () => {
   ]);
 });
 
-test('keeps items and comments of an unlisted order, or of no order', () => {
+test('keeps items and comments for unlisted orders, or for none', () => {
   const history = groupHistory(
     [order('r9')],
     [item('i1', 'r1')],

@@ -14,14 +14,14 @@ const form = (changes: Partial<OrderForm>): OrderForm => ({
 
 const SHOP = 'https://git.example.org/shop.git';
 
-test('a repository is sent as a URL or as a folder, and comes back into its field', () => {
+test('a repository is sent as a URL or as a folder, and is restored to its field', () => {
   const { request, errors } = checkOrderForm(form({ repository: ` ${SHOP} ` }), [SHOP]);
   expect([request.repo, request.repo_dir, errors]).toEqual([SHOP, undefined, {}]);
   // The stored order has the URL in both fields until a worker has a worktree for it.
   expect(fillOrderForm({ ...request, repo_dir: SHOP }).repository).toBe(SHOP);
 });
 
-test('a URL that is not configured is refused with those that are, and only once they are known', () => {
+test('an unconfigured URL is refused with the configured ones, and only once they are known', () => {
   const unknown = form({ repository: 'ssh://git@git.example.org/other.git' });
   expect(checkOrderForm(unknown, [SHOP]).errors.repository).toBe(
     `This repository is not configured. Add its URL to "repos" in the configuration. Configured: ${SHOP}.`,

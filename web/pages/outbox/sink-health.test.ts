@@ -18,7 +18,7 @@ const message = (changes: Partial<OutboxMessage>): OutboxMessage => ({
   ...changes,
 });
 
-test('every sink is listed with its state and the newest comment that it accepted', () => {
+test('every sink is listed with its state and the newest comment it accepted', () => {
   const broken = {
     name: 'hook',
     state: 'broken',

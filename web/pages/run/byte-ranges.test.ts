@@ -23,12 +23,12 @@ test('spans that touch are joined, others stay separate', () => {
   expect(spans).toEqual([stdout(0, 9), stdout(10, 20)]);
 });
 
-test('empty ranges overlap with nothing', () => {
+test('empty ranges overlap nothing', () => {
   expect(joinSpans([]).overlaps({ attempt_number: 1, stream: 'stdout', byte_from: 0, byte_to: 1 })).toBe(false);
   expect(joinSpans([]).overlaps(null)).toBe(false);
 });
 
-test('the joined ranges overlap with a span if one of the original spans does', () => {
+test('the joined ranges overlap a span if one of the original spans does', () => {
   fc.assert(
     fc.property(fc.array(span, { maxLength: 12 }), span, (spans, query) => {
       const expected = spans.some(

@@ -79,7 +79,7 @@ test('an item does not exist before its first event', () => {
   expect([conversation.countItems(0), conversation.countItems(1), conversation.countItems(2)]).toEqual([0, 1, 2]);
 });
 
-test('a clock that is set back does not change the order', () => {
+test('a clock set back does not change the order', () => {
   const conversation = readConversation(
     fcmpEvent('raw.stdout', { text: 'a' }, { ms: 500 }),
     fcmpEvent('raw.stdout', { text: 'b' }, { ms: 0 }),

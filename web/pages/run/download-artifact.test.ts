@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeSize, isBinary } from './artifact-preview.js';
 import { chooseFileName, readArtifactBytes } from './download-artifact.js';
 
-test('reads a file in parts to its end, byte for byte', async () => {
+test('reads a file in chunks to its end, byte for byte', async () => {
   const file = Uint8Array.from({ length: 2_500_000 }, (_, index) => index % 251);
   const ranges: string[] = [];
   const bytes = await readArtifactBytes('01', 'a b.bin', file.length, async (address, range) => {
@@ -40,7 +40,7 @@ test.each([
   expect(isBinary(text)).toBe(expected);
 });
 
-test('a preview says if the file continues after it', () => {
+test('a preview reports whether the file is longer', () => {
   expect(describeSize(1024 * 1024)).toBe('1,048,576 bytes in total');
   expect(describeSize(3_000_000)).toBe('3,000,000 bytes in total; the preview ends after the first MiB');
 });

@@ -22,6 +22,6 @@ test.each<[string, object, string]>([
   expect(summarizeEvent(raspEvent({ data: data as never }))).toBe(expected);
 });
 
-test('the summary of a long text is shortened', () => {
+test('the summary of a long event is truncated', () => {
   expect(summarizeEvent(raspEvent({ data: { text: 'x'.repeat(100_000) } })).length).toBeLessThan(260);
 });

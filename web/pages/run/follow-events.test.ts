@@ -126,7 +126,7 @@ test('reconnects for as long as it is not stopped', async () => {
   expect(pauses).toEqual(['reconnecting', 'reconnecting', 'reconnecting']);
 });
 
-test('reports the reason of a refusal, and can be retried', async () => {
+test('reports the reason for a refusal, and can be retried', async () => {
   const { follower, resumedAfter } = serve([
     { seqs: [1], then: 'refused' },
     { seqs: [2], then: 'end' },
@@ -165,7 +165,7 @@ test('stops and closes the stream when the callback returns "enough"', async () 
   expect(isClosed).toBe(true);
 });
 
-test('yields to other tasks while many events arrive at the same time', async () => {
+test('yields to other tasks while many events arrive together', async () => {
   let hadTurn = false;
   setTimeout(() => (hadTurn = true), 0);
   // No computer processes a million events in one slice.

@@ -111,6 +111,6 @@ test.each([
   expect(parseSelection(word)).toBeNull();
 });
 
-test('any text is parsed without an error', () => {
+test('any string is parsed without an error', () => {
   fc.assert(fc.property(fc.string(), (word) => void parseSelection(word)));
 });

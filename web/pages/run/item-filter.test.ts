@@ -182,7 +182,7 @@ test('an axis has room for an open bar to grow', () => {
   expect([addRoom(0, 1000), addRoom(0, 100_000)]).toEqual([6000, 125_000]);
 });
 
-test.each([0, 1, 999, 3500, 90_000, 7_200_000, 999_999_999])('an axis of %d ms has few round marks', (length) => {
+test.each([0, 1, 999, 3500, 90_000, 7_200_000, 999_999_999])('an axis of %d ms has a few round labels', (length) => {
   const marks = listMarks(length);
   expect(marks.length).toBeGreaterThan(0);
   expect(marks.length).toBeLessThanOrEqual(12);
@@ -190,8 +190,8 @@ test.each([0, 1, 999, 3500, 90_000, 7_200_000, 999_999_999])('an axis of %d ms h
   expect(marks.every(({ at }) => at <= 1)).toBe(true);
 });
 
-describe('the change of a file', () => {
-  test('is read from a diff, from an edit and from a new file', () => {
+describe('a file change', () => {
+  test('is read from a diff, an edit or a new file', () => {
     expect(readFileChanges({}, [{ path: 'a', old_text: null, new_text: 'x' }])).toEqual([
       { path: 'a', lines: [{ kind: 'added', text: 'x' }] },
     ]);
@@ -203,7 +203,7 @@ describe('the change of a file', () => {
   });
 
   test.each([undefined, null, 'text', {}, { path: 1 }, { file_path: 'a', content: 'x'.repeat(300_000) }])(
-    'is not read from input %#',
+    'is not found in input %#',
     (input) => {
       expect(readFileChanges(input)).toEqual([]);
     },

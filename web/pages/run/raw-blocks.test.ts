@@ -35,7 +35,7 @@ test('text is fetched in blocks, each only once even if many rows are in it', as
   expect(requested).toEqual([{ ...stdout, byte_from: 0, byte_to: BLOCK_BYTES }]);
 });
 
-test('fetches only the beginning of a long row', async () => {
+test('fetches only the start of a long row', async () => {
   const { requested, blocks } = serve(new Uint8Array(BLOCK_BYTES * 3).fill(0x61));
   blocks.text(row(0, BLOCK_BYTES * 3), 10);
   await nextTask();
@@ -108,7 +108,7 @@ test('scrolling past a thousand blocks fetches only the last few of them', async
   expect(requested.some(({ byte_from }) => byte_from === 999 * BLOCK_BYTES)).toBe(true);
 });
 
-test('the texts of adjacent rows form the text of the stream, no matter where rows and blocks end', async () => {
+test('adjacent rows add up to the whole stream, no matter where rows and blocks end', async () => {
   const text = 'aé€👍'.repeat(BLOCK_BYTES / 4);
   const bytes = new TextEncoder().encode(text);
   const { blocks } = serve(bytes);
@@ -158,7 +158,7 @@ test('a character on a boundary belongs to the next span', () => {
   expect(decodeLastSpan(bytes, 2)).toBe('€b');
 });
 
-test('the decoded pieces form the complete text, no matter where it is split', () => {
+test('the decoded chunks add up to the complete text, no matter where it is split', () => {
   const text = fc
     .array(fc.constantFrom('a', 'é', '€', '👍', '\ufeff'), { maxLength: 30 })
     .map((rowText) => new TextEncoder().encode(rowText.join('')));
@@ -169,7 +169,7 @@ test('the decoded pieces form the complete text, no matter where it is split', (
   );
 });
 
-test('invalid bytes are replaced in the same way in pieces as in the complete text', () => {
+test('invalid bytes are replaced the same way in chunks as in the complete text', () => {
   const broken = fc.array(fc.constantFrom(0x41, 0x80, 0xbf, 0xc3, 0xe2, 0x82, 0xf0, 0x9f, 0xff), {
     minLength: 1,
     maxLength: 30,

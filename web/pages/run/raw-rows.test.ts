@@ -9,7 +9,7 @@ const listRows = (rows: RawRows) => Array.from({ length: rows.count() }, (_, ind
 const createEvent = (byte_from: number, byte_to: number, stream: 'stdout' | 'stderr' = 'stdout'): RaspEvent =>
   raspEvent({ raw_ref: { attempt_number: 1, stream, byte_from, byte_to, encoding: 'utf-8' } });
 
-test('there is a row for each frame of every stream, in the order of the events', () => {
+test('every frame of every stream has a row, in event order', () => {
   const rows = createRawRows();
   rows.addEvent(createEvent(0, 10), 1000);
   rows.addEvent(createEvent(0, 5, 'stderr'), 1001);
@@ -40,7 +40,7 @@ test('bytes without an event have rows too', () => {
   ]);
 });
 
-test('a long frame is split into several rows', () => {
+test('a long frame is split into multiple rows', () => {
   const rows = createRawRows();
   rows.addEvent(createEvent(0, ROW_BYTES * 2 + 1), 1000);
   expect(rows.count()).toBe(3);
@@ -73,7 +73,7 @@ test('every byte of a stream is in one row, and is found there', () => {
   );
 });
 
-test('counts the rows that had arrived at a moment', () => {
+test('counts the rows that had arrived at a point in time', () => {
   const rows = createRawRows();
   rows.addEvent(createEvent(0, 10), 1000);
   rows.addEvent(createEvent(10, 20), 2000);

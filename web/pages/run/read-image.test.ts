@@ -11,7 +11,7 @@ const png = (width: number, height: number): Uint8Array => {
 };
 
 describe('a file', () => {
-  test('is recognized as a picture by its bytes', () => {
+  test('is recognized as an image by its bytes', () => {
     expect(readImageHead(png(3, 2))).toEqual({ type: 'image/png', width: 3, height: 2 });
     expect(readImageHead(new Uint8Array([...Buffer.from('GIF89a'), 4, 0, 5, 0]))).toMatchObject({
       width: 4,
@@ -27,7 +27,7 @@ describe('a file', () => {
     ['empty', new Uint8Array()],
     ['a picture that would need gigabytes when decoded', png(60_000, 60_000)],
     ['a JPEG without a frame header', new Uint8Array([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0, 0, 0, 0, 0])],
-  ])('is not shown as a picture if it is %s', (_, bytes) => {
+  ])('is not shown as an image if it is %s', (_, bytes) => {
     expect(readImageHead(new Uint8Array(bytes))).toBeNull();
   });
 });

@@ -42,7 +42,7 @@ test('a replay uses the times of the pane that ends later', () => {
   expect(chooseLongerTimes([], [3])).toEqual([3]);
 });
 
-test('the last stop of the slider shows everything, and every other stop a moment before the end', () => {
+test('the last slider position shows everything, and every other position a time before the end', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100_000_000 }), (length) => {
       const step = chooseSliderStep(length);

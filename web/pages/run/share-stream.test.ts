@@ -61,7 +61,7 @@ test('one tab has the stream of a run, and another takes it over when that tab i
   expect(await waiting).not.toBeNull();
 });
 
-test('a listening tab receives the events in groups, except events that are too large for a group', async () => {
+test('a listening tab receives the events in batches, except events that are too large for a batch', async () => {
   useFakeTime();
   const tabs = createTabs();
   const [listener, other] = [createStreamShare('run', tabs), createStreamShare('run', tabs)];

@@ -14,7 +14,7 @@ function createLocks(): Pick<LockManager, 'request'> {
   return { request } as unknown as Pick<LockManager, 'request'>;
 }
 
-test('all tabs together have four streams, and a released one can be acquired again', async () => {
+test('all tabs together have four streams, and a released stream can be acquired again', async () => {
   const locks = createLocks();
   const slots: (Release | null)[] = [];
   for (let count = 0; count < 6; count += 1) slots.push(await acquireStreamSlot(locks));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatValue } from './value-text.js';
 
-test('a short value is formatted as by JSON.stringify', () => {
+test('a short value is formatted like JSON.stringify does', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       const expected = typeof value === 'string' ? value : JSON.stringify(value, null, 2);

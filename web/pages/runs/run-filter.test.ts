@@ -7,7 +7,7 @@ test('an address without filters requests everything', () => {
   expect(read('start=')).toEqual({});
 });
 
-test('every filter of the address is applied', () => {
+test('every filter in the address is applied', () => {
   expect(read('state=ended&outcome=failed&engine=codex&repair_level=none&search=+shop+')).toEqual({
     state: 'ended',
     outcome: 'failed',
@@ -33,7 +33,7 @@ test.each([
   expect(readBound(word, now, daysLater)).toBe(expected.toISOString());
 });
 
-test('other texts are not read as a bound, and a date field shows the day of a bound', () => {
+test('other strings are not read as a bound, and a date field shows the day of a bound', () => {
   const now = new Date(2026, 10, 1, 12).getTime();
   for (const word of ['', 'x', '2026-11', '2026-99-99T99:99:99Z', "'); DROP"])
     expect(readBound(word, now, 0)).toBeNull();
@@ -41,7 +41,7 @@ test('other texts are not read as a bound, and a date field shows the day of a b
   expect(formatBound('nonsense', now)).toBe('');
 });
 
-test('links of charts filter by the time of the end, by model and by version, which are shown as chips', () => {
+test('chart links filter by end time, model and version, which are shown as chips', () => {
   const filter = read(
     'ended_since=2026-11-15T06:00:00.000Z&ended_until=2026-11-15T09:00:00.000Z&model=opus&engine_version=1.2',
   );

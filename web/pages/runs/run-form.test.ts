@@ -53,7 +53,7 @@ test('every filled field is sent', () => {
   });
 });
 
-test('a command is the program and one argument per line', () => {
+test('a command is an executable and one argument per line', () => {
   const command = form({
     engine: 'command',
     prompt: '',

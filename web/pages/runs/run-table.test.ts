@@ -52,19 +52,19 @@ test('a run whose cancellation was requested is shown as canceling until it has 
   expect(describeRun({ ...run, cancel_requested: true }, NOW).state).toBe('canceling');
 });
 
-test('a queued run has no duration, and no duration is negative if the clock of the browser is slow', () => {
+test("a queued run has no duration, and no duration is negative if the browser's clock is slow", () => {
   expect(describeRun({ ...run, state: 'queued', started_at: null }, NOW).durationMs).toBeNull();
   expect(describeRun(run, NOW - 60_000).durationMs).toBe(0);
 });
 
-test('a run without a prompt is named after its order or its program', () => {
+test('a run without a prompt is named after its order or its command', () => {
   const order = { issue_ref: 'acme/shop#7', run_id: '2026-11-15-dev-0001' };
   expect(describeRun({ ...run, order, spec: { program: 'make' } }, NOW).title).toBe('Order 2026-11-15-dev-0001');
   expect(describeRun({ ...run, spec: { program: 'make' } }, NOW).title).toBe('make');
   expect(describeRun({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('No prompt');
 });
 
-test('a run whose result waits for a person is not shown as a success', () => {
+test('a run whose result waits for a decision is not shown as a success', () => {
   const result = { status: 'success', repair_level: 'none', attempts: 1 } as const;
   const ended: RunSummary = { ...run, state: 'ended', ended_at: '2026-11-15T09:00:03.500Z', result };
   expect(describeRun(ended, NOW).state).toBe('success');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readColumns } from './run-columns.js';
 import { putView, readViews } from './saved-views.js';
 
-test('valid views are read, others are left out', () => {
+test('valid views are read, others are skipped', () => {
   const view = { name: 'Mine', query: 'outcome=failed' };
   expect(readViews(JSON.stringify([view, { name: 1 }, null, 'x', { name: 'long', query: 'x'.repeat(5000) }]))).toEqual([
     view,
@@ -22,7 +22,7 @@ test('a view replaces one with the same name, and needs a name', () => {
   expect(putView(views, { name: '  ', query: 'a=2' })).toBe(views);
 });
 
-test('columns keep their order, and unknown ones are left out', () => {
+test('columns keep their order, and unknown ones are skipped', () => {
   expect(readColumns('Duration,Nonsense,Engine')).toEqual(['Engine', 'Duration']);
   expect(readColumns('')).toEqual([]);
   expect(readColumns(null)).toContain('Cost');

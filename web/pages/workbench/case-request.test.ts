@@ -5,7 +5,7 @@ import { DEFAULT_OPTIONS } from './examples.js';
 const build = (schemaText: string, options = {}) =>
   buildCaseRequest('a', { text: '{"a": 1}', schemaText, options: { ...DEFAULT_OPTIONS, ...options } });
 
-test('the request of a case contains the text and the options, and the schema if there is one', () => {
+test('the request for a case contains the input, the options and any schema', () => {
   const body = { name: 'a', text: '{"a": 1}', profile: 'default', allow_partial: true };
   expect(build(' \n', { allowPartial: true, align: true })).toEqual(body);
   expect(build('{"type": "object"}', { allowPartial: true, align: true })).toEqual({

@@ -32,7 +32,7 @@ describe('the code for a result', () => {
     expect([library, command, http].filter((code) => code.includes('align'))).toEqual([]);
   });
 
-  it('reads a long text from a file', () => {
+  it('reads long input from a file', () => {
     const { http } = createCode({ text: 'x'.repeat(5000), schemaText, options: allOptions }, origin);
     expect(http).toContain(
       `'{text: ., schema: $schema[0], profile: "tagged", allow_partial: true, align: true, prefer: "last"}'`,

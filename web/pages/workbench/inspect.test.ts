@@ -26,8 +26,8 @@ const person = {
 const states = ({ candidates }: Inspection): readonly string[] =>
   candidates.items.map(({ finder, state }) => `${finder} ${state}`);
 
-describe('the candidates of a text', () => {
-  it('are listed with the selected one and the reasons for rejecting the others', () => {
+describe('the candidates', () => {
+  it('are listed with the selected one and why the others were rejected', () => {
     const text = 'First {"x": 1}, then {"name": "Ada", "age": 36}.';
     const { candidates } = inspectText(text, person);
     expect(candidates.items).toEqual([
@@ -50,7 +50,7 @@ describe('the candidates of a text', () => {
     ]);
   });
 
-  it('include those after the selected one: one that also matches (an alternative), and one not checked', () => {
+  it('include those after the selected one: an alternative that also matches, and an unchecked one', () => {
     const inspection = inspectText(
       'A {"name": "Ada", "age": 1} or {"name": "Bob", "age": 2} or {"name": "Eve", "age": 3}',
       person,
@@ -58,7 +58,7 @@ describe('the candidates of a text', () => {
     expect(states(inspection)).toEqual(['prose selected', 'prose alternative', 'prose unchecked']);
   });
 
-  it('include those before the selected one that also match, without a schema, too', () => {
+  it('include earlier candidates that also match, even without a schema', () => {
     const inspection = inspectText('First: {"a": 1}. Sorry, actually it should be {"a": 2}', undefined);
     expect(states(inspection)).toEqual(['prose alternative', 'prose selected']);
   });
@@ -88,7 +88,7 @@ describe('the candidates of a text', () => {
 });
 
 describe('a value that the schema rejects', () => {
-  it('has a note at its location in the value and in the text', () => {
+  it('has a note at its location in the value and in the input', () => {
     const text = 'Here: {"name": "Ada", "age": "old"}';
     const { notes, value } = inspectText(text, person);
     expect(notes.items).toEqual([
@@ -109,7 +109,7 @@ describe('a value that the schema rejects', () => {
     expect(value?.rows[0]?.notes).toEqual(notes.items);
   });
 
-  it('has a note without a span if it cannot be located in the text', () => {
+  it('has a note without a span if it cannot be located in the input', () => {
     const { notes } = inspectText(JSON.stringify({ response: '{"name": "Ada", "age": "old"}' }), {
       type: 'object',
       properties: { age: { type: 'integer' } },
@@ -133,7 +133,7 @@ it('aligning without a schema is allowed and has no effect', () => {
   expect(inspectText('{"a": 1}', null, { align: true }).outcome).toEqual({ status: 'success', repairLevel: 'none' });
 });
 
-it('the lists are limited for any text', () => {
+it('the lists are limited for any input', () => {
   const { repairs, value } = inspectText(`[${'1 '.repeat(50_000)}]`);
   expect([repairs.items.length, repairs.total, value?.rows.length, value?.isTruncated]).toEqual([
     200,
@@ -156,7 +156,7 @@ describe('the examples', () => {
     expect(inspectExample(name).outcome).toEqual({ status, repairLevel });
   });
 
-  it('include one that the schema rejects, with every issue at its location in the text', () => {
+  it('include one that the schema rejects, with every issue at its location in the input', () => {
     const { outcome, notes, text } = inspectExample('Rejected by the schema');
     expect(outcome).toMatchObject({ status: 'failed', code: 'SCHEMA_MISMATCH' });
     expect(notes.items.map(({ path, span }) => [path, span && text.slice(span.start, span.end)])).toEqual([

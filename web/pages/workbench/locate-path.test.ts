@@ -29,7 +29,7 @@ it.each([
   expect(locate(text, ...path)).toBeNull();
 });
 
-it('every path of every valid JSON text is located', () => {
+it('every path in every valid JSON document is located', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);

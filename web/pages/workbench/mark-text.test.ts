@@ -4,8 +4,8 @@ import { markText, chooseWindow, moveWindow } from './mark-text.js';
 
 const noMarks = { candidates: [], repairs: [], notes: [], chosen: null };
 
-describe('a marked text', () => {
-  it('is split where marks begin and end', () => {
+describe('marked text', () => {
+  it('is split where marks start and end', () => {
     const text = 'So: {"a": 1 "b": 2}';
     const segments = markText(text, chooseWindow(text.length, 0), {
       candidates: [
@@ -60,12 +60,12 @@ describe('a marked text', () => {
   });
 });
 
-describe('the part of a text that is drawn', () => {
-  it('is the entire text if it is short', () => {
+describe('the drawn part of the input', () => {
+  it('is the whole input if it is short', () => {
     expect(chooseWindow(100, 50)).toEqual({ start: 0, end: 100 });
   });
 
-  it('can be moved through a long text in both directions without skipping a character', () => {
+  it('can be moved through long input in both directions without skipping a character', () => {
     const length = 50_000;
     let window = chooseWindow(length, 0);
     while (window.end < length) {

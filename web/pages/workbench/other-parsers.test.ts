@@ -19,7 +19,7 @@ test('a parser that does not extract the value from prose has an error or a diff
   expect(parseWith('jsonrepair', repair, answer, '{"a":1}')).not.toMatchObject({ outcome: 'same' });
 });
 
-test('no value counts as the same if Sluice has found none, and long values are shortened', () => {
+test('no value counts as the same if Sluice found no value, and long values are truncated', () => {
   const reading = parseWith('JSON.parse', JSON.parse, JSON.stringify('x'.repeat(10_000)), null);
   expect(reading.outcome).toBe('different');
   expect(reading.text.length).toBeLessThan(4100);

@@ -14,11 +14,11 @@ it('invalid bytes become replacement characters, and a byte order mark is droppe
   expect(await readFile(new Blob([new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0xff, 0x7d])]))).toBe('{\ufffd}');
 });
 
-it('a text up to the limit is accepted', () => {
+it('input up to the limit is accepted', () => {
   expect(explainTooLong('log.txt', MAX_TEXT_LENGTH)).toBeNull();
 });
 
-it('a longer text is refused with its length, the limit and an alternative', () => {
+it('longer input is refused with its length, the limit and an alternative', () => {
   expect(explainTooLong('log.txt', MAX_TEXT_LENGTH + 1)).toBe(
     'log.txt is 16.1 MB, but the workbench accepts only 16 MB. Use sluice parse on the command line.',
   );

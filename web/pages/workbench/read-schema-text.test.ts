@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { readSchemaText } from './read-schema-text.js';
 
-it('a blank text means no schema', () => {
+it('blank input means no schema', () => {
   expect(readSchemaText(' \n')).toEqual({ ok: true, schema: undefined });
 });
 
-it('a valid text is read as a schema', () => {
+it('valid input is read as a schema', () => {
   const reading = readSchemaText('{"type": "integer"}');
   expect(reading.ok && reading.schema?.['~standard'].validate('x')).toMatchObject({ issues: [{ path: [] }] });
 });

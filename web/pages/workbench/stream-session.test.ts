@@ -18,7 +18,7 @@ it('shows the partial value, and the paths that have changed', () => {
   expect(view.value?.rows.map(({ key, text: line }) => `${key ?? ''}${line}`)).toEqual(['{', '"name""Ad"', '}']);
 });
 
-it('ends with the result of `parse` for the entire text', () => {
+it('ends with the result of `parse` for the whole input', () => {
   const view = startStream(text, undefined, DEFAULT_OPTIONS).push(5, 1000);
   expect(view).toMatchObject({
     received: text.length,
@@ -36,7 +36,7 @@ it('ends with the selected value, even if another one came first', () => {
   expect(view.value?.rows.map(({ key, text: line }) => `${key ?? ''}${line}`)).toEqual(['{', '"verdict""pass"', '}']);
 });
 
-it('shows no value before one has begun', () => {
+it('shows no value before one has started', () => {
   expect(startStream(text, undefined, DEFAULT_OPTIONS).push(1, 0)).toMatchObject({
     received: 0,
     value: null,
@@ -44,16 +44,16 @@ it('shows no value before one has begun', () => {
   });
 });
 
-it('a text without a tag ends as a comment if tags are required', () => {
+it('input without a tag ends as a comment if tags are required', () => {
   const view = startStream('No.', undefined, { ...DEFAULT_OPTIONS, profile: 'tagged' }).push(10, 1);
   expect(view.ended?.status).toBe('comment');
 });
 
-it('a slow text arrives chunk by chunk', () => {
+it('slow input arrives chunk by chunk', () => {
   expect(choosePace(100, 4)).toEqual({ intervalMs: 40, chunkCount: 1 });
 });
 
-it('a fast text arrives in several chunks at a time, not more often than a page is drawn', () => {
+it('fast input arrives in multiple chunks at a time, not more often than a page is drawn', () => {
   expect(choosePace(1000, 1)).toEqual({ intervalMs: 33, chunkCount: 33 });
 });
 

@@ -30,7 +30,7 @@ test('a truncated near miss suggests both, because neither alone helps', () => {
   expect(suggest('{"score": "7", "note": "unfin', SCORE)).toEqual(['Allow partial and align']);
 });
 
-test('a profile that does not search the text suggests the default one', () => {
+test('a profile that does not search the input suggests the default one', () => {
   expect(suggest('Here it is: {"score": 7,}', SCORE, { profile: 'generic' })).toContain('Default profile');
 });
 
@@ -39,10 +39,10 @@ test('nothing is suggested if nothing would help', () => {
   expect(suggest('{"score": 7}', SCORE)).toEqual([]);
 });
 
-test('several matching candidates suggest the last one', () => {
+test('multiple matching candidates suggest the last one', () => {
   expect(suggest('First {"score": 1}, then {"score": 2}.', SCORE)).toEqual(['Prefer last']);
 });
 
-test('a text that takes long to parse is not tried again', () => {
+test('input that takes long to parse is not tried again', () => {
   expect(suggest(`{"a": ["${'x'.repeat(200_000)}"`)).toEqual([]);
 });

@@ -10,7 +10,7 @@ function createReader() {
   return createTextReader(() => (time += 5));
 }
 
-it('a text is parsed, and the response has the duration', () => {
+it('the input is parsed, and the response has the duration', () => {
   expect(createReader().handle(1, { kind: 'read', input: input('So: {"a": 1,}') })).toMatchObject({
     kind: 'read',
     inspection: { outcome: { status: 'success', repairLevel: 'deterministic_generic' }, repairs: { total: 2 } },
@@ -32,13 +32,13 @@ describe('the last reading', () => {
     expect(reader.handle(2, { kind: 'format', reading: 1 })).toEqual({ kind: 'formatted', text });
   });
 
-  it('formats a missing value as an empty text', () => {
+  it('formats a missing value as an empty string', () => {
     const reader = createReader();
     reader.handle(1, { kind: 'read', input: input('no') });
     expect(reader.handle(2, { kind: 'format', reading: 1 })).toEqual({ kind: 'formatted', text: '' });
   });
 
-  it('streams its text chunk by chunk, and again from the beginning', () => {
+  it('streams its input chunk by chunk, and again from the start', () => {
     const reader = createReader();
     reader.handle(1, { kind: 'read', input: input('{"a": 1}') });
     const push = { kind: 'push', reading: 1, chunkLength: 3, chunkCount: 2 } as const;

@@ -60,8 +60,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a text read by a worker', () => {
-  it('is parsed by a worker that the first request starts, and that handles later requests', async () => {
+describe('input parsed by a worker', () => {
+  it('uses a worker that the first request starts and that handles later requests', async () => {
     const { link, workers, worker } = open();
     expect(workers).toHaveLength(0);
     const reading = await readWith(link, worker, '{"a": 1,}');
@@ -75,7 +75,7 @@ describe('a text read by a worker', () => {
     expect(workers).toHaveLength(1);
   });
 
-  it('is abandoned if it is canceled: its worker is ended, and another parses the next text', async () => {
+  it('is abandoned if canceled: its worker is terminated, and another parses the next input', async () => {
     const { link, workers, worker } = open();
     const first = readText(link, input('[1]'));
     expect(link.cancel()).toBe(true);
@@ -86,14 +86,14 @@ describe('a text read by a worker', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('is not abandoned once it was parsed, and its worker stays', async () => {
+  it('is not abandoned once parsed, and its worker stays', async () => {
     const { link, worker } = open();
     await readWith(link, worker, '[1]');
     expect(link.cancel()).toBe(false);
     expect(worker().isEnded).toBe(false);
   });
 
-  it('makes a later request about the previous text obsolete', async () => {
+  it('makes a later request about the previous input obsolete', async () => {
     const { link, worker } = open();
     const first = await readWith(link, worker, '[1]');
     const second = readText(link, input('[2]'));
@@ -156,7 +156,7 @@ describe('a failing worker', () => {
     expect(worker().isEnded).toBe(true);
   });
 
-  it('is ignored once it was ended', async () => {
+  it('is ignored once terminated', async () => {
     const { link, worker } = open();
     const first = readText(link, input('[1]'));
     link.cancel();
@@ -168,7 +168,7 @@ describe('a failing worker', () => {
   });
 });
 
-it('closing the link ends the worker, and pending requests return null', async () => {
+it('closing the link terminates the worker, and pending requests return null', async () => {
   const { link, worker } = open();
   const pending = readText(link, input('[1]'));
   link.close();
