@@ -1,13 +1,13 @@
-/** Words of answers and tool outputs; characters of the second set have three bytes. */
+/** Words for answers and tool output; characters in the second set have three bytes. */
 const WORDS = {
   ASCII: ['the', 'parser', 'reads', 'every', 'line', 'once', 'and', 'keeps', 'what', 'it', 'cannot', 'name'],
   CJK: ['解析器', '逐行', '读取', '原始输出', '并且', '保留', '无法', '识别', '的', '内容', '。', '一次'],
 } as const;
 
-/** The characters of a log. */
+/** A log's character set. */
 export type LogScript = keyof typeof WORDS;
 
-/** Programs whose logs can be generated. */
+/** Agents whose logs can be generated. */
 export type LogEngine = 'codex' | 'claude' | 'acp';
 
 /**

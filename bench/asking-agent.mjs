@@ -1,5 +1,5 @@
 /*
- * An agent that supports the Agent Client Protocol and requests one permission after the other. Its only message, at the
+ * An agent that supports the Agent Client Protocol and requests permissions one after another. Its only message, at the
  * end, lists how long each answer took, in milliseconds from writing the request to reading the answer.
  */
 import { createInterface } from 'node:readline';

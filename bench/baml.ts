@@ -1,4 +1,4 @@
-/** The part of BAML's runtime that parses. */
+/** The parsing part of BAML's runtime. */
 interface BamlRuntime {
   createContextManager(): unknown;
   parseLlmResponse(
@@ -12,7 +12,7 @@ interface BamlRuntime {
   ): unknown;
 }
 
-/** BAML reads only declared types: these are the types of the bench's texts. */
+/** BAML reads only declared types: these are the types of the bench inputs. */
 const TYPES = `
 class Range {
   start int
@@ -55,7 +55,7 @@ function ReadVerdict() -> Verdict {
 }
 `;
 
-/** Creates a function that reads a report, or a verdict if the text contains one. */
+/** Creates a function that reads a report, or a verdict if the input contains one. */
 export function makeBamlReader(exported: Readonly<Record<string, unknown>>): (text: string) => unknown {
   const { BamlRuntime, setLogLevel } = exported as {
     readonly BamlRuntime: { fromFiles(root: string, files: object, env: object): BamlRuntime };

@@ -1,7 +1,7 @@
 import type { Finding, ShortFinding } from './findings.js';
 import type { Random } from './random.js';
 
-/** Typical defects of models' JSON. */
+/** Typical defects in JSON written by models. */
 export const DEFECTS = [
   'trailing_comma',
   'single_quotes',
@@ -17,7 +17,7 @@ export type Defect = (typeof DEFECTS)[number];
 /** The layout of the findings: a member per line, or a finding per line. */
 export type Layout = 'indented' | 'lines';
 
-/** How a text is damaged. */
+/** How the JSON is damaged. */
 export interface Damage {
   readonly defects: readonly Defect[];
   /** The probability of each defect in a finding. */
@@ -30,7 +30,7 @@ interface Style {
   readonly layout: Layout;
 }
 
-/** Writes findings with typical errors of models. The intended value is still unambiguous. */
+/** Writes findings with typical model errors. The intended value is still unambiguous. */
 export function writeBroken(
   findings: readonly (Finding | ShortFinding)[],
   { defects, probability, layout }: Damage,
@@ -43,7 +43,7 @@ export function writeBroken(
   return `{\n  "findings": [\n${items.join(',\n')}\n  ]\n}`;
 }
 
-/** Writes findings of which `count`, evenly spread, have one defect, as in most broken answers of models. */
+/** Writes findings where `count` of them, evenly spread, have one defect, as in most broken model answers. */
 export function writeNearlyClean(
   findings: readonly (Finding | ShortFinding)[],
   { defect, count, layout }: { readonly defect: Defect; readonly count: number; readonly layout: Layout },

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { describeWrongArgument } from '../scripts/read-arguments.js';
 
-/** The parts to measure, or why the arguments cannot be used. */
+/** The parts to measure, or why the arguments are invalid. */
 export type Choice = { readonly parts: readonly string[] } | { readonly problem: string };
 
 /**

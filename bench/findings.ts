@@ -1,6 +1,6 @@
 import { Random } from './random.js';
 
-/** One finding of a code review. */
+/** One code review finding. */
 export interface Finding {
   readonly id: number;
   readonly file: string;

@@ -1,16 +1,16 @@
-/** A hostile text of any size. */
+/** A malicious input of any size. */
 export interface HostileInput {
   readonly name: string;
-  /** Its size in characters; every input is also run at a quarter of that size and at twice the size. */
+  /** Its size in characters; every input is also run at a quarter and at twice that size. */
   readonly size: number;
   readonly make: (size: number) => string;
-  /** The levels of nesting, if the text is valid JSON. */
+  /** The nesting depth, if it is valid JSON. */
   readonly depth?: (size: number) => number;
 }
 
 const MEGABYTE = 1_000_000;
 
-/** Texts on which other parsers crash or hang. */
+/** Inputs that make other parsers crash or hang. */
 export const HOSTILE_INPUTS: readonly HostileInput[] = [
   repeated('200,000 ×  [', '[', 200_000),
   repeated('1 MB of {"a":', '{"a":'),
@@ -35,7 +35,7 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
   },
 ];
 
-/** More hostile texts, for each finder and each repair. */
+/** More malicious inputs, for each finder and each repair. */
 export const MORE_HOSTILE_INPUTS: readonly HostileInput[] = [
   repeated('1 MB of { ', '{ '),
   repeated('1 MB of {x} ', '{x} '),

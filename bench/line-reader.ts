@@ -1,4 +1,7 @@
-/** Creates a minimal reader of NDJSON, which decodes, splits and parses. It returns the number of values completed by a chunk. */
+/**
+ * Creates a minimal NDJSON reader, which decodes, splits and parses. It returns the number of values completed by a
+ * chunk.
+ */
 export function createLineReader(): (chunk: Uint8Array) => number {
   const decoder = new TextDecoder();
   let rest = '';

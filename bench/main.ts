@@ -39,7 +39,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),
 };
 
-/** Measured only if `--only` names them: they take a minute, and their figures hardly change. */
+/** Measured only if `--only` names them: they take a minute, and their results hardly change. */
 const SLOW_PARTS = ['h'];
 
 const defaults = Object.keys(PARTS).filter((name) => !SLOW_PARTS.includes(name));
@@ -77,7 +77,7 @@ await writeFile(`${FOLDER}results.svg`, renderChart(parts.flatMap(({ result }) =
 function describeEnvironment(): string {
   const [first] = cpus();
   const date = new Date().toISOString().slice(0, 10);
-  // Other programs may have used the machine: the load shows how reliable a time is.
+  // Other processes might have used the host: the load shows how reliable a time is.
   const load = Math.round(loadavg()[0] ?? 0);
   return `${date}, Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, load ${load}`;
 }

@@ -1,10 +1,10 @@
-/** A function to be timed; it may return a promise. */
+/** A function to be timed; it can return a promise. */
 export interface Subject {
   readonly name: string;
   readonly run: () => unknown;
 }
 
-/** The time of one subject, and its ratio to the first one. */
+/** One subject's time, and its ratio to the first subject's. */
 export interface Timing {
   readonly name: string;
   readonly milliseconds: number;
@@ -14,11 +14,11 @@ export interface Timing {
 /** How long to measure. */
 export interface Effort {
   readonly rounds: number;
-  /** Total milliseconds of a subject; a slow one takes part in fewer rounds. */
+  /** Total milliseconds per subject; a slow subject takes part in fewer rounds. */
   readonly budget: number;
 }
 
-/** A shorter sample would be mostly noise, so the subject is run several times per sample. */
+/** A shorter sample would be mostly noise, so the subject runs multiple times per sample. */
 const MIN_SAMPLE_MS = 4;
 const MAX_WARM_UP_MS = 400;
 const MIN_ROUNDS = 3;
@@ -31,8 +31,8 @@ interface Entry {
 }
 
 /**
- * Times subjects side by side: in every round each runs once, so that other load affects all of them. The ratio
- * is the median of the rounds' ratios to the first subject.
+ * Times subjects side by side: in every round each runs once, so other load affects all of them. The ratio is the
+ * median of the rounds' ratios to the first subject.
  */
 export async function compare(
   subjects: readonly Subject[],
@@ -75,7 +75,10 @@ async function warmUp(subject: Subject, effort: Effort): Promise<number> {
   return Math.max(1, Math.ceil(MIN_SAMPLE_MS / Math.max(last, 1e-6)));
 }
 
-/** Measures processor time of the whole process, including garbage collection: elapsed time would include other processes. */
+/**
+ * Measures the whole process's processor time, including garbage collection: elapsed time would include other
+ * processes.
+ */
 async function time(subject: Subject, repeats: number): Promise<number> {
   const start = process.cpuUsage();
   for (let count = 0; count < repeats; count++) {

@@ -4,13 +4,13 @@ import type { Browser, Page } from 'playwright-core';
 export interface PageTasks {
   /** Processor time of the longest task after the first paint, in milliseconds. */
   readonly longest: number;
-  /** The same as elapsed time, which includes other programs. */
+  /** The same as elapsed time, which includes other processes. */
   readonly longestOnWall: number;
   /** The number of tasks after the first paint. */
   readonly count: number;
 }
 
-/** One line of a trace of Chromium; times in microseconds. */
+/** One line of a Chromium trace; times in microseconds. */
 export interface TraceEvent {
   readonly name: string;
   readonly pid: number;

@@ -14,10 +14,10 @@ import { createLead, createTranslator, openStore, runServer, startWorker } from 
 const LIMIT = 2.5;
 const BYTES = 4_000_000;
 const AGENT = fileURLToPath(new URL('./asking-agent.mjs', import.meta.url));
-/** Permission requests, one after the other; the first ones warm up the server. */
+/** Permission requests, one after another; the first ones warm up the server. */
 const QUESTIONS = 50;
 const WARM_UP = 10;
-/** Other load only adds time, so the best of several rounds counts. */
+/** Other load only adds time, so the best of multiple rounds counts. */
 const ROUNDS = 5;
 const ROUND_TRIP_MS = 50;
 

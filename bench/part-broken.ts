@@ -14,8 +14,8 @@ interface Sample extends Damage {
 }
 
 /**
- * The texts with targets: some defects in each finding, all defects in every finding, and short findings written as in
- * JavaScript, each with an extra comma.
+ * The inputs with targets: some defects in each finding, all defects in every finding, and short findings in JavaScript
+ * style, each with an extra comma.
  */
 const MIXES: readonly Sample[] = [
   { name: 'mixed', make: makeFindings, defects: DEFECTS, probability: 0.3, layout: 'indented' },
@@ -37,10 +37,10 @@ const SINGLE: readonly Sample[] = DEFECTS.map((defect) => ({
   layout: 'indented',
 }));
 
-/** A text of 120 KB in which few findings are damaged. */
+/** An input of 120 KB with few damaged findings. */
 interface NearlyClean extends Pick<Sample, 'name' | 'make' | 'layout'> {
   readonly write: (findings: Parameters<typeof writeNearlyClean>[0]) => string;
-  /** The maximum time of `parse`, in multiples of `JSON.parse`. */
+  /** The maximum `parse` time, in multiples of `JSON.parse`. */
   readonly limit: number;
 }
 

@@ -17,13 +17,13 @@ import { formatMs, type PartResult } from './part-result.js';
 const EVENTS = Number(process.env['CONSOLE_EVENTS'] ?? 50_000);
 const RATE = 200;
 const SECONDS = Number(process.env['CONSOLE_SECONDS'] ?? 10);
-/** The interval at which keys are pressed during the run. */
+/** How often keys are pressed during the run. */
 const KEY_EVERY_MS = 60;
 /** A longer task is noticeable. */
 const MAX_TASK_MS = 50;
-/** The number of times that the long run is opened, scrolled and jumped through. */
+/** How often the long run is opened, scrolled and jumped through. */
 const ROUNDS = 5;
-/** The rows that are selected in each pane, as fractions of its height; the other panes jump to them. */
+/** The rows selected in each pane, as fractions of its height; the other panes jump to them. */
 const CHOSEN_AT = [0.1, 0.8, 0.3, 0.6];
 /** A jump ends within this many frames. */
 const JUMP_FRAMES = 12;
@@ -125,7 +125,7 @@ async function measureLongRun(browser: Browser, site: Site) {
   };
 }
 
-/** Measures a run with lines of megabytes: a message, the output of a tool, JSON, and a line that is not an event. */
+/** Measures a run with megabyte lines: a message, tool output, JSON, and a line that is not an event. */
 async function measureLongLines(browser: Browser, site: Site): Promise<RoundsTasks> {
   const long = 'one long line of words '.repeat(LINE_BYTES / 23);
   const { id } = await site.runToEnd({
@@ -155,13 +155,13 @@ async function measureLongLines(browser: Browser, site: Site): Promise<RoundsTas
   return joinRounds(rounds);
 }
 
-/** The result of several rounds. */
+/** The result of multiple rounds. */
 interface RoundsTasks extends PageTasks {
   /** The longest task of all rounds, processor time. */
   readonly worst: number;
 }
 
-/** The median of each figure: a single task may be long because the machine was busy. */
+/** The median of each metric: a single task can be long because the host was busy. */
 function joinRounds(rounds: readonly PageTasks[]): RoundsTasks {
   return {
     longest: median(rounds.map(({ longest }) => longest)),
@@ -250,7 +250,7 @@ function recordKeys(): void {
   addEventListener('keydown', ({ timeStamp }) => keyDelays.push(performance.now() - timeStamp), true);
 }
 
-/** Waits until one of the lists of the page has this many rows. */
+/** Waits until one of the page's lists has this many rows. */
 async function untilRows(page: Page, count: number): Promise<void> {
   await page.waitForFunction(
     (least) => [...document.querySelectorAll('[aria-setsize]')].some((row) => Number(row.ariaSetSize) >= least),

@@ -18,7 +18,7 @@ import { openStore, startRun } from './product.js';
 
 /** Events per append: two lines of an agent, in both protocols. */
 const PER_APPEND = 4;
-/** Rounds are short and alternate with the bare statements, so that other load on the disk affects both. */
+/** Rounds are short and alternate with the bare statements, so other disk load affects both. */
 const SECONDS = 0.75;
 const ROUNDS = 9;
 const SQLITE_LIMIT = 1.7;
@@ -27,7 +27,7 @@ const MAX_HTTP_MS = 20;
 const WORST_LIMIT = 20;
 const ORDINARY_LIMIT = 4;
 
-/** Measures what storing events costs: disk space compared with what was printed, and time compared with bare statements. */
+/** Measures the cost of storing events: disk space compared with the output, and time compared with bare statements. */
 export async function runEventStorage(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
@@ -143,7 +143,7 @@ async function measureFolder(dir: string): Promise<number> {
   return sizes.reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0);
 }
 
-/** Appends events of several runs concurrently, one append after the other in each run, for some time. */
+/** Appends events to multiple runs concurrently, one append after another in each run, for some time. */
 async function appendFor(
   store: Pick<Store, 'append'>,
   runs: number,
@@ -227,7 +227,9 @@ async function measureSideEffects(folder: string, runs: number) {
   return { amplification: median(amplifications ?? []), p50: median(latencies ?? []) };
 }
 
-/** Measures the same events without Sluice: one row each, from prepared texts, one transaction for all runs, synced. */
+/**
+ * Measures the same events without Sluice: one row each, from prepared strings, one transaction for all runs, synced.
+ */
 function measureFloor(file: string, runs: number): number {
   const database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -251,7 +253,7 @@ function measureFloor(file: string, runs: number): number {
   return each;
 }
 
-/** Measures how long a request that does not involve events has to wait. */
+/** Measures how long a request unrelated to events has to wait. */
 async function watchLatency(): Promise<{ end(): Promise<number> }> {
   const server = createServer((_, response) => response.end('ok'));
   server.listen(0, '127.0.0.1');
@@ -279,7 +281,7 @@ async function watchLatency(): Promise<{ end(): Promise<number> }> {
   };
 }
 
-/** Returns how many bytes this process has written to disk; 0 if the system does not report it. */
+/** Returns the number of bytes this process has written to disk; 0 if the system does not report it. */
 async function readWrittenBytes(): Promise<number> {
   const text = await readFile('/proc/self/io', 'utf8').catch(() => '');
   return Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
@@ -331,7 +333,9 @@ async function measurePostgres(folder: string, runs: number) {
   }
 }
 
-/** Measures the same events without Sluice: one row each, from prepared and joined texts, one statement for all runs. */
+/**
+ * Measures the same events without Sluice: one row each, from prepared and joined strings, one statement for all runs.
+ */
 async function measurePostgresFloor(url: string, runs: number, round: number): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { PartResult } from './part-result.js';
 
 const MEGABYTE = 1_000_000;
-/** The allowed growth after the first 64 MiB, for garbage that was not collected yet. */
+/** The allowed growth after the first 64 MiB, for uncollected garbage. */
 const LIMIT = 64 * MEGABYTE;
 
 /** Measures the memory while 1 GiB of log is translated, in a separate process. */

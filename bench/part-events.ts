@@ -18,7 +18,7 @@ const LOGS: readonly { readonly engine: LogEngine; readonly script: LogScript; r
   { engine: 'claude', script: 'CJK', lineBytes: 20_000 },
 ];
 
-/** Measures translating an agent's bytes into events, compared with the minimum any reader of NDJSON must do. */
+/** Measures translating an agent's bytes into events, compared with the minimum work of any NDJSON reader. */
 export async function runEvents(): Promise<PartResult> {
   const targets: Target[] = [];
   const groups: BarGroup[] = [];

@@ -3,7 +3,7 @@ import type { PartResult } from './part-result.js';
 import { listAvailablePeers } from './peers.js';
 import { runTrial } from './run-trial.js';
 
-/** Runs the hostile texts through the peers, each in a separate process. */
+/** Runs the malicious inputs through the peers, each in a separate process. */
 export async function runHostilePeers(): Promise<PartResult> {
   const peers = await listAvailablePeers();
   const rows: string[][] = [];

@@ -13,7 +13,7 @@ const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
 const schema = fromJsonSchema({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] });
 
-/** The functions that read a hostile text; each returns its outcome as a word. */
+/** The functions that parse a malicious input; each returns its outcome as a word. */
 const WAYS: readonly { readonly name: string; readonly run: (text: string) => string }[] = [
   { name: 'parse', run: (text) => describeOutcome(parse(text)) },
   { name: 'allowPartial', run: (text) => describeOutcome(parse(text, undefined, { allowPartial: true })) },
@@ -23,14 +23,14 @@ const WAYS: readonly { readonly name: string; readonly run: (text: string) => st
   { name: 'stream', run: (text) => describeOutcome(streamText(text)) },
 ];
 
-/** Measures hostile input: the outcome must always be a value or a typed error, in linear time. */
+/** Measures malicious input: the outcome must always be a value or a typed error, in linear time. */
 export async function runHostile(): Promise<PartResult> {
   const targets: Target[] = [];
   const rows: string[][] = [];
   for (const input of [...HOSTILE_INPUTS, ...MORE_HOSTILE_INPUTS]) {
     console.error(`  ${input.name}`);
     const row = [formatCode(input.name)];
-    // A valid text is also read by `JSON.parse`, whose time may grow faster.
+    // Valid input is also parsed by `JSON.parse`, whose time can grow faster.
     const base = input.depth === undefined ? 0 : (await measure(input, parseStrictly)).growth;
     const limit = Math.max(LIMIT, base);
     for (const way of WAYS) {
@@ -68,8 +68,8 @@ interface Measured {
 
 /**
  * Measures how the time grows with each doubling, from a quarter of the size to twice the size: the mean of three
- * doublings, since a single one would be lost in noise. If the full size would be slow, smaller texts are used, which show
- * quadratic growth too.
+ * doublings, since a single one would be lost in noise. If the full size would be slow, smaller inputs are used, which
+ * show quadratic growth too.
  */
 async function measure(input: HostileInput, run: (text: string) => string): Promise<Measured> {
   let size = input.size / 16;
@@ -82,8 +82,8 @@ async function measure(input: HostileInput, run: (text: string) => string): Prom
 }
 
 /**
- * Repeats a measurement that grows too fast: after earlier texts have filled the heap, garbage collection may for a while
- * take longer than the growth of the text explains. Quadratic time grows too fast in every attempt.
+ * Repeats a measurement that grows too fast: after earlier inputs have filled the heap, garbage collection can
+ * temporarily take longer than the input's growth explains. Quadratic time grows too fast in every attempt.
  */
 async function measureRepeatedly(input: HostileInput, run: (text: string) => string, limit: number): Promise<Measured> {
   let best = await measure(input, run);
@@ -109,7 +109,7 @@ function parseStrictly(text: string): string {
   return 'success';
 }
 
-/** Characters per piece of a stream. */
+/** Characters per stream chunk. */
 const PIECE = 4096;
 
 function streamText(text: string): ReturnType<typeof parse> {

@@ -21,8 +21,8 @@ const Review = z.object({ findings: z.array(z.unknown()) });
 type Part = Awaited<ReturnType<MockLanguageModelV3['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
 
 /**
- * Measures what the middleware of `sluice/ai-sdk` costs per chunk of 20 characters, compared with no middleware: alone, and inside
- * `streamText` with `Output.object`.
+ * Measures the cost of the `sluice/ai-sdk` middleware per chunk of 20 characters, compared with no middleware: alone,
+ * and inside `streamText` with `Output.object`.
  */
 export async function runMiddleware(): Promise<PartResult> {
   const rows: string[][] = [];

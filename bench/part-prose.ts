@@ -9,7 +9,7 @@ import { PROSE_TRIALS, TRIAL_TEXTS } from './trial-texts.js';
 
 const LIMIT = 5;
 
-/** Measures finding one unfenced object in a long text, compared with reading every character. */
+/** Measures finding one unfenced object in long input, compared with reading every character. */
 export async function runProse(): Promise<PartResult> {
   const peers = await listAvailablePeers();
   const targets: Target[] = [];

@@ -16,16 +16,16 @@ const JOBS = 200;
 const ROUNDS = 7;
 const QUEUED = 100_000;
 const BUSY_FOLDERS = 5000;
-/** Runs that must not be claimed before a certain time, as when a budget is used up. */
+/** Runs that must not be claimed before a given time, as when a budget is used up. */
 const DEFERRED = 100_000;
 const CLAIMS = 100;
-/** The maximum ratio of a claim with a long queue to one with an empty queue. */
+/** The maximum ratio of a claim on a long queue to a claim on an empty queue. */
 const MAX_GROWTH = 1.5;
 
 /** Compares the queue on PostgreSQL with other queues, and measures claims with 200,000 runs that cannot be claimed. */
 export async function runQueue(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  // A separate folder: the server may run as another user, who cannot access the first one.
+  // A separate folder: the server might run as another user, who cannot access the first one.
   const serverFolder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const server = await createPostgresServer(serverFolder);
   try {
@@ -78,7 +78,7 @@ function describeLoad(): string {
   return `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores at the start`;
 }
 
-/** Measures the queues side by side: each is run in every round, so that other load affects all of them. */
+/** Measures the queues side by side: each runs in every round, so other load affects all of them. */
 async function compareQueues(server: string): Promise<string[][]> {
   const openers = [openBare, openSluice, openPgBoss, openGraphileWorker];
   const peers: QueuePeer[] = [];

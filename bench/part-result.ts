@@ -14,7 +14,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Bars of one group of the chart, as multiples of a base that is 1. */
+/** The bars of one chart group, as multiples of a base that is 1. */
 export interface BarGroup {
   readonly title: string;
   readonly base: string;
@@ -23,7 +23,7 @@ export interface BarGroup {
   readonly limit?: number;
 }
 
-/** The result of one part of the bench. */
+/** The result of one bench part. */
 export interface PartResult {
   readonly title: string;
   readonly targets: readonly Target[];

@@ -16,10 +16,13 @@ const LOG_BYTES = 4 * MEBIBYTE;
 const MAX_RATIO = 1.05;
 const ROUNDS = 3;
 const CONCURRENT_RUNS = 200;
-/** Allowed difference in memory between two batches of runs, for garbage that was not collected yet. */
+/** Allowed difference in memory between two batches of runs, for uncollected garbage. */
 const MAX_GROWTH_BYTES = 64_000_000;
 
-/** Measures what it costs to run an agent through Sluice: compared with the bare process, with many concurrent runs, and in memory. */
+/**
+ * Measures the cost of running an agent through Sluice: compared with the bare process, with many concurrent runs, and
+ * in memory.
+ */
 export async function runRuns(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
@@ -69,7 +72,7 @@ async function timePaced(folder: string, log: string): Promise<{ readonly target
   };
 }
 
-/** Compares with a minimal reader of NDJSON, which decodes, splits and parses. */
+/** Compares with a minimal NDJSON reader, which decodes, splits and parses. */
 async function timeUnpaced(folder: string, log: string): Promise<{ readonly row: string[] }> {
   const env = { BENCH_LOG: log, BENCH_TIMES: '16' };
   const bytes = 16 * LOG_BYTES;
@@ -107,7 +110,7 @@ async function runConcurrently(folder: string): Promise<{ readonly target: Targe
   };
 }
 
-/** Returns the number of FCMP events of each run; 0 for a run whose numbers have a gap. */
+/** Returns each run's number of FCMP events; 0 for a run with a gap in its sequence numbers. */
 async function runBatch(folder: string, env: Readonly<Record<string, string>>): Promise<number[]> {
   return Promise.all(Array.from({ length: CONCURRENT_RUNS }, async () => follow(folder, env)));
 }
@@ -115,7 +118,7 @@ async function runBatch(folder: string, env: Readonly<Record<string, string>>): 
 async function follow(folder: string, env: Readonly<Record<string, string>>): Promise<number> {
   const workdir = await mkdtemp(join(folder, 'work-'));
   const run = startRun(
-    // The log is outside the folder that a sandbox shows; part x measures what a sandbox costs.
+    // The log is outside the folder that a sandbox exposes; part x measures the cost of a sandbox.
     { engine: 'codex', prompt: 'print', workdir, env: ['BENCH_*'], sandbox: 'off' },
     { data: join(folder, 'data'), programs: { codex: PRODUCER }, environment: { ...process.env, ...env } },
   );

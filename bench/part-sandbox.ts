@@ -5,7 +5,7 @@ import { compare } from './measure.js';
 import { formatMs, formatRatio, type PartResult } from './part-result.js';
 import { startRun } from './product.js';
 
-/** The time that a sandbox may add to the start of a program. */
+/** The time that a sandbox may add to starting a process. */
 const MAX_ADDED_MS = 50;
 /** Each start takes tens of milliseconds. */
 const EFFORT = { rounds: 25, budget: 20_000 };
@@ -17,7 +17,7 @@ const CASES = [
   { name: 'in a sandbox with a list of hosts', sandbox: 'required', network: ['api.example.org'] },
 ] as const;
 
-/** Measures the cost of a sandboxed start: from `startRun` to the result of a program that ends immediately. */
+/** Measures the cost of a sandboxed start: from `startRun` to the result of a command that exits immediately. */
 export async function runSandbox(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {

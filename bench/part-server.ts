@@ -126,7 +126,7 @@ function createSubject(name: string, url: string, body: string, agent: Agent): S
   return { name, run: async () => sendRequests(url, body, agent, CONCURRENCY) };
 }
 
-/** Sends `count` requests, as many at a time as there are connections. */
+/** Sends `count` requests, one per connection at a time. */
 async function sendRequests(url: string, body: string, agent: Agent, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, async () => post(url, body, agent)));
 }

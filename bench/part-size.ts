@@ -1,7 +1,7 @@
 import { PROJECT, runTool } from '../scripts/run-tool.js';
 import type { PartResult, Target } from './part-result.js';
 
-/** Measures the bytes that a browser loads, with the size gate. */
+/** Measures the bytes a browser loads, using the size gate. */
 export async function runSize(): Promise<PartResult> {
   const { stdout, stderr } = await runTool('tsx', ['scripts/size.ts'], PROJECT);
   const targets = readSizeTargets(stdout);
@@ -14,7 +14,7 @@ export async function runSize(): Promise<PartResult> {
   };
 }
 
-/** Reads the sizes that have a goal from the output of the size gate, also those over their limit. */
+/** Reads the sizes that have a goal from the size gate's output, including sizes over their limit. */
 export function readSizeTargets(printed: string): readonly Target[] {
   return [...printed.matchAll(/^(.*): (\S+ kB) .*goal (\S+ kB)(?: +over the limit)?$/gm)].map(
     ([, what = '', measured = '', goal = '']) => {

@@ -12,7 +12,7 @@ import type { SseCommand, SseReport } from './sse-server.js';
 const READERS = Number(process.env['SSE_READERS'] ?? 1000);
 const RATE = 200;
 const SECONDS = Number(process.env['SSE_SECONDS'] ?? 15);
-/** A slow reader reads only twice during the run, so that many events wait for it. */
+/** A slow reader reads only twice during the run, so many events wait for it. */
 const SLOW_PAUSE_MS = SECONDS * 450;
 /** How long slow readers may take to catch up after the end. */
 const CATCH_UP_MS = 60_000;

@@ -22,7 +22,7 @@ const SETTLED = 40_000;
 const OPEN = 1000;
 const EXECUTIONS = 1_000_000;
 
-/** Measures the store compared with bare statements, also with much data. */
+/** Measures the store compared with bare statements, including with large amounts of data. */
 export async function runStore(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
@@ -110,7 +110,7 @@ async function openFilled(file: string): Promise<{ readonly store: Store; readon
   return { store, orders };
 }
 
-/** Adds rows like those of a settlement, for other issues. */
+/** Adds settlement rows for other issues. */
 function fillExecutions(file: string, sample: OrderRecord | undefined): void {
   if (sample === undefined) return;
   const { active } = sampleSettlement(sample);

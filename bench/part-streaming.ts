@@ -20,12 +20,12 @@ const SHORT = 100_000;
 const LONG = 1_000_000;
 const LIMIT = 40;
 const MAX_GROWTH = 11;
-/** The number of short texts that have the length of the long one. */
+/** The number of short inputs that add up to the long one. */
 const SHORT_RUNS = LONG / SHORT;
 const EFFORT = { rounds: 15, budget: 3000 };
 /** The time limit of a peer for the 100 KB, in milliseconds. */
 const TIME_OUT = 10_000;
-/** A slower peer, in milliseconds, is run only once. */
+/** A peer slower than this, in milliseconds, runs only once. */
 const SLOW = 400;
 const SHAPES = Object.keys(STREAM_TEXTS) as StreamShape[];
 
@@ -107,7 +107,7 @@ async function measureShape(shape: StreamShape): Promise<Cost> {
   };
 }
 
-/** Compares the long text with as many short ones of the same total length, so that garbage is collected during both. */
+/** Compares the long input with short ones of the same total length, so garbage is collected during both. */
 async function measureGrowth(short: readonly string[], long: readonly string[]): Promise<number> {
   const shortRuns: Subject = {
     name: 'short',
@@ -135,7 +135,7 @@ function followPaths(chunks: readonly string[]): number {
   return count;
 }
 
-/** Runs each peer once within its time limit; fast ones also side by side with `JSON.parse`. */
+/** Runs each peer once within its time limit, and fast peers also side by side with `JSON.parse`. */
 async function measurePeers({ text, json }: StreamText): Promise<{ table: Table; bars: BarGroup['bars'] }> {
   const chunks = cut(text);
   const base: Subject = { name: 'JSON.parse', run: () => JSON.parse(json) as unknown };
@@ -182,7 +182,7 @@ interface Memory {
   readonly ended: number;
 }
 
-/** Measures the memory in a separate process, so that nothing else is on the heap. */
+/** Measures the memory in a separate process, so nothing else is on the heap. */
 function measureMemory(shape: StreamShape): Memory {
   const program = fileURLToPath(new URL('./stream-memory.js', import.meta.url));
   const printed = execFileSync(process.execPath, ['--expose-gc', '--import', 'tsx', program, shape], {

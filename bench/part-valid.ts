@@ -14,7 +14,7 @@ const SIZES = [
 /** A peer with a higher ratio at 100 KB is not run with 10 MB. */
 const MAX_RATIO_FOR_LARGE = 200;
 
-/** Measures the overhead of `parse` for valid JSON. */
+/** Measures the overhead of `parse` on valid JSON. */
 export async function runValid(): Promise<PartResult> {
   const names = await listAvailablePeers();
   let peers: readonly Peer[] = await loadPeers(names);

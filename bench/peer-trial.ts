@@ -1,6 +1,6 @@
 /**
- * Runs one peer on one dangerous text, in a separate process: `peer-trial.ts PEER TEXT`, started by `run-trial.ts`. Prints the
- * outcome; the parent detects a crash or a hang.
+ * Runs one peer on one dangerous input, in a separate process: `peer-trial.ts PEER TEXT`, started by `run-trial.ts`.
+ * Prints the outcome; the parent detects a crash or a hang.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { loadPeers } from './peers.js';

@@ -37,7 +37,7 @@ export function readVersion(name: string): string {
     : 'unknown';
 }
 
-/** Lists the peers that can be loaded here: BAML is a native program, which is not published for every platform. */
+/** Lists the peers that can be loaded here: BAML is a native module, which is not published for every platform. */
 export async function listAvailablePeers(): Promise<string[]> {
   const names: string[] = [];
   for (const [name, package_] of Object.entries(PACKAGES)) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * An agent that prints the file `BENCH_LOG` `BENCH_TIMES` times, at `BENCH_RATE` bytes a second or as fast as the pipe
- * accepts it. Arguments are ignored, so that it can replace the program of any engine.
+ * accepts it. Arguments are ignored, so it can replace any engine's executable.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -9,7 +9,7 @@ import type * as RunServer from '../src/server/run-server.js';
 import type * as Store from '../src/store/index.js';
 import type * as SqliteStore from '../src/store/sqlite/open.js';
 
-/** The built package: `dist`, not `src`, so that no loader affects the measurements. */
+/** The built package: `dist`, not `src`, so no loader affects the measurements. */
 export const { createJsonStream, parse, repairJson } = await load<typeof Json>('json');
 export const { fromJsonSchema } = await load<typeof JsonSchema>('json-schema');
 export const { jsonMiddleware } = await load<typeof AiSdk>('entries', 'ai-sdk');

@@ -12,7 +12,7 @@ export const WORKERS = 4;
 export interface QueuePeer {
   readonly name: string;
   add(number: number): Promise<unknown>;
-  /** Claims and completes this many jobs, with several concurrent workers. */
+  /** Claims and completes this many jobs, with multiple concurrent workers. */
   drain(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ interface Boss {
 export async function openPgBoss(url: string): Promise<QueuePeer> {
   const PgBoss = (await loadModule('pg-boss'))['default'] as new (options: object) => Boss;
   const boss = new PgBoss({ connectionString: url, max: WORKERS, supervise: false, schedule: false });
-  // Its unsupported operations would otherwise end the process.
+  // Otherwise its unsupported operations would terminate the process.
   boss.on('error', (error) => console.error(error.message));
   await boss.start();
   await boss.createQueue('jobs');
@@ -143,7 +143,7 @@ export async function openGraphileWorker(url: string): Promise<QueuePeer> {
   };
 }
 
-/** Lets several workers execute one job after the other until this many are done. */
+/** Lets multiple workers execute jobs one after another until this many are done. */
 async function drainBy(count: number, executeOne: (worker: string) => Promise<boolean>): Promise<void> {
   let done = 0;
   await Promise.all(

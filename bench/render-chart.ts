@@ -6,7 +6,7 @@ const VALUE_WIDTH = 130;
 const ROW = 20;
 const GROUP_GAP = 44;
 const SPAN = WIDTH - LABEL_WIDTH - VALUE_WIDTH;
-/** Sluice's own tools: drawn in the strong colour. */
+/** Sluice's own tools, drawn in the accent colour. */
 const OWN = new Set(['parse', 'repairJson', 'createJsonStream', 'translate']);
 
 const STYLE = `
@@ -28,7 +28,7 @@ const STYLE = `
     .page { fill: #0d1117; }
   }`;
 
-/** Draws horizontal bars on a logarithmic scale, in groups; a dashed line is the limit of the group. */
+/** Draws horizontal bars on a logarithmic scale, in groups; a dashed line is the group's limit. */
 export function renderChart(groups: readonly BarGroup[]): string {
   const shown = groups.filter((group) => group.bars.length > 0);
   const largest = Math.max(10, ...shown.flatMap((group) => group.bars.map((bar) => bar.ratio)));

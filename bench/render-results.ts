@@ -1,6 +1,6 @@
 import type { PartResult, Table } from './part-result.js';
 
-/** The result of a part, with the date and the machine. */
+/** A part's result, with the date and the host. */
 export interface RecordedPart {
   readonly result: PartResult;
   readonly environment: string;

@@ -2,14 +2,19 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The outcome of a peer: `ok` a value (the right one, if there is one), `crash` also a stack overflow, `memory` over the limit. */
+/**
+ * A peer's outcome: `ok` a value (the right one, if defined), `crash` including a stack overflow, `memory` over the
+ * limit.
+ */
 export type TrialOutcome = 'ok' | 'wrong' | 'refuses' | 'crash' | 'hang' | 'memory';
 
 const TIME_OUT = 5000;
 const MEMORY_LIMIT = 1_500_000_000;
 const PROGRAM = fileURLToPath(new URL('peer-trial.ts', import.meta.url));
 
-/** Runs a peer on a dangerous text in a separate process, with limits on time (from the start of reading) and memory. */
+/**
+ * Runs a peer on a dangerous input in a separate process, with limits on time (from the start of parsing) and memory.
+ */
 export async function runTrial(peer: string, text: string): Promise<TrialOutcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--max-old-space-size=1024', '--import', 'tsx', PROGRAM, peer, text], {
@@ -40,7 +45,10 @@ export async function runTrial(peer: string, text: string): Promise<TrialOutcome
   });
 }
 
-/** Returns the resident memory of a process; 0 if the system does not report it: then only the limit of the engine's heap applies. */
+/**
+ * Returns a process's resident memory; 0 if the system does not report it, in which case only the engine's heap limit
+ * applies.
+ */
 function readResidentBytes(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid ?? ''}/status`, 'utf8');

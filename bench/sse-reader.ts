@@ -14,7 +14,7 @@ export interface SseReader {
   readonly connections: number;
   /** The number of lag events. */
   readonly lags: number;
-  /** Milliseconds from the creation of an event until it arrived. */
+  /** Milliseconds from an event's creation to its arrival. */
   readonly delays: readonly number[];
   close(): void;
 }
@@ -25,7 +25,7 @@ const SLOW_READ_MS = 50;
 /** One out of this many events is timed, if the reader is timed. */
 const TIMED = 5;
 
-/** Follows a stream with as little work as possible: a thousand of these share one processor with the server. */
+/** Follows a stream with as little work as possible: a thousand readers share one processor with the server. */
 export function openSseReader(
   url: string,
   {
@@ -76,7 +76,7 @@ export function openSseReader(
       }
       let from = 0;
       for (let end = rest.indexOf('\n\n'); end !== -1; end = rest.indexOf('\n\n', from)) {
-        // The bare server uses chunked encoding, so sizes of chunks precede some events.
+        // The bare server uses chunked encoding, so chunk sizes precede some events.
         const start =
           rest.startsWith('\r\n', from) || /^[0-9a-f]+\r\n/.test(rest.slice(from, from + 8))
             ? rest.indexOf('id: ', from)

@@ -15,7 +15,7 @@ export interface SseCommand {
   readonly rate: number;
 }
 
-/** Messages of the server. */
+/** Messages from the server. */
 export type SseReport = { readonly url: string } | { readonly emitted: number } | { readonly rss: number };
 
 const RUN = 'bench';

@@ -6,11 +6,11 @@ const BYTES = 1_000_000;
 
 const shape = process.argv[2] ?? '';
 if (!isShape(shape)) throw new Error(`Unknown shape: ${shape}.`);
-/** Outside the heap, so that only retained values are counted. */
+/** Outside the heap, so only retained values are counted. */
 const text = Buffer.from(STREAM_TEXTS[shape](BYTES).text, 'latin1');
 const json = Buffer.from(STREAM_TEXTS[shape](BYTES).json, 'latin1');
 
-// Runs once so that the engine compiles the code, which must not be counted.
+// Runs once so the engine compiles the code, which must not be counted.
 streamAll(text).stream.end();
 
 const value = measureGrowth(() => JSON.parse(json.toString('latin1')) as unknown);
@@ -28,7 +28,7 @@ function streamAll(bytes: Buffer): { stream: ReturnType<typeof createJsonStream>
   return { stream, snapshot };
 }
 
-/** V8 retains the text that the last regular expression matched; matching a short text releases it. */
+/** V8 retains the string that the last regular expression matched; matching a short string releases it. */
 function forgetLastMatch(): void {
   /a/.exec('a');
 }

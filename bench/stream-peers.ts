@@ -1,12 +1,12 @@
 import { requireFunction, loadModule, loadPeers } from './peers.js';
 
-/** Another library that reads a text in pieces: computes a value after each piece and returns the last one. */
+/** Another library that reads input in chunks: computes a value after each chunk and returns the last value. */
 export interface StreamPeer {
   readonly name: string;
   readonly follow: (chunks: readonly string[], deadline: number) => Promise<unknown>;
 }
 
-/** Thrown at the time limit, with the fraction of the text that was read. */
+/** Thrown at the time limit, with the fraction of the input that was read. */
 export class TimeLimitReached extends Error {
   readonly share: number;
 
@@ -16,10 +16,10 @@ export class TimeLimitReached extends Error {
   }
 }
 
-/** Libraries that read the whole text so far again with each piece. */
+/** Libraries that reread all input so far with each chunk. */
 const REREADING = ['AI SDK', 'partial-json', 'best-effort'];
 
-/** Loads the peers that can return a value before the text is complete. */
+/** Loads the peers that can return a value before the input is complete. */
 export async function loadStreamPeers(): Promise<StreamPeer[]> {
   const rereading = (await loadPeers(REREADING)).map(({ name, read }): StreamPeer => ({
     name,
@@ -51,7 +51,7 @@ async function loadJsonriver(): Promise<StreamPeer> {
   };
 }
 
-/** The report of `@streamparser/json` on a value; the root is the second of the stack, the parent or the value itself. */
+/** A value event of `@streamparser/json`; the root is the second entry on the stack, the parent or the value itself. */
 interface Found {
   readonly value: unknown;
   readonly parent: unknown;

@@ -1,7 +1,7 @@
 import { makeFindings } from './findings.js';
 import { Random } from './random.js';
 
-/** A text that is streamed. */
+/** Input to stream. */
 export interface StreamText {
   readonly text: string;
   /** The JSON in it, for `JSON.parse`. */
@@ -11,7 +11,7 @@ export interface StreamText {
 const CHUNK = 20;
 const LEVELS = 900;
 
-/** Functions that make a text of about `bytes` bytes to stream, by the name of its shape. */
+/** Functions that create about `bytes` bytes of input, by shape name. */
 export const STREAM_TEXTS = {
   records: (bytes) => plain(JSON.stringify(makeFindings(bytes, 1, JSON.stringify))),
   'wide array': (bytes) => plain(wideArray(bytes)),
@@ -26,7 +26,7 @@ export const STREAM_TEXTS = {
       null,
       2,
     );
-    // A fifth of the text: the sentence has 64 characters.
+    // A fifth of the input: the sentence has 64 characters.
     const thinking = 'First {"findings": []} came to mind, but the list is not empty. '.repeat(bytes / 320);
     return { json, text: `<think>${thinking}</think>\nHere is the review:\n\n\`\`\`json\n${json}\n\`\`\`\n` };
   },
@@ -35,7 +35,7 @@ export const STREAM_TEXTS = {
 /** The name of a shape. */
 export type StreamShape = keyof typeof STREAM_TEXTS;
 
-/** Cuts an ASCII text as a model's stream does: into short strings that share no memory with it. */
+/** Splits ASCII input like a model's stream: into short strings that share no memory with it. */
 export function* cutText(text: Buffer): Generator<string> {
   for (let at = 0; at < text.length; at += CHUNK) yield text.toString('latin1', at, at + CHUNK);
 }

@@ -1,17 +1,17 @@
 import { HOSTILE_INPUTS } from './hostile-inputs.js';
 import { makeProse, VERDICT } from './prose.js';
 
-/** A text for a trial, and the right value; without one, any value or error is accepted. */
+/** A trial input and its expected value; without one, any value or error is accepted. */
 export interface TrialText {
   readonly make: () => string;
   readonly value?: unknown;
   readonly depth?: number;
 }
 
-/** The prose texts in which peers must find the one object. */
+/** The prose inputs in which peers must find the only object. */
 export const PROSE_TRIALS = ['prose 100 KB', 'prose 10 MB', 'noisy prose 10 MB'] as const;
 
-/** All texts of trials, by name. */
+/** All trial inputs, by name. */
 export const TRIAL_TEXTS: ReadonlyMap<string, TrialText> = new Map<string, TrialText>([
   [PROSE_TRIALS[0], { make: () => makeProse(100_000, false, 5), value: VERDICT }],
   [PROSE_TRIALS[1], { make: () => makeProse(10_000_000, false, 5), value: VERDICT }],

@@ -1,7 +1,8 @@
 /**
- * The second step of `npm run build`, after tsc: bundles each browser-safe floor in `dist` into few files, as ES modules and as
- * CommonJS (`dist/cjs`), builds the small package in `dist/sluice-json`, and bundles the SDK of `sluice mcp` into `dist/mcp/sdk.js`. Floors are imported only
- * through their index (`npm run layering`), so their other files can be removed. Reasons: docs/decisions/2026-11-16-bundled-floors.md.
+ * The second step of `npm run build`, after tsc: bundles each browser-safe floor in `dist` into a few files, as ES
+ * modules and as CommonJS (`dist/cjs`), builds the small package in `dist/sluice-json`, and bundles the SDK of `sluice
+ * mcp` into `dist/mcp/sdk.js`. Floors are imported only through their index (`npm run layering`), so their other files
+ * can be removed. Reasons: docs/decisions/2026-11-16-bundled-floors.md.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

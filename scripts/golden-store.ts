@@ -67,7 +67,7 @@ async function dump(url: string): Promise<string> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    // Rows that are referenced by others come first.
+    // Referenced rows come first.
     const { rows: tables } = await client.query<{ name: string }>(
       `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'sluice' AND tablename <> 'migrations'
        ORDER BY tablename NOT IN ('issues', 'runs'), tablename`,

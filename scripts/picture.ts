@@ -1,6 +1,6 @@
 /**
- * The diagram of the floors: `npm run picture [-- --write]`. Fails if the one in `docs/architecture.md` does not match the
- * imports; `--write` updates it.
+ * The diagram of the floors: `npm run picture [-- --write]`. Fails if the diagram in `docs/architecture.md` does not
+ * match the imports; `--write` updates it.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Recorded terminal sessions for the README: `npm run pictures`. Runs commands of the built package in a new repository, in
- * a terminal, and draws what they print to `docs/pictures`. The agent is a recording that is replayed.
+ * Recorded terminal sessions for the README: `npm run pictures`. Runs commands of the built package in a new
+ * repository, in a terminal, and draws their output to `docs/pictures`. The agent is a replayed recording.
  */
 import { spawn } from '@lydell/node-pty';
 import { execFileSync } from 'node:child_process';

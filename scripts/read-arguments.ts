@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { getErrorMessage } from '../src/base/error-message.js';
 
 /**
- * Parses the arguments of a script. If they are wrong, prints what is wrong and the usage in one line, and exits with code 2.
+ * Parses the arguments of a script. If they are invalid, prints the problem and the usage in one line, and exits with code 2.
  *
  * @example
  * const { values } = readArguments({ options: { json: { type: 'boolean' } } }, 'npm run conformance -- DIR [--json]')
@@ -18,12 +18,12 @@ export function readArguments<Config extends ParseArgsConfig>(
   }
 }
 
-/** Returns the first sentence of an error of `parseArgs`; the rest is general advice. */
+/** Returns the first sentence of a `parseArgs` error; the rest is general advice. */
 export function describeWrongArgument(error: unknown): string {
   return getErrorMessage(error).split('. ')[0] ?? '';
 }
 
-/** Ends a script that was called wrongly. */
+/** Exits a script that was called incorrectly. */
 export function exitWithUsageError(message: string): never {
   console.error(message);
   process.exit(2);

@@ -1,7 +1,7 @@
 /**
- * Records the real programs: `npm run record [-- --to FOLDER] [--scenario NAME] [ENGINE…]`. Runs the scenarios of `npm run real` and writes
- * the output of the programs to the fixtures of their engines, or to FOLDER. Afterwards
- * `UPDATE_GOLDEN=1 npx vitest run src/events/engines/ENGINE` writes the events next to it; read them.
+ * Records the real agents: `npm run record [-- --to FOLDER] [--scenario NAME] [ENGINE…]`. Runs the scenarios of `npm
+ * run real` and writes the agents' output to their engines' fixtures, or to FOLDER. Afterwards `UPDATE_GOLDEN=1 npx
+ * vitest run src/events/engines/ENGINE` writes the events next to it; read them.
  */
 import { join, resolve } from 'node:path';
 import { readInstalledVersion, installPrograms } from '../test/real/install-programs.js';
@@ -12,7 +12,7 @@ import { exitWithUsageError, readArguments } from './read-arguments.js';
 import { writeRecording } from './record/write-recording.js';
 import { PROJECT } from './run-tool.js';
 
-/** Codex warns about a home inside of the default temporary folder. */
+/** Codex warns about a home inside the default temporary folder. */
 process.env['TMPDIR'] = '/var/tmp';
 
 const { values, positionals } = readArguments(
@@ -55,12 +55,12 @@ function getFolder(engine: string, version: string): string {
     : join(resolve(values.to), engine, version);
 }
 
-/** Lists the paths of this machine with their placeholders in recordings; longer paths first. */
+/** Lists local paths with their placeholders in recordings; longer paths first. */
 function listPlaceholders({ root, runDir, workdir, model }: Stage): readonly (readonly [string, string])[] {
   return [
     [runDir, '/data/runs/01JRECORDED'],
     [workdir, '/workspace'],
-    // Some programs write it relative to the root, or name folders after it.
+    // Some agents write it relative to the root, or name folders after it.
     [workdir.slice(1), 'workspace'],
     [workdir.replaceAll(/[^A-Za-z\d]/gu, '-'), '-workspace'],
     [join(root, 'home'), '/home/user'],

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** The folder of the project. */
 export const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The exit code and output of a program. */
+/** A process's exit code and output. */
 export interface ToolRun {
   readonly exitCode: number;
   readonly stdout: string;
@@ -17,10 +17,10 @@ export async function runTool(name: string, args: readonly string[], cwd: string
   return run(join(PROJECT, 'node_modules', '.bin', name), args, cwd);
 }
 
-/** Runs a program in a folder and waits for its end. */
+/** Runs a command in a folder and waits for it to exit. */
 export async function run(program: string, args: readonly string[], cwd: string, input = ''): Promise<ToolRun> {
   return new Promise((resolve, reject) => {
-    // On Windows the tools are command files, which only a shell can start.
+    // On Windows the tools are batch files, which only a shell can start.
     const child = spawn(program, args, { cwd, shell: process.platform === 'win32' });
     let stdout = '';
     let stderr = '';
@@ -30,7 +30,7 @@ export async function run(program: string, args: readonly string[], cwd: string,
     child.on('close', (code) => {
       resolve({ exitCode: code ?? 1, stdout, stderr });
     });
-    // A program may end without reading its input.
+    // A process can exit without reading its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });

@@ -1,6 +1,6 @@
 /**
- * Takes the screenshots of the console for the README: `npm run screenshots`. Opens every page of a new server with the
- * browser of the tests and writes it to `docs/screenshots`.
+ * Takes the screenshots of the console for the README: `npm run screenshots`. Opens every page of a new server in the
+ * test browser and writes it to `docs/screenshots`.
  */
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ interface Shot {
   readonly path: string;
   readonly theme?: 'dark';
   readonly size?: typeof PHONE;
-  /** The element to select before the picture is taken, by its text. */
+  /** The element to select before the screenshot is taken, by its text. */
   readonly chosen?: string;
 }
 
@@ -32,7 +32,7 @@ const PACE_MS = 350;
 // The server of the tests, built from these sources.
 await setup();
 const site = await startSite();
-// With the fonts of the machine: the browser's own fonts have no monospaced one.
+// With the host's fonts: the browser's own fonts include no monospaced one.
 const server = await launchChromium({ withSystemFonts: true });
 try {
   await seedHistory(site.data);
@@ -70,7 +70,7 @@ try {
     await page.goto(path);
     await waitUntilLoaded(page);
     if (chosen !== undefined) await page.locator('.choose').filter({ hasText: chosen }).first().click();
-    // Canvas drawings and rows that are measured one by one appear a moment after the rest.
+    // Canvas drawings and individually measured rows appear shortly after the rest.
     await page.waitForTimeout(1000);
     const file = join(FOLDER, `${name}.png`);
     await page.screenshot({ path: file });

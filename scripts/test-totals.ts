@@ -11,9 +11,7 @@ export interface ReportedModule {
   errors(): readonly unknown[];
 }
 
-/**
- * Counts every test. Files that could not be loaded and errors outside of tests count as failed.
- */
+/** Counts every test. Files that could not be loaded and errors outside tests count as failed. */
 export function countTests(modules: Iterable<ReportedModule>, strayErrors: number): Totals {
   let passed = 0;
   let failed = strayErrors;
@@ -30,7 +28,10 @@ export function countTests(modules: Iterable<ReportedModule>, strayErrors: numbe
   return { passed, failed, skipped };
 }
 
-/** Lists the tests that were not run, for example because this machine has no sandbox: file and title. Empty if there are too many, as with a filter. */
+/**
+ * Lists the tests that were not run, for example because this host has no sandbox: file and title. Empty if there are
+ * too many, as with a filter.
+ */
 export function listSkipped(modules: Iterable<NamedModule>): readonly string[] {
   const names = [...modules].flatMap((module) =>
     [...module.children.allTests('skipped')].map(({ fullName }) => `${module.relativeModuleId}: ${fullName}`),
@@ -45,7 +46,7 @@ interface NamedModule {
   readonly children: { allTests(state: 'skipped'): Iterable<{ readonly fullName: string }> };
 }
 
-/** Lists the tests that failed first and passed when they were repeated: either the test or the tested code has a bug. */
+/** Lists the tests that failed first and passed when repeated: either the test or the tested code has a bug. */
 export function listUnstable(modules: Iterable<RepeatedModule>): readonly string[] {
   return [...modules].flatMap((module) =>
     [...module.children.allTests('passed')]

@@ -1,7 +1,7 @@
 /**
- * The test command: `npm test [-- FILTER… | OPTIONS]`. Runs vitest and ends with the line `N passed, N failed`, also
- * when the runner itself could not start. A test that fails is repeated once, so that one that depends on the load of the
- * machine does not block other work; it is listed at the end.
+ * The test command: `npm test [-- FILTER… | OPTIONS]`. Runs vitest and ends with the line `N passed, N failed`, even
+ * when the runner itself could not start. A failed test is repeated once, so a load-dependent test does not block other
+ * work; it is listed at the end.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const TEST_SETTINGS = ['SLUICE_CHROMIUM'];
 /** Variables that would make tests use the developer's own data, or the repository of a git hook that runs them. */
 const DEVELOPER_SETTINGS = /^(?:SLUICE|GIT|XDG)_/;
 
-// The developer may use Sluice, Git and the agents: tests must not see their settings.
+// The developer might use Sluice, Git and the agents: tests must not see their settings.
 for (const name of Object.keys(process.env)) {
   if (DEVELOPER_SETTINGS.test(name) && !TEST_SETTINGS.includes(name)) Reflect.deleteProperty(process.env, name);
 }
@@ -34,12 +34,12 @@ async function runTests(): Promise<Totals> {
   for (const name of listSkipped(modules)) process.stdout.write(`not run: ${name}\n`);
   for (const name of listUnstable(modules)) process.stdout.write(`unstable, passed when repeated: ${name}\n`);
   await vitest.close();
-  // A set-up that failed or a filter that found nothing is not a test, but it is a failure.
+  // A failed setup or a filter without matches is not a test, but it is a failure.
   const isSilentFailure = totals.failed === 0 && process.exitCode !== undefined && process.exitCode !== 0;
   return isSilentFailure ? { ...totals, failed: 1 } : totals;
 }
 
-/** Adds a slash to the path of a folder: without it `src/json` would also match `src/json-schema`. */
+/** Adds a slash to a folder's path: without it `src/json` would also match `src/json-schema`. */
 function completeFolder(filter: string): string {
   const isFolder = statSync(filter, { throwIfNoEntry: false })?.isDirectory() === true;
   return isFolder && !filter.endsWith('/') ? `${filter}/` : filter;

@@ -1,8 +1,8 @@
 /**
- * Runs the randomized tests for much longer than `npm test` does, and the mutations of the requirements: `npm run torture
- * [-- --damages 10000] [--rounds 10] [--seconds 60] [--only WORDS] [--minutes 60]`. `CampaignLength` explains the numbers;
- * `--only` selects the campaigns whose names contain the words. The soak test runs only with `--only soak`. Prints the results;
- * `docs/reliability.md` has the last figures.
+ * Runs the randomized tests for much longer than `npm test` does, and the requirement mutations: `npm run torture [--
+ * --damages 10000] [--rounds 10] [--seconds 60] [--only WORDS] [--minutes 60]`. `CampaignLength` explains the numbers;
+ * `--only` selects the campaigns whose names contain the words. The soak test runs only with `--only soak`. Prints the
+ * results; `docs/reliability.md` has the latest numbers.
  */
 import { exitWithUsageError, readArguments } from './read-arguments.js';
 import { PROJECT, runTool } from './run-tool.js';
@@ -63,7 +63,7 @@ async function runCampaign({ project, files, rounds, settings }: Campaign) {
   let passed = 0;
   let failed = 0;
   for (let round = 0; round < rounds; round++) {
-    // Failed tests are not repeated: the bugs that a campaign looks for may occur once in a thousand times.
+    // Failed tests are not repeated: the bugs that a campaign looks for can occur once in a thousand runs.
     const args = ['scripts/test.ts', '--retry=0', '--project', project, ...files];
     const { stdout, stderr } = await runTool('tsx', args, PROJECT);
     const [, good, bad] = /(\d+) passed, (\d+) failed[^\n]*\n*$/.exec(stdout) ?? [];

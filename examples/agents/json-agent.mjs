@@ -25,7 +25,7 @@ writeResult({
   Tests: { Command: `node ${program}`, Result: isRight ? 'pass' : 'fail', Evidence: `it printed: ${printed}` },
 });
 
-/** Commits the file; undefined if there is no git, or if this folder is not the root of a repository. */
+/** Commits the file; undefined if git is missing or this folder is not the root of a repository. */
 function commit() {
   if (!existsSync('.git')) return undefined;
   const identity = ['-c', 'user.name=json-agent', '-c', 'user.email=json-agent@example.org'];
@@ -42,7 +42,7 @@ function git(...args) {
   return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 }
 
-/** Writes the result under another name and renames it, so that no reader gets an incomplete file. */
+/** Writes the result under another name and renames it, so no reader gets an incomplete file. */
 function writeResult(result) {
   const file = join(process.env.SLUICE_RUN_DIR, 'work_result.json');
   writeFileSync(`${file}.new`, `${JSON.stringify(result, null, 2)}\n`);

@@ -1,6 +1,6 @@
 /**
  * Submits an order to each of the three agents in this folder: one reports in JSON, one in text, one only prints. Their
- * results are read and decided, and comments are delivered; a result that cannot be trusted waits for a person.
+ * results are read and decided, and comments are delivered; a result that cannot be trusted waits for a human decision.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * An agent that writes no result file and only prints. Whatever it claims, a person decides.
+ * An agent that writes no result file and only prints. Whatever it claims, a human decides.
  *
  *   wrappers: { 'print-only-agent': { type: 'script', command: ['node', 'print-only-agent.mjs'], inject: 'env' } }
  */

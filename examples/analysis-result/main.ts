@@ -31,7 +31,7 @@ for (const [name, answer] of Object.entries(ANSWERS)) {
   }
 }
 
-// A truncated answer may be accepted: its unfinished last issue is dropped, and nothing is filled in.
+// A truncated answer can be accepted: its unfinished last issue is dropped, and nothing is filled in.
 const partial = parse(ANSWERS.truncated, AnalysisResult, { profile: 'tagged', allowPartial: true });
 console.log(`truncated, partial values allowed: ${partial.ok ? 'success' : partial.status}`);
 const complete = parse(`<json>{"issues": [${ISSUE}`, AnalysisResult, { profile: 'tagged', allowPartial: true });

@@ -1,5 +1,5 @@
 /**
- * A small platform: starts the server, runs a program on it, follows the run over HTTP, disconnects in the middle,
+ * A small platform: starts the server, runs a command on it, follows the run over HTTP, disconnects in the middle,
  * resumes at the same position, and reads the raw bytes of an event.
  */
 import { spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ import { createClient } from 'sluice/client';
 const SLUICE = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-example-'));
-// Over HTTP only programs that the configuration lists may be started, in folders under its roots.
+// Over HTTP only commands listed in the configuration may be started, in folders under its roots.
 await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ commands: ['sh'], roots: [folder] }));
 const serve = ['serve', '--port', '0', '--no-demo', '--config', 'sluice.config.json', '--data', 'data'];
 const server = spawn(process.execPath, [SLUICE, ...serve], { cwd: folder });

@@ -1,6 +1,6 @@
 /**
  * Nine agents in three contexts share one parser. An agent is a schema and, if its model needs it, a normalizer; a
- * context has its own error, so that callers do not depend on the parser.
+ * context has its own error, so callers do not depend on the parser.
  */
 import { readBearCase } from './debate/bear-advocate.js';
 import { readBullCase } from './debate/bull-advocate.js';

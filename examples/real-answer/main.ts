@@ -1,6 +1,6 @@
 /**
- * Parses the output of two real coding agents, and a badly broken answer: prints where the value was found, the repairs,
- * and the result. Run it with `npm run demo`.
+ * Parses the output of two real coding agents and a badly broken answer, and prints where the value was found, the
+ * repairs, and the result. Run it with `npm run demo`.
  */
 import { readFileSync } from 'node:fs';
 import { parse, type ParseResult } from 'sluice/json';

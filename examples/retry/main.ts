@@ -1,4 +1,4 @@
-/** The first answer of a model is wrong: the error is added to the prompt, and the second answer passes. */
+/** The model's first answer is wrong: the error is added to the prompt, and the second answer passes. */
 import { generateAndParse } from 'sluice/json';
 import { z } from 'zod';
 

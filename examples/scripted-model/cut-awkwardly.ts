@@ -1,12 +1,12 @@
 /**
- * Cuts a text as a model's tokens may: into at most three characters, after every backslash, and between the halves of a
- * surrogate pair. So every escape is split.
+ * Splits text the way a model's tokens can: into at most three characters, after every backslash, and between the
+ * halves of a surrogate pair. So every escape is split.
  */
 export function cutText(text: string): readonly string[] {
   return text.match(/[^\\\ud800-\udbff]{0,2}[\\\ud800-\udbff]|[^\\\ud800-\udbff]{1,3}/g) ?? [];
 }
 
-/** Cuts bytes as a network may: into at most 64, and inside every character of more than one byte. */
+/** Splits bytes the way a network can: into at most 64, and inside every multi-byte character. */
 export function* cutBytes(bytes: Uint8Array): Generator<Uint8Array> {
   let start = 0;
   for (let end = 1; end <= bytes.length; end++) {

@@ -18,7 +18,7 @@ const WIRES: Readonly<Record<string, Wire>> = {
 
 const Call = z.object({ model: z.string(), stream: z.literal(true) });
 
-/** The maximum length of a call, in bytes. */
+/** The maximum request size, in bytes. */
 const MAX_CALL_LENGTH = 64 * 1024;
 /** How long a model waits for the client to disconnect; one that stays connected gets the rest. */
 const DISCONNECT_TIMEOUT_MS = 20_000;
@@ -27,7 +27,7 @@ const DISCONNECT_TIMEOUT_MS = 20_000;
 export interface CallReport {
   readonly model: string;
   readonly sent: number;
-  /** The number of pieces of the complete answer. */
+  /** The number of chunks in the complete answer. */
   readonly pieces: number;
   readonly ending: 'answered' | 'provider failed' | 'client disconnected';
 }
@@ -40,8 +40,8 @@ export interface ScriptedModel {
 }
 
 /**
- * Starts a model on loopback that sends its scripts, in OpenAI's and in Anthropic's protocol. The `model` of a
- * call selects the script. Answers are cut in the worst positions, both as text and as bytes.
+ * Starts a model on loopback that sends its scripts, in OpenAI's and in Anthropic's protocol. The `model` of a call
+ * selects the script. Answers are split at the worst positions, both as text and as bytes.
  */
 export async function startScriptedModel(scripts: Readonly<Record<string, Script>>): Promise<ScriptedModel> {
   const reports: Promise<CallReport>[] = [];
@@ -63,7 +63,7 @@ export async function startScriptedModel(scripts: Readonly<Record<string, Script
         return await Promise.all(reports);
       } finally {
         server.close();
-        // A client may have opened a connection for its next call, and would keep it for seconds.
+        // A client might have opened a connection for its next call, and would keep it for seconds.
         server.closeAllConnections();
       }
     },
@@ -93,7 +93,7 @@ async function handleCall(
   }
 }
 
-/** Counts the pieces that a model sends. */
+/** Counts the chunks that a model sends. */
 class RecordedCall {
   private readonly model: string;
   private readonly pieces: number;
@@ -146,7 +146,7 @@ async function* toBytes(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<
     const line = typeof data === 'string' ? data : JSON.stringify(data);
     for (const slice of cutBytes(encoder.encode(`${name}data: ${line}\n\n`))) {
       yield slice;
-      // A slice written in a separate turn is a separate packet.
+      // A slice written in a separate event loop turn is a separate packet.
       await setImmediate();
     }
   }

@@ -1,7 +1,7 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 
 /**
- * Yields the text of an AI SDK call in pieces, for `streamJson` or `createJsonStream`, without reasoning and tool calls.
+ * Yields the text of an AI SDK call in chunks, for `streamJson` or `createJsonStream`, without reasoning and tool calls.
  * Abandoning `fullStream` does not end the request, so the call is started here, with a signal that ends it. A failure
  * is thrown, which `textStream` would hide; pass `onError` to `streamText` to keep it from being printed.
  *

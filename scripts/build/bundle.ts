@@ -17,8 +17,8 @@ const keepAjvSeparate: Plugin = {
 };
 
 /**
- * Bundles the parser into one file, with short names for its internal properties. Its modules stay in the order of their imports,
- * in which they compress best; bundling them with other floors would change the order.
+ * Bundles the parser into one file, with short names for its internal properties. Its modules stay in import order,
+ * which compresses best; bundling them with other floors would change the order.
  */
 export async function bundleParser(dist: string): Promise<void> {
   const file = join(dist, 'json/index.js');
@@ -38,7 +38,7 @@ export async function bundleParser(dist: string): Promise<void> {
   });
 }
 
-/** Bundles files of `dist` as ES modules; code that several of them need is in shared files. */
+/** Bundles `dist` files as ES modules; shared code goes into separate files. */
 export async function bundleModules(dist: string, files: readonly string[], outdir: string): Promise<void> {
   await build({
     entryPoints: [...files],
@@ -57,7 +57,7 @@ export async function bundleModules(dist: string, files: readonly string[], outd
   });
 }
 
-/** Bundles the packages that a file re-exports into the file itself, so that users need not install them. */
+/** Bundles the packages that a file re-exports into the file itself, so users need not install them. */
 export async function bundlePackages(file: string, external: readonly string[]): Promise<void> {
   await build({
     entryPoints: [file],
@@ -79,7 +79,7 @@ export async function bundlePackages(file: string, external: readonly string[]):
 const MODULE_URL =
   "const moduleUrl = typeof __filename === 'string' ? require('url').pathToFileURL(__filename).href : '';";
 
-/** Bundles files of `dist` as CommonJS. Each is a separate module and requires the others, so that no code exists twice. */
+/** Bundles `dist` files as CommonJS. Each is a separate module and requires the others, so no code is duplicated. */
 export async function bundleCommonJs(dist: string, files: readonly string[], outdir: string): Promise<void> {
   const kept = new Set(files);
   for (const file of files) {

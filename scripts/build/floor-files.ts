@@ -17,7 +17,7 @@ export const ENTRIES = [
   'react',
 ] as const;
 
-/** Lists the index files of the floors, and the file that imports Ajv, which stays separate. */
+/** Lists the floors' index files, and the file that imports Ajv, which stays separate. */
 export function listEntryFiles(dist: string): string[] {
   const floors = FLOORS.filter((floor) => floor !== 'adapters').map((floor) => join(dist, floor, 'index.js'));
   const adapters = readdirSync(join(dist, 'adapters')).filter((name) => name.endsWith('.js'));
@@ -36,7 +36,7 @@ function listFiles(folder: string): string[] {
   });
 }
 
-/** Copies the declarations of floors and entries to another root. */
+/** Copies the type declarations of floors and entries to another root. */
 export function copyDeclarations(
   dist: string,
   floors: readonly string[],

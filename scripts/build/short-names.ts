@@ -1,10 +1,10 @@
 import type { BuildOptions } from 'esbuild';
 
 /**
- * Internal properties of `src/json`, one line for each kind of object, the most used first. The build shortens them to one letter,
- * which makes `sluice/json` smaller; a user's bundler cannot do this, because it does not know which properties are internal.
- * Objects of different kinds use the same letters. `test/short-names.test.ts` checks that no name is public or a property of
- * JavaScript, and that two properties of one object never get the same letter.
+ * Internal properties of `src/json`, one line per kind of object, most used first. The build shortens them to one
+ * letter, which makes `sluice/json` smaller; a user's bundler cannot do this, because it cannot distinguish internal
+ * properties. Objects of different kinds use the same letters. `test/short-names.test.ts` checks that no name is public
+ * or a property of JavaScript, and that two properties of one object never get the same letter.
  */
 const NAMES_BY_KIND = `
   cursor token policy structure measureBare readBareText readBare endCutString startToken createStructure
@@ -45,7 +45,7 @@ export const SHORT_NAMES = {
   mangleCache: assignLetters(),
 } satisfies BuildOptions;
 
-/** Gives each name the first letter that no other name of its kinds has. */
+/** Assigns each name the first letter not used by another name of the same kind. */
 function assignLetters(): Record<string, string> {
   const letters: Record<string, string> = {};
   for (const name of INTERNAL_NAMES) {

@@ -4,7 +4,7 @@ import { PROJECT } from '../run-tool.js';
 import { bundleCommonJs, bundleModules } from './bundle.js';
 import { copyDeclarations } from './floor-files.js';
 
-/** The entries of the small package and the files they are made from. */
+/** The small package's entries and their source files. */
 const ENTRIES = {
   '.': 'json',
   './json-schema': 'json-schema-eval-free',
@@ -12,7 +12,7 @@ const ENTRIES = {
   './tool-calls': 'tool-calls',
 };
 const FLOORS = ['base', 'json', 'json-schema', 'events', 'adapters'];
-/** The fields that a manifest of the small package copies. */
+/** The manifest fields that the small package copies. */
 interface Manifest {
   readonly version: string;
   readonly license: string;

@@ -1,4 +1,4 @@
-/** One public test case of another project: a text, and the value or error that the project expects. */
+/** One public test case of another project: an input, and the value or error that the project expects. */
 export interface ConformanceCase {
   readonly id: string;
   readonly kind: CaseKind;

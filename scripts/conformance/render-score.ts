@@ -1,9 +1,9 @@
 import type { Miss, Score } from './run-cases.js';
 
-/** The maximum number of characters of an input or a value that are shown. */
+/** The maximum number of characters shown of an input or a value. */
 const MAX_SHOWN = 100;
 
-/** Renders the score of a set for people: one line, then one block per miss. */
+/** Renders a set's score for humans: one line, then one block per miss. */
 export function renderScore(name: string, score: Score): string {
   const right = score.cases - score.misses.length;
   const percent = score.cases === 0 ? '-' : `${((100 * right) / score.cases).toFixed(1)}%`;

@@ -55,7 +55,7 @@ function getValue({ kind, input, schema = true }: ConformanceCase): unknown {
   }
 }
 
-/** Reads the snapshot of a stream for a text; if there is none yet, the partial value at its end. */
+/** Returns the stream's snapshot for an input; if it has none yet, the partial value at its end. */
 function readPartial(text: string): unknown {
   const { value } = createJsonStream(undefined, { partial: { numbers: true, literals: true } }).push(text);
   return value ?? parseOrThrow(text, undefined, { allowPartial: true });

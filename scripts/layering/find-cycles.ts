@@ -1,8 +1,8 @@
 import type { ImportGraph } from './import-graph.js';
 
 /**
- * Finds import cycles, each as the list of its files along the shortest path. Type imports count
- * too: they have no effect at run time, but neither file can be read or moved without the other.
+ * Finds import cycles, each as the list of its files along the shortest path. Type imports count too: they have no
+ * effect at run time, but neither file can be understood or moved without the other.
  */
 export function findCycles({ files, edges }: ImportGraph): string[][] {
   const imports = new Map<string, string[]>(files.map((file) => [file, []]));

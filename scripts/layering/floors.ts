@@ -1,17 +1,17 @@
 /** The allowed imports of one folder of `src/`, or of `web/`, from other folders, which are imported only through their `index.ts`. */
 export interface Floor {
   readonly imports: readonly string[];
-  /** Floors of which only types may be imported. */
+  /** Floors from which only types may be imported. */
   readonly types?: readonly string[];
   /** Packages it may import; `'any'` at the edges. */
   readonly packages: readonly string[] | 'any';
-  /** Must load in a browser: no module of Node.js. */
+  /** Must load in a browser: no Node.js modules. */
   readonly browserSafe?: boolean;
-  /** Its files need different packages, which an index would load together: each file is imported separately. */
+  /** Its files need different packages, which an index would load together, so each file is imported separately. */
   readonly hasNoIndex?: boolean;
 }
 
-/** The floor that every other may import: errors, ids, the logger, schema types. */
+/** The floor that every other floor may import: errors, ids, the logger, schema types. */
 export const GROUND = 'base';
 
 const CORE = [
@@ -32,7 +32,7 @@ const CORE = [
   'tracing',
 ];
 
-/** All floors, the lowest first; `docs/architecture.md` has a diagram. */
+/** All floors, lowest first; `docs/architecture.md` has a diagram. */
 export const FLOORS: Readonly<Record<string, Floor>> = {
   base: { imports: [], packages: [], browserSafe: true },
   files: { imports: [GROUND], packages: [] },
@@ -59,7 +59,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     imports: [GROUND, 'files', 'archive', 'records', 'run-folder', 'runs', 'orders', 'store'],
     packages: 'any',
   },
-  // Runs as documents for people: HTML and Markdown.
+  // Runs as human-readable documents: HTML and Markdown.
   report: { imports: [GROUND, 'files', 'events', 'records', 'run-folder'], packages: [] },
   // Recorded runs as test cases.
   suite: {
@@ -67,7 +67,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     types: ['json'],
     packages: [],
   },
-  // Spans of runs and orders; implements a port of runs.
+  // Spans for runs and orders; implements a port of `runs`.
   tracing: {
     imports: [GROUND, 'files'],
     types: ['events', 'records', 'runs'],

@@ -19,7 +19,7 @@ export interface ImportGraph {
   readonly edges: readonly ImportEdge[];
 }
 
-/** The folders with source files; one that is missing is skipped. */
+/** The folders with source files; missing ones are skipped. */
 const FOLDERS = ['src', 'web'];
 
 /** Reads the imports of every TypeScript file, except tests, under `<root>/src` and `<root>/web`. */
@@ -58,7 +58,10 @@ function resolve(root: string, from: string, specifier: string): Pick<ImportEdge
   return file === undefined ? { to: specifier, kind: 'unresolved' } : { to: file, kind: 'file' };
 }
 
-/** Reads the imports of a file, and whether each imports only types: also by `export … from`, `import(…)` and `import('…').Type`. */
+/**
+ * Reads a file's imports, including `export … from`, `import(…)` and `import('…').Type`, and whether each imports only
+ * types.
+ */
 async function readImports(file: string): Promise<ReadonlyMap<string, boolean>> {
   const imports = new Map<string, boolean>();
   const add = (specifier: unknown, typeOnly: boolean): void => {

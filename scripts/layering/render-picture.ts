@@ -10,8 +10,7 @@ const BEGIN = '<!-- picture of the imports, made by npm run picture -- --write -
 const END = '<!-- end of the picture -->';
 
 /**
- * Draws which floor imports which, as Mermaid: a line for code, dots for types only. An arrow that others
- * imply (a imports b, b imports c, so a may import c) is left out; with all of them the picture would be unreadable.
+ * Draws which floor imports which, as Mermaid: a line for code, dots for types only. An arrow that others imply (a imports b, b imports c, so a may import c) is omitted; with all of them the picture would be unreadable.
  *
  * @example
  * renderPicture(graph) // 'flowchart TD\n  events --> json\n…'
@@ -20,7 +19,7 @@ export function renderPicture({ edges }: ImportGraph): string {
   const arrows = new Map<string, Map<string, Strength>>();
   for (const { from, to, kind, typeOnly } of edges) {
     const [upper, lower] = [getFloor(from), getFloor(to)];
-    // Imports that every floor has are left out.
+    // Imports that every floor has are omitted.
     if (kind !== 'file' || lower === GROUND || upper === 'entries' || upper === lower) continue;
     const targets = arrows.get(upper) ?? new Map<string, Strength>();
     if (!typeOnly || !targets.has(lower)) targets.set(lower, typeOnly ? 'types' : 'code');
@@ -48,7 +47,7 @@ export function replacePicture(page: string, picture: string): string {
   return `${before}${BEGIN}\n\n\`\`\`mermaid\n${picture}\n\`\`\`\n\n${END}${after}`;
 }
 
-/** Checks whether a path of arrows leads from one floor to another; for code, arrows of types do not count. */
+/** Checks whether a path of arrows leads from one floor to another; for code, type arrows do not count. */
 function isReachable(
   arrows: ReadonlyMap<string, ReadonlyMap<string, Strength>>,
   from: string,

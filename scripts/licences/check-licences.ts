@@ -1,13 +1,13 @@
 import type { LockedPackage } from './read-lock.js';
 
-/** Licences of shipped packages: those that require no more than a notice. */
+/** Licences allowed for shipped packages: they require no more than a notice. */
 const SHIPPED = ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT'];
-/** Licences of development packages: also those that bind only redistributors of the package itself. */
+/** Licences allowed for development packages: also licences that bind only redistributors of the package itself. */
 const DEVELOPMENT = [...SHIPPED, 'MPL-2.0', 'Unlicense', 'CC-BY-4.0', 'Python-2.0', 'PSF-2.0'];
 
 /**
- * Packages for tests (of `s3rver`) whose licence is not in the field that npm reads, but in their readme or in an older field:
- * MIT, looked up for exactly these versions.
+ * Test packages (of `s3rver`) whose licence is not in the field npm reads, but in their readme or in an older field:
+ * MIT, verified for exactly these versions.
  */
 const READ_BY_HAND: ReadonlySet<string> = new Set([
   'busboy@0.3.1',

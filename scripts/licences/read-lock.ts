@@ -17,7 +17,7 @@ export interface LockedPackage {
   readonly path: string;
   readonly name: string;
   readonly version: string;
-  /** An SPDX expression; empty if the package declares none. */
+  /** An SPDX expression; empty if undeclared. */
   readonly licence: string;
   /** Whether users get it: as a dependency, or inside the console. */
   readonly isShipped: boolean;
@@ -26,8 +26,8 @@ export interface LockedPackage {
 const FOLDER = 'node_modules/';
 
 /**
- * Lists the packages of a lock file. `bundled` names those whose code is built into the console: they are development
- * dependencies, but shipped, together with their own dependencies.
+ * Lists the packages in a lock file. `bundled` names packages whose code is built into the console: they are
+ * development dependencies, but shipped, together with their own dependencies.
  */
 export function readLock(text: string, bundled: readonly string[]): LockedPackage[] {
   const { packages } = Lock.parse(JSON.parse(text));

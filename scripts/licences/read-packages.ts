@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { findBundledPackages } from './bundled-packages.js';
 import { readLock, type LockedPackage } from './read-lock.js';
 
-/** Lists the packages of a project's lock file; those that are bundled into the console or the MCP server are marked as shipped. */
+/**
+ * Lists the packages in a project's lock file; packages bundled into the console or the MCP server are marked as
+ * shipped.
+ */
 export async function readPackages(project: string): Promise<LockedPackage[]> {
   const folders = ['web', 'src/mcp'].map(async (folder) => findBundledPackages(join(project, folder)));
   const bundled = (await Promise.all(folders)).flat();

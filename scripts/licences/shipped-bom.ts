@@ -7,8 +7,8 @@ const Bom = z.looseObject({
 });
 
 /**
- * Reduces npm's bill of materials of all installed packages to the shipped ones. npm itself can only leave out all development
- * dependencies, including those that are built into the console.
+ * Reduces npm's bill of materials of all installed packages to the shipped ones. npm itself can only omit all
+ * development dependencies, including those built into the console.
  */
 export function keepShipped(bill: unknown, shipped: ReadonlySet<string>, name: string): z.infer<typeof Bom> {
   const bom = Bom.parse(bill);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 
-/** A set of pages, and the files and folders that they may link to. */
+/** A set of pages, and the files and folders they may link to. */
 export interface LinkedPages {
   /** The folder of the pages. */
   readonly root: string;
@@ -12,7 +12,7 @@ export interface LinkedPages {
 }
 
 /**
- * Lists every relative link of the pages whose target or anchor does not exist.
+ * Lists every relative link whose target or anchor does not exist.
  *
  * @example
  * findDeadLinks({ root, pages: ['README.md'], find }) // ['README.md → docs/gone.md']
@@ -39,7 +39,7 @@ export function findInPackage(files: readonly string[]): LinkedPages['find'] {
     names.has(path) ? 'file' : files.some((file) => file.startsWith(`${path}/`)) ? 'folder' : undefined;
 }
 
-/** Removes the code of a page, in which brackets are not links. */
+/** Removes a page's code, where brackets are not links. */
 const removeCode = (page: string) => page.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '');
 
 /** Lists the anchors of a page: ids, and headings as forges name them; a repeated heading gets a number. */

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { SHORT_NAMES } from '../build/short-names.js';
 
-/** The entry that consists of `src/base` and `src/json` only: in others the same names may be public. */
+/** The entry that consists of `src/base` and `src/json` only: in other entries the same names can be public. */
 const JSON_ENTRY = 'src/entries/json.ts';
 
 interface SizeOptions {

@@ -6,7 +6,7 @@ import { PROJECT, run, type ToolRun } from '../run-tool.js';
 const TOOLS = join(PROJECT, 'test/package-matrix/node_modules');
 const ARM = process.arch === 'arm64';
 
-/** One way to use the package: its name, and commands that must succeed, of which the last prints `EXPECTED`. */
+/** One way to use the package: its name, and commands that must succeed; the last one prints `EXPECTED`. */
 interface Trial {
   readonly name: string;
   readonly commands: readonly (readonly [program: string, ...args: string[]])[];
@@ -17,7 +17,7 @@ interface Trial {
 /** The outcome of the trials. */
 export interface MatrixReport {
   readonly passed: readonly string[];
-  /** Tools that are not published for this machine. */
+  /** Tools that are not published for this platform. */
   readonly notRun: readonly string[];
   readonly problems: readonly string[];
 }
@@ -119,12 +119,12 @@ function writePrograms(project: string, entries: (typeof PACKAGES)[keyof typeof 
   for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
 }
 
-/** Returns the path of a tool of the matrix. */
+/** Returns the path of a matrix tool. */
 function getToolPath(path: string): string {
   return join(TOOLS, path);
 }
 
-/** Returns the path of a tool of the project itself. */
+/** Returns the path of one of the project's own tools. */
 function getProjectToolPath(name: string): string {
   return join(PROJECT, 'node_modules/.bin', name);
 }

@@ -25,7 +25,7 @@ export function measureDependencies(project: string): number {
     .reduce((sum, [path]) => sum + measureFolder(join(project, path)), 0);
 }
 
-/** Measures an unpacked package, in bytes. It has to be built. */
+/** Measures an unpacked package, in bytes. It must be built first. */
 export async function measureUnpacked(folder: string): Promise<number> {
   const { exitCode, stdout, stderr } = await run('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], folder);
   if (exitCode !== 0) throw new Error(`npm pack failed: ${stderr}${stdout}`);
@@ -45,8 +45,8 @@ function measureFolder(path: string): number {
 const STARTS = 7;
 
 /**
- * Measures the import of each module as a multiple of starting Node.js, in processor time, which other work on the
- * machine hardly affects.
+ * Measures the import of each module as a multiple of starting Node.js, in processor time, which other load hardly
+ * affects.
  */
 export async function measureImports(files: readonly string[]): Promise<readonly number[]> {
   const scripts = ['', ...files.map((file) => `await import(${JSON.stringify(pathToFileURL(file).href)});`)];

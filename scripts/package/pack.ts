@@ -15,7 +15,7 @@ export interface Tarball {
 export async function pack(folder: string, destination: string): Promise<Tarball> {
   const packed = await run('npm', ['pack', '--silent', '--json', '--pack-destination', destination], folder);
   if (packed.exitCode !== 0) throw new Error(`npm pack failed: ${packed.stderr}${packed.stdout}`);
-  // A build script may print something before the report.
+  // A build script can print something before the report.
   const report = PackReport.parse(JSON.parse(packed.stdout.slice(packed.stdout.indexOf('[\n'))));
   const [first] = report;
   if (first === undefined) throw new Error('npm pack made no tarball');

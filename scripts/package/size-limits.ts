@@ -15,9 +15,9 @@ export interface EntryLimit {
 }
 
 /**
- * Every entry of the package has a limit: a test compares the list with `exports` of package.json. Limits of `sluice/json` are the
- * current sizes (docs/decisions/2026-11-15-size-of-json.md); the others are a tenth above the measured sizes. Limits of imports
- * are about twice the time measured on an idle machine, because it varies.
+ * Every entry of the package has a limit: a test compares the list with `exports` of package.json. Limits of
+ * `sluice/json` are the current sizes (docs/decisions/2026-11-15-size-of-json.md); the others are a tenth above the
+ * measured sizes. Import limits are about twice the time measured on an idle host, because it varies.
  */
 export const ENTRY_LIMITS: readonly EntryLimit[] = [
   { entry: 'json', bytes: 24_300, goal: 20_000, isForPages: true, import: 0.7 },
@@ -38,7 +38,7 @@ export const ENTRY_LIMITS: readonly EntryLimit[] = [
 ];
 
 /**
- * Bytes on disk after `npm install`, dependencies included. Half of `sluice` is SQLite for every platform, so that the
- * embedded default works immediately; the parser alone is the package `sluice-json`.
+ * Bytes on disk after `npm install`, dependencies included. Half of `sluice` is SQLite for every platform, so the
+ * embedded default works out of the box; the parser alone is the package `sluice-json`.
  */
 export const INSTALL_LIMITS = { sluice: 61_000_000, 'sluice-json': 2_500_000 } as const;

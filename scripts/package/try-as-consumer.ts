@@ -19,8 +19,8 @@ const TSCONFIG = {
 };
 
 /**
- * Installs a packed package in a new project in `folder`, compiles a program there and runs it. Returns the
- * first step that failed, or the run of the program.
+ * Installs a packed package in a new project in `folder`, compiles a program there and runs it. Returns the first
+ * failed step, or the program's run.
  */
 export async function tryAsConsumer(tarball: string, program: string, folder: string): Promise<ToolRun> {
   await mkdir(folder, { recursive: true });

@@ -1,7 +1,7 @@
 /** A line of a terminal, and when it was printed. */
 export interface TerminalLine {
   readonly text: string;
-  /** Milliseconds since the session began. */
+  /** Milliseconds since the session started. */
   readonly at: number;
 }
 
@@ -10,11 +10,11 @@ const WIDTH = 8.4;
 const HEIGHT = 19;
 const MARGIN = 18;
 const HEADER = 34;
-/** Longer pauses are shortened to this, so that viewers need not wait for the agent. */
+/** Longer pauses are shortened to this, so viewers need not wait for the agent. */
 const MAX_PAUSE_MS = 700;
 
 /**
- * Draws a recorded terminal session as SVG. Its lines appear one after the other, without repetition; with reduced motion they
+ * Draws a recorded terminal session as SVG. Its lines appear one after another, without looping; with reduced motion they
  * appear together.
  *
  * @example

@@ -1,12 +1,12 @@
-/** Bytes in which texts were replaced, with a function that converts old offsets. */
+/** Bytes with replaced strings, and a function that converts old offsets. */
 export interface Scrubbed {
   readonly bytes: Buffer;
-  /** Converts an old offset to the new one; an offset inside a replaced text becomes the end of the new text. */
+  /** Converts an old offset to the new one; an offset inside a replaced string becomes the end of the replacement. */
   readonly moveOffset: (offset: number) => number;
 }
 
 interface Replacement {
-  /** The range of the old text. */
+  /** The range of the old string. */
   readonly from: number;
   readonly to: number;
   /** How far everything after it has moved. */
@@ -14,13 +14,13 @@ interface Replacement {
 }
 
 /**
- * Replaces all occurrences of the texts; if two texts match at the same offset, the one listed first.
+ * Replaces all occurrences of the strings; if two match at the same offset, the first listed wins.
  *
  * @example
  * scrub(Buffer.from('in /tmp/x/work'), [['/tmp/x/work', '/workspace']]).bytes // 'in /workspace'
  */
 export function scrub(bytes: Buffer, pairs: readonly (readonly [string, string])[]): Scrubbed {
-  // One character per byte, so that offsets are those of the bytes.
+  // One character per byte, so string offsets equal byte offsets.
   const text = bytes.toString('latin1');
   const words = pairs.map(([from, to]) => [toLatin1(from), toLatin1(to)] as const);
   const pattern = new RegExp(words.map(([from]) => escape(from)).join('|'), 'g');

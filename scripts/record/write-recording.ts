@@ -4,13 +4,15 @@ import { AUDIT_FOLDER, getAttemptFileName } from '../../src/run-folder/index.js'
 import { parseTimingLine } from '../../src/run-folder/attempt/attempt-chunks.js';
 import { scrub, type Scrubbed } from './scrub.js';
 
-/** The metadata of a recording, in addition to its run folder. */
+/** A recording's metadata, besides its run folder. */
 export interface RecordingLabel {
   readonly scenario: string;
   readonly format: string;
 }
 
-/** Copies the attempts of a run folder into a folder of recordings, and replaces the first text of each pair with the second. */
+/**
+ * Copies a run folder's attempts into a recordings folder, and replaces the first string of each pair with the second.
+ */
 export function writeRecording(
   runDir: string,
   folder: string,

@@ -34,7 +34,7 @@ export function checkRelease(state: ReleaseState): string[] {
   ];
 }
 
-/** Finds the section of a version in the change log; undefined if there is none. */
+/** Finds a version's section in the change log. */
 export function findNotes(changelog: string, version: string): string | undefined {
   const section = changelog.split(/^## /m).find((text) => /^\[?([\w.-]+)/.exec(text)?.[1] === version);
   return section?.slice(section.indexOf('\n')).trim();

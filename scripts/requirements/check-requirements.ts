@@ -24,7 +24,7 @@ export function checkRequirements(requirements: readonly Requirement[], tests: r
   ];
 }
 
-/** Checks that the numbers of each document start at 1 and have no gaps, so that a lost row is noticed. */
+/** Checks that each document's numbers start at 1 and have no gaps, so a lost row is noticed. */
 function checkNumbers(requirements: readonly Requirement[]): string[] {
   const last = new Map<string, number>();
   return requirements.flatMap(({ number }) => {

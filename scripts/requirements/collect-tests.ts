@@ -7,7 +7,7 @@ import type { FoundTest } from './check-requirements.js';
  */
 export async function collectTests(files: readonly string[]): Promise<FoundTest[]> {
   const vitest = await createVitest('test', { watch: false });
-  // Nothing is run, so nothing has to be built or started first.
+  // Nothing runs, so nothing needs to be built or started first.
   for (const { config } of vitest.projects) config.globalSetup = [];
   try {
     const { testModules } = await vitest.collect([...files]);

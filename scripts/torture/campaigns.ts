@@ -42,7 +42,7 @@ const RUN_KILLS = 50;
 const ATTACK_SECONDS = 600;
 const GIT_CONFIGURATIONS = 100;
 
-/** All campaigns, in the order in which they are run. */
+/** All campaigns, in execution order. */
 export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLength): readonly Campaign[] {
   const engines = ENGINE_NAMES.length;
   const damagesPerEngine = Math.ceil(damages / engines);

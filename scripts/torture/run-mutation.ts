@@ -14,7 +14,7 @@ export interface Mutation {
   readonly replace: string;
 }
 
-/** Lists mutations of one file: clause, text to search for, replacement. */
+/** Lists mutations of one file: clause, search string, replacement. */
 export function inFile(
   file: string,
   ...changes: readonly (readonly [clause: string, search: string, replace: string])[]
@@ -22,7 +22,7 @@ export function inFile(
   return changes.map(([clause, search, replace]) => ({ clause, file, search, replace }));
 }
 
-/** A copy of the sources and tests in which files can be broken. */
+/** A copy of the sources and tests where files can be broken. */
 export interface Sandbox {
   readonly folder: string;
   readonly remove: () => Promise<void>;
@@ -68,7 +68,7 @@ export async function runMutation({ folder }: Sandbox, mutation: Mutation, row: 
   }
 }
 
-/** Breaks the clause in a text; undefined unless the search text occurs exactly once. */
+/** Breaks the clause in the source; undefined unless the search string occurs exactly once. */
 export function mutate(text: string, { search, replace }: Mutation): string | undefined {
   const parts = text.split(search);
   return parts.length === 2 ? parts.join(replace) : undefined;

@@ -1,6 +1,6 @@
 import { ParseError, parseOrThrow, type Normalizer, type StandardSchema } from 'sluice/json';
 
-/** An answer of a debate agent was rejected. Each group of agents has its own error class; the reasons are in `cause`. */
+/** A debate agent's answer was rejected. Each group of agents has its own error class; the reasons are in `cause`. */
 export class DebateOutputError extends Error {
   override readonly name = 'DebateOutputError';
   override readonly cause: ParseError;

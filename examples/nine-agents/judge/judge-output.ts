@@ -1,6 +1,6 @@
 import { ParseError, parseOrThrow, type Normalizer, type StandardSchema } from 'sluice/json';
 
-/** An answer of a judge agent was rejected. Each group of agents has its own error class; the reasons are in `cause`. */
+/** A judge agent's answer was rejected. Each group of agents has its own error class; the reasons are in `cause`. */
 export class JudgeOutputError extends Error {
   override readonly name = 'JudgeOutputError';
   override readonly cause: ParseError;

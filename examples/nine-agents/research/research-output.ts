@@ -1,6 +1,6 @@
 import { ParseError, parseOrThrow, type Normalizer, type StandardSchema } from 'sluice/json';
 
-/** An answer of a research agent was rejected. Each group of agents has its own error class; the reasons are in `cause`. */
+/** A research agent's answer was rejected. Each group of agents has its own error class; the reasons are in `cause`. */
 export class ResearchOutputError extends Error {
   override readonly name = 'ResearchOutputError';
   override readonly cause: ParseError;
