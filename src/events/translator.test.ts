@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   expectCovered,
-  expectOrderly,
+  expectInOrder,
   expectValid,
   selectFcmp,
   selectRasp,
@@ -173,7 +173,7 @@ describe('a translator', () => {
       reply: 'the blue one',
       stdout: [codex.thread(), codex.message(DONE)],
     });
-    expectOrderly(second.emitted, fcmpSeq);
+    expectInOrder(second.emitted, fcmpSeq);
     expect(second.types.slice(0, 2)).toEqual(['user.input.replied', 'conversation.started']);
     expect(second.of('user.input.replied')).toEqual([{ interaction_id: 'ix_1', text: 'the blue one' }]);
     expect(second.of('assistant.message.final')[0]?.message_id).toBe('m_2_1');

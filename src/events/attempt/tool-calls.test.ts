@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
+import { expectInOrder, expectValid } from '../contract/emitted-invariants.contract.js';
 import { codex, translateLines } from '../contract/translate-lines.contract.js';
 
 describe('tool calls', () => {
@@ -27,7 +27,7 @@ describe('tool calls', () => {
 
   it('get a start event and a warning if the start was not printed', () => {
     const { emitted, warnings, of } = translateLines({ stdout: [codex.command('completed', 'a')] });
-    expectOrderly(emitted);
+    expectInOrder(emitted);
     expect(of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
     expect(warnings).toContain('TOOL_CALL_START_MISSING');
   });
@@ -35,7 +35,7 @@ describe('tool calls', () => {
   it('can reuse an id after the end', () => {
     const callRecords = [codex.command('started', 'a'), codex.command('completed', 'a')];
     const { emitted, warnings } = translateLines({ stdout: [...callRecords, ...callRecords] });
-    expectOrderly(emitted);
+    expectInOrder(emitted);
     expect(warnings).not.toContain('TOOL_CALL_START_MISSING');
   });
 
@@ -45,7 +45,7 @@ describe('tool calls', () => {
     const { emitted, warnings, of } = translateLines({
       stdout: [codex.thread(), ...ids.map((id) => codex.command('started', id)), ...endRecords, codex.completed()],
     });
-    expectOrderly(emitted);
+    expectInOrder(emitted);
     expect(new Set(of('assistant.tool_call').map(({ name }) => name))).toEqual(new Set(['command_execution']));
     expect(warnings).toEqual([]);
   });

@@ -35,7 +35,7 @@ export function expectCovered(coverage: Coverage): void {
 }
 
 /** Asserts the invariants of an attempt's events, which hold for any bytes. */
-export function expectOrderly(emitted: readonly Emitted[], fcmpSeq = 0): void {
+export function expectInOrder(emitted: readonly Emitted[], fcmpSeq = 0): void {
   const rasp = selectRasp(emitted);
   const fcmp = selectFcmp(emitted);
   expect(rasp.map(({ seq }) => seq)).toEqual(rasp.map((_, index) => index + 1));

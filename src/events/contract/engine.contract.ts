@@ -4,7 +4,7 @@ import type { Emitted } from '../protocol/translator-output.js';
 import type { EngineName } from '../protocol/engine-names.js';
 import { createTranslator } from '../translator.js';
 import { applyDamage, arbitraryCut, arbitraryDamage, cutByByte, cutByLine } from './damage.contract.js';
-import { expectCovered, expectOrderly, expectValid, selectFcmp } from './emitted-invariants.contract.js';
+import { expectCovered, expectInOrder, expectValid, selectFcmp } from './emitted-invariants.contract.js';
 import { readFixtures, translateFixture } from './engine-fixture.contract.js';
 import { renderTranscript } from './transcript.contract.js';
 
@@ -36,7 +36,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
         expectValid(emitted);
         for (const [number, events] of groupByAttempt(emitted)) {
           const previousSeq = selectFcmp(emitted).filter(({ meta }) => meta.attempt < number).length;
-          expectOrderly(events, previousSeq);
+          expectInOrder(events, previousSeq);
         }
       });
 
@@ -59,7 +59,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
             const emitted = streams.flatMap(({ stream, bytes }) => translator.push(stream, bytes));
             emitted.push(...translator.push('pty', terminal), ...translator.end(end));
             expectCovered(translator.coverage());
-            expectOrderly(emitted);
+            expectInOrder(emitted);
             expectValid(emitted);
           }
         }
@@ -96,7 +96,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
             const { emitted, translators } = translateFixture(damaged, engine);
             for (const translator of translators) expectCovered(translator.coverage());
             for (const [number, events] of groupByAttempt(emitted)) {
-              expectOrderly(events, selectFcmp(emitted).filter(({ meta }) => meta.attempt < number).length);
+              expectInOrder(events, selectFcmp(emitted).filter(({ meta }) => meta.attempt < number).length);
             }
             expectValid(emitted);
             expect(translateFixture(damaged, engine, cut).emitted).toEqual(emitted);
@@ -119,7 +119,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
       const emitted = [...translator.push('stdout', bytes), ...translator.push('stderr', bytes)];
       emitted.push(...translator.end({ exitCode: 0, signal: null }));
       expectCovered(translator.coverage());
-      expectOrderly(emitted);
+      expectInOrder(emitted);
       expectValid(emitted);
     });
   });

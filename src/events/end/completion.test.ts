@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
+import { expectInOrder, expectValid } from '../contract/emitted-invariants.contract.js';
 import { DONE, codex, translateLines } from '../contract/translate-lines.contract.js';
 import { judge } from './completion.js';
 import type { Evidence } from './completion.js';
@@ -175,7 +175,7 @@ describe('the last event of an attempt', () => {
       type: 'diagnostic.warning',
       data: { code: 'OUTPUT_RETRIED', message: 'line is missing', usage: { input_tokens: 10 } },
     });
-    expectOrderly(emitted);
+    expectInOrder(emitted);
     expectValid(emitted);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
+import { expectInOrder, expectValid } from '../contract/emitted-invariants.contract.js';
 import { codex, toBytes, translateLines } from '../contract/translate-lines.contract.js';
 import { getString } from '../reading/record-fields.js';
 import { createTranslator } from '../translator.js';
@@ -42,7 +42,7 @@ describe('defineEngine', () => {
       end: { verdict: 'no_contract' },
     });
     expectValid(emitted);
-    expectOrderly(emitted);
+    expectInOrder(emitted);
     expect(new Set(fcmp.map(({ engine }) => engine))).toEqual(new Set(['echo']));
     expect(of('conversation.started')).toEqual([{ session_id: 'n-1' }]);
     expect(of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
@@ -76,7 +76,7 @@ describe('defineEngine', () => {
     const engines = [defineEngine({ ...ECHO_ENGINE, createReader })];
     const { of, emitted, types } = translateLines({ engine: 'echo', engines, stdout: LINES });
     expectValid(emitted);
-    expectOrderly(emitted);
+    expectInOrder(emitted);
     expect(of('diagnostic.warning')).toMatchObject([{ message: 'The reader threw an error: unexpected end' }]);
     expect(types).not.toContain('raw.stdout');
   });

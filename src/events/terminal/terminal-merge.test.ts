@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expectCovered, expectOrderly, expectValid, selectFcmp } from '../contract/emitted-invariants.contract.js';
+import { expectCovered, expectInOrder, expectValid, selectFcmp } from '../contract/emitted-invariants.contract.js';
 import { DONE, codex, translateLines, toBytes } from '../contract/translate-lines.contract.js';
 import { createTranslator } from '../translator.js';
 
@@ -203,7 +203,7 @@ describe('long recordings', () => {
     );
     expect(new Set(finals).size).toBe(5000);
     expect(finals).toHaveLength(5000);
-    expectOrderly(emitted);
+    expectInOrder(emitted);
   });
 
   it('are merged if the terminal comes after stdout', () => {
@@ -257,7 +257,7 @@ describe('any two streams of the same scenario', () => {
             return emitted;
           };
           const emitted = run(1 << 20);
-          expectOrderly(emitted);
+          expectInOrder(emitted);
           expectValid(emitted);
           expect(run(size)).toEqual(emitted);
           const finals = emitted.filter(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findDataFolder } from '../../files/index.js';
 import { expect } from 'vitest';
 import { replayRunFolder } from '../../run-folder/index.js';
-import { expectOrderly, expectValid, selectFcmp } from '../../events/contract/emitted-invariants.contract.js';
+import { expectInOrder, expectValid, selectFcmp } from '../../events/contract/emitted-invariants.contract.js';
 import { decodeLine } from '../../events/index.js';
 import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
@@ -82,7 +82,7 @@ function expectOneEnd(events: readonly Emitted[]): void {
   let fcmpSeq = 0;
   for (const number of new Set(events.map(getAttempt))) {
     const attempt = events.filter((emitted) => getAttempt(emitted) === number);
-    expectOrderly(attempt, fcmpSeq);
+    expectInOrder(attempt, fcmpSeq);
     fcmpSeq = selectFcmp(attempt).at(-1)?.seq ?? fcmpSeq;
   }
   const ends = selectFcmp(events).filter(

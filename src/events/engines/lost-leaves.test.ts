@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readFixtures, translateFixture } from '../contract/engine-fixture.contract.js';
-import { findLostLeaves } from '../contract/kept-leaves.contract.js';
+import { findLostLeaves } from '../contract/lost-leaves.contract.js';
 import { ENGINES } from './index.js';
 
 /** Fields that are omitted on purpose, and why. */

@@ -48,7 +48,7 @@ function compare(value: object, events: readonly object[]): LostLeaf[] {
   const isTruncated = strings.some((text) => text.includes('…')) || eventLeaves.some(({ path }) => path.includes('…'));
   const records = Array.isArray(value) ? (value as readonly unknown[]) : [value];
   return records.flatMap((record) => {
-    const type = nameRecord(record);
+    const type = describeRecordType(record);
     return listLeaves(record, '').flatMap(({ path, value: leaf }) => {
       const isKept =
         typeof leaf === 'string'
@@ -70,7 +70,7 @@ function getLastKey(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1);
 }
 
-function nameRecord(record: unknown): string {
+function describeRecordType(record: unknown): string {
   const type = typeof record === 'object' && record !== null && 'type' in record ? String(record.type) : 'document';
   const subtype =
     typeof record === 'object' && record !== null && 'subtype' in record ? ` ${String(record.subtype)}` : '';
