@@ -58,7 +58,7 @@ describe('appends of multiple runs', () => {
 
 describe('two concurrent writes', () => {
   /** Writes that the test completes. */
-  function openHeld() {
+  function createPausedGatherer() {
     const writes: { readonly rows: string[]; readonly end: () => void }[] = [];
     const append = createGatherer(
       async (rows) =>
@@ -74,7 +74,7 @@ describe('two concurrent writes', () => {
   };
 
   it('share the rows of many runs', async () => {
-    const { writes, append } = openHeld();
+    const { writes, append } = createPausedGatherer();
     const all = Promise.all(Array.from({ length: 200 }, async (_, run) => append([createRow(`r${run}`, 1)])));
     await turn();
     expect(writes.map(({ rows }) => rows.length)).toEqual([100, 100]);
@@ -83,7 +83,7 @@ describe('two concurrent writes', () => {
   });
 
   it('of few rows are combined', async () => {
-    const { writes, append } = openHeld();
+    const { writes, append } = createPausedGatherer();
     const all = Promise.all(['a', 'b', 'c'].map(async (run) => append([createRow(run, 1)])));
     await turn();
     expect(writes.map(({ rows }) => rows)).toEqual([['a:1', 'b:1', 'c:1']]);
@@ -92,7 +92,7 @@ describe('two concurrent writes', () => {
   });
 
   it('never contain rows of the same run, so these are stored in order', async () => {
-    const { writes, append } = openHeld();
+    const { writes, append } = createPausedGatherer();
     const first = append([createRow('a', 1)]);
     await turn();
     const others = [append([createRow('a', 2)]), append([createRow('b', 1)]), append([createRow('a', 3)])];

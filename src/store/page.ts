@@ -31,9 +31,9 @@ export function toListed<Row, T>(
   read: (row: Row) => T,
   formatCursor: (row: Row) => string | number,
 ): Listed<T> {
-  const shown = rows.slice(0, size);
-  const last = rows.length > size ? shown.at(-1) : undefined;
-  return { items: shown.map(read), next_cursor: last === undefined ? null : String(formatCursor(last)) };
+  const pageRows = rows.slice(0, size);
+  const last = rows.length > size ? pageRows.at(-1) : undefined;
+  return { items: pageRows.map(read), next_cursor: last === undefined ? null : String(formatCursor(last)) };
 }
 
 /**

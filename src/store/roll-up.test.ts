@@ -44,16 +44,16 @@ describe('counts', () => {
         ended_at: fc.nat(4000),
       }),
     );
-    const inOrder = (value: readonly object[]) => value.map((each) => JSON.stringify(each)).toSorted();
+    const sortAsJson = (value: readonly object[]) => value.map((each) => JSON.stringify(each)).toSorted();
     fc.assert(
       fc.property(samples, fc.nat(20), (some, cut) => {
         const counts = some.map(countRun);
-        const whole = sumCounts(counts);
+        const total = sumCounts(counts);
         const parts = sumCounts([sumCounts(counts.slice(cut)), sumCounts(counts.slice(0, cut))]);
-        expect({ ...parts, usage: inOrder(parts.usage), drift: inOrder(parts.drift) }).toEqual({
-          ...whole,
-          usage: inOrder(whole.usage),
-          drift: inOrder(whole.drift),
+        expect({ ...parts, usage: sortAsJson(parts.usage), drift: sortAsJson(parts.drift) }).toEqual({
+          ...total,
+          usage: sortAsJson(total.usage),
+          drift: sortAsJson(total.drift),
         });
       }),
     );
@@ -102,19 +102,19 @@ describe('a span', () => {
       length: fc.integer({ min: 1, max: 3 * DAY }),
       stepMs: fc.constantFrom(60_000, 5 * 60_000, HOUR, 3 * HOUR, DAY),
     });
-    const ends = fc.array(fc.integer({ min: 0, max: 6 * DAY }), { maxLength: 30 });
+    const endTimesArbitrary = fc.array(fc.integer({ min: 0, max: 6 * DAY }), { maxLength: 30 });
     fc.assert(
-      fc.property(spans, ends, ({ since: steps, length, stepMs }, endings) => {
+      fc.property(spans, endTimesArbitrary, ({ since: steps, length, stepMs }, endTimes) => {
         const span = { since: steps * stepMs, until: steps * stepMs + length, stepMs };
         const { ranges, coveredUntil } = splitPeriod(span);
-        const slots = groupBySlot(endings.map((ended_at) => toRunSlot(createSample({ ended_at }))));
+        const slots = groupBySlot(endTimes.map((ended_at) => toRunSlot(createSample({ ended_at }))));
         const counted = slots
           .filter((slot) =>
             ranges.some((range) => range.length === slot.length && range.since <= slot.at && slot.at < range.until),
           )
           .reduce((sum, { counts }) => sum + counts.length, 0);
-        const remaining = endings.filter((ended) => ended >= coveredUntil && ended < span.until).length;
-        expect(counted + remaining).toBe(endings.filter((ended) => ended >= span.since && ended < span.until).length);
+        const remaining = endTimes.filter((ended) => ended >= coveredUntil && ended < span.until).length;
+        expect(counted + remaining).toBe(endTimes.filter((ended) => ended >= span.since && ended < span.until).length);
         expect(span.until - coveredUntil).toBeLessThan(60_000);
       }),
     );

@@ -3,7 +3,7 @@ import type { RunRecord } from '../records/index.js';
 const DAY_MS = 86_400_000;
 
 /** Reasons why a queued run cannot be claimed. */
-interface Obstacles {
+interface ClaimObstacles {
   /** The run that occupies its folder. */
   readonly folderHolder: string | null;
   /** The budget that was used up when the run was last claimed. */
@@ -16,7 +16,7 @@ interface Obstacles {
  * Explains why a queued run cannot start; null if it only waits for a worker. The folder takes precedence: until it is
  * free, the run cannot request its budget again.
  */
-export function explainWaiting({ folderHolder, budget, notBefore }: Obstacles): RunRecord['waiting_for'] {
+export function explainWaiting({ folderHolder, budget, notBefore }: ClaimObstacles): RunRecord['waiting_for'] {
   if (folderHolder !== null) return { reason: 'folder', run: folderHolder };
   if (notBefore === 0) return null;
   if (budget === null) return { reason: 'folder', run: null };

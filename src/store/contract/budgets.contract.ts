@@ -115,7 +115,7 @@ export function describeBudgets(makeSite: MakeSite): void {
 
     it('counts the usage of a run for the day of its last start', async () => {
       const store = await openSite(await makeSite());
-      const ofIssue: BudgetLimit = { ...DAY, scope: 'issue', name: 'acme/shop#1', since: 0 };
+      const issueLimit: BudgetLimit = { ...DAY, scope: 'issue', name: 'acme/shop#1', since: 0 };
       const tomorrow: BudgetLimit = { ...DAY, since: TODAY + DAY_MS };
       await start(store, 'r1');
       await reserve(store, 'r1', [DAY], 'acme/shop#1');
@@ -124,10 +124,10 @@ export function describeBudgets(makeSite: MakeSite): void {
       await store.spendBudget({ run: 'r1', tokens: 9, cost: 0.5, limits: [] });
       await store.endRun({ id: 'r1', workerId: 'r1', result: createRunResult(), now: NOW });
       const used = { tokens: 9, cost: 0.5, heldTokens: 9, heldCost: 0.5 };
-      expect(await store.measureBudgets([DAY, tomorrow, ofIssue])).toEqual([used, used, used]);
+      expect(await store.measureBudgets([DAY, tomorrow, issueLimit])).toEqual([used, used, used]);
       // Only usage since the start of the day counts.
-      const earlier = { ...DAY, since: TODAY - DAY_MS };
-      expect(await store.measureBudgets([earlier])).toEqual([used]);
+      const yesterday = { ...DAY, since: TODAY - DAY_MS };
+      expect(await store.measureBudgets([yesterday])).toEqual([used]);
       await start(store, 'r2');
       await store.reserveBudget({ run: 'r2', issueRef: null, now: NOW, limits: [DAY] });
       await store.spendBudget({ run: 'r2', tokens: 1, cost: 0, limits: [] });
@@ -136,15 +136,20 @@ export function describeBudgets(makeSite: MakeSite): void {
 
     it('does not count usage from more than a year ago', async () => {
       const store = await openSite(await makeSite());
-      const ever: BudgetLimit = { ...DAY, scope: 'issue', name: 'acme/shop#1', since: 0 };
+      const unlimitedPeriod: BudgetLimit = { ...DAY, scope: 'issue', name: 'acme/shop#1', since: 0 };
       await start(store, 'r1');
-      await reserve(store, 'r1', [ever], 'acme/shop#1');
+      await reserve(store, 'r1', [unlimitedPeriod], 'acme/shop#1');
       await store.spendBudget({ run: 'r1', tokens: 7, cost: 0.25, limits: [] });
       await store.endRun({ id: 'r1', workerId: 'r1', result: createRunResult(), now: NOW });
       await start(store, 'r2');
       for (const days of [366, 368]) {
-        await store.reserveBudget({ run: 'r2', issueRef: 'acme/shop#1', now: NOW + days * DAY_MS, limits: [ever] });
-        const [{ tokens } = NOTHING] = await store.measureBudgets([ever]);
+        await store.reserveBudget({
+          run: 'r2',
+          issueRef: 'acme/shop#1',
+          now: NOW + days * DAY_MS,
+          limits: [unlimitedPeriod],
+        });
+        const [{ tokens } = NOTHING] = await store.measureBudgets([unlimitedPeriod]);
         expect(tokens).toBe(days === 366 ? 7 : 0);
       }
       expect(await store.findRequest('r1')).toBeUndefined();

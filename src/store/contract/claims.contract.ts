@@ -10,7 +10,7 @@ import {
   sampleSubmission,
   sampleWorker,
 } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
+import { UNTRUSTED_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const QUEUED = { state: 'queued', now: NOW } as const;
 const HOLD = { id: 'r1', workerId: 'w1', now: NOW } as const;
@@ -220,7 +220,7 @@ export function describeClaims(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim());
-      const result = createRunResult({ value: { text: HOSTILE_TEXT } });
+      const result = createRunResult({ value: { text: UNTRUSTED_TEXT } });
       expect(await store.endRun({ ...HOLD, workerId: 'w2', result })).toBe(false);
       expect(await store.endRun({ ...HOLD, result, now: NOW + 5 })).toBe(true);
       expect(await store.endRun({ ...HOLD, result, now: NOW + 9 })).toBe(false);
@@ -328,10 +328,10 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.findRun('r1')).toMatchObject({ state: 'running' });
       expect(await store.postReply('r1', 'late')).toBe('not_waiting');
       expect(await store.markWaiting(HOLD)).toBe(true);
-      expect(await store.postReply('r1', HOSTILE_TEXT)).toBe('posted');
+      expect(await store.postReply('r1', UNTRUSTED_TEXT)).toBe('posted');
       expect(await store.postReply('r1', 'no')).toBe('not_waiting');
       expect((await store.renewRun({ ...renewal, workerId: 'w2' })).reply).toBeNull();
-      expect((await store.renewRun(renewal)).reply).toBe(HOSTILE_TEXT);
+      expect((await store.renewRun(renewal)).reply).toBe(UNTRUSTED_TEXT);
       expect(await store.findRun('r1')).toMatchObject({ state: 'running' });
       expect((await store.renewRun(renewal)).reply).toBeNull();
       expect(await store.postReply('r1', 'late')).toBe('not_waiting');

@@ -137,8 +137,8 @@ export function describeCompetition(makeSite: MakeSite): void {
       expect(await store.findItem(three.id)).toMatchObject({
         resolution: { action: 'superseded', new_run_id: second.order.run_id },
       });
-      const late = await store.resolveItem(sampleResolution(three, third, 'accept'));
-      expect(late).toMatchObject({ status: 'conflict', activeRunId: second.order.run_id });
+      const conflict = await store.resolveItem(sampleResolution(three, third, 'accept'));
+      expect(conflict).toMatchObject({ status: 'conflict', activeRunId: second.order.run_id });
     });
 
     it('ends when a user retries one of its results', async () => {
@@ -158,6 +158,6 @@ export function describeCompetition(makeSite: MakeSite): void {
 }
 
 async function readActions(store: Store, orders: readonly OrderRecord[]): Promise<(string | undefined)[]> {
-  const found = orders.map(async ({ order }) => store.findOrder(order.issue_ref, order.run_id));
-  return (await Promise.all(found)).map((record) => record?.decision?.action);
+  const records = orders.map(async ({ order }) => store.findOrder(order.issue_ref, order.run_id));
+  return (await Promise.all(records)).map((record) => record?.decision?.action);
 }

@@ -4,7 +4,7 @@ import { describeEventLog as describeAnyEventLog } from '../../runs/ports/event-
 import { describeWatchableEventLog } from '../../runs/ports/watchable-event-log.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleSubmission } from './fixtures/order-samples.js';
-import { sampleFcmp, HOSTILE_TEXT, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
+import { sampleFcmp, UNTRUSTED_TEXT, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 
 /** Wake-ups can be late; this only stops a test that hangs. */
 const WAIT_OPTIONS = { timeout: 10_000 };
@@ -20,7 +20,7 @@ export function describeEventLog(makeSite: MakeSite): void {
   describe('append and read', () => {
     it('preserve all output an agent can print', async () => {
       const store = await openSite(await makeSite());
-      const [rasp, fcmp] = [sampleRasp(1, 1, HOSTILE_TEXT), sampleFcmp(1, HOSTILE_TEXT)];
+      const [rasp, fcmp] = [sampleRasp(1, 1, UNTRUSTED_TEXT), sampleFcmp(1, UNTRUSTED_TEXT)];
       await store.append('run', [rasp, fcmp]);
       expect(await store.read({ runId: 'run', protocol: 'rasp', limit: 10 })).toEqual([rasp]);
       expect(await store.read({ runId: 'run', protocol: 'fcmp', limit: 10 })).toEqual([fcmp]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WorkerReport } from '../fleet.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleClaim } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT, sampleSpec } from './fixtures/run-samples.js';
+import { UNTRUSTED_TEXT, sampleSpec } from './fixtures/run-samples.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -72,12 +72,12 @@ export function describeFleet(makeSite: MakeSite): void {
 
     it('lists the most recent report first, and leaves text unchanged', async () => {
       const store = await openSite(await makeSite());
-      await store.reportWorker(sampleReport('w1', { engines: [HOSTILE_TEXT] }));
+      await store.reportWorker(sampleReport('w1', { engines: [UNTRUSTED_TEXT] }));
       await store.reportWorker(sampleReport('w2', { now: NOW + 1 }));
       await store.reportWorker(sampleReport('w3'));
       const workers = await store.listWorkers(NOW);
       expect(workers.map(({ id }) => id)).toEqual(['w2', 'w1', 'w3']);
-      expect(workers[1]?.engines).toEqual([HOSTILE_TEXT]);
+      expect(workers[1]?.engines).toEqual([UNTRUSTED_TEXT]);
     });
   });
 

@@ -13,7 +13,7 @@ const KILLS = Number(process.env['STORE_KILLS'] ?? 3);
 const PROGRAM = new URL('./fixtures/write-until-killed.js', import.meta.url);
 
 interface Acknowledged {
-  readonly did: 'submitted' | 'settled' | 'appended';
+  readonly command: 'submitted' | 'settled' | 'appended';
   readonly issueRef: string;
   readonly runId: string;
 }
@@ -54,11 +54,11 @@ export function describeKill(makeSite: MakeSite): void {
   });
 }
 
-async function isStored(store: Store, { did, issueRef, runId }: Acknowledged): Promise<boolean> {
+async function isStored(store: Store, { command, issueRef, runId }: Acknowledged): Promise<boolean> {
   const issue = await store.findIssue(issueRef);
   const order = await store.findOrder(issueRef, runId);
   const isSubmitted = issue?.last_run_number === 1 && order?.order.run_id === runId;
-  switch (did) {
+  switch (command) {
     case 'submitted':
       return isSubmitted;
     case 'settled': {

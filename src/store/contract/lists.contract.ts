@@ -34,15 +34,15 @@ export function describeLists(makeSite: MakeSite): void {
   describe('lists', () => {
     it('are newest first; open orders are oldest first', async () => {
       const store = await openWithOrders();
-      const refs = (items: readonly { readonly order: { readonly issue_ref: string } }[]): string[] =>
+      const getRefs = (items: readonly { readonly order: { readonly issue_ref: string } }[]): string[] =>
         items.map(({ order }) => order.issue_ref.slice(6));
-      expect(refs((await store.listOrders({})).items)).toEqual(['7', '6', '5', '3', '2', '1', '0']);
-      expect(refs((await store.listOrders({ open: true })).items)).toEqual(['5', '6', '7']);
-      expect(refs((await store.listOrders({ state: 'queued' })).items)).toEqual(['6', '7']);
-      expect(refs((await store.listOrders({ state: 'running' })).items)).toEqual(['5']);
-      expect(refs((await store.listOrders({ state: 'settled' })).items)).toEqual(['3', '2', '1', '0']);
-      expect(refs((await store.listOrders({ issueRef: 'local#2' })).items)).toEqual(['2']);
-      expect(refs((await store.listOrders({ issueRef: 'local#2', open: true })).items)).toEqual([]);
+      expect(getRefs((await store.listOrders({})).items)).toEqual(['7', '6', '5', '3', '2', '1', '0']);
+      expect(getRefs((await store.listOrders({ open: true })).items)).toEqual(['5', '6', '7']);
+      expect(getRefs((await store.listOrders({ state: 'queued' })).items)).toEqual(['6', '7']);
+      expect(getRefs((await store.listOrders({ state: 'running' })).items)).toEqual(['5']);
+      expect(getRefs((await store.listOrders({ state: 'settled' })).items)).toEqual(['3', '2', '1', '0']);
+      expect(getRefs((await store.listOrders({ issueRef: 'local#2' })).items)).toEqual(['2']);
+      expect(getRefs((await store.listOrders({ issueRef: 'local#2', open: true })).items)).toEqual([]);
       expect((await store.listIssues({})).items.map(({ issue_ref }) => issue_ref)[0]).toBe('local#7');
       expect((await store.listIssues({ state: 'review' })).items.map(({ issue_ref }) => issue_ref)).toEqual([
         'local#3',
@@ -121,15 +121,15 @@ export function describeLists(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       for (let index = 0; index < 5; index++)
         await store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }));
-      const seen: string[] = [];
+      const listedRefs: string[] = [];
       let cursor: string | undefined;
       for (let turn = 0; turn < 3; turn++) {
         const page = await store.listOrders({ limit: 2, ...(cursor === undefined ? {} : { cursor }) });
-        seen.push(...page.items.map(({ order }) => order.issue_ref));
+        listedRefs.push(...page.items.map(({ order }) => order.issue_ref));
         await store.submitOrder(sampleSubmission({ issue_ref: `local#new${turn}` }));
         cursor = page.next_cursor ?? undefined;
       }
-      expect(seen).toEqual(['local#4', 'local#3', 'local#2', 'local#1', 'local#0']);
+      expect(listedRefs).toEqual(['local#4', 'local#3', 'local#2', 'local#1', 'local#0']);
       expect(cursor).toBeUndefined();
     });
 

@@ -4,7 +4,7 @@ import type { Emitted } from '../../events/index.js';
 import { sumCounts } from '../roll-up.js';
 import type { Store } from '../store.js';
 import { sampleClaim, NOW, sampleHold, sampleSettlement } from './fixtures/order-samples.js';
-import { createRunResult, HOSTILE_TEXT, sampleFcmp, sampleRasp } from './fixtures/run-samples.js';
+import { createRunResult, UNTRUSTED_TEXT, sampleFcmp, sampleRasp } from './fixtures/run-samples.js';
 
 /**
  * Asserts the content of a migrated store written by version 0.1.0: an order in each possible state, an ended run and a
@@ -81,10 +81,10 @@ export async function expectUnpackedMigrated(store: Store): Promise<void> {
 
   const rasp = await store.read({ runId: 'run-ended', protocol: 'rasp', limit: 1000 });
   const fcmp = await store.read({ runId: 'run-ended', protocol: 'fcmp', limit: 1000, after: 200 });
-  expect(rasp[1]).toEqual(sampleRasp(1, 2, HOSTILE_TEXT));
+  expect(rasp[1]).toEqual(sampleRasp(1, 2, UNTRUSTED_TEXT));
   expect(await readAll(store, 'rasp')).toEqual([
     sampleRasp(1, 1),
-    sampleRasp(1, 2, HOSTILE_TEXT),
+    sampleRasp(1, 2, UNTRUSTED_TEXT),
     ...Array.from({ length: 300 }, (_, index) => sampleRasp(1, index + 3)),
     sampleRasp(2, 1),
     sampleRasp(2, 2),

@@ -5,7 +5,7 @@ import { openMemoryStore } from '../memory/open.js';
 import { openStore } from '../open-store.js';
 import type { Store } from '../store.js';
 import type { MakeSite } from './fixtures/open-site.js';
-import { createWorld, randomCommand, type RandomCommand, type Step } from './fixtures/random-commands.js';
+import { createCommandHistory, randomCommand, type RandomCommand, type Step } from './fixtures/random-commands.js';
 
 /** More runs in `npm run torture`. */
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 25);
@@ -38,17 +38,17 @@ export function describeModel(makeSite: MakeSite): void {
 
 async function runBoth(commands: readonly RandomCommand[], store: Store): Promise<void> {
   const model = openMemoryStore();
-  const world = createWorld();
-  const history: string[] = [];
+  const history = createCommandHistory();
+  const executedSteps: string[] = [];
   for (const command of commands) {
-    const step = command(world);
-    history.push(step.title);
+    const step = command(history);
+    executedSteps.push(step.title);
     const { returned, record } = await executeStep(step, store);
-    expect({ history, returned }).toEqual({ history, returned: (await executeStep(step, model)).returned });
+    expect({ executedSteps, returned }).toEqual({ executedSteps, returned: (await executeStep(step, model)).returned });
     record();
   }
   const content = await readAll(store);
-  expect({ history, content }).toEqual({ history, content: await readAll(model) });
+  expect({ executedSteps, content }).toEqual({ executedSteps, content: await readAll(model) });
   expect(findViolations(content)).toEqual([]);
 }
 

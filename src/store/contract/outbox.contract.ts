@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NewOutboxMessage } from '../../records/outbox-message.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleMessage, NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT } from './fixtures/run-samples.js';
+import { UNTRUSTED_TEXT } from './fixtures/run-samples.js';
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW, limit: 10 };
 
@@ -62,7 +62,7 @@ export function describeOutbox(makeSite: MakeSite): void {
   });
 
   describe('noteStranded', () => {
-    const NOTE = { sinks: ['mine'], dueBefore: NOW, error: HOSTILE_TEXT, limit: 10 };
+    const NOTE = { sinks: ['mine'], dueBefore: NOW, error: UNTRUSTED_TEXT, limit: 10 };
 
     it('records once why messages for unknown sinks wait, and returns the names of the sinks', async () => {
       const { store } = await openWith(
@@ -75,10 +75,10 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.noteStranded(NOTE)).toEqual(['hers', 'theirs']);
       expect(await store.noteStranded(NOTE)).toEqual([]);
       expect((await store.listOutbox({ state: 'waiting' })).items.map(({ last_error }) => last_error)).toEqual([
-        HOSTILE_TEXT,
+        UNTRUSTED_TEXT,
         null,
-        HOSTILE_TEXT,
-        HOSTILE_TEXT,
+        UNTRUSTED_TEXT,
+        UNTRUSTED_TEXT,
       ]);
     });
 
@@ -95,7 +95,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       const failure = { id: message?.id ?? '', workerId: 'w1', error: 'no response' };
       await store.markFailed({ ...failure, retryAt: NOW });
       expect(await store.noteStranded(NOTE)).toEqual(['theirs']);
-      expect(await store.claimOutbox(CLAIM)).toMatchObject([{ last_error: HOSTILE_TEXT, tries: 2 }]);
+      expect(await store.claimOutbox(CLAIM)).toMatchObject([{ last_error: UNTRUSTED_TEXT, tries: 2 }]);
     });
   });
 
@@ -107,20 +107,20 @@ export function describeOutbox(makeSite: MakeSite): void {
       const late = { id: message?.id ?? '', workerId: 'w1', now: NOW };
       expect(await store.markDelivered({ ...late, deliveredTo: 'x' })).toBe(false);
       expect(await store.markFailed({ ...late, error: 'x', retryAt: null })).toBe(false);
-      expect(await store.markDelivered({ ...late, workerId: 'w2', deliveredTo: HOSTILE_TEXT })).toBe(true);
+      expect(await store.markDelivered({ ...late, workerId: 'w2', deliveredTo: UNTRUSTED_TEXT })).toBe(true);
       expect(await store.markDelivered({ ...late, workerId: 'w2', deliveredTo: 'again' })).toBe(false);
       expect((await store.listOutbox({})).items).toMatchObject([
-        { state: 'delivered', delivered_to: HOSTILE_TEXT, tries: 2, lease_until: null },
+        { state: 'delivered', delivered_to: UNTRUSTED_TEXT, tries: 2, lease_until: null },
       ]);
     });
 
     it('return a message to the queue with its error', async () => {
       const { store } = await openWith({});
       const [message] = await store.claimOutbox(CLAIM);
-      const failure = { id: message?.id ?? '', workerId: 'w1', error: HOSTILE_TEXT };
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: UNTRUSTED_TEXT };
       expect(await store.markFailed({ ...failure, retryAt: NOW + 5 })).toBe(true);
       expect((await store.listOutbox({ state: 'waiting' })).items).toMatchObject([
-        { due_at: NOW + 5, last_error: HOSTILE_TEXT, lease_until: null, tries: 1 },
+        { due_at: NOW + 5, last_error: UNTRUSTED_TEXT, lease_until: null, tries: 1 },
       ]);
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
     });
@@ -146,7 +146,7 @@ export function describeOutbox(makeSite: MakeSite): void {
         { sink: 'forge' },
       );
       for (const { id } of await store.claimOutbox(CLAIM)) {
-        await store.markFailed({ id, workerId: 'w1', error: HOSTILE_TEXT, retryAt: null });
+        await store.markFailed({ id, workerId: 'w1', error: UNTRUSTED_TEXT, retryAt: null });
       }
       return { store, ids: outbox.map(({ id }) => id) };
     }
@@ -187,12 +187,12 @@ export function describeOutbox(makeSite: MakeSite): void {
       );
       const claimed = await store.claimOutbox({ ...CLAIM, sinks: ['a', 'b'] });
       for (const { id, sink } of claimed) {
-        await store.markFailed({ id, workerId: 'w1', error: HOSTILE_TEXT, retryAt: sink === 'a' ? null : NOW + 5 });
+        await store.markFailed({ id, workerId: 'w1', error: UNTRUSTED_TEXT, retryAt: sink === 'a' ? null : NOW + 5 });
       }
       const oldest = new Date(NOW).toISOString();
       expect(await store.listSinks()).toEqual([
-        { name: 'a', state: 'broken', open: 0, dead: 2, last_error: HOSTILE_TEXT, oldest_at: oldest },
-        { name: 'b', state: 'failing', open: 1, dead: 0, last_error: HOSTILE_TEXT, oldest_at: oldest },
+        { name: 'a', state: 'broken', open: 0, dead: 2, last_error: UNTRUSTED_TEXT, oldest_at: oldest },
+        { name: 'b', state: 'failing', open: 1, dead: 0, last_error: UNTRUSTED_TEXT, oldest_at: oldest },
         { name: 'c', state: 'waiting', open: 1, dead: 0, last_error: null, oldest_at: oldest },
       ]);
     });

@@ -57,11 +57,11 @@ export function describeRace(makeSite: MakeSite): void {
           { runId: next, at: 4 },
         ],
         settled: [settled, { ...settled, action: 'archive' }],
-        polluted: ['x'],
+        corrupted: ['x'],
         errors: ['y'],
       };
       expect(findViolations([planted], [], [])).toEqual([
-        'polluted: x',
+        'corrupted: x',
         'failed: y',
         `${runId} advanced after ${next} was active`,
         `${runId} was decided 2 times`,
@@ -78,7 +78,7 @@ function findViolations(
   messages: readonly Pick<OutboxMessage, 'id'>[],
 ): string[] {
   const violations = [
-    ...reports.flatMap(({ polluted }) => polluted.map((state) => `polluted: ${state}`)),
+    ...reports.flatMap(({ corrupted }) => corrupted.map((state) => `corrupted: ${state}`)),
     ...reports.flatMap(({ errors }) => errors.map((message) => `failed: ${message}`)),
   ];
   const switched = reports.flatMap((each) => each.switched);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeResultCache as describeAnyResultCache, cachedResult } from '../../runs/cache/result-cache.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { HOSTILE_TEXT } from './fixtures/run-samples.js';
+import { UNTRUSTED_TEXT } from './fixtures/run-samples.js';
 
 /** The result cache contract, with additions for stores. */
 export function describeResultCache(makeSite: MakeSite): void {
@@ -10,8 +10,8 @@ export function describeResultCache(makeSite: MakeSite): void {
   describe('find and keep', () => {
     it('preserve all output an agent can print', async () => {
       const store = await openSite(await makeSite());
-      await store.keep('k', cachedResult(HOSTILE_TEXT));
-      expect(await store.find('k')).toEqual(cachedResult(HOSTILE_TEXT));
+      await store.keep('k', cachedResult(UNTRUSTED_TEXT));
+      expect(await store.find('k')).toEqual(cachedResult(UNTRUSTED_TEXT));
     });
 
     it('evict the oldest entries, since a hit writes nothing', async () => {

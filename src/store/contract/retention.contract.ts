@@ -31,7 +31,7 @@ async function countEvents(store: Store, runId: string): Promise<number> {
 }
 
 /** Settles an order with a decision that needs a human. */
-async function askPerson(store: Store, issue: string, id: string) {
+async function settleAsNeedsHuman(store: Store, issue: string, id: string) {
   const { record } = await store.submitOrder({ ...sampleSubmission({ issue_ref: issue }), run: id });
   const item = sampleItem(record, { id: `item ${id}` });
   await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
@@ -81,20 +81,20 @@ export function describeRetention(makeSite: MakeSite): void {
       if (store === undefined) return;
       const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
       for (const id of ids) await endRun(store, id, 10);
-      const sweep = async (from: Store): Promise<string[]> => {
-        const { ids: some } = await from.purgeRuns({ ...STEP, runs: 3 });
-        return some.length === 0 ? [] : [...some, ...(await sweep(from))];
+      const purgeAll = async (from: Store): Promise<string[]> => {
+        const { ids: purgedIds } = await from.purgeRuns({ ...STEP, runs: 3 });
+        return purgedIds.length === 0 ? [] : [...purgedIds, ...(await purgeAll(from))];
       };
-      const swept = await Promise.all([store, other ?? store, store, other ?? store].map(sweep));
-      const left = await sweep(store);
-      expect([...swept.flat(), ...left].toSorted()).toEqual(ids.toSorted());
+      const purged = await Promise.all([store, other ?? store, store, other ?? store].map(purgeAll));
+      const remaining = await purgeAll(store);
+      expect([...purged.flat(), ...remaining].toSorted()).toEqual(ids.toSorted());
     });
 
     it('are kept until the run has ended, its order is settled and its inbox items are resolved', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'running', spec: sampleSpec(), state: 'running', now: NOW });
       await store.append('running', [sampleFcmp(1)]);
-      const { record, item } = await askPerson(store, 'local#1', 'asked');
+      const { record, item } = await settleAsNeedsHuman(store, 'local#1', 'asked');
       await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#2' }), run: 'queued' });
       expect(await store.purgeRuns(STEP)).toEqual({ ids: [], isDone: true });
       expect(await countEvents(store, 'running')).toBe(1);
@@ -124,7 +124,7 @@ export function describeRetention(makeSite: MakeSite): void {
     it('are deleted with everything that belongs to them, except statistics, once their events are gone', async () => {
       const store = await openSite(await makeSite());
       await endRun(store, 'plain', 10);
-      const { record, item } = await askPerson(store, 'local#1', 'asked');
+      const { record, item } = await settleAsNeedsHuman(store, 'local#1', 'asked');
       await store.resolveItem(sampleResolution(item, record, 'accept'));
       await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'next' });
       expect(await store.purgeRecords(ALL)).toEqual({ deleted: 0, next_cursor: null });
@@ -140,8 +140,8 @@ export function describeRetention(makeSite: MakeSite): void {
       expect((await store.listExecutions({ issueRef: 'local#1' })).items).toEqual([]);
       expect((await store.listPurgedRuns({ since: 0 })).items).toEqual([]);
       expect((await store.listOrders({ issueRef: 'local#1' })).items).toMatchObject([{ run: 'next' }]);
-      const again = await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'more' });
-      expect(again.record.order.run_id).toMatch(/3$/);
+      const resubmitted = await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'more' });
+      expect(resubmitted.record.order.run_id).toMatch(/3$/);
     });
 
     it("of an issue's active order are kept", async () => {
@@ -159,7 +159,7 @@ export function describeRetention(makeSite: MakeSite): void {
 
     it('leave lists complete: rows added later are neither skipped nor repeated', async () => {
       const store = await openSite(await makeSite());
-      const { record, item } = await askPerson(store, 'local#1', 'asked');
+      const { record, item } = await settleAsNeedsHuman(store, 'local#1', 'asked');
       await store.resolveItem(sampleResolution(item, record, 'accept'));
       for (const run of ['b', 'c']) {
         await store.submitOrder({ ...sampleSubmission({ issue_ref: `local#${run}` }), run });
@@ -197,9 +197,9 @@ export function describeRetention(makeSite: MakeSite): void {
         const settlement = sampleSettlement(record, 'advance', { outbox: [sampleMessage(record, { sink })] });
         await store.settleOrder({ ...settlement, now: NOW + index });
       }
-      const done = { workerId: 'w1', deliveredTo: 'there', now: NOW + 9 };
+      const delivery = { workerId: 'w1', deliveredTo: 'there', now: NOW + 9 };
       for (const { id } of await store.claimOutbox({ ...CLAIM, now: NOW + 9, limit: 3 })) {
-        await store.markDelivered({ id, ...done });
+        await store.markDelivered({ id, ...delivery });
       }
       expect(await store.purgeDelivered({ before: NOW, limit: 10 })).toBe(0);
       expect(await store.purgeDelivered({ before: NOW + 1, limit: 10 })).toBe(1);
@@ -243,7 +243,7 @@ export function describeRetentionCounts(makeSite: MakeSite): void {
 
   it('keeps records until their inbox items are counted, and the inbox history after they are deleted', async () => {
     const store = await openSite(await makeSite());
-    const { record, item } = await askPerson(store, 'local#1', 'asked');
+    const { record, item } = await settleAsNeedsHuman(store, 'local#1', 'asked');
     await store.resolveItem(sampleResolution(item, record, 'accept'));
     await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'next' });
     await store.purgeRuns(STEP);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunSpec } from '../../records/run-spec.js';
 import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleClaim, NOW, sampleSubmission } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
+import { UNTRUSTED_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const QUEUED = { state: 'queued', now: NOW } as const;
 
@@ -11,7 +11,7 @@ export function describeRuns(makeSite: MakeSite): void {
   describe('runs', () => {
     it('are stored unchanged', async () => {
       const store = await openSite(await makeSite());
-      const spec = sampleSpec({ prompt: HOSTILE_TEXT, contract: { schema: { type: 'object' }, profile: 'tagged' } });
+      const spec = sampleSpec({ prompt: UNTRUSTED_TEXT, contract: { schema: { type: 'object' }, profile: 'tagged' } });
       await store.createRun({ id: 'r1', spec, ...QUEUED });
       expect(await store.findRun('r1')).toEqual({
         id: 'r1',
@@ -53,7 +53,7 @@ export function describeRuns(makeSite: MakeSite): void {
 
     it("are created once per request id, regardless of the first run's state", async () => {
       const store = await openSite(await makeSite());
-      const request = { spec: sampleSpec({ prompt: HOSTILE_TEXT }), requestId: 'q1', ...QUEUED };
+      const request = { spec: sampleSpec({ prompt: UNTRUSTED_TEXT }), requestId: 'q1', ...QUEUED };
       expect(await store.createRun({ id: 'r1', ...request })).toEqual({ id: 'r1', repeated: false });
       expect(await store.createRun({ id: 'r2', ...request })).toEqual({ id: 'r1', repeated: true });
       await store.claimRun(sampleClaim());

@@ -4,7 +4,7 @@ import type { Store } from '../store.js';
 import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { readAllPages } from './fixtures/read-all-pages.js';
-import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
+import { UNTRUSTED_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const HOUR = 60 * 60 * 1000;
 
@@ -13,7 +13,7 @@ async function readIds(store: Store, filter: RunFilter): Promise<string[]> {
 }
 
 /** Opens a store with runs that differ in every searchable field, oldest first. */
-async function openLibrary(makeSite: MakeSite): Promise<Store> {
+async function openSearchableStore(makeSite: MakeSite): Promise<Store> {
   const store = await openSite(await makeSite());
   const running = { state: 'running', workerId: 'w1' } as const;
   await store.createRun({
@@ -23,7 +23,7 @@ async function openLibrary(makeSite: MakeSite): Promise<Store> {
     now: NOW,
   });
   const submission = sampleSubmission({ issue_ref: 'acme/shop#12' }, { now: NOW + HOUR });
-  const spec = sampleSpec({ prompt: HOSTILE_TEXT });
+  const spec = sampleSpec({ prompt: UNTRUSTED_TEXT });
   const { record } = await store.submitOrder({ ...submission, run: '01B', spec });
   await store.createRun({ id: '01C', spec: sampleSpec(), state: 'queued', now: NOW + 2 * HOUR });
   const end = { workerId: 'w1', now: NOW + 3 * HOUR };
@@ -63,7 +63,7 @@ export function describeSearch(makeSite: MakeSite): void {
       for (const id of ['01A', '01B']) {
         await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW });
       }
-      const error = { category: 'engine', code: 'RATE_LIMITED', message: `Slow down. ${HOSTILE_TEXT}` } as const;
+      const error = { category: 'engine', code: 'RATE_LIMITED', message: `Slow down. ${UNTRUSTED_TEXT}` } as const;
       await store.endRun({ id: '01A', workerId: 'w1', result: createRunResult({ status: 'failed', error }), now: NOW });
       await store.endRun({ id: '01B', workerId: 'w1', result: createRunResult(), now: NOW });
       expect(await readIds(store, { search: 'rate_limited' })).toEqual(['01A']);
@@ -89,11 +89,11 @@ export function describeSearch(makeSite: MakeSite): void {
       ['\uD800', ['01B']],
       [`'"\\`, []],
     ])('finds the runs whose text contains every word of %j: %j', async (search, ids) => {
-      expect(await readIds(await openLibrary(makeSite), { search })).toEqual(ids);
+      expect(await readIds(await openSearchableStore(makeSite), { search })).toEqual(ids);
     });
 
     it('filters by outcome, by time of creation, and by both', async () => {
-      const store = await openLibrary(makeSite);
+      const store = await openSearchableStore(makeSite);
       expect(await readIds(store, { outcome: 'failed' })).toEqual(['01B']);
       expect(await readIds(store, { outcome: 'canceled' })).toEqual([]);
       expect(await readIds(store, { repairLevel: 'none' })).toEqual(['01B']);
@@ -108,7 +108,7 @@ export function describeSearch(makeSite: MakeSite): void {
     });
 
     it('filters by end time, by model and by engine version', async () => {
-      const store = await openLibrary(makeSite);
+      const store = await openSearchableStore(makeSite);
       const usage = { scope: 'total', input_tokens: 1, output_tokens: 1, model: 'model-x' } as const;
       await store.createRun({ id: '01D', spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW });
       const process = { exit_code: 0, signal: null, command: ['x'], version: '1.2.3' } as const;
@@ -124,12 +124,12 @@ export function describeSearch(makeSite: MakeSite): void {
     });
 
     it('returns the same records as the list', async () => {
-      const store = await openLibrary(makeSite);
+      const store = await openSearchableStore(makeSite);
       expect(await store.listRuns({ search: '01' })).toEqual(await store.listRuns({}));
     });
 
     it('returns pages', async () => {
-      const store = await openLibrary(makeSite);
+      const store = await openSearchableStore(makeSite);
       const first = await store.listRuns({ search: '01', limit: 2 });
       expect(first.items.map(({ id }) => id)).toEqual(['01C', '01B']);
       expect(await readIds(store, { search: '01', limit: 2, cursor: first.next_cursor ?? '' })).toEqual(['01A']);

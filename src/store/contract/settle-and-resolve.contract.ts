@@ -12,7 +12,7 @@ import {
   sampleSettlement,
   sampleSubmission,
 } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT } from './fixtures/run-samples.js';
+import { UNTRUSTED_TEXT } from './fixtures/run-samples.js';
 
 /** The contract of settling orders and resolving inbox items. */
 export function describeSettleAndResolve(makeSite: MakeSite): void {
@@ -22,12 +22,12 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
       const settlement = sampleSettlement(record, 'needs-human', {
-        result: { ...sampleResult(record), summary: HOSTILE_TEXT },
+        result: { ...sampleResult(record), summary: UNTRUSTED_TEXT },
         item: sampleItem(record, {
-          reason: HOSTILE_TEXT,
+          reason: UNTRUSTED_TEXT,
           reading: { source: 'json', problems: [], draft: { a: [1] } },
         }),
-        outbox: [sampleMessage(record, { sink: 'a', body: HOSTILE_TEXT }), sampleMessage(record, { sink: 'b' })],
+        outbox: [sampleMessage(record, { sink: 'a', body: UNTRUSTED_TEXT }), sampleMessage(record, { sink: 'b' })],
       });
       const { active } = settlement;
       expect(await store.settleOrder({ ...settlement, now: NOW + 7 })).toEqual({
@@ -62,17 +62,17 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
 
     it('only archives the result of an inactive run', async () => {
       const store = await openSite(await makeSite());
-      const { record: old } = await store.submitOrder(sampleSubmission());
+      const { record: replacedRecord } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
       const { record: active } = await store.submitOrder(sampleSubmission());
       const issue = await store.findIssue('local#1');
-      const settlement = sampleSettlement(old, 'needs-human');
+      const settlement = sampleSettlement(replacedRecord, 'needs-human');
       expect(await store.settleOrder(settlement)).toEqual({ decision: sampleDecision('archive'), repeated: false });
       expect(await store.findIssue('local#1')).toEqual(issue);
-      expect(await store.findOrder('local#1', old.order.run_id)).toMatchObject({
+      expect(await store.findOrder('local#1', replacedRecord.order.run_id)).toMatchObject({
         state: 'settled',
         decision: sampleDecision('archive'),
-        result: sampleResult(old),
+        result: sampleResult(replacedRecord),
       });
       expect(await store.findOrder('local#1', active.order.run_id)).toEqual(active);
       expect((await store.listExecutions({})).items).toEqual([settlement.stale.execution]);
@@ -131,8 +131,8 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
     it('stores one message per sink, issue and trigger', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
-      const twice = [sampleMessage(record, { body: 'first' }), sampleMessage(record, { body: 'second' })];
-      await store.settleOrder(sampleSettlement(record, 'advance', { outbox: twice }));
+      const messages = [sampleMessage(record, { body: 'first' }), sampleMessage(record, { body: 'second' })];
+      await store.settleOrder(sampleSettlement(record, 'advance', { outbox: messages }));
       expect((await store.listOutbox({})).items.map(({ body }) => body)).toEqual(['first']);
     });
 
@@ -152,12 +152,12 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
     it('rejects an order that was never submitted', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
-      const [lost, elsewhere] = [
+      const [unknownRun, unknownIssue] = [
         { ...sampleSettlement(record), runId: '2026-11-15-backend-0999' },
         { ...sampleSettlement(record), issueRef: 'local#9' },
       ];
-      expect(await catchCode(store.settleOrder(lost))).toBe('ORDER_NOT_FOUND');
-      expect(await catchCode(store.settleOrder(elsewhere))).toBe('ORDER_NOT_FOUND');
+      expect(await catchCode(store.settleOrder(unknownRun))).toBe('ORDER_NOT_FOUND');
+      expect(await catchCode(store.settleOrder(unknownIssue))).toBe('ORDER_NOT_FOUND');
       expect((await store.listExecutions({})).items).toEqual([]);
     });
   });

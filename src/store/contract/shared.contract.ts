@@ -11,13 +11,13 @@ export function describeSharedStore(where: string, makeSite: MakeSite): void {
   describe(`a store ${where}, used by multiple processes`, () => {
     it("makes each process's changes visible to the others, even after all have closed it", async () => {
       const url = await makeSite();
-      const [left, right] = [await openSite(url), await openSite(url)];
-      const { record } = await left.submitOrder(sampleSubmission());
-      expect(await right.findOrder('local#1', record.order.run_id)).toEqual(record);
-      await right.settleOrder(sampleSettlement(record));
-      expect(await left.findIssue('local#1')).toMatchObject({ state: 'review' });
-      await left.close();
-      await right.close();
+      const [first, second] = [await openSite(url), await openSite(url)];
+      const { record } = await first.submitOrder(sampleSubmission());
+      expect(await second.findOrder('local#1', record.order.run_id)).toEqual(record);
+      await second.settleOrder(sampleSettlement(record));
+      expect(await first.findIssue('local#1')).toMatchObject({ state: 'review' });
+      await first.close();
+      await second.close();
       expect(await (await openSite(url)).findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
@@ -54,8 +54,8 @@ export function describeSharedStore(where: string, makeSite: MakeSite): void {
         await first?.createRun({ id: `r${index}`, spec, state: 'queued', now: NOW });
       }
       const claimAll = async <T>(claim: (store: (typeof stores)[number], id: string) => Promise<T>): Promise<T[]> => {
-        const turns = [...stores, ...stores, ...stores].map(async (store, turn) => claim(store, `w${turn}`));
-        return Promise.all(turns);
+        const claims = [...stores, ...stores, ...stores].map(async (store, turn) => claim(store, `w${turn}`));
+        return Promise.all(claims);
       };
       const orders = await claimAll(async (store, id) => store.claimRun(sampleClaim(id, { takes: ['orders'] })));
       const claimed = orders.flatMap((each) => each?.order ?? []);
@@ -93,7 +93,7 @@ export function describeSharedStore(where: string, makeSite: MakeSite): void {
 
     it('wakes workers for work submitted by another process', async () => {
       const url = await makeSite();
-      const [lead, worker] = [await openSite(url), await openSite(url)];
+      const [submitter, worker] = [await openSite(url), await openSite(url)];
       const claimOrder = async (report: (issueRef: string) => void): Promise<void> => {
         const run = await worker.claimRun(sampleClaim());
         if (run !== undefined) report(run.record.order?.issue_ref ?? '');
@@ -103,7 +103,7 @@ export function describeSharedStore(where: string, makeSite: MakeSite): void {
       const claimed = new Promise<string>((resolve) => {
         stop = worker.watchQueue(() => void claims.push(claimOrder(resolve)));
       });
-      await lead.submitOrder(sampleSubmission());
+      await submitter.submitOrder(sampleSubmission());
       expect(await claimed).toBe('local#1');
       stop();
       await Promise.all(claims);

@@ -8,7 +8,7 @@ import type { RunCounts, StatisticsPeriod } from '../roll-up.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleItem, NOW, sampleResolution, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
+import { UNTRUSTED_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -86,7 +86,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       } as const;
       await endRun(store, 'r1', 1, { usage, model: 'opus' });
       await endRun(store, 'r2', 2, {
-        usage: { scope: 'total', input_tokens: 1, output_tokens: 2, model: HOSTILE_TEXT.repeat(20) },
+        usage: { scope: 'total', input_tokens: 1, output_tokens: 2, model: UNTRUSTED_TEXT.repeat(20) },
       });
       await endRun(store, 'r3', 3, { usage, cached_from: 'r1' });
       await endRun(store, 'r4', 4, { usage, model: 'opus' });
@@ -126,7 +126,7 @@ export function describeStatistics(makeSite: MakeSite): void {
 
     it("shorten a program's version, and omit the drift of cached results", async () => {
       const store = await openSite(await makeSite());
-      const process = { exit_code: 0, signal: null, command: ['x'], version: HOSTILE_TEXT.repeat(20) };
+      const process = { exit_code: 0, signal: null, command: ['x'], version: UNTRUSTED_TEXT.repeat(20) };
       const drift = { unknown_types: 1, unknown_fields: 1 };
       await endRun(store, 'r1', 1, { process });
       await endRun(store, 'r2', 2, { process, drift, cached_from: 'r1' });

@@ -11,14 +11,14 @@ import {
   sampleSubmission,
   sampleWorker,
 } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT } from './fixtures/run-samples.js';
+import { UNTRUSTED_TEXT } from './fixtures/run-samples.js';
 
 /** The contract of submitting and claiming orders. */
 export function describeSubmitAndClaim(makeSite: MakeSite): void {
   describe('submitOrder', () => {
     it("assigns the issue's next run id, makes it active and queues a run for it", async () => {
       const store = await openSite(await makeSite());
-      const submission = sampleSubmission({ instructions: HOSTILE_TEXT, constraints: ['small'], priority: 2 });
+      const submission = sampleSubmission({ instructions: UNTRUSTED_TEXT, constraints: ['small'], priority: 2 });
       const { record, repeated } = await store.submitOrder(submission);
       expect(repeated).toBe(false);
       expect(record).toEqual({
@@ -86,7 +86,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
 
     it('recognizes the same request regardless of field order and undefined fields', async () => {
       const store = await openSite(await makeSite());
-      const first = sampleSubmission({ request_id: 'r1', instructions: HOSTILE_TEXT, links: ['a', 'b'] });
+      const first = sampleSubmission({ request_id: 'r1', instructions: UNTRUSTED_TEXT, links: ['a', 'b'] });
       await store.submitOrder(first);
       const reordered = Object.fromEntries(Object.entries({ ...first.request, spec_ref: undefined }).toReversed());
       const again = await store.submitOrder({ ...sampleSubmission(), request: reordered as typeof first.request });

@@ -45,7 +45,7 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
       if (claimed === undefined) return undefined;
       const record = readRun(claimed);
       if (record.order === null) return { record, order: null, unresolved: [] };
-      const order = readCarried(claimed) ?? (await findCarried(database, record.id));
+      const order = readClaimedOrder(claimed) ?? (await findClaimedOrder(database, record.id));
       return { record, order, unresolved: await findUnresolved(database, order?.order.depends_on ?? []) };
     },
 
@@ -202,7 +202,7 @@ const CLAIM = `
   FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15) AS claimed`;
 
 /** Reads a claimed run's order from the row that the claim returned. */
-function readCarried(claimed: Row): OrderRecord | undefined {
+function readClaimedOrder(claimed: Row): OrderRecord | undefined {
   const carried = claimed['carried'];
   if (typeof carried !== 'object' || carried === null) return undefined;
   const order = carried as Row;
@@ -211,7 +211,7 @@ function readCarried(claimed: Row): OrderRecord | undefined {
 }
 
 /** Finds a claimed run's order. The claim does not return an order that was submitted after its statement started. */
-async function findCarried(database: Queryable, run: string): Promise<OrderRecord | null> {
+async function findClaimedOrder(database: Queryable, run: string): Promise<OrderRecord | null> {
   const { rows } = await database.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [run]);
   return rows[0] === undefined ? null : readOrder(rows[0]);
 }

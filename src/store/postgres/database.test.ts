@@ -8,12 +8,12 @@ import { catchCode } from '../contract/fixtures/open-site.js';
 import type { Database, DatabaseOptions } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
 
-async function openFresh(options?: DatabaseOptions): Promise<Database> {
+async function openFreshDatabase(options?: DatabaseOptions): Promise<Database> {
   return openPlain(await createDatabase(), options);
 }
 
 /** Terminates all other connections to the database, as a server restart or a network failure would. */
-async function cutConnections(database: Database): Promise<void> {
+async function terminateConnections(database: Database): Promise<void> {
   await database.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
@@ -31,13 +31,13 @@ describe('a database', () => {
   it('reports an unknown database and a wrong password', async () => {
     const url = new URL(await createDatabase());
     url.pathname = '/no_such_database';
-    const missing = (await openPlain(url.href)).query('SELECT 1');
-    await expect(missing).rejects.toThrow('Create that database, or use another one.');
-    expect(await catchCode(missing)).toBe('STORE_UNAVAILABLE');
+    const missingDatabase = (await openPlain(url.href)).query('SELECT 1');
+    await expect(missingDatabase).rejects.toThrow('Create that database, or use another one.');
+    expect(await catchCode(missingDatabase)).toBe('STORE_UNAVAILABLE');
     url.password = 'wrong';
-    const refused = (await openPlain(url.href)).query('SELECT 1');
-    await expect(refused).rejects.toThrow('Check the user and the password');
-    expect(await catchCode(refused)).toBe('STORE_UNAVAILABLE');
+    const wrongPassword = (await openPlain(url.href)).query('SELECT 1');
+    await expect(wrongPassword).rejects.toThrow('Check the user and the password');
+    expect(await catchCode(wrongPassword)).toBe('STORE_UNAVAILABLE');
   });
 
   it.each(['postgres://someone:secret@[bad/x', 'postgres://someone:secret@host:99999/x'])(
@@ -50,23 +50,23 @@ describe('a database', () => {
   );
 
   it('reports a server that does not use the PostgreSQL protocol', async () => {
-    const stranger = createServer((socket) => {
+    const otherServer = createServer((socket) => {
       socket.on('error', () => undefined).on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     });
-    onTestFinished(() => void stranger.close());
-    await once(stranger.listen(0, '127.0.0.1'), 'listening');
-    const { port } = stranger.address() as AddressInfo;
+    onTestFinished(() => void otherServer.close());
+    await once(otherServer.listen(0, '127.0.0.1'), 'listening');
+    const { port } = otherServer.address() as AddressInfo;
     const database = await openPlain(`postgres://a:b@127.0.0.1:${port}/x`);
     expect(await catchCode(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
 
   it('times out when the server accepts the connection but does not respond', async () => {
-    const silent = createServer((socket) => {
+    const silentServer = createServer((socket) => {
       socket.on('error', () => undefined);
     });
-    onTestFinished(() => void silent.close());
-    await once(silent.listen(0, '127.0.0.1'), 'listening');
-    const { port } = silent.address() as AddressInfo;
+    onTestFinished(() => void silentServer.close());
+    await once(silentServer.listen(0, '127.0.0.1'), 'listening');
+    const { port } = silentServer.address() as AddressInfo;
     const database = await openPlain(`postgres://a:b@127.0.0.1:${port}/x`, { connectTimeoutMs: 100 });
     expect(await catchCode(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
@@ -74,11 +74,11 @@ describe('a database', () => {
   it('fails the call that loses its connection, and reconnects for the next call', async () => {
     const url = await createDatabase();
     const [database, other] = [await openPlain(url), await openPlain(url)];
-    const cut = database.transaction(async (transaction) => {
-      await cutConnections(other);
+    const lostTransaction = database.transaction(async (transaction) => {
+      await terminateConnections(other);
       return transaction.query('SELECT 1');
     });
-    expect(await catchCode(cut)).toBe('STORE_UNAVAILABLE');
+    expect(await catchCode(lostTransaction)).toBe('STORE_UNAVAILABLE');
     expect((await database.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
   });
 
@@ -86,7 +86,7 @@ describe('a database', () => {
     const url = await createDatabase();
     const [database, other] = [await openPlain(url), await openPlain(url)];
     await Promise.all([1, 2, 3].map(async () => database.query('SELECT pg_sleep(0.05)')));
-    await cutConnections(other);
+    await terminateConnections(other);
     // Each of the three connections can be used once before its loss is noticed; after that, calls succeed.
     await eventually(async () => {
       expect((await database.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
@@ -94,26 +94,26 @@ describe('a database', () => {
   });
 
   it('writes all of a transaction or nothing', async () => {
-    const database = await openFresh();
+    const database = await openFreshDatabase();
     await database.query('CREATE TABLE numbers (number integer)');
-    const failing = database.transaction(async (transaction) => {
+    const failedTransaction = database.transaction(async (transaction) => {
       await transaction.query('INSERT INTO numbers VALUES (1)');
       await transaction.query('INSERT INTO numbers VALUES (1 / 0)');
     });
-    expect(await catchCode(failing)).toBe('STORE_FAILED');
+    expect(await catchCode(failedTransaction)).toBe('STORE_FAILED');
     await database.transaction((transaction) => transaction.query('INSERT INTO numbers VALUES (2)'));
     expect((await database.query('SELECT number FROM numbers')).rows).toEqual([{ number: 2 }]);
   });
 
   it("throws the caller's own error unchanged, and converts errors of the server", async () => {
-    const database = await openFresh({ connections: 1 });
+    const database = await openFreshDatabase({ connections: 1 });
     await database.query('CREATE TABLE numbers (number integer)');
     for (const own of [new Error('own'), new TypeError('own'), Object.assign(new Error('own'), { code: 'ENOENT' })]) {
-      const failing = database.transaction(async (transaction) => {
+      const failedTransaction = database.transaction(async (transaction) => {
         await transaction.query('INSERT INTO numbers VALUES (1)');
         throw own;
       });
-      await expect(failing).rejects.toBe(own);
+      await expect(failedTransaction).rejects.toBe(own);
     }
     const replaced = database.transaction(async (transaction) => {
       await transaction.query('SELECT 1 / 0').catch(() => {
@@ -128,25 +128,25 @@ describe('a database', () => {
   });
 
   it('cancels a statement that exceeds the timeout', async () => {
-    const database = await openFresh({ statementTimeoutMs: 50 });
+    const database = await openFreshDatabase({ statementTimeoutMs: 50 });
     expect(await catchCode(database.query('SELECT pg_sleep(10)'))).toBe('STORE_BUSY');
   });
 
   it('does not time out in a long transaction, on the server or in the client', { timeout: 30_000 }, async () => {
-    const database = await openFresh({ statementTimeoutMs: 50 });
+    const database = await openFreshDatabase({ statementTimeoutMs: 50 });
     // The client times out five seconds after the statement timeout.
-    const slept = database.transaction(
+    const longTransaction = database.transaction(
       async (transaction) => {
         await transaction.query('SET LOCAL statement_timeout = 0');
         return transaction.query(`SELECT 'awake' AS state FROM pg_sleep(5.5)`);
       },
       { isLong: true },
     );
-    expect((await slept).rows).toEqual([{ state: 'awake' }]);
+    expect((await longTransaction).rows).toEqual([{ state: 'awake' }]);
   });
 
   it('fails when a lock is not released within the timeout', async () => {
-    const database = await openFresh({ lockTimeoutMs: 50 });
+    const database = await openFreshDatabase({ lockTimeoutMs: 50 });
     await database.transaction(async (transaction) => {
       await transaction.query('SELECT pg_advisory_xact_lock(1)');
       expect(await catchCode(database.query('SELECT pg_advisory_xact_lock(1)'))).toBe('STORE_BUSY');
@@ -154,21 +154,21 @@ describe('a database', () => {
   });
 
   it('retries a transaction after a conflict', async () => {
-    const database = await openFresh();
+    const database = await openFreshDatabase();
     await database.query('CREATE TABLE counters (name text PRIMARY KEY, number integer)');
     await database.query(`INSERT INTO counters VALUES ('a', 0), ('b', 0)`);
     let attempts = 0;
-    let resolveMeeting = (): void => undefined;
-    const meeting = new Promise<void>((resolve) => {
-      resolveMeeting = resolve;
+    let openBarrier = (): void => undefined;
+    const barrier = new Promise<void>((resolve) => {
+      openBarrier = resolve;
     });
     // Each transaction locks one row and then needs the other's row, so PostgreSQL aborts one or both.
     const count = (first: string, second: string): Promise<void> =>
       database.transaction(async (transaction) => {
         attempts += 1;
         await transaction.query(`UPDATE counters SET number = number + 1 WHERE name = $1`, [first]);
-        if (attempts >= 2) resolveMeeting();
-        await meeting;
+        if (attempts >= 2) openBarrier();
+        await barrier;
         await transaction.query(`UPDATE counters SET number = number + 1 WHERE name = $1`, [second]);
       });
     await Promise.all([count('a', 'b'), count('b', 'a')]);
@@ -177,7 +177,7 @@ describe('a database', () => {
   });
 
   it('parses a statement with values once per connection', async () => {
-    const database = await openFresh({ connections: 1 });
+    const database = await openFreshDatabase({ connections: 1 });
     for (const number of [1, 2, 3]) await database.query('SELECT $1::integer AS number', [number]);
     await database.transaction((transaction) => transaction.query('SELECT $1::integer AS number', [4]));
     const { rows } = await database.query(
@@ -187,7 +187,7 @@ describe('a database', () => {
   });
 
   it('reads tables that were changed after a statement was parsed', async () => {
-    const database = await openFresh({ connections: 1 });
+    const database = await openFreshDatabase({ connections: 1 });
     await database.query('CREATE TABLE numbers (number integer)');
     const read = 'SELECT * FROM numbers WHERE number <> $1';
     await database.query('INSERT INTO numbers VALUES (1)');
@@ -200,7 +200,7 @@ describe('a database', () => {
   });
 
   it('never opens more connections than allowed', async () => {
-    const database = await openFresh({ connections: 3 });
+    const database = await openFreshDatabase({ connections: 3 });
     const pids = await Promise.all(
       Array.from(
         { length: 12 },

@@ -26,7 +26,7 @@ async function countListeners(database: Database): Promise<number> {
   return rows.length;
 }
 
-async function cutListeners(database: Database): Promise<void> {
+async function terminateListeners(database: Database): Promise<void> {
   await database.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
   );
@@ -83,7 +83,7 @@ describe('notifications', () => {
       await notify(database, 'run');
       await eventually(() => expect(wake).toHaveBeenCalled());
       wake.mockClear();
-      await cutListeners(database);
+      await terminateListeners(database);
     }
     // The call for missed notifications.
     await eventually(() => expect(wake).toHaveBeenCalled());
@@ -140,9 +140,9 @@ describe('notifications', () => {
   });
 
   it('are replaced by periodic wake-ups while the server is unreachable', async () => {
-    const away = await openPlain('postgres://nobody@127.0.0.1:1/nothing');
+    const unreachable = await openPlain('postgres://nobody@127.0.0.1:1/nothing');
     const wake = vi.fn<() => void>();
-    const notifications = listenTo(away, 20);
+    const notifications = listenTo(unreachable, 20);
     notifications.follow('run', wake);
     await eventually(() => expect(wake.mock.calls.length).toBeGreaterThan(5));
     await notifications.close();
@@ -154,33 +154,33 @@ describe('a followed run', () => {
     const url = await makeSite();
     const [store, other] = [await openSite(url), await openPlain(url)];
     const [followed, unfollowed] = [vi.fn<() => void>(), vi.fn<() => void>()];
-    const here = listenTo(other);
-    onTestFinished(here.follow('r1', followed));
-    onTestFinished(here.follow('elsewhere', unfollowed));
+    const listener = listenTo(other);
+    onTestFinished(listener.follow('r1', followed));
+    onTestFinished(listener.follow('elsewhere', unfollowed));
     await waitForFollowed(other, 2);
     await eventually(() => expect(unfollowed.mock.calls.length).toBeGreaterThan(2));
-    const quiet = [followed.mock.calls.length, unfollowed.mock.calls.length];
+    const callsBefore = [followed.mock.calls.length, unfollowed.mock.calls.length];
     await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
     await store.claimRun(sampleClaim());
     await store.append('r2', [sampleFcmp(1)]);
     await store.append('r1', [sampleFcmp(1)]);
-    await eventually(() => expect(followed).toHaveBeenCalledTimes((quiet[0] ?? 0) + 1));
+    await eventually(() => expect(followed).toHaveBeenCalledTimes((callsBefore[0] ?? 0) + 1));
     await store.endRun({ id: 'r1', workerId: 'w1', now: NOW, result: createRunResult() });
-    await eventually(() => expect(followed).toHaveBeenCalledTimes((quiet[0] ?? 0) + 2));
-    expect(unfollowed).toHaveBeenCalledTimes(quiet[1] ?? 0);
+    await eventually(() => expect(followed).toHaveBeenCalledTimes((callsBefore[0] ?? 0) + 2));
+    expect(unfollowed).toHaveBeenCalledTimes(callsBefore[1] ?? 0);
   });
 
   it("is no longer followed once its follower's connection is gone", async () => {
     const url = await makeSite();
     const [database, crashed] = [await openPlain(url), await openPlain(url)];
-    const gone = createNotifications(crashed, NO_FALLBACK_MS);
-    gone.follow('run', () => undefined);
-    gone.watchQueue({ worker: 'w1' }, () => undefined);
+    const closedListener = createNotifications(crashed, NO_FALLBACK_MS);
+    closedListener.follow('run', () => undefined);
+    closedListener.watchQueue({ worker: 'w1' }, () => undefined);
     await waitForFollowed(database, 1);
-    await cutListeners(database);
-    await gone.close();
-    const here = listenTo(database);
-    onTestFinished(here.watchQueue({ worker: 'w2' }, () => undefined));
+    await terminateListeners(database);
+    await closedListener.close();
+    const listener = listenTo(database);
+    onTestFinished(listener.watchQueue({ worker: 'w2' }, () => undefined));
     await eventually(async () => {
       const { rows } = await database.query(`SELECT worker FROM sluice.queue_watchers`);
       expect(rows).toEqual([{ worker: 'w2' }]);
@@ -194,13 +194,13 @@ describe('the events of a run', () => {
   function follow(store: Store, runId: string): number[] {
     const seen: number[] = [];
     let reading = Promise.resolve();
-    const readOn = async (): Promise<void> => {
+    const readNewEvents = async (): Promise<void> => {
       const events = await store.read({ runId, protocol: 'fcmp', after: seen.at(-1) ?? 0, limit: 1000 });
       seen.push(...events.map(({ event }) => event.seq));
     };
     onTestFinished(
       store.watch(runId, () => {
-        reading = reading.then(readOn, readOn);
+        reading = reading.then(readNewEvents, readNewEvents);
       }),
     );
     return seen;
@@ -212,7 +212,7 @@ describe('the events of a run', () => {
     const seen = follow(reader, 'run');
     for (let seq = 1; seq <= 60; seq++) {
       await writer.append('run', [sampleFcmp(seq)]);
-      if (seq % 20 === 10) await cutListeners(control);
+      if (seq % 20 === 10) await terminateListeners(control);
     }
     await eventually(() => expect(seen).toHaveLength(60));
     expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));

@@ -67,7 +67,7 @@ async function fillDatabase(): Promise<string> {
 }
 
 /** The only connection to a database. */
-async function openAlone(url: string): Promise<Database> {
+async function openOnlyConnection(url: string): Promise<Database> {
   const database = await openDatabase(url);
   onTestFinished(async () => database.close());
   await eventually(async () => {
@@ -84,7 +84,7 @@ async function openAlone(url: string): Promise<Database> {
  * constantly emptied. Connections report their scans when they close, so all must be closed.
  */
 async function countScans(url: string): Promise<Row[]> {
-  const database = await openAlone(url);
+  const database = await openOnlyConnection(url);
   const { rows } = await database.query(
     `SELECT relname, seq_scan FROM pg_stat_user_tables
      WHERE schemaname = 'sluice' AND relname NOT IN ('migrations', 'runs_to_count', 'followers', 'queue_watchers') ORDER BY relname`,
@@ -169,8 +169,8 @@ describe('countScans', () => {
 
 describe('a claim', () => {
   /** Counts how many rows of `runs` have been read. */
-  async function countRead(url: string): Promise<number> {
-    const database = await openAlone(url);
+  async function countRunRowsRead(url: string): Promise<number> {
+    const database = await openOnlyConnection(url);
     const { rows } = await database.query(
       `SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS read FROM pg_stat_user_tables
        WHERE schemaname = 'sluice' AND relname = 'runs'`,
@@ -203,12 +203,12 @@ describe('a claim', () => {
     const store = await openSite(url);
     await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
     await store.close();
-    const before = await countRead(url);
+    const before = await countRunRowsRead(url);
     const next = await openSite(url);
     expect((await next.claimRun(sampleClaim('w1', { concurrency: { full: 0 } })))?.record.id).toBe('free');
     expect(await next.claimRun(sampleClaim('w1', { concurrency: { full: 0 } }))).toBeUndefined();
     await next.close();
-    return (await countRead(url)) - before;
+    return (await countRunRowsRead(url)) - before;
   }
 
   it('reads few rows while 150,000 runs wait for folders in use, for a wrapper type at its limit, or are deferred', async () => {

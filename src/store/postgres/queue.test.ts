@@ -19,13 +19,17 @@ import { createNotifications } from './notifications.js';
 /** A listening connection holds the lock with its number. */
 const LIVE_WATCHERS = `SELECT FROM sluice.queue_watchers WHERE NOT pg_try_advisory_xact_lock_shared(listener)`;
 
-interface Watched {
+interface StartedWatcher {
   readonly wake: ReturnType<typeof vi.fn<() => void>>;
   readonly stop: () => void;
 }
 
 /** Watches the queue like a worker with a free slot; resolves once it is registered. */
-async function watch(store: Store, database: Database, watcher: QueueWatcher & { worker: string }): Promise<Watched> {
+async function watch(
+  store: Store,
+  database: Database,
+  watcher: QueueWatcher & { worker: string },
+): Promise<StartedWatcher> {
   const wake = vi.fn<() => void>();
   const stop = store.watchQueue(() => wake(), watcher);
   onTestFinished(stop);
@@ -43,11 +47,11 @@ describe('a claimable run', () => {
   it('wakes one worker with a free slot, not all of them', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
-    const watched = await Promise.all(
+    const watchers = await Promise.all(
       ['w1', 'w2', 'w3'].map(async (worker) => watch(await openSite(url), database, { worker })),
     );
     await store.submitOrder(sampleSubmission());
-    const count = () => watched.reduce((total, { wake }) => total + wake.mock.calls.length, 0);
+    const count = () => watchers.reduce((total, { wake }) => total + wake.mock.calls.length, 0);
     await eventually(() => expect(count()).toBe(1));
     // After the first order of a repository, there is nothing more to claim.
     await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }));
@@ -173,7 +177,7 @@ describe('claims by multiple hosts', () => {
       const request = { issue_ref: `local#${index}`, repo_dir: `/repo/${index % 3}` };
       await first?.submitOrder(sampleSubmission(request, { workerType: index % 3 === 0 ? 'a' : 'b' }));
     }
-    const taken: string[] = [];
+    const claimedRefs: string[] = [];
     for (let round = 0; round < 4; round++) {
       const claims = await Promise.all(
         stores.map(async (store, index) => store.claimRun(sampleClaim(`w${index}`, { concurrency: { b: 1 } }))),
@@ -182,9 +186,9 @@ describe('claims by multiple hosts', () => {
       // One run of type a in repository 0, one of type b in either of the other two.
       expect(records.map((record) => record.worker_type).toSorted()).toEqual(['a', 'b']);
       expect(new Set(records.map((record) => record.order.repo_dir)).size).toBe(2);
-      taken.push(...records.map((record) => record.order.issue_ref));
+      claimedRefs.push(...records.map((record) => record.order.issue_ref));
       for (const record of records) await first?.settleOrder(sampleSettlement(record));
     }
-    expect(new Set(taken).size).toBe(8);
+    expect(new Set(claimedRefs).size).toBe(8);
   });
 });

@@ -133,9 +133,9 @@ describe('a migration', () => {
     const [file, other, url] = [await makeLargeFile(), await makeFile(), await createDatabase()];
     await fill(`sqlite:${other}`);
     await killAtPage(`sqlite:${file}`, url, 'event_packs 1000');
-    const begun = migrateStore(`sqlite:${other}`, url);
-    expect(await catchCode(begun)).toBe('MIGRATION_TARGET_FILLED');
-    await expect(begun).rejects.toThrow('an unfinished copy of "sqlite:');
+    const migration = migrateStore(`sqlite:${other}`, url);
+    expect(await catchCode(migration)).toBe('MIGRATION_TARGET_FILLED');
+    await expect(migration).rejects.toThrow('an unfinished copy of "sqlite:');
     await migrateStore(`sqlite:${file}`, url);
     expect(await catchCode(migrateStore(`sqlite:${other}`, url))).toBe('MIGRATION_TARGET_FILLED');
     expect(await catchCode(migrateStore(url, `sqlite:${other}`))).toBe('MIGRATION_TARGET_FILLED');
@@ -175,11 +175,11 @@ describe('a migration', () => {
   it('stops when it is aborted, and continues', async () => {
     const [file, url] = [await makeLargeFile(), await createDatabase()];
     const stop = new AbortController();
-    const stopped = migrateStore(`sqlite:${file}`, url, {
+    const abortedMigration = migrateStore(`sqlite:${file}`, url, {
       onProgress: ({ rows }) => rows >= 5000 && stop.abort(new Error('stopped')),
       signal: stop.signal,
     });
-    await expect(stopped).rejects.toThrow('stopped');
+    await expect(abortedMigration).rejects.toThrow('stopped');
     const report = await migrateStore(`sqlite:${file}`, url);
     expect(report.rows - report.copied).toBeGreaterThanOrEqual(5000);
   });
@@ -198,9 +198,9 @@ describe('sluice migrate', () => {
   it('prints only the JSON report to a pipe', async () => {
     const [file, url] = [await makeFile(), await createDatabase()];
     await fill(`sqlite:${file}`);
-    const memory = createMemoryIo({});
-    expect(await run(['migrate', `sqlite:${file}`, url], memory)).toBe(0);
-    expect(JSON.parse(memory.printed.stdout)).toMatchObject({ tables: { issues: 12 }, rows: expect.any(Number) });
+    const io = createMemoryIo({});
+    expect(await run(['migrate', `sqlite:${file}`, url], io)).toBe(0);
+    expect(JSON.parse(io.printed.stdout)).toMatchObject({ tables: { issues: 12 }, rows: expect.any(Number) });
     const again = createMemoryIo({});
     expect(await run(['migrate', url, `sqlite:${file}`], again)).toBe(0);
     expect(again.printed.stderr).toBe('');

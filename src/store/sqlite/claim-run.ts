@@ -77,7 +77,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     });
 
   /** Changes a run inside a transaction, if the worker still holds the claim. */
-  const whileHeld = async <T>({ id, workerId }: RunHold, lost: T, work: (row: SqlRow) => T): Promise<T> =>
+  const updateIfHeld = async <T>({ id, workerId }: RunHold, lost: T, work: (row: SqlRow) => T): Promise<T> =>
     database.write(() => {
       const row = findHeld.get(id, workerId);
       return row === undefined ? lost : work(row);
@@ -92,7 +92,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     },
 
     markStarted: async ({ spec, baseCommit, repositoryStart, ...hold }) =>
-      whileHeld(hold, 'lost', (row) => {
+      updateIfHeld(hold, 'lost', (row) => {
         if (row['cancel_requested'] === 1 && row['started_at'] === null) return 'canceled';
         start.run(
           hold.now,
@@ -109,21 +109,25 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       }),
 
     releaseRun: async ({ retryAt, ...hold }) =>
-      whileHeld(hold, false, ({ started_at: startedAt }) => {
+      updateIfHeld(hold, false, ({ started_at: startedAt }) => {
         if (startedAt !== null) return false;
         release.run(retryAt, hold.id);
         return true;
       }),
 
     renewRun: async ({ leaseMs, ...hold }) =>
-      whileHeld<Awaited<ReturnType<RunStore['renewRun']>>>(hold, { held: false, cancel: false, reply: null }, (row) => {
-        const reply = readJsonOrNull(row, 'reply') as string | null;
-        renew.run(reply === null ? readText(row, 'state') : 'running', hold.now + leaseMs, hold.id);
-        return { held: true, cancel: row['cancel_requested'] === 1, reply };
-      }),
+      updateIfHeld<Awaited<ReturnType<RunStore['renewRun']>>>(
+        hold,
+        { held: false, cancel: false, reply: null },
+        (row) => {
+          const reply = readJsonOrNull(row, 'reply') as string | null;
+          renew.run(reply === null ? readText(row, 'state') : 'running', hold.now + leaseMs, hold.id);
+          return { held: true, cancel: row['cancel_requested'] === 1, reply };
+        },
+      ),
 
     markWaiting: async ({ isOver = false, ...hold }) =>
-      whileHeld(hold, false, () => {
+      updateIfHeld(hold, false, () => {
         wait.run(isOver ? 'running' : 'waiting', hold.id);
         return true;
       }),
@@ -136,7 +140,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       }),
 
     async endRun({ result, ...hold }) {
-      const hasEnded = await whileHeld(hold, false, ({ order_run_id: order }) => {
+      const hasEnded = await updateIfHeld(hold, false, ({ order_run_id: order }) => {
         if (order !== null) return false;
         end.run(hold.now, JSON.stringify(result), hold.id);
         digests.close(hold.id, result);

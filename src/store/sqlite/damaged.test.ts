@@ -48,18 +48,21 @@ const COMMANDS: readonly ((store: Store) => Promise<unknown>)[] = [
 
 it('a damaged database is used, or rejected with a store error code', async () => {
   const folder = await makeFolder({});
-  const sound = join(folder, 'sound.db');
-  await fill(sound);
-  const { size } = await stat(sound);
-  const damage = fc.record({ at: fc.nat({ max: size - 1 }), bytes: fc.uint8Array({ minLength: 1, maxLength: 4096 }) });
+  const intactFile = join(folder, 'sound.db');
+  await fill(intactFile);
+  const { size } = await stat(intactFile);
+  const corruption = fc.record({
+    at: fc.nat({ max: size - 1 }),
+    bytes: fc.uint8Array({ minLength: 1, maxLength: 4096 }),
+  });
   const codes = new Set<string>();
   let count = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 8 }), async (damages) => {
+    fc.asyncProperty(fc.array(corruption, { minLength: 1, maxLength: 8 }), async (corruptions) => {
       const file = join(folder, `damaged-${(count += 1)}.db`);
-      await copyFile(sound, file);
+      await copyFile(intactFile, file);
       const handle = await open(file, 'r+');
-      for (const { at, bytes } of damages) await handle.write(bytes, 0, Math.min(bytes.length, size - at), at);
+      for (const { at, bytes } of corruptions) await handle.write(bytes, 0, Math.min(bytes.length, size - at), at);
       await handle.close();
       for (const error of await collectErrors(file)) {
         if (!isSluiceError(error)) throw error;

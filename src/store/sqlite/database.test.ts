@@ -14,7 +14,7 @@ import { openSqliteStore } from './open.js';
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });
 
-async function openBeside(options: DatabaseOptions = {}) {
+async function openWithSecondConnection(options: DatabaseOptions = {}) {
   const file = join(await makeFolder({}), 'sluice.db');
   const store = await openSqliteStore(file, options);
   const other = new DatabaseSync(file);
@@ -27,7 +27,7 @@ async function openBeside(options: DatabaseOptions = {}) {
 
 describe('a command', () => {
   it('waits for a process that locks the file without blocking the event loop', async () => {
-    const { store, other } = await openBeside();
+    const { store, other } = await openWithSecondConnection();
     other.exec('BEGIN IMMEDIATE');
     let isDone = false;
     const submitted = store.submitOrder(sampleSubmission()).finally(() => {
@@ -41,13 +41,13 @@ describe('a command', () => {
   });
 
   it('does not block the event loop longer when many calls wait for the same lock', async () => {
-    const { store, other } = await openBeside();
+    const { store, other } = await openWithSecondConnection();
     other.exec('BEGIN IMMEDIATE');
     const waiting = Array.from({ length: 40 }, async (_, index) => store.requestCancel(`run-${index}`, 1));
-    let turns = 0;
-    const timer = setInterval(() => (turns += 1), 1);
+    let timerTicks = 0;
+    const timer = setInterval(() => (timerTicks += 1), 1);
     onTestFinished(() => clearInterval(timer));
-    await vi.waitFor(() => expect(turns).toBeGreaterThan(20), 4000);
+    await vi.waitFor(() => expect(timerTicks).toBeGreaterThan(20), 4000);
     // Reads do not wait for queued writes.
     expect(await store.findIssue('local#1')).toBeUndefined();
     other.exec('COMMIT');
@@ -55,7 +55,7 @@ describe('a command', () => {
   });
 
   it('fails after the timeout and writes nothing', async () => {
-    const { store, other } = await openBeside({ timeoutMs: 100 });
+    const { store, other } = await openWithSecondConnection({ timeoutMs: 100 });
     other.exec('BEGIN IMMEDIATE');
     expect(await catchCode(store.submitOrder(sampleSubmission()))).toBe('STORE_BUSY');
     expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_BUSY');
@@ -65,7 +65,7 @@ describe('a command', () => {
   });
 
   it('that fails halfway is rolled back', async () => {
-    const { store, other } = await openBeside();
+    const { store, other } = await openWithSecondConnection();
     const { record } = await store.submitOrder(sampleSubmission());
     other.exec(`CREATE TRIGGER planted BEFORE INSERT ON outbox WHEN NEW.sink = 'bad'
       BEGIN SELECT raise(ABORT, 'planted'); END`);
@@ -87,29 +87,29 @@ describe('a command', () => {
     const store = await openSqliteStore(file);
     onTestFinished(async () => store.close());
     const { record } = await store.submitOrder(sampleSubmission());
-    const settling = store.settleOrder(sampleSettlement(record, 'needs-human'));
+    const settlement = store.settleOrder(sampleSettlement(record, 'needs-human'));
     // The transaction is synchronous, so it is committed here.
     renameSync(file, join(folder, 'aside.db'));
-    expect(await settling).toMatchObject({ repeated: false });
+    expect(await settlement).toMatchObject({ repeated: false });
   });
 
   it('is rejected if the file was removed or replaced', async () => {
     const folder = await makeFolder({});
-    const [file, aside] = [join(folder, 'sluice.db'), join(folder, 'aside.db')];
+    const [file, movedFile] = [join(folder, 'sluice.db'), join(folder, 'aside.db')];
     const store = await openSqliteStore(file);
     onTestFinished(async () => store.close());
     await store.submitOrder(sampleSubmission());
-    await rename(file, aside);
+    await rename(file, movedFile);
     expect(await catchCode(store.submitOrder(sampleSubmission()))).toBe('STORE_UNAVAILABLE');
     await writeFile(file, '');
     expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_UNAVAILABLE');
     expect(await catchCode(store.findIssue('local#1'))).toBe('STORE_UNAVAILABLE');
-    await rename(aside, file);
+    await rename(movedFile, file);
     expect(await store.findIssue('local#1')).toMatchObject({ last_run_number: 1 });
   });
 
   it('that reads an unexpected value reports it', async () => {
-    const { store, other } = await openBeside();
+    const { store, other } = await openWithSecondConnection();
     await store.submitOrder(sampleSubmission());
     await store.keep('k', { run_id: 'r', kept_at: 'x', result: JSON.parse('{}') });
     other.exec(`UPDATE orders SET work_order = '{'; UPDATE results SET entry = '{'`);
@@ -118,7 +118,7 @@ describe('a command', () => {
   });
 
   it.each(['9000000000000000', '9223372036854775807'])('that reads %s as a time reports it', async (time) => {
-    const { store, other } = await openBeside();
+    const { store, other } = await openWithSecondConnection();
     await store.submitOrder(sampleSubmission());
     other.exec(`UPDATE issues SET updated_at = ${time}`);
     expect(await catchCode(store.findIssue('local#1'))).toBe('STORE_DAMAGED');
@@ -133,19 +133,19 @@ describe('the events of a run', () => {
     const store = await openSqliteStore(file, { synchronous: 'OFF' });
     onTestFinished(async () => store.close());
     const measure = async (): Promise<number> => {
-      const began = performance.now();
+      const startedAt = performance.now();
       for (let page = 0; page < 10; page += 1) {
         const events = Array.from({ length: 100 }, () => sampleFcmp(++seq));
         await Promise.all(['01B', '01Q'].map(async (run) => store.append(run, events)));
       }
-      return performance.now() - began;
+      return performance.now() - startedAt;
     };
     let seq = 0;
-    const alone = await measure();
+    const baselineMs = await measure();
     for (const run of ['01C', '01P']) {
       await store.append(run, [sampleFcmp(1, LARGE), sampleFcmp(2, LARGE)]);
     }
-    const beside = await measure();
-    expect(beside).toBeLessThan(alone * 6 + 300);
+    const underLoadMs = await measure();
+    expect(underLoadMs).toBeLessThan(baselineMs * 6 + 300);
   });
 });

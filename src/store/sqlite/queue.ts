@@ -32,8 +32,8 @@ export function createQueue(database: Database): Queue {
   const findHead = database.prepare(FIND_HEAD);
   const findCanceled = database.prepare(FIND_CANCELED);
   const findBusy = database.prepare(FIND_BUSY);
-  const findLeft = database.prepare('SELECT folder FROM folders_left LIMIT ?');
-  const deleteLeft = database.prepare('DELETE FROM folders_left WHERE folder = ?');
+  const findLeftFolders = database.prepare('SELECT folder FROM folders_left LIMIT ?');
+  const deleteLeftFolder = database.prepare('DELETE FROM folders_left WHERE folder = ?');
   const findFirstLane = database.prepare(FIND_FIRST_LANE);
   const findNextLane = database.prepare(FIND_NEXT_LANE);
   const findNextOfLane = database.prepare(FIND_NEXT_OF_LANE);
@@ -42,14 +42,14 @@ export function createQueue(database: Database): Queue {
   const admitDue = database.prepare(ADMIT_DUE);
 
   /** Unparks the first run of each lane in the folders that runs have left; false if more such folders remain. */
-  function unparkLeft(): boolean {
-    const left = findLeft.all(MAX_FOLDERS).map((row) => readText(row, 'folder'));
-    for (const folder of left) {
-      deleteLeft.run(folder);
+  function unparkLeftFolders(): boolean {
+    const leftFolders = findLeftFolders.all(MAX_FOLDERS).map((row) => readText(row, 'folder'));
+    for (const folder of leftFolders) {
+      deleteLeftFolder.run(folder);
       // While a run uses the folder exclusively, no other run can be claimed.
       if (findBusy.get(folder, 0) === undefined) for (const sequence of listHeads(folder)) unpark.run(sequence);
     }
-    return left.length < MAX_FOLDERS;
+    return leftFolders.length < MAX_FOLDERS;
   }
 
   /** Lists the first parked run of each lane in a folder. */
@@ -107,7 +107,7 @@ export function createQueue(database: Database): Queue {
 
   return {
     find(filter) {
-      const areAllUnparked = unparkLeft();
+      const areAllUnparked = unparkLeftFolders();
       const areAllAdmitted = admitDue.run(filter.now, MAX_DUE).changes < MAX_DUE;
       const found = search(filter);
       return found === undefined && !(areAllUnparked && areAllAdmitted) ? 'more' : found;
