@@ -27,21 +27,21 @@ export function joinRows(rows: readonly EventRow[]): EventRow[] {
   const joined = new Map<string, EventRow[]>();
   for (const row of rows) {
     const key = `${row.protocol} ${row.attempt} ${row.runId}`;
-    const rowsOfRun = joined.get(key) ?? [];
-    joined.set(key, rowsOfRun);
-    const isFresh = rowsOfRun.every(({ firstSeq, lastSeq }) => firstSeq > row.lastSeq || lastSeq < row.firstSeq);
-    for (const part of isFresh ? [row] : subtractStored(row, rowsOfRun)) addRow(rowsOfRun, part);
+    const runRows = joined.get(key) ?? [];
+    joined.set(key, runRows);
+    const isFresh = runRows.every(({ firstSeq, lastSeq }) => firstSeq > row.lastSeq || lastSeq < row.firstSeq);
+    for (const part of isFresh ? [row] : subtractStored(row, runRows)) addRow(runRows, part);
   }
   return [...joined.values()].flat();
 }
 
 function addRow(rows: EventRow[], row: EventRow): void {
   const last = rows.at(-1);
-  if (last === undefined || !areJoinable(last, row)) rows.push(row);
+  if (last === undefined || !canJoin(last, row)) rows.push(row);
   else rows[rows.length - 1] = { ...last, lastSeq: row.lastSeq, lines: last.lines + row.lines };
 }
 
-function areJoinable(first: EventRow, second: EventRow): boolean {
+function canJoin(first: EventRow, second: EventRow): boolean {
   return (
     second.firstSeq === first.lastSeq + 1 &&
     second.lastSeq - first.firstSeq < MAX_EVENTS &&
@@ -82,7 +82,7 @@ export const MIN_SENT_COMPRESSED_LENGTH = 2048;
 const OPTIONS = { level: 3, dictionary: DICTIONARY };
 /** Most rows are small. For these, setting up 256 KB of tables would take most of the time. */
 const SMALL_BYTES = 4096;
-const OPTIONS_FOR_SMALL = { ...OPTIONS, windowBits: 12, memLevel: 4, chunkSize: 2048 };
+const SMALL_ROW_OPTIONS = { ...OPTIONS, windowBits: 12, memLevel: 4, chunkSize: 2048 };
 
 /** The first byte of a JSON object; compressed data starts with a different byte. */
 const PLAIN = 0x7b;
@@ -91,7 +91,7 @@ const PLAIN = 0x7b;
 export function encodeBody(lines: string, minLength = MIN_COMPRESSED_LENGTH): Uint8Array {
   const plain = Buffer.from(lines);
   if (plain.length < minLength) return plain;
-  return deflateSync(plain, plain.length > SMALL_BYTES ? OPTIONS : OPTIONS_FOR_SMALL);
+  return deflateSync(plain, plain.length > SMALL_BYTES ? OPTIONS : SMALL_ROW_OPTIONS);
 }
 
 /** Decodes a stored row into its events and the length of its text. */

@@ -3,7 +3,7 @@ import type { EventRow } from './event-rows.js';
 /** Writes rows; resolves once they are stored. */
 export type AppendRows = (rows: readonly EventRow[]) => Promise<void>;
 
-interface Waiting {
+interface PendingAppend {
   readonly rows: readonly EventRow[];
   readonly size: number;
   readonly resolve: () => void;
@@ -39,7 +39,7 @@ interface GatherOptions {
  * rows, so a single run does not wait. Slow runs delay a write by at most {@link GATHER_MS}.
  */
 export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptions = {}): AppendRows {
-  let waiting: Waiting[] = [];
+  let waiting: PendingAppend[] = [];
   /** Runs whose rows are being written. */
   const busy = new Set<string>();
   /** When each run last appended rows, oldest first. */
@@ -51,7 +51,7 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
   const waitingRuns = new Set<string>();
 
   /** Schedules the next write, unless one is scheduled or enough are in progress. */
-  function plan(): void {
+  function scheduleWrite(): void {
     if (writes >= maxWrites || waiting.length === 0 || immediate !== undefined) return;
     const now = performance.now();
     for (const [runId, last] of active) {
@@ -83,19 +83,19 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
     writes += 1;
     lastStart = performance.now();
     void finish(batch, runs);
-    plan();
+    scheduleWrite();
   }
 
   /**
    * Takes the oldest entries of runs that are not being written; only half of them if many are waiting and no write is
    * in progress.
    */
-  function takeBatch(): Waiting[] {
+  function takeBatch(): PendingAppend[] {
     const rows = waiting.reduce((sum, entry) => sum + entry.rows.length, 0);
     const maxRows =
       writes + 1 < maxWrites && rows >= MIN_SPLIT_ROWS ? Math.ceil(rows / maxWrites) : Number.POSITIVE_INFINITY;
-    const batch: Waiting[] = [];
-    const remaining: Waiting[] = [];
+    const batch: PendingAppend[] = [];
+    const remaining: PendingAppend[] = [];
     const held = new Set(busy);
     let [size, count] = [0, 0];
     for (const entry of waiting) {
@@ -113,7 +113,7 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
     return batch;
   }
 
-  async function finish(batch: readonly Waiting[], runs: ReadonlySet<string>): Promise<void> {
+  async function finish(batch: readonly PendingAppend[], runs: ReadonlySet<string>): Promise<void> {
     try {
       await write(batch.flatMap(({ rows }) => rows));
       for (const { resolve } of batch) resolve();
@@ -123,7 +123,7 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
     writes -= 1;
     for (const run of runs) busy.delete(run);
     for (const entry of waiting) for (const run of listRuns(entry)) if (runs.has(run)) waitingRuns.add(run);
-    plan();
+    scheduleWrite();
   }
 
   return async (rows) =>
@@ -135,10 +135,10 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
         active.delete(runId);
         active.set(runId, performance.now());
       }
-      plan();
+      scheduleWrite();
     });
 }
 
-function listRuns({ rows }: Waiting): string[] {
+function listRuns({ rows }: PendingAppend): string[] {
   return rows.map(({ runId }) => runId);
 }

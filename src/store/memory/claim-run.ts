@@ -37,7 +37,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
       checkOpen(tables);
       admitDue(tables, claim.now);
       const [row] = [...runs.values()]
-        .filter((each) => mayStart(tables, each, claim))
+        .filter((each) => canStart(tables, each, claim))
         .toSorted((left, right) => right.priority - left.priority || left.sequence - right.sequence);
       if (row === undefined) return undefined;
       row.record = {
@@ -160,7 +160,7 @@ function isOnHost({ record }: RunRow, host: string | undefined): boolean {
 }
 
 /** A canceled order is claimed even if its folder is in use: it is settled without a process. */
-function mayStart(tables: Tables, row: RunRow, { takes, concurrency = {}, workerTypes }: RunClaim): boolean {
+function canStart(tables: Tables, row: RunRow, { takes, concurrency = {}, workerTypes }: RunClaim): boolean {
   const { workerType, record } = row;
   if (record.state !== 'queued' || row.notBefore > 0) return false;
   if (takes?.includes(record.order === null ? 'runs' : 'orders') === false) return false;

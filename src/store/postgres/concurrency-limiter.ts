@@ -62,12 +62,12 @@ export function createConcurrencyLimiter({
         if (busy >= limit) return;
         waitedMs = 0;
         busy += 1;
-        waiting.delete(begin);
-        begin();
+        waiting.delete(proceed);
+        proceed();
       }, openAfterMs);
       const timer = setTimeout(() => {
         clearTimeout(openTimer);
-        waiting.delete(begin);
+        waiting.delete(proceed);
         reject(
           new StoreError(
             'STORE_BUSY',
@@ -75,12 +75,12 @@ export function createConcurrencyLimiter({
           ),
         );
       }, maxWaitMs);
-      const begin = (): void => {
+      const proceed = (): void => {
         clearTimeout(openTimer);
         clearTimeout(timer);
         resolve();
       };
-      waiting.add(begin);
+      waiting.add(proceed);
     });
     lastWait = performance.now();
     waitedMs += lastWait - since;

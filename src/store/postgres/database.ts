@@ -96,7 +96,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     openAfterMs: OPEN_AFTER_MS,
     openAfterTotalMs: OPENING_MS,
   });
-  const toQuery = createNaming();
+  const toQuery = createStatementNamer();
   // A connection that breaks between two statements, idle or in a transaction, emits an error, which would crash the
   // process without a listener. The pool drops the connection, or the next statement fails.
   pool.on('error', () => undefined);
@@ -179,7 +179,7 @@ const setSchemaVersion = callbackify(async (connection: { query(text: string): P
 const MAX_NAMES = 500;
 
 /** Creates a function that names statements with values, so the server parses each of them once per connection. */
-function createNaming(): (text: string, values: readonly unknown[] | undefined) => DriverQuery {
+function createStatementNamer(): (text: string, values: readonly unknown[] | undefined) => DriverQuery {
   const names = new Map<string, string>();
   return (text, values) => {
     if (values === undefined) return { text };

@@ -54,7 +54,7 @@ export interface Notifications {
   close(): Promise<void>;
 }
 
-interface Watching {
+interface WatcherEntry {
   readonly watcher: NamedWatcher;
   readonly wake: (work?: QueueWork) => void;
 }
@@ -66,13 +66,13 @@ export function createNotifications(
 ): Notifications {
   const followers = createWakers();
   const requests = createWakers();
-  const watchers = new Map<string, Watching>();
+  const watchers = new Map<string, WatcherEntry>();
   let client: DriverClient | undefined;
   /** The number of the current connection, once it listens. */
   let listener: string | undefined;
   /** The runs, and the watchers by name, that are registered in the tables. */
   let followed = new Set<string>();
-  let registered = new Map<string, Watching>();
+  let registered = new Map<string, WatcherEntry>();
   /** Whether the tables must be updated. */
   let isStale = false;
   /** Whether the rows of closed connections have been removed. */
@@ -92,7 +92,7 @@ export function createNotifications(
   }
 
   /** Calls back in a microtask, like all wake-ups, so a callback that throws does not close the connection. */
-  function wakeWatchers(work?: QueueWork, chosen: Iterable<Watching> = watchers.values()): void {
+  function wakeWatchers(work?: QueueWork, chosen: Iterable<WatcherEntry> = watchers.values()): void {
     for (const entry of chosen) {
       queueMicrotask(() => {
         if (watchers.get(entry.watcher.worker) === entry) entry.wake(work);
@@ -107,40 +107,40 @@ export function createNotifications(
   }
 
   function connect(): void {
-    const opened = database.createClient();
-    client = opened;
-    opened.on('notification', ({ channel, payload = '' }: { channel: string; payload?: string }) =>
+    const newClient = database.createClient();
+    client = newClient;
+    newClient.on('notification', ({ channel, payload = '' }: { channel: string; payload?: string }) =>
       receive(channel, payload),
     );
-    opened.on('error', () => reconnect(opened));
-    opened.on('end', () => reconnect(opened));
-    void listenOn(opened).catch(() => reconnect(opened));
+    newClient.on('error', () => reconnect(newClient));
+    newClient.on('end', () => reconnect(newClient));
+    void listenOn(newClient).catch(() => reconnect(newClient));
   }
 
-  async function listenOn(opened: DriverClient): Promise<void> {
-    await opened.connect();
+  async function listenOn(newClient: DriverClient): Promise<void> {
+    await newClient.connect();
     // A new number for each connection, because the server might not have noticed yet that the previous connection is
     // gone.
     const number = String(randomInt(1, 2 ** 47));
-    await opened.query(`SELECT pg_advisory_lock(${number})`);
-    await opened.query(`LISTEN sluice_requests; LISTEN sluice_${number}`);
-    if (client !== opened) return;
+    await newClient.query(`SELECT pg_advisory_lock(${number})`);
+    await newClient.query(`LISTEN sluice_requests; LISTEN sluice_${number}`);
+    if (client !== newClient) return;
     delay = FIRST_DELAY_MS;
     listener = number;
-    [followed, registered, isCleanedUp] = [new Set(), new Map<string, Watching>(), false];
+    [followed, registered, isCleanedUp] = [new Set(), new Map<string, WatcherEntry>(), false];
     register();
     // Notifications sent before LISTEN took effect were missed.
     wakeAll();
   }
 
-  function reconnect(lost: DriverClient): void {
-    if (client !== lost) return;
+  function reconnect(lostClient: DriverClient): void {
+    if (client !== lostClient) return;
     client = undefined;
     listener = undefined;
-    lost.removeAllListeners();
+    lostClient.removeAllListeners();
     // Without a listener, a second error on the same connection would crash the process.
-    lost.on('error', () => undefined);
-    void lost.end().catch(() => undefined);
+    lostClient.on('error', () => undefined);
+    void lostClient.end().catch(() => undefined);
     if (isClosed || isIdle()) return;
     retry = setTimeout(connect, delay).unref();
     delay = Math.min(delay * 2, MAX_DELAY_MS);
@@ -176,7 +176,7 @@ export function createNotifications(
     const removed = [...followed].filter((key) => !wanted.has(key));
     const removedWatchers = [...registered.keys()].filter((worker) => !watchers.has(worker));
     const addedWatchers = [...watchers.values()].filter((entry) => registered.get(entry.watcher.worker) !== entry);
-    if (!isCleanedUp && added.length + addedWatchers.length > 0) await database.query(DELETE_GONE);
+    if (!isCleanedUp && added.length + addedWatchers.length > 0) await database.query(DELETE_STALE_LISTENERS);
     isCleanedUp ||= added.length + addedWatchers.length > 0;
     // The sets change after each statement, so they still match the tables if a later statement fails.
     if (added.length + removed.length > 0) {
@@ -188,7 +188,7 @@ export function createNotifications(
       });
     }
     if (removedWatchers.length > 0) {
-      await database.query(LEAVE, [number, removedWatchers]);
+      await database.query(UNWATCH, [number, removedWatchers]);
       if (listener !== number) return;
       for (const worker of removedWatchers) registered.delete(worker);
     }
@@ -257,13 +257,13 @@ export function createNotifications(
     },
     async close() {
       isClosed = true;
-      const closing = client;
+      const currentClient = client;
       followers.clear();
       requests.clear();
       watchers.clear();
       stopListening();
       await registering;
-      await closing?.end().catch(() => undefined);
+      await currentClient?.end().catch(() => undefined);
     },
   };
 }
@@ -275,7 +275,7 @@ function wakeTwice(wake: () => void): void {
 }
 
 /** Closed connections no longer hold their lock. */
-const DELETE_GONE = `
+const DELETE_STALE_LISTENERS = `
   WITH gone AS MATERIALIZED (
     SELECT listener FROM (
       SELECT listener FROM sluice.queue_watchers UNION SELECT listener FROM sluice.followers
@@ -297,4 +297,4 @@ const WATCH = `
   ON CONFLICT (listener, worker) DO UPDATE SET worker_types = excluded.worker_types,
     takes_orders = excluded.takes_orders, takes_runs = excluded.takes_runs`;
 
-const LEAVE = `DELETE FROM sluice.queue_watchers WHERE listener = $1 AND worker = ANY ($2::text[])`;
+const UNWATCH = `DELETE FROM sluice.queue_watchers WHERE listener = $1 AND worker = ANY ($2::text[])`;
