@@ -18,7 +18,7 @@ const TURN = lines({ type: 'thread.started', thread_id: 't-1' }, { type: 'turn.s
   usage: { input_tokens: 1, output_tokens: 1 },
 });
 
-async function translate(dir: string, options: TranslateOptions = {}) {
+async function translate(dir: Parameters<typeof translateRunFolder>[0], options: TranslateOptions = {}) {
   const all: Emitted[] = [];
   const warnings: RunFolderWarning[] = [];
   for await (const emitted of translateRunFolder(dir, { onWarning: (warning) => warnings.push(warning), ...options })) {
@@ -190,6 +190,35 @@ describe('following', () => {
   test('reports an attempt that does not exist after the last attempt has ended', async () => {
     const translated = translate(RECORDED, { attempt: 3, follow: new AbortController().signal });
     await expect(translated).rejects.toMatchObject({ code: 'ATTEMPT_NOT_FOUND' });
+  });
+
+  test('waits for a later attempt while the run continues, and for no attempt after its end', async () => {
+    const dir = await makeRunFolder({});
+    const meta = { run_id: 'r', engine: 'codex', started_at: '2026-11-16T00:00:00.000Z', exit_code: 0 };
+    const writeAttempt = async (attempt: number, verdict: string) => {
+      await appendFile(join(dir, `stdout.${attempt}.log`), TURN);
+      const ended = { ...meta, mode: 'auto', verdict, finished_at: '2026-11-16T00:00:01.000Z' };
+      await appendFile(join(dir, `meta.${attempt}.json`), JSON.stringify(ended));
+    };
+    await writeAttempt(1, 'retry');
+    const folder = await openRunFolder(dir);
+    let lookups = 0;
+    const counting = {
+      ...folder,
+      attempts: async () => {
+        lookups += 1;
+        return folder.attempts();
+      },
+    };
+    const done = translate(counting, { attempt: 2, follow: new AbortController().signal });
+    done.catch(() => undefined);
+    // After the first attempt the second one is looked up, and does not exist yet.
+    await expect.poll(() => lookups, { timeout: 30_000 }).toBeGreaterThan(3);
+    await writeAttempt(2, 'validated');
+    const { fcmp } = await done;
+    expect(new Set(fcmp.map((event) => event.meta.attempt))).toEqual(new Set([2]));
+    const missing = translate(dir, { attempt: 3, follow: new AbortController().signal });
+    await expect(missing).rejects.toMatchObject({ code: 'ATTEMPT_NOT_FOUND' });
   });
 
   test('waits for the first attempt and stops on abort, without inventing an end', async () => {

@@ -69,17 +69,20 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
   let handover: Handover = { fcmpSeq: 0, sessionId: null };
   let runId: string | undefined;
   const addProgress = await createProgressCounter(folder, options);
+  let isContinued = false;
   let attempt = await findNextAttempt(folder, 0, options.follow);
   while (attempt !== undefined && attempt <= (options.attempt ?? Number.POSITIVE_INFINITY)) {
     const meta = await folder.meta(attempt, options.onWarning);
     runId ??= meta.run_id ?? folder.name;
     for await (const events of translateAttempt(folder, { attempt, meta, runId, handover, addProgress }, options)) {
       handover = advanceHandover(handover, events);
+      isContinued = endsContinued(events) ?? isContinued;
       // Earlier attempts are read too: sequence numbers and the session continue from them.
       if (options.attempt === undefined || options.attempt === attempt) yield events;
     }
     if (options.follow?.aborted === true) return;
-    attempt = await findNextAttempt(folder, attempt);
+    const isAwaited = isContinued && options.attempt !== undefined && attempt < options.attempt;
+    attempt = await findNextAttempt(folder, attempt, isAwaited ? options.follow : undefined);
   }
   // With `follow`, the attempt could not be checked at the beginning.
   if (options.attempt !== undefined && options.follow?.aborted === false) {
@@ -185,6 +188,17 @@ function advanceHandover(handover: Handover, events: readonly Emitted[]): Handov
   if (lastEvent?.protocol !== 'fcmp') return handover;
   return { fcmpSeq: lastEvent.event.seq, sessionId: lastEvent.event.correlation.session_id ?? handover.sessionId };
 }
+
+/** Whether the last of these events announces another attempt of the run; undefined if they have no FCMP event. */
+function endsContinued(events: readonly Emitted[]): boolean | undefined {
+  const lastEvent = events.findLast(({ protocol }) => protocol === 'fcmp');
+  if (lastEvent?.protocol !== 'fcmp') return undefined;
+  const { event } = lastEvent;
+  if (event.type === 'user.input.required') return true;
+  return event.type === 'diagnostic.warning' && CONTINUED.has(event.data.code);
+}
+
+const CONTINUED: ReadonlySet<string> = new Set(['OUTPUT_RETRIED', 'PERMISSION_PENDING', 'WORKER_LOST']);
 
 function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: number): string {
   if (options.engine !== undefined) return options.engine;
