@@ -119,7 +119,7 @@ const createChooser =
   (optionId: string): Answer =>
   () => ({ outcome: { outcome: 'selected', optionId } });
 
-const texts = (updates: readonly SessionUpdate[], kind: string): string =>
+const joinText = (updates: readonly SessionUpdate[], kind: string): string =>
   updates
     .flatMap((update) => (update.sessionUpdate === kind && 'content' in update ? [update.content] : []))
     .map((content) => (typeof content === 'object' && content !== null && 'text' in content ? content.text : ''))
@@ -134,8 +134,8 @@ describe('a client prompt', () => {
     expect(initialized).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'sluice' } });
     const response = await sendPrompt(agent, await open(agent, site), 'Do it.');
     expect(response).toMatchObject({ stopReason: 'end_turn', _meta: { sluice: { status: 'success' } } });
-    expect(texts(updates, 'agent_message_chunk')).toBe('All done.');
-    expect(texts(updates, 'agent_thought_chunk')).toBe('hm');
+    expect(joinText(updates, 'agent_message_chunk')).toBe('All done.');
+    expect(joinText(updates, 'agent_thought_chunk')).toBe('hm');
     expect(updates).toContainEqual(expect.objectContaining(plan));
     const { items } = await store.listRuns({});
     expect(items).toMatchObject([{ state: 'ended', spec: { engine: 'fake', prompt: 'Do it.' } }]);
@@ -311,7 +311,7 @@ describe('a client prompt', () => {
       usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
     });
     await sendPrompt(agent, sessionId, 'Again');
-    expect(texts(updates, 'agent_message_chunk')).toBe('Hello.Hello.');
+    expect(joinText(updates, 'agent_message_chunk')).toBe('Hello.Hello.');
     const [first, second] = await site.calls();
     expect(first?.args).not.toContain('resume');
     expect(second?.args).toContain('t-1');
@@ -487,12 +487,12 @@ describe('a stored session', () => {
     await sendPrompt(second.agent, sessionId, 'Second');
     expect((await readLog()).flatMap(({ method }) => method ?? [])).toContain('session/resume');
     await second.agent.request(methods.agent.session.load, params);
-    expect(texts(second.updates, 'user_message_chunk')).toBe('Second');
-    expect(texts(second.updates, 'agent_message_chunk')).toBe('Two.Two.');
-    const other = { sessionId, cwd: site.root, mcpServers: [] };
+    expect(joinText(second.updates, 'user_message_chunk')).toBe('Second');
+    expect(joinText(second.updates, 'agent_message_chunk')).toBe('Two.Two.');
+    const otherFolder = { sessionId, cwd: site.root, mcpServers: [] };
     const third = await connect(site, { ports: { agents } });
     for (const { agent } of [second, third]) {
-      await expect(agent.request(methods.agent.session.resume, other)).rejects.toMatchObject({
+      await expect(agent.request(methods.agent.session.resume, otherFolder)).rejects.toMatchObject({
         data: { code: 'ACP_FOLDER_INVALID' },
       });
     }
@@ -551,7 +551,7 @@ describe('a client that misbehaves', () => {
       });
     }
     const turn = sendPrompt(agent, sessionId, 'Do it.');
-    await expect.poll(() => texts(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
+    await expect.poll(() => joinText(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
     await expect(sendPrompt(agent, sessionId, 'More.')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_BUSY' } });
     await expect(sendPrompt(agent, 'none', 'Hi')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_NOT_FOUND' } });
     await agent.notify(methods.agent.session.cancel, { sessionId });
@@ -608,7 +608,7 @@ describe('a client that misbehaves', () => {
     const { agent, updates, store, disconnect, server } = await connect(site, { ports: { agents } });
     const turn = sendPrompt(agent, await open(agent, site), 'Do it.');
     turn.catch(() => undefined);
-    await expect.poll(() => texts(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
+    await expect.poll(() => joinText(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
     await disconnect();
     await server;
     expect((await store.listRuns({})).items).toMatchObject([{ state: 'ended', result: { status: 'canceled' } }]);

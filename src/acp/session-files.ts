@@ -58,13 +58,13 @@ export function createSessionFiles(data: string): SessionFiles {
       if (!ULID.test(id)) return undefined;
       const text = await readSmallFile(getPath(id), MAX_BYTES);
       if (text === undefined) return undefined;
-      const checked = await sessionSchema['~standard'].validate(parseJson(text));
-      if (checked.issues !== undefined)
+      const result = await sessionSchema['~standard'].validate(parseJson(text));
+      if (result.issues !== undefined)
         throw new SluiceError(
           'ACP_SESSION_NOT_FOUND',
           `The session file "${getPath(id)}" is damaged. Start a new session.`,
         );
-      return checked.value;
+      return result.value;
     },
     async write(session) {
       await makeFolder(folder);

@@ -29,7 +29,7 @@ const MAX_REMEMBERED = 1024 * 1024;
  * for await (const { event } of run.events) process.stderr.write(printer.format(event))
  */
 export function createEventPrinter(): EventPrinter {
-  let open: OpenMessage | null = null;
+  let openMessage: OpenMessage | null = null;
   let isLineOpen = false;
 
   function show(text: string): string {
@@ -50,14 +50,14 @@ export function createEventPrinter(): EventPrinter {
     format(event) {
       if (event.type === 'assistant.message.delta') {
         const { message_id: id, text } = event.data;
-        const begin = open?.id === id ? '' : endLine();
-        open = { id, shown: open?.id === id ? open.shown : '' };
-        if (open.shown.length <= MAX_REMEMBERED) open.shown += text;
+        const begin = openMessage?.id === id ? '' : endLine();
+        openMessage = { id, shown: openMessage?.id === id ? openMessage.shown : '' };
+        if (openMessage.shown.length <= MAX_REMEMBERED) openMessage.shown += text;
         return begin + show(text);
       }
-      if (event.type === 'assistant.message.final' && open?.id === event.data.message_id) {
-        const { shown } = open;
-        open = null;
+      if (event.type === 'assistant.message.final' && openMessage?.id === event.data.message_id) {
+        const { shown } = openMessage;
+        openMessage = null;
         const { text } = event.data;
         if (text.startsWith(shown)) return show(text.slice(shown.length).trimEnd()) + endLine();
       }

@@ -6,16 +6,16 @@ import { compileKnownSecrets, createKnownSecrets } from './known-secrets.js';
 const config = { data: '/data', database: 'memory:', file: null, warnings: [] };
 
 it('masks new and old tokens after a rotation, in logs and in reports', async () => {
-  const known = createKnownSecrets({
+  const knownSecrets = createKnownSecrets({
     ...config,
     tokens: [{ name: 'ada', scopes: ['read'], value: 'the-first-token' }],
   });
   const io = createMemoryIo({});
-  const logger = (await loadLogger(io))(config, known);
-  const secrets = await compileKnownSecrets(config, known);
+  const logger = (await loadLogger(io))(config, knownSecrets);
+  const secrets = await compileKnownSecrets(config, knownSecrets);
   const text = 'the-first-token, the-second-token';
   expect(secrets.maskText(text)).toBe('***************, the-second-token');
-  known.add(['the-second-token', 'the-second-token-but-longer']);
+  knownSecrets.add(['the-second-token', 'the-second-token-but-longer']);
   expect(secrets.maskText(text)).toBe('***************, ****************');
   expect(Buffer.from(secrets.mask(Buffer.from(text))).toString()).not.toContain('token');
   logger.info(text, { url: 'x?token=the-second-token-but-longer' });
@@ -23,11 +23,11 @@ it('masks new and old tokens after a rotation, in logs and in reports', async ()
 });
 
 it('keeps a limited number of rotated tokens, and always the initial tokens', () => {
-  const known = createKnownSecrets({
+  const knownSecrets = createKnownSecrets({
     ...config,
     tokens: [{ name: 'ada', scopes: ['read'], value: 'the-first-token' }],
   });
-  for (let turn = 0; turn < 3000; turn += 1) known.add([`token-number-${turn}`]);
-  expect(known.values).toHaveLength(1001);
-  expect(known.values).toEqual(expect.arrayContaining(['the-first-token', 'token-number-2999']));
+  for (let turn = 0; turn < 3000; turn += 1) knownSecrets.add([`token-number-${turn}`]);
+  expect(knownSecrets.values).toHaveLength(1001);
+  expect(knownSecrets.values).toEqual(expect.arrayContaining(['the-first-token', 'token-number-2999']));
 });

@@ -15,15 +15,15 @@ const MAX_ADDED = 1000;
 
 export function createKnownSecrets(config: Config, env = process.env): KnownSecrets {
   const initial = readSecrets(config, env);
-  let added: readonly string[] = [];
+  let addedSecrets: readonly string[] = [];
   let values = initial;
   return {
     get values() {
       return values;
     },
     add(newSecrets) {
-      added = [...new Set([...newSecrets, ...added])].slice(0, MAX_ADDED);
-      values = [...new Set([...initial, ...added])].toSorted((left, right) => right.length - left.length);
+      addedSecrets = [...new Set([...newSecrets, ...addedSecrets])].slice(0, MAX_ADDED);
+      values = [...new Set([...initial, ...addedSecrets])].toSorted((left, right) => right.length - left.length);
     },
   };
 }

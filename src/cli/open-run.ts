@@ -11,8 +11,8 @@ export async function openRunById(config: Pick<Config, 'data' | 'archive'>, run:
   } catch (error) {
     if (!isSluiceError(error) || error.code === 'INVALID_RUN_ID') throw error;
     const archive = await createArchive(config, process.env);
-    const found = await archive?.openRun(run);
-    if (found !== undefined) return found;
+    const archivedRun = await archive?.openRun(run);
+    if (archivedRun !== undefined) return archivedRun;
     if (error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
     const message = `Run "${run}" not found in "${config.data}", and there is no folder with this name. Check the id and --data.`;
     throw new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause: error });

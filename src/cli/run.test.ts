@@ -47,9 +47,9 @@ describe('sluice', () => {
   });
 
   it('prints the same help for `help NAME` and `NAME --help`', async () => {
-    const asked = await sluice('help', 'parse');
-    expect(asked).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Usage: sluice parse /) });
-    expect(await sluice('parse', '--help')).toEqual(asked);
+    const helpOutput = await sluice('help', 'parse');
+    expect(helpOutput).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Usage: sluice parse /) });
+    expect(await sluice('parse', '--help')).toEqual(helpOutput);
     expect(await sluice('help', 'help')).toEqual(await sluice('help'));
   });
 

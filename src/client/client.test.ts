@@ -106,10 +106,10 @@ describe('a client', () => {
 
   it('sends its token', async () => {
     const tokens = [{ name: 'ada', scopes: ['read'], value: 'secret-of-ada-0001' }] as const;
-    const known = await openClient({ settings: { tokens }, token: 'secret-of-ada-0001' });
-    expect(await known.client.getSession()).toMatchObject({ name: 'ada' });
-    const unknown = await openClient({ settings: { tokens } });
-    await expect(unknown.client.listRuns()).rejects.toMatchObject({ code: 'TOKEN_REFUSED', status: 401 });
+    const authorized = await openClient({ settings: { tokens }, token: 'secret-of-ada-0001' });
+    expect(await authorized.client.getSession()).toMatchObject({ name: 'ada' });
+    const unauthorized = await openClient({ settings: { tokens } });
+    await expect(unauthorized.client.listRuns()).rejects.toMatchObject({ code: 'TOKEN_REFUSED', status: 401 });
   });
 
   it('reports a server that does not respond, or responds with something else', async () => {
@@ -181,8 +181,8 @@ describe('following a run', () => {
       if (event.seq === 2) break;
     }
     expect(position).toBe('2');
-    const rest = await collect(client.followRun({ id: 'run-1', after: position }));
-    expect(rest[0]?.seq).toBe(3);
+    const remainingEvents = await collect(client.followRun({ id: 'run-1', after: position }));
+    expect(remainingEvents[0]?.seq).toBe(3);
     const rasp = await collect(client.followRun({ id: 'run-1', protocol: 'rasp', after: '1:2' }));
     expectTypeOf(rasp).toEqualTypeOf<RaspEvent[]>();
     expect(rasp[0]).toMatchObject({ protocol_version: 'rasp/1.1', seq: 3 });
@@ -288,9 +288,9 @@ describe('following a run', () => {
     await run.end();
     await expect(collect(client.followRun({ id: 'run-1' }))).rejects.toMatchObject({ code: 'EVENTS_MISSING' });
     const gaps: Gap[] = [];
-    const rest = await collect(client.followRun({ id: 'run-1', onGap: (gap) => void gaps.push(gap) }));
+    const remainingEvents = await collect(client.followRun({ id: 'run-1', onGap: (gap) => void gaps.push(gap) }));
     expect(gaps).toEqual([{ from: '1', to: '3' }]);
-    expect(rest[0]?.seq).toBe(4);
+    expect(remainingEvents[0]?.seq).toBe(4);
   });
 });
 

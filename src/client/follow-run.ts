@@ -76,8 +76,8 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
         if (endedLogs === cursor.logs) return;
         if (event.name === 'gap') reportGap(readData(event) as Gap, onGap);
         if (event.name === 'message') {
-          const read = readData(event) as ProtocolEvents[Protocol];
-          group.push(read);
+          const received = readData(event) as ProtocolEvents[Protocol];
+          group.push(received);
         }
         if (event.id === undefined) continue;
         // The events of one log entry are delivered together: an interrupted group is sent again from its start.

@@ -53,12 +53,12 @@ describe('random attacks', () => {
   it('do not keep the server from responding to health checks', { timeout: SECONDS * 1000 + 60_000 }, async () => {
     const { url } = await openListeningServer({ settings: { limits: { ...DEFAULT_LIMITS, bodyBytes: 1024 * 1024 } } });
     const { hostname, port } = new URL(url);
-    const until = performance.now() + SECONDS * 1000;
-    const isOver = (): boolean => performance.now() > until;
+    const deadline = performance.now() + SECONDS * 1000;
+    const isOver = (): boolean => performance.now() > deadline;
     const statuses = new Map<number, number>();
-    const open = new Set<Socket>();
+    const openSockets = new Set<Socket>();
     onTestFinished(() => {
-      for (const socket of open) socket.destroy();
+      for (const socket of openSockets) socket.destroy();
     });
 
     async function attack(requests: readonly object[], partialRequests: readonly string[]): Promise<void> {
@@ -69,8 +69,8 @@ describe('random attacks', () => {
           .on('error', () => undefined)
           .resume()
           .write(partialRequests[index % partialRequests.length] ?? '');
-        open.add(socket);
-        socket.once('close', () => open.delete(socket));
+        openSockets.add(socket);
+        socket.once('close', () => openSockets.delete(socket));
         const body = JSON.stringify(requests[index % requests.length]);
         const response = await fetch(`${url}/v1/parse`, { method: 'POST', headers: JSON_TYPE, body });
         statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);

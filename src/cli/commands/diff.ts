@@ -51,9 +51,9 @@ function renderHead({ run_id, worker, state, decision }: Race['runs'][number], w
 }
 
 function renderChange({ files, truncated, why }: Change): string {
-  const shown = files.map(renderFile);
+  const renderedFiles = files.map(renderFile);
   const note = truncated ? ['More files were changed than are listed here.'] : [];
-  return `${[...(why === undefined ? [] : [makeVisible(why)]), ...shown, ...note].join('\n')}\n`;
+  return `${[...(why === undefined ? [] : [makeVisible(why)]), ...renderedFiles, ...note].join('\n')}\n`;
 }
 
 const SIGNS = { same: ' ', added: '+', removed: '-' } as const;

@@ -27,8 +27,8 @@ describe('sluice backup', () => {
     expect(JSON.parse(stdout)).toEqual({ file: target, bytes: expect.any(Number) });
     expect(await (await openSite(`sqlite:${target}`)).findIssue('local#1')).toBeDefined();
 
-    const again = await sluice('backup', target, '--data', data);
-    expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('BACKUP_EXISTS') });
+    const secondAttempt = await sluice('backup', target, '--data', data);
+    expect(secondAttempt).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('BACKUP_EXISTS') });
   });
 
   it('suggests pg_dump for a PostgreSQL database', async () => {
@@ -57,16 +57,16 @@ describe('sluice export', () => {
     expect(await readdir(target)).toEqual(['.audit']);
     const translated = await sluice('translate', target, '--to', 'fcmp');
     expect(translated).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('conversation.started') });
-    const again = await sluice('export', '01RUN', target, '--data', data);
-    expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('EXPORT_EXISTS') });
+    const secondAttempt = await sluice('export', '01RUN', target, '--data', data);
+    expect(secondAttempt).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('EXPORT_EXISTS') });
   });
 
   it('reads a packed run, as replay and translate do', async () => {
     const data = await makeRun();
-    const written = await sluice('translate', join(data, 'runs', '01RUN'), '--write');
+    const translated = await sluice('translate', join(data, 'runs', '01RUN'), '--write');
     await packRunFolder(data, '01RUN');
     const packed = getPackedRunPath(data, '01RUN');
-    expect(await sluice('translate', packed)).toMatchObject({ exitCode: 0, stdout: written.stdout });
+    expect(await sluice('translate', packed)).toMatchObject({ exitCode: 0, stdout: translated.stdout });
     expect(await sluice('translate', packed, '--write')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('RUN_PACKED'),
@@ -77,7 +77,7 @@ describe('sluice export', () => {
     });
     const target = join(data, 'copy', '01RUN');
     expect(await sluice('export', '01RUN', target, '--data', data)).toMatchObject({ exitCode: 0 });
-    expect(await sluice('translate', target)).toMatchObject({ exitCode: 0, stdout: written.stdout });
+    expect(await sluice('translate', target)).toMatchObject({ exitCode: 0, stdout: translated.stdout });
   });
 
   it('creates a tar file if the target ends with .tar', async () => {

@@ -70,8 +70,8 @@ async function execute(
   }
   await lead.deliver();
   const runIds = [order.run_id, ...rivals.map((rival) => rival.order.run_id)];
-  const found = await Promise.all(runIds.map(async (runId) => store.findOrder(name.issueRef, runId)));
-  const records = found.flatMap((record) => record ?? []);
+  const foundOrders = await Promise.all(runIds.map(async (runId) => store.findOrder(name.issueRef, runId)));
+  const records = foundOrders.flatMap((record) => record ?? []);
   const record = records.find(({ decision }) => decision?.action === 'advance') ?? records[0];
   if (record === undefined) {
     throw new MisuseError(`The order "${order.run_id}" is no longer in the database. Submit it again.`);

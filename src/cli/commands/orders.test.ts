@@ -270,10 +270,10 @@ describe('sluice demo', () => {
     const demo = createMemoryIo({});
     await run(['demo', '--json', ...locationArgs], demo);
     const { inbox: waiting } = JSON.parse(demo.printed.stdout) as { inbox: readonly Fields[] };
-    const again = createMemoryIo({});
+    const secondIo = createMemoryIo({});
     const words = ['resolve', String(waiting[0]?.['id']), '--action', 'retry', '--why', 'once more', '--who', 'Ada'];
-    expect(await run([...words, ...locationArgs], again)).toBe(0);
-    expect(JSON.parse(again.printed.stdout)).toMatchObject({ new_run: { worker: 'print-only-agent' } });
+    expect(await run([...words, ...locationArgs], secondIo)).toBe(0);
+    expect(JSON.parse(secondIo.printed.stdout)).toMatchObject({ new_run: { worker: 'print-only-agent' } });
   });
 
   it('does not register its wrappers in other data folders', async () => {

@@ -80,11 +80,11 @@ async function loadTrustedConfig(flags: ReplayFlags, io: CommandIo): Promise<Con
 
 /** Returns the run id for a path in the data folder; undefined for other paths. */
 async function findRunId(path: string, folder: string): Promise<string | undefined> {
-  const found = await realpath(path).catch(() => resolve(path));
+  const realFolder = await realpath(path).catch(() => resolve(path));
   const data = await realpath(folder).catch(() => folder);
-  const isPacked = dirname(dirname(found)) === join(data, PACKED_FOLDER);
-  if (dirname(found) !== join(data, 'runs') && !isPacked) return undefined;
-  return basename(found).replace(/\.zip$/u, '');
+  const isPacked = dirname(dirname(realFolder)) === join(data, PACKED_FOLDER);
+  if (dirname(realFolder) !== join(data, 'runs') && !isPacked) return undefined;
+  return basename(realFolder).replace(/\.zip$/u, '');
 }
 
 /** Reads the sizes and hashes of the captured streams from the database; undefined if the run is not there. */

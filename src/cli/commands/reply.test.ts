@@ -33,23 +33,23 @@ async function startWaitingRun() {
     const exitCode = await run(['reply', ...flags, '--data', data, '--database', database], io);
     return { exitCode, ...io.printed };
   };
-  const replied = async () => {
+  const findReply = async () => {
     await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
     const events = await store.read({ runId: 'RUN1', protocol: 'fcmp', limit: 1000 });
-    const found = events.find(({ event }) => 'type' in event && event.type === 'permission.replied');
-    return found?.event.data;
+    const replyEvent = events.find(({ event }) => 'type' in event && event.type === 'permission.replied');
+    return replyEvent?.event.data;
   };
-  return { reply, replied };
+  return { reply, findReply };
 }
 
 it.each([
   ['--allow', 'yes'],
   ['--deny', 'no'],
 ])('answers a permission request with %s, and records who and why', { timeout: 60_000 }, async (flag, option) => {
-  const { reply, replied } = await startWaitingRun();
+  const { reply, findReply } = await startWaitingRun();
   const { exitCode, stdout } = await reply('RUN1', flag, '--who', 'Ada', '--why', 'the diff is right');
   expect({ exitCode, printed: JSON.parse(stdout) }).toMatchObject({ exitCode: 0, printed: { run: 'RUN1' } });
-  expect(await replied()).toMatchObject({ option_id: option, by: 'person', who: 'Ada', why: 'the diff is right' });
+  expect(await findReply()).toMatchObject({ option_id: option, by: 'person', who: 'Ada', why: 'the diff is right' });
 });
 
 it('refuses a reply without a choice, to an unknown run, or to a question that is not open', async () => {

@@ -65,15 +65,16 @@ function createUnknownRunError(run: string): MisuseError {
 
 /** Builds the answer to the open permission request. */
 async function chooseAnswer(store: Store, run: string, { allow, question, why, who }: ReplyFlags) {
-  const open = await findOpenPermissions(store, run);
-  const request = question === undefined ? open[0] : open.find(({ interaction_id: id }) => id === question);
-  if (request === undefined || (question === undefined && open.length > 1)) {
-    const listed = open.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
+  const openPermissions = await findOpenPermissions(store, run);
+  const request =
+    question === undefined ? openPermissions[0] : openPermissions.find(({ interaction_id: id }) => id === question);
+  if (request === undefined || (question === undefined && openPermissions.length > 1)) {
+    const choices = openPermissions.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
     if ((await store.findRun(run)) === undefined) throw createUnknownRunError(run);
     throw new MisuseError(
-      listed === ''
+      choices === ''
         ? `Run "${run}" is not waiting for permission.`
-        : `Choose an open permission request of run "${run}" with --question: ${listed}.`,
+        : `Choose an open permission request of run "${run}" with --question: ${choices}.`,
     );
   }
   const option = chooseOption(request.options, allow === true ? 'allow' : 'deny');
@@ -96,17 +97,21 @@ const PAGE_SIZE = 1000;
 
 /** Finds a run's unanswered permission requests. Requests from earlier attempts are no longer open. */
 async function findOpenPermissions(store: Store, run: string): Promise<readonly FcmpData<'permission.required'>[]> {
-  let open = new Map<string, { readonly attempt: number; readonly question: FcmpData<'permission.required'> }>();
+  let openPermissions = new Map<
+    string,
+    { readonly attempt: number; readonly question: FcmpData<'permission.required'> }
+  >();
   for (let after = 0; ;) {
     const page = await store.read({ runId: run, protocol: 'fcmp', after, limit: PAGE_SIZE });
     for (const { protocol, event } of page) {
       if (protocol !== 'fcmp') continue;
       after = event.seq;
       const { attempt } = event.meta;
-      open = new Map([...open].filter(([, request]) => request.attempt === attempt));
-      if (event.type === 'permission.required') open.set(event.data.interaction_id, { attempt, question: event.data });
-      else if (event.type === 'permission.replied') open.delete(event.data.interaction_id);
+      openPermissions = new Map([...openPermissions].filter(([, request]) => request.attempt === attempt));
+      if (event.type === 'permission.required')
+        openPermissions.set(event.data.interaction_id, { attempt, question: event.data });
+      else if (event.type === 'permission.replied') openPermissions.delete(event.data.interaction_id);
     }
-    if (page.length < PAGE_SIZE) return [...open.values()].map(({ question }) => question);
+    if (page.length < PAGE_SIZE) return [...openPermissions.values()].map(({ question }) => question);
   }
 }

@@ -54,14 +54,14 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
   return withContext(flags, io, async ({ lead }) => {
     const { item, decision, order } = await lead.resolve({ id, action, why, who, ...result, ...comments });
     await lead.deliver();
-    const printed = {
+    const summary = {
       item,
       action: decision.action,
       reason: decision.reason,
       next: decision.next,
       new_run: order ?? null,
     };
-    await printJson(printed, io);
+    await printJson(summary, io);
     if (order !== undefined)
       await io.stderr.write(`Queued as run ${order.run_id}. Start sluice worker to execute it.\n`);
     return EXIT.success;

@@ -95,9 +95,9 @@ describe('sluice suite with an order', () => {
     expect(await sluice('suite', 'run', ...suiteArgs())).toMatchObject({ exitCode: 0 });
 
     await edit(`${name}/expected.json`, (text) => text.replace('needs-human', 'advance'));
-    const changed = await sluice('suite', 'run', ...suiteArgs());
-    expect(changed.exitCode).toBe(1);
-    expect(changed.json()).toMatchObject({
+    const changedRun = await sluice('suite', 'run', ...suiteArgs());
+    expect(changedRun.exitCode).toBe(1);
+    expect(changedRun.json()).toMatchObject({
       cases: 1,
       failed: 1,
       reports: [
@@ -120,10 +120,10 @@ describe('sluice suite with an order', () => {
       decision: { action: 'advance', code: 'none' },
     });
     await edit('honest/work_result.json', (text) => text.replace('"ok"', '"fail"'));
-    const changed = await sluice('suite', 'run', ...suiteArgs());
-    expect(changed.exitCode).toBe(1);
-    expect(changed.stdout).toContain('"part":"reading"');
-    expect(changed.stdout).toContain('"part":"decision"');
+    const changedRun = await sluice('suite', 'run', ...suiteArgs());
+    expect(changedRun.exitCode).toBe(1);
+    expect(changedRun.stdout).toContain('"part":"reading"');
+    expect(changedRun.stdout).toContain('"part":"decision"');
   });
 
   it('masks secrets in every file', async () => {
@@ -189,7 +189,7 @@ describe('sluice suite with a run', () => {
         expected: { action: 'success' },
       },
     ]);
-    const again = await sluice(
+    const secondAdd = await sluice(
       'suite',
       'add',
       id,
@@ -198,7 +198,7 @@ describe('sluice suite with a run', () => {
       ...suiteArgs(),
       ...locationArgs(),
     );
-    expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('CASE_EXISTS') });
+    expect(secondAdd).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('CASE_EXISTS') });
   });
 });
 

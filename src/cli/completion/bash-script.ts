@@ -6,7 +6,7 @@ import type { CommandShape, ProgramShape } from './command-tree.js';
  */
 export function renderBash({ name, commands, options }: ProgramShape): string {
   const names = commands.map((command) => command.name);
-  const first = [...names, ...options.flatMap((option) => option.names)];
+  const firstWords = [...names, ...options.flatMap((option) => option.names)];
   return `# ${name} completion for bash
 _${name}() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command='' words='' i
@@ -20,7 +20,7 @@ _${name}() {
 ${commands.flatMap(renderValueCases).join('\n')}
   esac
   case "$command" in
-    '') words='${first.join(' ')}' ;;
+    '') words='${firstWords.join(' ')}' ;;
 ${commands.map(renderWordCase).join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))

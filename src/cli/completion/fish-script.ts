@@ -3,13 +3,13 @@ import type { CommandShape, Completion, OptionShape, ProgramShape } from './comm
 /** Renders the completion script for fish, with descriptions. */
 export function renderFish({ name, commands, options }: ProgramShape): string {
   const prefix = `complete -c ${name}`;
-  const first = '-n __fish_use_subcommand';
+  const atStart = '-n __fish_use_subcommand';
   const lines = [
     `# ${name} completion for fish`,
     // File names are suggested only if a command takes files.
     `${prefix} -f`,
-    ...options.map((option) => `${prefix} ${first} ${renderOption(option)}`),
-    ...commands.map((command) => `${prefix} ${first} -a ${command.name} -d ${quote(command.description)}`),
+    ...options.map((option) => `${prefix} ${atStart} ${renderOption(option)}`),
+    ...commands.map((command) => `${prefix} ${atStart} -a ${command.name} -d ${quote(command.description)}`),
     ...commands.flatMap((command) => renderCommand(command, prefix)),
   ];
   return `${lines.join('\n')}\n`;

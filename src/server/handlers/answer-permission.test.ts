@@ -26,7 +26,7 @@ async function waitForQuestion(steps: readonly object[], limits: object = {}) {
   const { id } = await readJson(site.post('/v1/runs', request));
   const run = `/v1/runs/${String(id)}`;
   await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('waiting'), { timeout: 15_000 });
-  const ended = async () => {
+  const waitForEnd = async () => {
     await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('ended'), { timeout: 15_000 });
     const { events } = await readJson(site.get(`${run}/history?protocol=fcmp`));
     return {
@@ -38,12 +38,12 @@ async function waitForQuestion(steps: readonly object[], limits: object = {}) {
     const response = await site.post(`${run}/reply`, body);
     return { status: response.status, code: (await readJson(response))['code'] };
   };
-  return { ...site, ended, reply };
+  return { ...site, waitForEnd, reply };
 }
 
 describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }, () => {
   it('is received by the run, which records who answered and why', async () => {
-    const { reply, ended } = await waitForQuestion([{ ask: WRITE }, { say: 'ok' }]);
+    const { reply, waitForEnd } = await waitForQuestion([{ ask: WRITE }, { say: 'ok' }]);
     expect(await reply({ interaction_id: 'px_1_1', option_id: 'perhaps' })).toEqual({
       status: 400,
       code: 'INVALID_BODY',
@@ -57,7 +57,7 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
       status: 409,
       code: 'RUN_NOT_WAITING',
     });
-    const { record, events } = await ended();
+    const { record, events } = await waitForEnd();
     expect(record).toMatchObject({ result: { status: 'success', text: 'ok' } });
     expect(events.find(({ type }) => type === 'permission.replied')?.data).toMatchObject({
       decision: 'allow',
@@ -68,17 +68,20 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
   });
 
   it('answers each of multiple questions', async () => {
-    const { reply, ended } = await waitForQuestion([{ asks: [WRITE, { ...WRITE, toolCallId: 'c2' }] }, { say: 'ok' }]);
+    const { reply, waitForEnd } = await waitForQuestion([
+      { asks: [WRITE, { ...WRITE, toolCallId: 'c2' }] },
+      { say: 'ok' },
+    ]);
     expect(await reply({ interaction_id: 'px_1_2', option_id: 'no' })).toMatchObject({ status: 200 });
     await vi.waitFor(
       async () => expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 }),
       { timeout: 15_000 },
     );
-    expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'ok' } });
+    expect((await waitForEnd()).record).toMatchObject({ result: { status: 'success', text: 'ok' } });
   });
 
   it('resumes the session if the process has exited', async () => {
-    const { reply, ended, store } = await waitForQuestion([{ ask: WRITE }], { hold_s: 0.1 });
+    const { reply, waitForEnd, store } = await waitForQuestion([{ ask: WRITE }], { hold_s: 0.1 });
     const { items } = await store.listRuns({});
     const id = items[0]?.id ?? '';
     await vi.waitFor(
@@ -89,12 +92,12 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
       { timeout: 10_000 },
     );
     expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 });
-    expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
+    expect((await waitForEnd()).record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
   });
 
   it('counts as a denial if it is missing, and the run continues', async () => {
-    const { ended } = await waitForQuestion([{ ask: WRITE }, { say: 'without' }], { wait_s: 0.5 });
-    expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'without' } });
+    const { waitForEnd } = await waitForQuestion([{ ask: WRITE }, { say: 'without' }], { wait_s: 0.5 });
+    expect((await waitForEnd()).record).toMatchObject({ result: { status: 'success', text: 'without' } });
   });
 });
 

@@ -23,19 +23,19 @@ export async function answerPermission(options: ReplyOptions, id: string, reply:
     return (await store.findRun(id)) === undefined ? ('not_found' as const) : ('not_waiting' as const);
   }
   if (!question.options.some((option) => option.id === reply.option_id)) {
-    const known = question.options.map((option) => option.id).join(', ');
+    const optionIds = question.options.map((option) => option.id).join(', ');
     throw new RequestError(
       'INVALID_BODY',
-      `The permission request has no option "${reply.option_id}". Use one of: ${known}.`,
+      `The permission request has no option "${reply.option_id}". Use one of: ${optionIds}.`,
     );
   }
   const status = await store.postReply(id, encodeReply(reply));
   if (status !== 'posted') return status;
-  const until = performance.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   const waker = createWaker();
   const stopWatching = store.watch(id, waker.wake);
   try {
-    while (!shutdownSignal.aborted && performance.now() < until) {
+    while (!shutdownSignal.aborted && performance.now() < deadline) {
       // The run is loaded before its events, so no event is missed if it has ended.
       const run = await store.findRun(id);
       await search.readNewEvents();

@@ -228,8 +228,12 @@ describe('an inbox item over HTTP', () => {
         result: { status: 'great' },
       });
       expect(await readJson(invalidResponse)).toMatchObject({ status: 400, code: 'INVALID_WORK_RESULT' });
-      const odd = await post(`/v1/inbox/${String(id)}/${action}`, { action: 'reject', why: 'x', result: {} });
-      expect(await readJson(odd)).toMatchObject({ status: 400, code: 'INVALID_RESOLUTION' });
+      const unexpectedField = await post(`/v1/inbox/${String(id)}/${action}`, {
+        action: 'reject',
+        why: 'x',
+        result: {},
+      });
+      expect(await readJson(unexpectedField)).toMatchObject({ status: 400, code: 'INVALID_RESOLUTION' });
     }
   });
 

@@ -34,8 +34,8 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
   }
 
   async function findOrders(issueRef: string, runId: string): Promise<readonly OrderRecord[]> {
-    const found = await store.findOrder(issueRef, runId);
-    return found === undefined ? [] : [found];
+    const order = await store.findOrder(issueRef, runId);
+    return order === undefined ? [] : [order];
   }
 
   return {

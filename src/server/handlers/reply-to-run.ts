@@ -28,11 +28,11 @@ export async function replyToRun({ store, shutdownSignal, timeoutMs }: ReplyOpti
   const attempt = await findLastAttempt(store, id);
   const status = await store.postReply(id, reply);
   if (status !== 'posted') return status;
-  const until = performance.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   const waker = createWaker();
   const stopWatching = store.watch(id, waker.wake);
   try {
-    while (!shutdownSignal.aborted && performance.now() < until) {
+    while (!shutdownSignal.aborted && performance.now() < deadline) {
       // The run is loaded before its events, so no event is missed if it has ended.
       const run = await store.findRun(id);
       if ((await findAttemptAfter(store, id, attempt)) !== undefined) return status;

@@ -21,9 +21,9 @@ export function createReportHandlers(
 ): Pick<Handlers, 'reportRun' | 'exportRunCase' | 'exportTextCase'> {
   const { store, secrets, wrappers, clock } = context;
   const openFolder = async (record: RunRecord): Promise<RunFolder> => {
-    const found = await findRunFiles(context, record);
-    if (found === undefined) throw createFilesMissingError(record);
-    return found.folder;
+    const runFiles = await findRunFiles(context, record);
+    if (runFiles === undefined) throw createFilesMissingError(record);
+    return runFiles.folder;
   };
   return {
     async reportRun({ params }) {

@@ -55,10 +55,10 @@ describe('the raw bytes of a run', () => {
   });
 
   it('are complete even if there are many', async () => {
-    const many = Buffer.alloc(300_000, 'abc');
-    const { get } = await openWithFolder({ '.audit/stderr.12.log': many });
+    const manyBytes = Buffer.alloc(300_000, 'abc');
+    const { get } = await openWithFolder({ '.audit/stderr.12.log': manyBytes });
     const response = await get('/v1/runs/run-1/raw/12/stderr');
-    expect(Buffer.from(await response.arrayBuffer()).equals(many)).toBe(true);
+    expect(Buffer.from(await response.arrayBuffer()).equals(manyBytes)).toBe(true);
   });
 
   it.each([
@@ -99,8 +99,8 @@ describe('the raw bytes of a run', () => {
 
 describe('a packed run', () => {
   it('has the same raw bytes, ranges, files and export as its folder', async () => {
-    const many = Buffer.alloc(3_000_000, 'abc\n');
-    const files = { '.audit/stdout.1.log': BYTES, '.audit/stderr.1.log': many, 'work_result.json': '{"a":1}' };
+    const manyBytes = Buffer.alloc(3_000_000, 'abc\n');
+    const files = { '.audit/stdout.1.log': BYTES, '.audit/stderr.1.log': manyBytes, 'work_result.json': '{"a":1}' };
     const { get, data } = await openWithFolder(files);
     const read = async () => {
       const parts = await get('/v1/runs/run-1/raw/1/stderr', { range: 'bytes=2000001-2000006' });
@@ -116,22 +116,22 @@ describe('a packed run', () => {
     expect(before.part).toEqual([206, 'bytes 2000001-2000006/3000000', 'bc\nabc']);
     expect(await packRunFolder(data, 'run-1')).toBe('packed');
     expect(await read()).toEqual(before);
-    const there = await makeFolder({});
-    await writeFile(join(there, 'run.tar'), Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer()));
-    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
+    const target = await makeFolder({});
+    await writeFile(join(target, 'run.tar'), Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer()));
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: target });
     for (const [path, content] of Object.entries(files)) {
-      expect((await readFile(join(there, 'run-1', path))).equals(Buffer.from(content))).toBe(true);
+      expect((await readFile(join(target, 'run-1', path))).equals(Buffer.from(content))).toBe(true);
     }
   });
 });
 
 describe('the export of a run', () => {
   it('is an archive from which the folder can be restored', async () => {
-    const long = `${'deep/'.repeat(20)}${'n'.repeat(90)}.txt`;
+    const longName = `${'deep/'.repeat(20)}${'n'.repeat(90)}.txt`;
     const files = {
       '.audit/stdout.1.log': BYTES,
       'work_result.json': '{}',
-      [long]: 'long',
+      [longName]: 'long',
       'naïve 名.txt': 'x',
       empty: '',
     };
@@ -139,11 +139,11 @@ describe('the export of a run', () => {
     const response = await get('/v1/runs/run-1/export');
     expect(response.headers.get('content-type')).toBe('application/x-tar');
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="run-1.tar"');
-    const there = await makeFolder({});
-    await writeFile(join(there, 'run.tar'), Buffer.from(await response.arrayBuffer()));
-    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
+    const target = await makeFolder({});
+    await writeFile(join(target, 'run.tar'), Buffer.from(await response.arrayBuffer()));
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: target });
     for (const [path, content] of Object.entries(files)) {
-      expect(await readFile(join(there, 'run-1', path))).toEqual(Buffer.from(content));
+      expect(await readFile(join(target, 'run-1', path))).toEqual(Buffer.from(content));
     }
   });
 
@@ -153,20 +153,20 @@ describe('the export of a run', () => {
     await utimes(join(runFolder, 'a.txt'), time, time);
     const archive = Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer());
     expect(archive.includes(` mtime=${time.getTime() / 1000}\n`)).toBe(true);
-    const there = await makeFolder({});
-    await writeFile(join(there, 'run.tar'), archive);
-    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
-    expect((await stat(join(there, 'run-1/a.txt'))).mtime).toEqual(time);
+    const target = await makeFolder({});
+    await writeFile(join(target, 'run.tar'), archive);
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: target });
+    expect((await stat(join(target, 'run-1/a.txt'))).mtime).toEqual(time);
   });
 
   it('skips links', async () => {
     const { get, runFolder, folder } = await openWithFolder({ 'a.txt': 'a' });
     await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, 'secret.txt'));
     await symlink(`${folder}/elsewhere`, join(runFolder, 'elsewhere'));
-    const there = await makeFolder({});
-    await writeFile(join(there, 'run.tar'), Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer()));
-    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
-    expect(await readdir(join(there, 'run-1'))).toEqual(['a.txt']);
+    const target = await makeFolder({});
+    await writeFile(join(target, 'run.tar'), Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer()));
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: target });
+    expect(await readdir(join(target, 'run-1'))).toEqual(['a.txt']);
   });
 
   it('stays valid if a file is truncated while it is read', async () => {
@@ -177,10 +177,10 @@ describe('the export of a run', () => {
       parts.push(part);
       if (parts.length === 3) await truncate(join(runFolder, 'a.log'), 10);
     }
-    const there = await makeFolder({});
-    await writeFile(join(there, 'run.tar'), Buffer.concat(parts));
-    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
-    expect(await readFile(join(there, 'run-1/b.log'), 'utf8')).toBe('b');
+    const target = await makeFolder({});
+    await writeFile(join(target, 'run.tar'), Buffer.concat(parts));
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: target });
+    expect(await readFile(join(target, 'run-1/b.log'), 'utf8')).toBe('b');
   });
 
   it('needs a folder on this host', async () => {
@@ -217,10 +217,10 @@ describe('POST /v1/parse/case', () => {
     const schema = { type: 'object', required: ['line'] };
     const response = await post('/v1/parse/case', { name: 'from-workbench', text: 'So: {"line": 3,}', schema });
     expect(response.headers.get('content-type')).toBe('application/x-tar');
-    const there = await makeFolder({});
-    await writeFile(join(there, 'case.tar'), Buffer.from(await response.arrayBuffer()));
-    await promisify(execFile)('tar', ['-xf', 'case.tar'], { cwd: there });
-    const [report] = await runSuite({ suite: there, clock: Date.now });
+    const target = await makeFolder({});
+    await writeFile(join(target, 'case.tar'), Buffer.from(await response.arrayBuffer()));
+    await promisify(execFile)('tar', ['-xf', 'case.tar'], { cwd: target });
+    const [report] = await runSuite({ suite: target, clock: Date.now });
     expect(report).toMatchObject({ name: 'from-workbench', status: 'same', decision: { action: 'success' } });
     const refused = await post('/v1/parse/case', { name: 'x', text: '{}', schema: { type: 'nonsense' } });
     expect(await refused.json()).toMatchObject({ status: 400, code: 'INVALID_SCHEMA' });

@@ -38,7 +38,7 @@ export function createRunFileHandlers(server: ServerContext): FileHandlers {
       const { folder, source = null } = (await findRunFiles(server, record)) ?? {};
       const evidence = folder === undefined ? [] : await listEvidence(folder);
       const artifacts = await listArtifacts(record, folder);
-      const shown = artifacts.slice(0, MAX_ARTIFACTS).map(async ({ path, change }) => ({
+      const listedArtifacts = artifacts.slice(0, MAX_ARTIFACTS).map(async ({ path, change }) => ({
         path,
         change,
         size: change === 'deleted' ? null : await measureArtifact(record, folder, path),
@@ -46,7 +46,7 @@ export function createRunFileHandlers(server: ServerContext): FileHandlers {
       return {
         source,
         evidence: evidence.map(({ name, size }) => ({ name, size })),
-        artifacts: await Promise.all(shown),
+        artifacts: await Promise.all(listedArtifacts),
         artifacts_left_out: Math.max(0, artifacts.length - MAX_ARTIFACTS),
         ...(source === 'folder' ? {} : pickHost(record.owner?.host)),
       };
@@ -82,8 +82,8 @@ async function openArtifact(
   folder: RunFolder | undefined,
   path: string,
 ): Promise<ReadableFile | undefined> {
-  const here = isExecutedHere(record) ? await openInside(record.spec.workdir, path) : undefined;
-  return here ?? folder?.openWorkFile(`${ARTIFACT_FOLDER}/${path}`).catch(() => undefined);
+  const localFile = isExecutedHere(record) ? await openInside(record.spec.workdir, path) : undefined;
+  return localFile ?? folder?.openWorkFile(`${ARTIFACT_FOLDER}/${path}`).catch(() => undefined);
 }
 
 async function measureArtifact(record: RunRecord, folder: RunFolder | undefined, path: string): Promise<number | null> {

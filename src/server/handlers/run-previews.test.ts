@@ -73,10 +73,10 @@ describe('the file list of a run', () => {
 
   it('is empty, and has no sizes, if the run folder is not on this host', async () => {
     const { get, store, artifact } = await openWithRun();
-    const elsewhere = sampleSpec({ workdir: '/nowhere/at/all' });
-    await store.createRun({ id: 'r2', spec: elsewhere, state: 'running', workerId: 'w1', now: 0 });
-    const found = await readJson(get('/v1/runs/r2/files'));
-    expect(found).toEqual({ source: null, evidence: [], artifacts: [], artifacts_left_out: 0 });
+    const otherSpec = sampleSpec({ workdir: '/nowhere/at/all' });
+    await store.createRun({ id: 'r2', spec: otherSpec, state: 'running', workerId: 'w1', now: 0 });
+    const fileList = await readJson(get('/v1/runs/r2/files'));
+    expect(fileList).toEqual({ source: null, evidence: [], artifacts: [], artifacts_left_out: 0 });
     const artifacts = { created: ['x.txt'], modified: [], deleted: [] };
     await store.endRun({ id: 'r2', workerId: 'w1', result: createRunResult({ artifacts }), now: 1 });
     expect(await readJson(get('/v1/runs/r2/files'))).toMatchObject({ artifacts: [{ path: 'x.txt', size: null }] });
@@ -119,9 +119,9 @@ describe('a preview', () => {
     const tail = await evidence('stderr.1.log', { range: 'bytes=-10' });
     expect([tail.status, tail.headers.get('content-range')]).toEqual([206, 'bytes 2999990-2999999/3000000']);
     expect(await tail.text()).toBe('\0'.repeat(10));
-    const wide = await evidence('stderr.1.log', { range: 'bytes=5-' });
-    expect(wide.headers.get('content-range')).toBe(`bytes 5-${5 + 1024 * 1024 - 1}/3000000`);
-    expect((await wide.arrayBuffer()).byteLength).toBe(1024 * 1024);
+    const openEnded = await evidence('stderr.1.log', { range: 'bytes=5-' });
+    expect(openEnded.headers.get('content-range')).toBe(`bytes 5-${5 + 1024 * 1024 - 1}/3000000`);
+    expect((await openEnded.arrayBuffer()).byteLength).toBe(1024 * 1024);
     expect((await evidence('stderr.1.log', { range: 'bytes=4000000-' })).status).toBe(416);
   });
 

@@ -22,10 +22,10 @@ export function pickHost(host: string | undefined): { readonly host?: string } {
 export function summarizeRun(record: RunRecord): RunSummary {
   const { prompt, command, model, mode, permissions, workdir } = record.spec;
   const program = command?.[0];
-  const short = { prompt: shorten(prompt), program: shorten(program), model, mode, permissions, workdir };
+  const shortSpec = { prompt: shorten(prompt), program: shorten(program), model, mode, permissions, workdir };
   return {
     ...toRunView(record),
-    spec: omitUndefined(short),
+    spec: omitUndefined(shortSpec),
     result: record.result === null ? null : summarizeResult(record.result),
   };
 }

@@ -23,11 +23,11 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       const { request_id, ...requested } = body;
       const traceparent = readTraceparent(context) ?? requested.traceparent;
       const spec: RunSpec = await checkRunRequest({ ...requested, ...omitUndefined({ traceparent }) }, server);
-      const named = omitUndefined({ requestId: request_id });
+      const idFields = omitUndefined({ requestId: request_id });
       const newRun = newId();
       // The request is recorded before the run can be claimed, so the run counts against the caller's budget.
       await store.noteRequest({ run: newRun, caller: caller.name, issueRef: null, now: clock() });
-      const { id, repeated } = await store.createRun({ id: newRun, spec, state: 'queued', now: clock(), ...named });
+      const { id, repeated } = await store.createRun({ id: newRun, spec, state: 'queued', now: clock(), ...idFields });
       const { engine } = spec;
       logger.info('run queued', { run_id: id, engine, repeated, caller: caller.name, request_id: requestId });
       return { id };

@@ -57,8 +57,8 @@ describe('a GitHub webhook', () => {
       { worker: 'scripted', instructions: 'Issue acme/shop#12: Broken {body}\nIt fails.' },
     ]);
     expect(await store.findRequest(items[0]?.run ?? '')).toMatchObject({ caller: 'trigger:issues' });
-    const again = github(body, { delivery: 'another-delivery' });
-    expect(await (await post('/v1/triggers/issues', body, again)).json()).toMatchObject({ repeated: false });
+    const redelivery = github(body, { delivery: 'another-delivery' });
+    expect(await (await post('/v1/triggers/issues', body, redelivery)).json()).toMatchObject({ repeated: false });
   });
 
   it('can be as large as the events of real repositories', async () => {
@@ -88,8 +88,8 @@ describe('a GitHub webhook', () => {
 
   it('is refused without a secret in the environment, and without a signature', async () => {
     const body = JSON.stringify(PAYLOAD);
-    const open = await openWith({ secret: undefined });
-    expect((await open.post('/v1/triggers/issues', body, github(body, { secret: '' }))).status).toBe(401);
+    const withoutSecret = await openWith({ secret: undefined });
+    expect((await withoutSecret.post('/v1/triggers/issues', body, github(body, { secret: '' }))).status).toBe(401);
     const { post } = await openWith();
     expect((await post('/v1/triggers/issues', body)).status).toBe(401);
   });

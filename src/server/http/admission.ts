@@ -25,8 +25,8 @@ export function createSharedLimit(limit: number): SharedLimit {
 
   function reserve(key: string, amount: number): boolean {
     const usedByCaller = byKey.get(key) ?? 0;
-    const left = limit - used - amount;
-    if (left < 0 || (usedByCaller > 0 && usedByCaller + amount > left)) return false;
+    const remaining = limit - used - amount;
+    if (remaining < 0 || (usedByCaller > 0 && usedByCaller + amount > remaining)) return false;
     used += amount;
     byKey.set(key, usedByCaller + amount);
     return true;

@@ -15,10 +15,10 @@ export class EndpointRouter<T> implements Router<T> {
 
   match(method: string, path: string): Result<T> {
     const key = `${method} ${path}`;
-    const known = this.#fixed.get(key);
-    if (known !== undefined) return known;
-    const found = this.#tree.match(method, path);
-    if (this.#fixed.has(key)) this.#fixed.set(key, found);
-    return found;
+    const cached = this.#fixed.get(key);
+    if (cached !== undefined) return cached;
+    const result = this.#tree.match(method, path);
+    if (this.#fixed.has(key)) this.#fixed.set(key, result);
+    return result;
   }
 }

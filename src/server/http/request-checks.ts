@@ -36,12 +36,13 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
   const parameters = Object.entries(definition.query ?? {}).map(
     ([name, schema]) => [name, fromJsonSchema(schema), schema.type] as const,
   );
-  const known = new Set(parameters.map(([name]) => name));
+  const knownNames = new Set(parameters.map(([name]) => name));
   const body = definition.body === undefined ? undefined : fromJsonSchema(definition.body);
   return {
     query(sent) {
-      const unknown = Object.keys(sent).find((name) => !known.has(name));
-      if (unknown !== undefined) throw new RequestError('INVALID_QUERY', describeUnknownParameter(unknown, [...known]));
+      const unknown = Object.keys(sent).find((name) => !knownNames.has(name));
+      if (unknown !== undefined)
+        throw new RequestError('INVALID_QUERY', describeUnknownParameter(unknown, [...knownNames]));
       for (const [name, schema, type] of parameters) {
         const value = sent[name];
         if (value !== undefined) check(schema, type === 'integer' ? readInteger(value) : value, 'INVALID_QUERY', name);
@@ -53,8 +54,8 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
   };
 }
 
-function describeUnknownParameter(name: string, known: readonly string[]): string {
-  const advice = known.length === 0 ? 'This path accepts no parameters' : `Use ${known.join(', ')}`;
+function describeUnknownParameter(name: string, knownNames: readonly string[]): string {
+  const advice = knownNames.length === 0 ? 'This path accepts no parameters' : `Use ${knownNames.join(', ')}`;
   return `Unknown parameter "${name.slice(0, 100)}". ${advice}.`;
 }
 

@@ -94,8 +94,8 @@ function createSeries<T>(make: () => T) {
   const series = new Map<string, { readonly labels: Labels; readonly value: T }>();
   const findOrCreate = (labels: Labels): T => {
     const key = deriveKey(labels);
-    const known = series.get(key);
-    if (known !== undefined) return known.value;
+    const existing = series.get(key);
+    if (existing !== undefined) return existing.value;
     if (series.size >= MAX_SERIES && !isOther(labels)) {
       return findOrCreate(Object.fromEntries(Object.keys(labels).map((name) => [name, OTHER])));
     }

@@ -87,12 +87,12 @@ describe('GET /metrics', () => {
       '{state="running"}': 1,
       '{state="waiting"}': 0,
     });
-    const ended = {
+    const endedRun = {
       '{engine="codex",status="success",repair_level="none"}': 1,
       '{engine="codex",status="failed",repair_level="none"}': 1,
     };
-    expect(await readMetric('sluice_runs_ended_total')).toEqual(ended);
-    expect(await readMetric('sluice_runs_ended_total')).toEqual(ended);
+    expect(await readMetric('sluice_runs_ended_total')).toEqual(endedRun);
+    expect(await readMetric('sluice_runs_ended_total')).toEqual(endedRun);
     expect(await readMetric('sluice_run_failures_total')).toEqual({
       '{engine="codex",category="timeout",code="TIME_LIMIT"}': 1,
     });
@@ -121,9 +121,9 @@ describe('GET /metrics', () => {
       // Both servers read the store concurrently.
       if (run % 3 === 0) await Promise.all(servers.map(async (server) => server.render()));
     }
-    const texts = await Promise.all(servers.map(async (server) => server.render()));
+    const outputs = await Promise.all(servers.map(async (server) => server.render()));
     const add = (name: string): number =>
-      texts
+      outputs
         .flatMap((text) => [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'gm'))])
         .reduce((sum, [, count]) => sum + Number(count), 0);
     // Each order has a run as well.

@@ -16,7 +16,7 @@ interface RunMetricOptions {
 
 /** Counts ended runs: outcome, usage and drift. */
 export function createRunMetrics(metrics: MetricRegistry, { data, logger, driftThreshold }: RunMetricOptions) {
-  const ended = metrics.counter('sluice_runs_ended_total', 'Runs that ended, by engine, status and repair level.');
+  const endedRuns = metrics.counter('sluice_runs_ended_total', 'Runs that ended, by engine, status and repair level.');
   const failures = metrics.counter('sluice_run_failures_total', 'Runs that failed or were canceled, by cause.');
   const tokens = metrics.counter('sluice_usage_tokens_total', 'Tokens used by runs, by engine and kind.');
   const cost = metrics.counter(
@@ -51,7 +51,7 @@ export function createRunMetrics(metrics: MetricRegistry, { data, logger, driftT
     async count({ id, spec: { engine }, result }: RunRecord): Promise<void> {
       if (result === null) return;
       const { status, repair_level, error, usage, cached_from } = result;
-      ended.add({ engine, status, repair_level });
+      endedRuns.add({ engine, status, repair_level });
       if (error !== undefined) failures.add({ engine, category: error.category, code: error.code });
       // A cached result's usage and drift belong to the run that produced it.
       if (cached_from !== undefined) return;
@@ -122,8 +122,8 @@ async function readDrift(data: string, runId: string): Promise<readonly DriftSum
 function readSummary(line: string): DriftSummary[] {
   if (!line.includes('"summary":"drift"')) return [];
   try {
-    const checked = schema['~standard'].validate(JSON.parse(line));
-    return checked instanceof Promise || checked.issues !== undefined ? [] : [checked.value];
+    const result = schema['~standard'].validate(JSON.parse(line));
+    return result instanceof Promise || result.issues !== undefined ? [] : [result.value];
   } catch {
     return [];
   }

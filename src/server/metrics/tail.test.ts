@@ -13,9 +13,9 @@ function createGrowingList(elsewhere: readonly string[] = []) {
   const reportNew = createTail<Row>({
     from: 1000,
     async list(since, cursor = '0') {
-      const found = rows.filter(({ at }) => at >= since).toSorted((one, other) => one.at - other.at);
+      const matching = rows.filter(({ at }) => at >= since).toSorted((one, other) => one.at - other.at);
       const next = Number(cursor) + 2;
-      return { items: found.slice(Number(cursor), next), next_cursor: next < found.length ? String(next) : null };
+      return { items: matching.slice(Number(cursor), next), next_cursor: next < matching.length ? String(next) : null };
     },
     toTailEntry: (row) => row,
     claim: async (ids) => ids.filter((id) => !elsewhere.includes(id)),

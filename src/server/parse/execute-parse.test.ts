@@ -19,9 +19,9 @@ describe('a parse response', () => {
     '"\u{1F600} \uD83D"',
     'none',
   ])('has the same fields as the output of `sluice parse`, in the same order: %s', (text) => {
-    const written: unknown = JSON.parse(Buffer.from(executeParse({ text }, compile).json).toString());
+    const output: unknown = JSON.parse(Buffer.from(executeParse({ text }, compile).json).toString());
     const expected: unknown = JSON.parse(JSON.stringify(toParseOutput(parse(text))));
-    expect(written).toEqual(expected);
-    expect(Object.keys(written as object)).toEqual(Object.keys(expected as object));
+    expect(output).toEqual(expected);
+    expect(Object.keys(output as object)).toEqual(Object.keys(expected as object));
   });
 });

@@ -55,6 +55,6 @@ function formatResponse({ text, profile = 'default' }: ParseRequest, result: Par
   if (!isWhole || profile !== 'default' || result.candidate.end !== text.length || LONE_SURROGATE.test(text))
     return JSON.stringify(toParseOutput(result));
   const { status, repairLevel, warnings, candidate } = result;
-  const listed = warnings.length === 0 ? '[]' : JSON.stringify(warnings);
-  return `{"status":"${status}","value":${text},"repair_level":"${repairLevel}","repairs":[],"warnings":${listed},"candidate":${JSON.stringify(candidate)}}`;
+  const warningsJson = warnings.length === 0 ? '[]' : JSON.stringify(warnings);
+  return `{"status":"${status}","value":${text},"repair_level":"${repairLevel}","repairs":[],"warnings":${warningsJson},"candidate":${JSON.stringify(candidate)}}`;
 }

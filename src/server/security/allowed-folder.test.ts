@@ -11,7 +11,7 @@ async function makeFolders() {
   return { folder, rules: { roots: [join(folder, 'root')], data: join(folder, 'root/data') } };
 }
 
-const refused = { code: 'FOLDER_NOT_ALLOWED' };
+const refusedError = { code: 'FOLDER_NOT_ALLOWED' };
 
 describe('a requested folder', () => {
   it('may be a root or a folder under one', async () => {
@@ -22,14 +22,14 @@ describe('a requested folder', () => {
 
   it.each(['', '/', '/etc', 'root', './root/a', '..'])('may not be %j', async (path) => {
     const { rules } = await makeFolders();
-    await expect(resolveAllowedFolder(path, rules)).rejects.toMatchObject(refused);
+    await expect(resolveAllowedFolder(path, rules)).rejects.toMatchObject(refusedError);
   });
 
   it('may not be outside the roots, even through links and ".."', async () => {
     const { folder, rules } = await makeFolders();
     await symlink(join(folder, 'secret'), join(folder, 'root/link'));
     for (const path of ['secret', 'rooted', 'root/../secret', 'root/a/../../secret', 'root/link', 'root/a\0b']) {
-      await expect(resolveAllowedFolder(`${folder}/${path}`, rules)).rejects.toMatchObject(refused);
+      await expect(resolveAllowedFolder(`${folder}/${path}`, rules)).rejects.toMatchObject(refusedError);
     }
   });
 
@@ -52,7 +52,7 @@ describe('a requested folder', () => {
       await mkdir(join(folder, 'root/data', name), { recursive: true });
     }
     for (const name of ['runs', 'runs/1', 'cache', 'processes', 'locks', 'mirrors/m.git']) {
-      await expect(resolveAllowedFolder(join(folder, 'root/data', name), rules)).rejects.toMatchObject(refused);
+      await expect(resolveAllowedFolder(join(folder, 'root/data', name), rules)).rejects.toMatchObject(refusedError);
     }
     await mkdir(join(folder, 'root/data/work'));
     expect(await resolveAllowedFolder(join(folder, 'root/data/work'), rules)).toBe(join(folder, 'root/data/work'));
@@ -60,9 +60,11 @@ describe('a requested folder', () => {
 
   it('is refused if no root is configured', async () => {
     const { folder, rules } = await makeFolders();
-    await expect(resolveAllowedFolder(join(folder, 'root'), { ...rules, roots: [] })).rejects.toMatchObject(refused);
+    await expect(resolveAllowedFolder(join(folder, 'root'), { ...rules, roots: [] })).rejects.toMatchObject(
+      refusedError,
+    );
     await expect(
       resolveAllowedFolder(join(folder, 'root'), { ...rules, roots: [join(folder, 'gone')] }),
-    ).rejects.toMatchObject(refused);
+    ).rejects.toMatchObject(refusedError);
   });
 });

@@ -42,8 +42,8 @@ describe('on loopback with the user token', () => {
 
   it('a user who decides may choose any name, because the token belongs to the local user', async () => {
     const { post } = await openLocalServer();
-    const named = await post('/v1/inbox/1/resolve', { ...rejection, who: 'Ada' }, bearer(value));
-    expect(await problem(named)).toMatchObject({ status: 404 });
+    const response = await post('/v1/inbox/1/resolve', { ...rejection, who: 'Ada' }, bearer(value));
+    expect(await problem(response)).toMatchObject({ status: 404 });
   });
 
   it('a page of another site may not read', async () => {
@@ -76,8 +76,8 @@ describe('on loopback with the user token', () => {
     replaceTokens({ tokens: [ada] });
     expect(await problem(await get('/v1/runs'))).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
     expect((await get('/v1/runs', bearer(ada.value))).status).toBe(200);
-    const named = await post('/v1/inbox/1/resolve', { ...rejection, who: 'Eve' }, bearer(ada.value));
-    expect(await problem(named)).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+    const response = await post('/v1/inbox/1/resolve', { ...rejection, who: 'Eve' }, bearer(ada.value));
+    expect(await problem(response)).toMatchObject({ status: 400, code: 'INVALID_BODY' });
   });
 });
 
@@ -253,9 +253,11 @@ describe('an address other than loopback', () => {
     expect((await openToAllHosts.get('/v1/runs', { host: 'build.example.org', ...bearer('ada-value') })).status).toBe(
       200,
     );
-    const named = await openServer({ host: '0.0.0.0', settings: { tokens, hosts: ['build.example.org'] } });
-    expect((await named.get('/v1/runs', { host: 'build.example.org:80', ...bearer('ada-value') })).status).toBe(200);
-    expect(await problem(await named.get('/v1/runs', { host: 'other', ...bearer('ada-value') }))).toMatchObject({
+    const namedHosts = await openServer({ host: '0.0.0.0', settings: { tokens, hosts: ['build.example.org'] } });
+    expect((await namedHosts.get('/v1/runs', { host: 'build.example.org:80', ...bearer('ada-value') })).status).toBe(
+      200,
+    );
+    expect(await problem(await namedHosts.get('/v1/runs', { host: 'other', ...bearer('ada-value') }))).toMatchObject({
       code: 'HOST_REFUSED',
     });
   });

@@ -79,8 +79,8 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
    * Finds a token; throws if it is unknown. Failed attempts are limited by address, so guessing is slow and visible in
    * the log.
    */
-  function checkToken(context: RequestContext, sent: string): Token {
-    const token = tokenIndex.find(sent);
+  function checkToken(context: RequestContext, sentToken: string): Token {
+    const token = tokenIndex.find(sentToken);
     // A valid token is never refused: otherwise an attacker could lock out others with the same address.
     if (token !== undefined) return token;
     if (!refusals.take(readAddress(context))) throw createRateLimitError('Too many failed attempts from this address.');
@@ -95,8 +95,8 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
     if (tokenIndex.isEmpty) return { caller: LOCAL_CALLER, isAmbient: true };
     const authorization = readHeader(context, 'authorization');
     if (authorization !== undefined) {
-      const sent = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
-      return { caller: toCaller(checkToken(context, sent)), isAmbient: false };
+      const sentToken = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
+      return { caller: toCaller(checkToken(context, sentToken)), isAmbient: false };
     }
     const caller = tokenIndex.sessions.read(readHeader(context, 'cookie') ?? '');
     return { caller: caller ?? tokenIndex.anonymous, isAmbient: true };
@@ -140,8 +140,8 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
         `The token "${caller.name}" lacks the scope "${scope}". Use another token, or add the scope to it in the setting "tokens".`,
       );
     },
-    openSession(context, sent) {
-      const token = checkToken(context, sent);
+    openSession(context, sentToken) {
+      const token = checkToken(context, sentToken);
       return { caller: toCaller(token), cookie: tokenIndex.sessions.open(token) };
     },
     closeSession: () => tokenIndex.sessions.close(),

@@ -42,8 +42,8 @@ describe('a session', () => {
 
   it('is invalid once its token has changed', () => {
     const cookie = toCookieHeader(open().sessions.open(bob));
-    const changed = createSessions([{ ...bob, value: 'another' }], { https: false, clock: () => 0 });
-    expect(changed.read(cookie)).toBeUndefined();
+    const changedSessions = createSessions([{ ...bob, value: 'another' }], { https: false, clock: () => 0 });
+    expect(changedSessions.read(cookie)).toBeUndefined();
     expect(createSessions([], { https: false, clock: () => 0 }).read(cookie)).toBeUndefined();
   });
 

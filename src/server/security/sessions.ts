@@ -35,19 +35,21 @@ export function createSessions(
 
   return {
     open(token) {
-      const until = clock() + SESSION_MS;
+      const expiresAt = clock() + SESSION_MS;
       const name = Buffer.from(token.name).toString('base64url');
-      const value = `${name}.${until}.${sign(deriveKey(token), name, until).toString('base64url')}`;
+      const value = `${name}.${expiresAt}.${sign(deriveKey(token), name, expiresAt).toString('base64url')}`;
       return `${cookie}=${value}; Max-Age=${SESSION_MS / 1000}; ${attributes}`;
     },
     close: () => `${cookie}=; Max-Age=0; ${attributes}`,
     read(cookies) {
-      const [, name = '', until = '', signature = ''] = pattern.exec(cookies) ?? [];
+      const [, name = '', expiresAt = '', signature = ''] = pattern.exec(cookies) ?? [];
       const entry = callersByName.get(Buffer.from(name, 'base64url').toString());
-      if (entry === undefined || Number(until) <= clock()) return undefined;
-      const expected = sign(entry.key, name, Number(until));
-      const sent = Buffer.from(signature, 'base64url');
-      return sent.length === expected.length && timingSafeEqual(sent, expected) ? entry.caller : undefined;
+      if (entry === undefined || Number(expiresAt) <= clock()) return undefined;
+      const expected = sign(entry.key, name, Number(expiresAt));
+      const sentSignature = Buffer.from(signature, 'base64url');
+      return sentSignature.length === expected.length && timingSafeEqual(sentSignature, expected)
+        ? entry.caller
+        : undefined;
     },
   };
 }
@@ -56,6 +58,6 @@ function deriveKey({ value }: Token): Buffer {
   return createHmac('sha256', value).update('sluice session key').digest();
 }
 
-function sign(key: Buffer, name: string, until: number): Buffer {
-  return createHmac('sha256', key).update(`${name}.${until}`).digest();
+function sign(key: Buffer, name: string, expiresAt: number): Buffer {
+  return createHmac('sha256', key).update(`${name}.${expiresAt}`).digest();
 }

@@ -33,7 +33,7 @@ export function countStatistics({ span, runs, inbox, now }: StatisticsSource): r
     const byEngine = [...groupBy(runsByBucket.get(index) ?? [], ({ engine }) => engine)]
       .map(([engine, slots]) => ({ engine, ...sumCounts(slots.map(({ counts }) => counts)) }))
       .toSorted((one, other) => (one.engine < other.engine ? -1 : 1));
-    const opened = (inboxByBucket.get(index) ?? []).flatMap(({ counts }) => counts.opened);
+    const openedItems = (inboxByBucket.get(index) ?? []).flatMap(({ counts }) => counts.opened);
     return {
       at: new Date(start).toISOString(),
       runs: byEngine.map(({ engine, outcomes, repair_levels, durations }) => ({
@@ -45,7 +45,7 @@ export function countStatistics({ span, runs, inbox, now }: StatisticsSource): r
       usage: byEngine.flatMap(({ engine, usage }) => usage.map((entry) => ({ engine, ...entry }))),
       drift: byEngine.flatMap(({ engine, drift }) => drift.map((entry) => ({ engine, ...entry }))),
       inbox: queue,
-      needs_human: [...groupBy(opened, ({ cause }) => toCountedCause(cause))].map(([cause, counts]) => ({
+      needs_human: [...groupBy(openedItems, ({ cause }) => toCountedCause(cause))].map(([cause, counts]) => ({
         cause,
         count: counts.reduce((sum, { items }) => sum + items, 0),
       })),
@@ -94,11 +94,11 @@ function groupBy<Key, Value>(values: Iterable<Value>, deriveKey: (value: Value) 
 
 /** Returns the first `limit` distinct names unchanged, and `other` for all further names. */
 function limitNames(limit: number): (name: string) => string {
-  const known = new Set<string>();
+  const knownNames = new Set<string>();
   return (name) => {
-    if (known.has(name)) return name;
-    if (known.size >= limit) return 'other';
-    known.add(name);
+    if (knownNames.has(name)) return name;
+    if (knownNames.size >= limit) return 'other';
+    knownNames.add(name);
     return name;
   };
 }
@@ -112,6 +112,6 @@ function limitNames(limit: number): (name: string) => string {
  */
 export function computePercentile(counted: RunCounts['durations'], fraction: number): number {
   const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * fraction);
-  let seen = 0;
-  return counted.find(([, count]) => (seen += count) >= rank)?.[0] ?? 0;
+  let countSoFar = 0;
+  return counted.find(([, count]) => (countSoFar += count) >= rank)?.[0] ?? 0;
 }

@@ -25,7 +25,7 @@ export interface Broadcasts {
 
 /** Creates an empty table of broadcasts. */
 export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger: Logger): Broadcasts {
-  const open = new Map<string, Broadcast>();
+  const broadcasts = new Map<string, Broadcast>();
 
   async function findEnd(runId: string): Promise<RunEnd | undefined> {
     const run = await store.findRun(runId);
@@ -35,7 +35,7 @@ export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger
   }
 
   return {
-    find: (runId, protocol) => open.get(`${protocol} ${runId}`),
+    find: (runId, protocol) => broadcasts.get(`${protocol} ${runId}`),
     open(runId, protocol, logReader) {
       const key = `${protocol} ${runId}`;
       const broadcast = createBroadcast({
@@ -44,9 +44,9 @@ export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger
         watch: (wake) => store.watch(runId, wake),
         findEnd: async () => findEnd(runId),
         logger,
-        onClose: () => open.delete(key),
+        onClose: () => broadcasts.delete(key),
       });
-      open.set(key, broadcast);
+      broadcasts.set(key, broadcast);
       return broadcast;
     },
     findEnd,
@@ -153,9 +153,9 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
     for (;;) {
       const chunk = await logReader.next();
       if (chunk === undefined || closing.signal.aborted) return writeMs;
-      const began = performance.now();
+      const startedAt = performance.now();
       publish(chunk);
-      writeMs = (writeMs ?? 0) + performance.now() - began;
+      writeMs = (writeMs ?? 0) + performance.now() - startedAt;
     }
   }
 

@@ -14,11 +14,11 @@ export const BOTH_PROTOCOLS = 'fcmp,rasp';
 export function joinStreams(starts: readonly (StartStream | undefined)[], end: string): StartStream | undefined {
   if (starts.every((start) => start === undefined)) return undefined;
   return (connection) => {
-    let open = starts.length;
+    let openCount = starts.length;
     const sharedConnections = starts.map(() =>
       shareConnection(connection, () => {
-        open -= 1;
-        if (open === 0) connection.end();
+        openCount -= 1;
+        if (openCount === 0) connection.end();
       }),
     );
     for (const [index, sharedConnection] of sharedConnections.entries()) {

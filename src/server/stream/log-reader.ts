@@ -133,7 +133,7 @@ function encodeChunk(
   }: { readonly protocol: StreamProtocol; readonly encoder: EventEncoder; readonly after: LogPosition },
 ): Chunk | undefined {
   if (events.length === 0) return undefined;
-  const texts: string[] = [];
+  const fragments: string[] = [];
   const parts: { position: LogPosition; end: number }[] = [];
   let last = after;
   let end = 0;
@@ -143,12 +143,12 @@ function encodeChunk(
       ? ''
       : formatGap(protocol, nextPosition(protocol, last), previousPosition(position));
     const text = gap + formatEvents(encoder.encode(emitted), formatPosition(protocol, position));
-    texts.push(text);
+    fragments.push(text);
     end += Buffer.byteLength(text);
     parts.push({ position, end });
     last = position;
   }
-  return { bytes: Buffer.from(texts.join('')), parts, last, isTerminal: events.some(isTerminal) };
+  return { bytes: Buffer.from(fragments.join('')), parts, last, isTerminal: events.some(isTerminal) };
 }
 
 const RUN_ENDS: ReadonlySet<string> = new Set([
@@ -174,6 +174,6 @@ export async function describeLostEvents(
     after,
   }: { readonly runId: string; readonly protocol: StreamProtocol; readonly after: LogPosition },
 ): Promise<string> {
-  const left = await log.read({ runId, protocol: chooseSourceLog(protocol), limit: 1 });
-  return left.length > 0 ? '' : formatGap(protocol, nextPosition(protocol, after), null);
+  const remainingEvents = await log.read({ runId, protocol: chooseSourceLog(protocol), limit: 1 });
+  return remainingEvents.length > 0 ? '' : formatGap(protocol, nextPosition(protocol, after), null);
 }

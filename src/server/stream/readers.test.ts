@@ -19,19 +19,19 @@ describe("the browser's EventSource", () => {
     const { store, url } = await openListeningServer();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish(4);
-    const seen: string[] = [];
+    const events: string[] = [];
     const source = new EventSource(`${url}/v1/runs/run-1/events`);
     onTestFinished(() => source.close());
-    source.addEventListener('message', ({ lastEventId }) => void seen.push(lastEventId));
+    source.addEventListener('message', ({ lastEventId }) => void events.push(lastEventId));
     const end = new Promise<string>((resolve) => {
       source.addEventListener('end', ({ data }) => resolve(String(data)));
     });
-    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(0), { timeout: 15_000 });
+    await vi.waitFor(() => expect(events.length).toBeGreaterThan(0), { timeout: 15_000 });
     await run.publish(2);
     await run.publish();
     await run.end();
     expect(await end).toBe('{"status":"success"}');
-    expect(seen).toEqual(listNumbers(run));
+    expect(events).toEqual(listNumbers(run));
   });
 
   it('reconnects if its connection breaks, and stops when it has everything', async () => {
@@ -39,7 +39,7 @@ describe("the browser's EventSource", () => {
     const run = await startScriptedRun(store, 'run-1');
     await run.publish(4);
     let connections = 0;
-    const seen: string[] = [];
+    const events: string[] = [];
     const source = new EventSource(`${url}/v1/runs/run-1/events`, {
       fetch: async (input, init) => {
         connections += 1;
@@ -48,12 +48,12 @@ describe("the browser's EventSource", () => {
       },
     });
     onTestFinished(() => source.close());
-    source.addEventListener('message', ({ lastEventId }) => void seen.push(lastEventId));
+    source.addEventListener('message', ({ lastEventId }) => void events.push(lastEventId));
     await vi.waitFor(() => expect(connections).toBe(2), 10_000);
     await run.publish();
     await run.end();
     await vi.waitFor(() => expect(source.readyState).toBe(EventSource.CLOSED), 10_000);
-    expect(seen).toEqual(listNumbers(run));
+    expect(events).toEqual(listNumbers(run));
     expect(connections).toBe(3);
   }, 30_000);
 
@@ -96,12 +96,12 @@ describe('a server', () => {
     const folder = await makeFolder({});
     const { store, url } = await openListeningServer({ database: `sqlite:${folder}/shared.db` });
     const run = await startScriptedRun(store, 'run-1');
-    const elsewhere = await openStore(`sqlite:${folder}/shared.db`);
-    onTestFinished(async () => elsewhere.close());
-    const seen = readStream(fetch(`${url}/v1/runs/run-1/events`));
-    for (const event of run.events) await elsewhere.append('run-1', [event]);
+    const otherStore = await openStore(`sqlite:${folder}/shared.db`);
+    onTestFinished(async () => otherStore.close());
+    const events = readStream(fetch(`${url}/v1/runs/run-1/events`));
+    for (const event of run.events) await otherStore.append('run-1', [event]);
     await run.end();
-    expect(listIds(await seen)).toEqual(listNumbers(run));
+    expect(listIds(await events)).toEqual(listNumbers(run));
   });
 });
 

@@ -211,10 +211,10 @@ const STALL_MS = 60_000;
 /** Waits until everything has been sent; false if that takes too long. */
 async function waitUntilDrained(connection: ReaderConnection, stallMs = STALL_MS): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
+  const timeout = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), stallMs);
   });
-  const isDrained = await Promise.race([connection.drained().then(() => true), late]);
+  const isDrained = await Promise.race([connection.drained().then(() => true), timeout]);
   clearTimeout(timer);
   return isDrained;
 }

@@ -53,12 +53,12 @@ describe('the stream of a run that has ended', () => {
 
   it.each(['fcmp', 'rasp', 'agui', 'acp'])('can be resumed after each id (%s)', async (protocol) => {
     const { follow } = await openWithEndedRun();
-    const all = await readStream(follow(`?protocol=${protocol}`));
-    for (const [index, { id }] of all.entries()) {
+    const allEvents = await readStream(follow(`?protocol=${protocol}`));
+    for (const [index, { id }] of allEvents.entries()) {
       if (id === undefined) continue;
-      const rest = await readStream(follow(`?protocol=${protocol}`, { 'last-event-id': id }));
+      const remainingEvents = await readStream(follow(`?protocol=${protocol}`, { 'last-event-id': id }));
       // If nothing is left to send, there is no stream and no end event.
-      expect(rest).toEqual(index === all.length - 2 ? [] : all.slice(index + 1));
+      expect(remainingEvents).toEqual(index === allEvents.length - 2 ? [] : allEvents.slice(index + 1));
     }
   });
 
@@ -73,9 +73,9 @@ describe('the stream of a run that has ended', () => {
     );
     expect(events.filter(({ name }) => name === 'end')).toHaveLength(2);
     const [fcmp, rasp] = [ids.findLast((id) => !isRasp(id)), ids.findLast(isRasp)];
-    const rest = await readStream(follow(`?protocol=fcmp,rasp&after=${fcmp},1:1`));
-    expect(listIds(rest)).toEqual(ids.filter(isRasp).slice(1));
-    expect(rest.filter(({ name }) => name === 'end')).toHaveLength(2);
+    const remainingEvents = await readStream(follow(`?protocol=fcmp,rasp&after=${fcmp},1:1`));
+    expect(listIds(remainingEvents)).toEqual(ids.filter(isRasp).slice(1));
+    expect(remainingEvents.filter(({ name }) => name === 'end')).toHaveLength(2);
     expect((await follow(`?protocol=fcmp,rasp&after=${fcmp},${rasp}`)).status).toBe(204);
     expect((await follow('?protocol=fcmp,rasp', { 'last-event-id': '2' })).status).toBe(400);
     expect((await follow('?protocol=fcmp,rasp', { 'last-event-id': '2,1:1,3' })).status).toBe(400);
@@ -96,8 +96,8 @@ describe('the stream of a run that has ended', () => {
 
   it('is the same for POST as for GET', async () => {
     const { request, follow } = await openWithEndedRun();
-    const posted = request('/v1/runs/run-1/events', { method: 'POST', body: 'whatever' });
-    expect(await readStream(posted)).toEqual(await readStream(follow()));
+    const postedRequest = request('/v1/runs/run-1/events', { method: 'POST', body: 'whatever' });
+    expect(await readStream(postedRequest)).toEqual(await readStream(follow()));
   });
 });
 
@@ -198,7 +198,9 @@ describe('the history of a run', () => {
 
   it.each(['fcmp', 'rasp', 'agui', 'acp'])('is paginated (%s)', async (protocol) => {
     const { get } = await openWithEndedRun();
-    const whole = (await (await get(`/v1/runs/run-1/history?protocol=${protocol}`)).json()) as { events: unknown[] };
+    const fullHistory = (await (await get(`/v1/runs/run-1/history?protocol=${protocol}`)).json()) as {
+      events: unknown[];
+    };
     const pagedEvents: unknown[] = [];
     let from = protocol === 'rasp' ? '1:1' : '1';
     for (;;) {
@@ -208,7 +210,7 @@ describe('the history of a run', () => {
       if (page.next_from === null) break;
       from = page.next_from;
     }
-    expect(pagedEvents).toEqual(whole.events);
+    expect(pagedEvents).toEqual(fullHistory.events);
     expect(pagedEvents.length).toBeGreaterThan(4);
   });
 });

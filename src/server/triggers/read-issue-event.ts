@@ -31,8 +31,8 @@ export function isAuthentic(type: TriggerType, secret: string, body: Uint8Array,
 }
 
 /** Compares in constant time. */
-function isSame(given: string, expected: string): boolean {
-  return timingSafeEqual(hash(given), hash(expected));
+function isSame(actual: string, expected: string): boolean {
+  return timingSafeEqual(hash(actual), hash(expected));
 }
 
 function hash(word: string): Buffer {
@@ -45,9 +45,11 @@ const DELIVERY_ID = /^[\w-]{8,100}$/;
  * Returns a delivery's id: the forge's id or, if missing, the hash of the body. A repeated delivery has the same id.
  */
 export function readDeliveryId(type: TriggerType, body: Uint8Array, header: ReadHeader): string {
-  const given =
+  const deliveryId =
     type === 'github' ? header('x-github-delivery') : (header('idempotency-key') ?? header('x-gitlab-event-uuid'));
-  return given !== undefined && DELIVERY_ID.test(given) ? given : createHash('sha256').update(body).digest('hex');
+  return deliveryId !== undefined && DELIVERY_ID.test(deliveryId)
+    ? deliveryId
+    : createHash('sha256').update(body).digest('hex');
 }
 
 /** Reads the issue that an event added the label to. For any other event, returns the reason why it is ignored. */
@@ -62,8 +64,8 @@ export function readIssueEvent(
 
 function readGitHub(label: string, payload: unknown, header: ReadHeader): LabeledIssue | { readonly ignored: string } {
   if (header('x-github-event') !== 'issues') return { ignored: 'not an issue event' };
-  const added = readText(payload, 'action') === 'labeled' ? readText(readField(payload, 'label'), 'name') : '';
-  if (added !== label) return { ignored: 'the label was not added' };
+  const addedLabel = readText(payload, 'action') === 'labeled' ? readText(readField(payload, 'label'), 'name') : '';
+  if (addedLabel !== label) return { ignored: 'the label was not added' };
   const issue = readField(payload, 'issue');
   return {
     repository: readText(readField(payload, 'repository'), 'full_name'),
@@ -79,8 +81,9 @@ function readGitLab(label: string, payload: unknown): LabeledIssue | { readonly 
   if (readText(payload, 'object_kind') !== 'issue') return { ignored: 'not an issue event' };
   const issue = readField(payload, 'object_attributes');
   const action = readText(issue, 'action');
-  const changed = readField(readField(payload, 'changes'), 'labels');
-  const isAdded = hasLabel(readField(changed, 'current'), label) && !hasLabel(readField(changed, 'previous'), label);
+  const labelChanges = readField(readField(payload, 'changes'), 'labels');
+  const isAdded =
+    hasLabel(readField(labelChanges, 'current'), label) && !hasLabel(readField(labelChanges, 'previous'), label);
   const isNew = action === 'open' && hasLabel(readField(payload, 'labels'), label);
   if (!isNew && !(action === 'update' && isAdded)) return { ignored: 'the label was not added' };
   return {
@@ -104,11 +107,11 @@ function readField(value: unknown, name: string): unknown {
 }
 
 function readText(value: unknown, name: string): string {
-  const found = readField(value, name);
-  return typeof found === 'string' ? found : '';
+  const field = readField(value, name);
+  return typeof field === 'string' ? field : '';
 }
 
 function readInteger(value: unknown, name: string): number {
-  const found = readField(value, name);
-  return Number.isSafeInteger(found) ? Number(found) : 0;
+  const field = readField(value, name);
+  return Number.isSafeInteger(field) ? Number(field) : 0;
 }

@@ -46,9 +46,9 @@ const createOutputEvent = (seq: number, attempt = 1) => createEvent(seq, 'raw.st
 
 describe('open questions', () => {
   it('are questions that no later event answers', () => {
-    const asked = ask(1, 'user.input.required', QUESTION);
-    expect(updateQuestions([], [asked])).toEqual([asked]);
-    expect(updateQuestions([asked], [createOutputEvent(2)])).toEqual([]);
+    const question = ask(1, 'user.input.required', QUESTION);
+    expect(updateQuestions([], [question])).toEqual([question]);
+    expect(updateQuestions([question], [createOutputEvent(2)])).toEqual([]);
   });
 
   it('are all unanswered permission requests of the attempt', () => {
@@ -64,10 +64,10 @@ describe('open questions', () => {
     const store = await openStore('memory:');
     onTestFinished(async () => store.close());
     const events = Array.from({ length: 5000 }, (_, index) => createOutputEvent(index + 1));
-    const asked = ask(5001, 'user.input.required', QUESTION);
+    const question = ask(5001, 'user.input.required', QUESTION);
     await store.append(
       'r1',
-      [...events, asked].map((event) => ({ protocol: 'fcmp', event })),
+      [...events, question].map((event) => ({ protocol: 'fcmp', event })),
     );
     let count = 0;
     const reader = createQuestionReader({
@@ -77,10 +77,10 @@ describe('open questions', () => {
         return page;
       },
     });
-    expect(await reader.read('r1')).toEqual([asked]);
+    expect(await reader.read('r1')).toEqual([question]);
     expect(count).toBeLessThan(1500);
     count = 0;
-    expect(await reader.read('r1')).toEqual([asked]);
+    expect(await reader.read('r1')).toEqual([question]);
     expect(count).toBe(0);
     await store.append('r1', [{ protocol: 'fcmp', event: createOutputEvent(5002) }]);
     expect(await reader.read('r1')).toEqual([]);
@@ -147,13 +147,13 @@ const entry = (id: string): WaitingEntry => ({
 
 describe('notifications', () => {
   it('are sent once for each entry, and again if sending failed', async () => {
-    const sent: string[] = [];
+    const sentIds: string[] = [];
     let isDown = true;
     let now = NOW;
     const round = createRound(
       async ({ id }) => {
         if (id === 'b' && isDown) throw new Error('down');
-        sent.push(id);
+        sentIds.push(id);
       },
       () => (now += 3000),
     );
@@ -162,10 +162,10 @@ describe('notifications', () => {
     isDown = false;
     expect(await round(list)).toEqual([]);
     await round(list);
-    expect(sent).toEqual(['a', 'b']);
+    expect(sentIds).toEqual(['a', 'b']);
     await round({ items: [], complete: true });
     await round({ items: [entry('a')], complete: true });
-    expect(sent).toEqual(['a', 'b', 'a']);
+    expect(sentIds).toEqual(['a', 'b', 'a']);
   });
 
   it('are bounded: a few per round, new entries first, and dropped after too many failures', async () => {
@@ -189,16 +189,16 @@ describe('notifications', () => {
 
   it('are still sent if the receiver was unreachable for hours', async () => {
     let now = NOW;
-    const sent: number[] = [];
+    const sentTimes: number[] = [];
     const round = createRound(
       async () => {
         if (now < NOW + 4 * 3_600_000) throw new Error('down');
-        sent.push(now);
+        sentTimes.push(now);
       },
       () => now,
     );
     for (; now < NOW + 6 * 3_600_000; now += 3000) await round({ items: [entry('a')], complete: true });
-    expect(sent).toHaveLength(1);
+    expect(sentTimes).toHaveLength(1);
   });
 
   it('are sent concurrently, so a slow receiver does not delay the others', async () => {
