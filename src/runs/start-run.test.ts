@@ -62,7 +62,7 @@ describe('a running command', () => {
   it('cannot change its captured output unnoticed', async () => {
     const site = await makeSite();
     // Waits until the line is in the log: a line written later would follow the forged one.
-    const forge = `const { writeFileSync, statSync } = require('node:fs');
+    const forgeScript = `const { writeFileSync, statSync } = require('node:fs');
       const log = process.env.SLUICE_RUN_DIR + '/.audit/stdout.1.log';
       process.stdout.write('{"line":3}\\n', () => {
         const timer = setInterval(() => {
@@ -71,7 +71,7 @@ describe('a running command', () => {
           writeFileSync(log, '{"line":4}\\n');
         }, 5);
       });`;
-    const command = [process.execPath, '-e', forge];
+    const command = [process.execPath, '-e', forgeScript];
     // In a sandbox it cannot even see the file.
     const spec = { engine: 'command', command, workdir: site.workdir, sandbox: 'off' } as const;
     const run = startRun(spec, { data: site.data });

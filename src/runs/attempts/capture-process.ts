@@ -7,7 +7,7 @@ import { captureOutput, OutputLimiter } from '../capture/capture-output.js';
 import type { StoredAnswer } from '../conversation/conversation.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
-import type { ProcessEnd } from '../process/spawn-process.js';
+import type { ProcessExit } from '../process/spawn-process.js';
 import { launchAgent } from './live-agent.js';
 import type { LiveAgent } from './live-agent.js';
 import type { RunContext } from './run-context.js';
@@ -31,8 +31,8 @@ interface ProcessPlan {
 }
 
 /** How a process exited, or the process itself if it keeps running. */
-interface CapturedEnd {
-  readonly end: ProcessEnd;
+interface CaptureResult {
+  readonly end: ProcessExit;
   readonly pid: number;
   /** Permission requests left unanswered when the process was stopped. */
   readonly unansweredPermissions: readonly PermissionQuestion[];
@@ -41,7 +41,7 @@ interface CapturedEnd {
 }
 
 /** A neutral exit, for a process that is still running or whose exit is unrelated to the agent. */
-const UNKNOWN_EXIT: ProcessEnd = { exitCode: null, signal: null };
+const UNKNOWN_EXIT: ProcessExit = { exitCode: null, signal: null };
 
 /**
  * Launches the process, or reuses the running one, and captures its output until it exits or its turn ends. If it
@@ -54,7 +54,7 @@ export async function captureProcess(
   prepared: PreparedLaunch,
   record: AttemptRecord,
   needsNextTurn?: () => Promise<boolean>,
-): Promise<LaunchRefusal | CapturedEnd> {
+): Promise<LaunchRefusal | CaptureResult> {
   const { control } = context;
   if (control.stop !== null) return explainStop(control.stop);
   let agent: LiveAgent;
@@ -84,7 +84,7 @@ export async function captureProcess(
       await captureAll(context, prepared, record, agent, true);
     }
     conversation?.close();
-    const end = await running.ended;
+    const end = await running.exited;
     // Sluice stops the process after a conversation, so a signal or non-zero exit code here is expected.
     const wasStoppedBySluice =
       conversation !== null && (conversation.isComplete || conversation.unansweredPermissions.length > 0);

@@ -65,7 +65,7 @@ export async function launchAgent(
   const conversation = openConversation(context, plan, prepared, { running, isSandboxed: sandbox !== undefined });
   const reader = new OutputReader(running.output);
   let hasExited = false;
-  void running.ended.then(() => (hasExited = true));
+  void running.exited.then(() => (hasExited = true));
   let ending: Promise<void> | null = null;
 
   async function stopAll(): Promise<void> {

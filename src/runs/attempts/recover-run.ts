@@ -28,7 +28,7 @@ export interface RecoveredRun {
 }
 
 /** The number of events per batch. */
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
 /**
  * Recovers a run from its folder: closes the interrupted attempt, publishes unpublished events, and restores usage and
@@ -61,7 +61,7 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
     updateProgress(context, emitted);
     if (emitted.protocol === 'fcmp') rebuiltHistory.add(emitted.event);
     batch.push(emitted);
-    if (batch.length >= BATCH) await publishBatch();
+    if (batch.length >= BATCH_SIZE) await publishBatch();
   }
   await publishBatch();
   progress.attempts = last;
@@ -106,8 +106,8 @@ function findState(rebuiltHistory: History, loggedHistory: History): RecoveredRu
   if (last.type === 'conversation.completed' || last.type === 'conversation.failed') return { kind: 'ended' };
   const askedAt = Date.parse(last.ts);
   if (last.type === 'user.input.required') return { kind: 'question', askedAt };
-  const isHeld = last.type === 'diagnostic.warning' && last.data.code === 'PERMISSION_PENDING';
-  if (!isHeld || loggedHistory.openQuestions.length === 0) return { kind: 'working' };
+  const isPermissionPending = last.type === 'diagnostic.warning' && last.data.code === 'PERMISSION_PENDING';
+  if (!isPermissionPending || loggedHistory.openQuestions.length === 0) return { kind: 'working' };
   return { kind: 'permissions', questions: loggedHistory.openQuestions, askedAt: loggedHistory.askedAt ?? askedAt };
 }
 
@@ -166,7 +166,7 @@ function updateProgress(
 async function* readFcmpEvents(log: EventLog, runId: string): AsyncGenerator<FcmpEvent> {
   let after = 0;
   for (;;) {
-    const page = await log.read({ runId, protocol: 'fcmp', after, limit: BATCH });
+    const page = await log.read({ runId, protocol: 'fcmp', after, limit: BATCH_SIZE });
     if (page.length === 0) return;
     for (const { protocol, event } of page) {
       if (protocol !== 'fcmp') continue;

@@ -46,8 +46,8 @@ const MAX_WAITING_BYTES = 256 * 1024;
 export async function captureOutput(options: CaptureOptions): Promise<void> {
   const writer = new BatchWriter(options);
   const { conversation } = options;
-  const isHeld = (): boolean => conversation?.isWaiting === true;
-  const idle = watchIdleness({ idleMs: options.idleMs, isHeld, stop: (stop) => options.stop(stop) });
+  const isPaused = (): boolean => conversation?.isWaiting === true;
+  const idle = watchIdleness({ idleMs: options.idleMs, isPaused, stop: (stop) => options.stop(stop) });
   const add = (stream: StreamName, bytes: Uint8Array): void => {
     if (bytes.length > 0) writer.add({ stream, bytes, ms: options.now() });
   };
@@ -58,7 +58,7 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
     for (let next = await options.output.next(); next !== null; next = await options.output.next()) {
       const { stream, bytes } = next;
       idle.stopWaiting();
-      const { kept, stop } = options.limiter.measure(stream, bytes);
+      const { kept, stop } = options.limiter.limit(stream, bytes);
       add(stream, options.mask(stream, kept));
       if (stream === 'stdout') conversation?.receive(kept);
       if (stop !== null) {
@@ -66,7 +66,7 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
         options.output.abandon();
         break;
       }
-      await writer.waitForRoom();
+      await writer.waitForSpace();
       idle.startWaiting();
     }
   } catch (error) {
@@ -101,7 +101,7 @@ class BatchWriter {
   }
 
   /** Resolves when more output can be added. */
-  async waitForRoom(): Promise<void> {
+  async waitForSpace(): Promise<void> {
     while (this.#bytes > MAX_WAITING_BYTES && this.#writing !== null) await this.#writing;
   }
 
@@ -138,19 +138,19 @@ class BatchWriter {
 interface IdleOptions {
   readonly idleMs: number;
   /** Whether idle time is currently not counted. */
-  readonly isHeld: () => boolean;
+  readonly isPaused: () => boolean;
   readonly stop: (stop: Stop) => void;
 }
 
 /** Stops a process that prints nothing for too long. Only the time spent waiting for output counts. */
-function watchIdleness({ idleMs, isHeld, stop }: IdleOptions) {
+function watchIdleness({ idleMs, isPaused, stop }: IdleOptions) {
   let waitingSince: number | null = null;
   let timer: NodeJS.Timeout;
   const arm = (ms: number): void => {
     timer = setTimeout(check, ms);
   };
   const check = (): void => {
-    if (isHeld() && waitingSince !== null) waitingSince = performance.now();
+    if (isPaused() && waitingSince !== null) waitingSince = performance.now();
     const silentMs = waitingSince === null ? 0 : performance.now() - waitingSince;
     // A timer can fire slightly early.
     if (silentMs < idleMs - 1) return arm(Math.max(1, idleMs - silentMs));
@@ -184,7 +184,7 @@ export class OutputLimiter {
   }
 
   /** Returns the part of the bytes that is within the limits, and a stop if a limit was exceeded. */
-  measure(stream: StreamName, bytes: Uint8Array): { readonly kept: Uint8Array; readonly stop: Stop | null } {
+  limit(stream: StreamName, bytes: Uint8Array): { readonly kept: Uint8Array; readonly stop: Stop | null } {
     const { output_bytes, line_bytes } = this.#limits;
     const allowedByOutput = Math.max(0, output_bytes - this.#bytes);
     const allowedByLine = this.#findLineLimit(stream, bytes);

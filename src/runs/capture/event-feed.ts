@@ -3,7 +3,7 @@ import type { EventLog } from '../ports/event-log.js';
 import { SluiceError } from '../../base/index.js';
 
 /** The number of events per read from the log. */
-const PAGE = 1024;
+const PAGE_SIZE = 1024;
 
 /**
  * Publishes a run's events to any number of readers, each starting at the first event and reading at its own pace.
@@ -112,7 +112,7 @@ class LogReader {
 
   async #readPage(protocol: Protocol, index: number): Promise<void> {
     let limit = 0;
-    const end = Math.min(this.#order.length, index + PAGE);
+    const end = Math.min(this.#order.length, index + PAGE_SIZE);
     for (let next = index; next < end; next += 1) if (this.#order.at(next) === protocol) limit += 1;
     const after = this.#last[protocol];
     const query = { runId: this.#runId, protocol, limit, ...(after === undefined ? {} : { after }) };
@@ -125,7 +125,7 @@ const MAX_EVENTS = 16_384;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The estimated size of an event beyond the bytes it was parsed from. */
-const ENVELOPE = 600;
+const ENVELOPE_BYTES = 600;
 
 /** A run's events that some reader has not read yet, within fixed bounds. */
 class RecentEvents {
@@ -162,8 +162,8 @@ class RecentEvents {
  * only its envelope counts.
  */
 export function estimateSize({ protocol, event }: Emitted): number {
-  if (protocol === 'fcmp' || event.raw_ref === null) return ENVELOPE;
-  return ENVELOPE + event.raw_ref.byte_to - event.raw_ref.byte_from;
+  if (protocol === 'fcmp' || event.raw_ref === null) return ENVELOPE_BYTES;
+  return ENVELOPE_BYTES + event.raw_ref.byte_to - event.raw_ref.byte_from;
 }
 
 /**

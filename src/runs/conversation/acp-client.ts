@@ -148,7 +148,7 @@ export class AcpClient implements AgentClient {
     next: (id: string, opened: object) => void,
   ): void {
     const { workdir: cwd, sessionId } = this.#request;
-    const mcpServers = this.#inputs.mcpServers.map(toServer);
+    const mcpServers = this.#inputs.mcpServers.map(toAcpServer);
     if (sessionId === null) {
       return this.#handshake('session/new', { cwd, mcpServers }, (result) => {
         const id = getName(result, 'sessionId');
@@ -270,6 +270,6 @@ function toContentBlock({ kind, mimeType, data, uri }: Attachment): object {
 }
 
 /** Converts a server to the protocol's format, where stdio servers have no type. */
-function toServer({ type, ...server }: McpServer): object {
+function toAcpServer({ type, ...server }: McpServer): object {
   return type === 'stdio' ? server : { type, ...server };
 }

@@ -76,7 +76,10 @@ function matches(
     const line = readCommand(question);
     if (line === null || !matchGlob(command, line)) return false;
     // `npm test*` must not allow `npm test; rm -rf .`: a shell operator is allowed only if the rule contains it.
-    if (decide === 'allow' && OPERATORS.some((operator) => line.includes(operator) && !command.includes(operator)))
+    if (
+      decide === 'allow' &&
+      SHELL_OPERATORS.some((operator) => line.includes(operator) && !command.includes(operator))
+    )
       return false;
   }
   if (path === undefined) return true;
@@ -88,7 +91,7 @@ function matches(
 }
 
 /** Operators that join or redirect commands in a shell. */
-const OPERATORS = [';', '&', '|', '`', '$', '<', '>', '\n', '\r'] as const;
+const SHELL_OPERATORS = [';', '&', '|', '`', '$', '<', '>', '\n', '\r'] as const;
 
 function matchPath(pattern: string, path: string, workdir: string): boolean {
   const absolute = resolve(workdir, path);

@@ -63,7 +63,7 @@ interface OpenQuestion {
 const GRACE_MS = 2000;
 
 /** Maximum unread input; an agent with more is not reading its input at all. */
-const MAX_UNREAD = 32 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
 /**
  * A conversation with one process: sends each turn's prompt, answers the agent's requests using rules or a user's
@@ -213,7 +213,7 @@ export class Conversation implements CapturedConversation {
     const { process, control } = this.#options;
     const maskedLine = this.#turn?.mask(line) ?? line;
     this.#send?.(Buffer.from(maskedLine), () => process.write(Buffer.from(line)));
-    if (process.waiting > MAX_UNREAD)
+    if (process.waiting > MAX_UNREAD_BYTES)
       control.requestStop({ verdict: 'protocol_broken', reason: 'The agent does not read its input.' });
   }
 

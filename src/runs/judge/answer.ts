@@ -89,7 +89,7 @@ function trimBlankLines(text: string): string {
   return text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd();
 }
 
-const BLOCK = 64 * 1024;
+const BLOCK_BYTES = 64 * 1024;
 
 /**
  * The first or last bytes of a stream, up to a limit. They are stored in blocks, because a process can print byte by
@@ -100,7 +100,7 @@ class ByteBlocks {
   readonly #keeps: 'beginning' | 'end';
   #blocks: Buffer[] = [];
   /** Used bytes of the last block. */
-  #used = BLOCK;
+  #used = BLOCK_BYTES;
   #length = 0;
   #total = 0;
 
@@ -117,15 +117,15 @@ class ByteBlocks {
     this.#total += bytes.length;
     let rest = this.#keeps === 'end' ? bytes : bytes.subarray(0, this.#max - this.#length);
     while (rest.length > 0) {
-      if (this.#used === BLOCK) {
-        this.#blocks.push(Buffer.allocUnsafe(BLOCK));
+      if (this.#used === BLOCK_BYTES) {
+        this.#blocks.push(Buffer.allocUnsafe(BLOCK_BYTES));
         this.#used = 0;
-        if (this.#length - BLOCK >= this.#max) {
+        if (this.#length - BLOCK_BYTES >= this.#max) {
           this.#blocks.shift();
-          this.#length -= BLOCK;
+          this.#length -= BLOCK_BYTES;
         }
       }
-      const part = rest.subarray(0, BLOCK - this.#used);
+      const part = rest.subarray(0, BLOCK_BYTES - this.#used);
       this.#blocks.at(-1)?.set(part, this.#used);
       this.#used += part.length;
       this.#length += part.length;

@@ -2,7 +2,7 @@ import type { Drained, Verdict } from '../../events/index.js';
 import { explainStop } from '../attempts/run-control.js';
 import type { Stop } from '../attempts/run-control.js';
 import type { EngineFailure } from '../result/run-findings.js';
-import type { ProcessEnd } from '../process/spawn-process.js';
+import type { ProcessExit } from '../process/spawn-process.js';
 import type { JudgedOutput } from './judge-output.js';
 
 /** The facts that determine the verdict. */
@@ -10,7 +10,7 @@ export interface VerdictFacts {
   readonly stop: Stop | null;
   readonly judged: JudgedOutput | null;
   readonly drained: Drained;
-  readonly end: ProcessEnd;
+  readonly end: ProcessExit;
   /** Whether output that fails the contract may be retried. */
   readonly canRetry: boolean;
   /** The engine's last error, if it did not recover from it. */
@@ -47,7 +47,7 @@ export function decideVerdict(facts: VerdictFacts): {
 
 /** Whether both the process and the engine finished without an error. */
 export function hasSucceeded(
-  end: ProcessEnd,
+  end: ProcessExit,
   { runtimeError, endSignal }: Pick<Drained, 'runtimeError' | 'endSignal'>,
 ): boolean {
   // Sluice stops a conversation's process after the turn, so its exit code is meaningless.

@@ -29,7 +29,7 @@ export type JudgedOutput =
     };
 
 /** The maximum length of a reason; the full list of errors is in the result. */
-const MAX_REASON = 2000;
+const MAX_REASON_LENGTH = 2000;
 
 /**
  * Validates an answer against the contract. The schema alone determines success; repairs and alignment only prepare the
@@ -75,7 +75,7 @@ function describe(error: ParseError): string {
   const issues = (error.issues ?? []).slice(0, 5).map(describeIssue).join('; ');
   const detail = issues === '' || error.message.includes(issues) ? '' : ` (${issues})`;
   const text = `The output did not pass the contract schema: [${error.code}] ${error.message}${detail}`;
-  return text.length > MAX_REASON ? `${cutText(text, MAX_REASON)}…` : text;
+  return text.length > MAX_REASON_LENGTH ? `${cutText(text, MAX_REASON_LENGTH)}…` : text;
 }
 
 function describeIssue({ path, message }: SchemaIssue): string {

@@ -36,7 +36,7 @@ export async function runProgram(
   const timeout = sleep(timeoutMs, 'timeout' as const, { signal: waiting.signal }).catch(() => 'timeout' as const);
   const output = readStart(running.output);
   try {
-    const first = await Promise.race([Promise.all([output, running.ended]), timeout]);
+    const first = await Promise.race([Promise.all([output, running.exited]), timeout]);
     if (first === 'timeout') return { text: '', problem: `it did not exit within ${timeoutMs / 1000} s` };
     const [text, { exitCode, signal }] = first;
     return exitCode === 0

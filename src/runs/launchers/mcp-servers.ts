@@ -5,7 +5,7 @@ import type { McpServer, NamedValue } from '../ports/run-inputs.js';
 const SECRET_PREFIX = 'SLUICE_MCP_SECRET_';
 
 /** Servers with their secret values replaced by variable names, and those variables, for the agent's environment. */
-export interface HiddenServers {
+export interface ServersWithoutValues {
   readonly servers: readonly McpServer[];
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -18,7 +18,7 @@ export interface HiddenServers {
  * hideValues([{ type: 'stdio', name: 'a', command: 'a', args: [], env: [{ name: 'KEY', value: 'k' }] }])
  * // { servers: [{ …, env: [{ name: 'KEY', value: 'SLUICE_MCP_SECRET_1' }] }], variables: { SLUICE_MCP_SECRET_1: 'k' } }
  */
-export function hideValues(servers: readonly McpServer[]): HiddenServers {
+export function hideValues(servers: readonly McpServer[]): ServersWithoutValues {
   const variables: Record<string, string> = {};
   const hideValue = ({ name, value }: NamedValue): NamedValue => {
     const variable = `${SECRET_PREFIX}${Object.keys(variables).length + 1}`;
@@ -39,13 +39,13 @@ export function renderClaudeServers(servers: readonly McpServer[]): string {
   for (const [name, server] of listByName(hideValues(servers).servers)) {
     mcpServers[name] =
       server.type === 'stdio'
-        ? { type: 'stdio', command: server.command, args: server.args, env: referToVariables(server.env) }
-        : { type: server.type, url: server.url, headers: referToVariables(server.headers) };
+        ? { type: 'stdio', command: server.command, args: server.args, env: createVariableReferences(server.env) }
+        : { type: server.type, url: server.url, headers: createVariableReferences(server.headers) };
   }
   return JSON.stringify({ mcpServers });
 }
 
-function referToVariables(values: readonly NamedValue[]): Readonly<Record<string, string>> {
+function createVariableReferences(values: readonly NamedValue[]): Readonly<Record<string, string>> {
   return Object.fromEntries(values.map(({ name, value }) => [name, `\${${value}}`]));
 }
 

@@ -108,7 +108,7 @@ function createRules(rules: object): Record<string, string> {
 const CODE_FOLDERS = ['plugin', 'plugins', 'tool', 'tools'].map((name) => join('.opencode', name));
 
 /** Settings that can name code to load. */
-const SETTINGS = ['opencode.json', 'opencode.jsonc'].flatMap((name) => [name, join('.opencode', name)]);
+const SETTINGS_FILES = ['opencode.json', 'opencode.jsonc'].flatMap((name) => [name, join('.opencode', name)]);
 
 /** The largest settings file to read. */
 const MAX_BYTES = 1024 * 1024;
@@ -139,7 +139,7 @@ async function findLoadableCode(folder: string): Promise<string | undefined> {
     const path = join(folder, name);
     if ((await stat(path).catch(() => undefined)) !== undefined) return path;
   }
-  for (const name of SETTINGS) {
+  for (const name of SETTINGS_FILES) {
     const path = join(folder, name);
     const stats = await stat(path).catch(() => undefined);
     if (stats === undefined) continue;

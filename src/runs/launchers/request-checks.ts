@@ -10,7 +10,7 @@ const MAX_INPUT_LENGTH = 8 * 1024 * 1024;
 /** Session ids are parsed from an agent's output, and a leading dash would turn one into a flag. */
 const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,199}$/u;
 
-const MODEL = /^[A-Za-z0-9@][\w./:@+-]{0,199}$/u;
+const MODEL_NAME = /^[A-Za-z0-9@][\w./:@+-]{0,199}$/u;
 
 /** Returns the prompt, after checking that it can be written to stdin. */
 export function checkInputPrompt(prompt: string, limit = MAX_INPUT_LENGTH): string {
@@ -44,7 +44,7 @@ export function listModelArguments(model: string | undefined): string[] {
 
 /** Checks that a model name cannot be mistaken for a flag. */
 export function checkModel(model: string | undefined): void {
-  if (model !== undefined && !MODEL.test(model)) {
+  if (model !== undefined && !MODEL_NAME.test(model)) {
     throw new SluiceError(
       'MODEL_INVALID',
       `Invalid model name ${JSON.stringify(model.slice(0, 80))}. Use letters, digits and any of . _ / : @ + -`,

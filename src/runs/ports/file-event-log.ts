@@ -10,7 +10,7 @@ import { readEventRange } from './event-log.js';
 /** Maximum runs whose log positions are cached between pages. */
 const MAX_RUNS = 64;
 
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
 /**
  * Creates an event log backed by the log files in a data folder's run folders. A run writes to its folder directly;
@@ -41,7 +41,7 @@ export function createFileEventLog(data: string): EventLog {
   async function findLastPosition(runId: string, protocol: EventQuery['protocol']): Promise<LogPosition> {
     const pages = await openPages(runId, protocol);
     for (let last = LOG_START; ;) {
-      const page = (await pages?.read({ after: last, limit: PAGE })) ?? [];
+      const page = (await pages?.read({ after: last, limit: PAGE_SIZE })) ?? [];
       const [end] = page.slice(-1);
       if (end === undefined) return last;
       last = getPosition(end);

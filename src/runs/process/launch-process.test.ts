@@ -72,7 +72,7 @@ describe('a launched process', () => {
   it('provides its output by stream and its exit code', async () => {
     const running = await run(`process.stdout.write('out'); process.stderr.write('err'); process.exitCode = 7`);
     expect(await readAll(running.output)).toEqual({ stdout: 'out', stderr: 'err' });
-    expect(await running.ended).toEqual({ exitCode: 7, signal: null });
+    expect(await running.exited).toEqual({ exitCode: 7, signal: null });
   });
 
   it('keeps the order of its streams', async () => {
@@ -93,7 +93,7 @@ describe('a launched process', () => {
 
   it('reports the signal that killed it', async () => {
     const running = await run(`process.kill(process.pid, 'SIGKILL')`);
-    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
+    expect(await running.exited).toEqual({ exitCode: null, signal: 'SIGKILL' });
   });
 
   it('has an identity of process id and start time, and its own process group', async () => {
@@ -131,7 +131,7 @@ describe('a launched process', () => {
 
   it('can exit without reading its input, whatever its size', async () => {
     const running = await run(`process.exit(4)`, { stdin: 'x'.repeat(20_000_000) });
-    expect(await running.ended).toEqual({ exitCode: 4, signal: null });
+    expect(await running.exited).toEqual({ exitCode: 4, signal: null });
     expect(await readAll(running.output)).toEqual({});
   });
 
@@ -143,7 +143,7 @@ describe('a launched process', () => {
 
   it('loses no byte of a burst before its exit', async () => {
     const running = await run(`process.stdout.write('y'.repeat(400_000), () => process.exit(0))`);
-    await running.ended;
+    await running.exited;
     // Longer than the output stays open after the exit.
     await sleep(300);
     expect((await readAll(running.output))['stdout']).toHaveLength(400_000);
@@ -158,17 +158,17 @@ describe('a launched process', () => {
     await chunks.next();
     // Meanwhile the child fills the queue and the pipe, and then has to wait.
     await sleep(300);
-    const ended = await Promise.race([running.ended.then(() => 'ended'), turn('waiting')]);
+    const ended = await Promise.race([running.exited.then(() => 'ended'), turn('waiting')]);
     expect(ended).toBe('waiting');
     const { stdout = '' } = await readAll(running.output);
     expect(stdout.length).toBeGreaterThan(9_000_000);
-    expect(await running.ended).toEqual({ exitCode: 0, signal: null });
+    expect(await running.exited).toEqual({ exitCode: 0, signal: null });
   });
 
   it('continues when its reader stops reading', async () => {
     const running = await run(`process.stdout.write('x'.repeat(5_000_000), () => process.exit(5))`);
     await running.output[Symbol.asyncIterator]().return?.();
-    expect(await running.ended).toEqual({ exitCode: 5, signal: null });
+    expect(await running.exited).toEqual({ exitCode: 5, signal: null });
   });
 });
 
@@ -179,7 +179,7 @@ describe('the leftovers of an exited process', () => {
       const running = await startNode([HOLDER, ...how.split(' ')], { drainMs: 300 });
       const { stdout = '' } = await readAll(running.output);
       expect(stdout).toMatch(/^\d+\n(?:still here\n)*last words\n/);
-      expect(await running.ended).toEqual({ exitCode: 3, signal: null });
+      expect(await running.exited).toEqual({ exitCode: 3, signal: null });
       const child = Number.parseInt(stdout, 10);
       expect(isRunning(child)).toBe(how.includes('escaped'));
       if (how.includes('escaped')) process.kill(child, 'SIGKILL');
@@ -204,7 +204,7 @@ describe('stopping', () => {
     expect(await readLine(running)).toBe('ready\n');
     await running.stop();
     expect(await readAll(running.output)).toEqual({ stdout: 'farewell' });
-    expect(await running.ended).toEqual({ exitCode: 0, signal: null });
+    expect(await running.exited).toEqual({ exitCode: 0, signal: null });
   });
 
   it('sends SIGKILL to the group after the grace period', async () => {
@@ -212,7 +212,7 @@ describe('stopping', () => {
     const [self, inside, outside] = JSON.parse(await readLine(running)) as number[];
     expect(self).toBe(running.identity.pid);
     await running.stop();
-    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
+    expect(await running.exited).toEqual({ exitCode: null, signal: 'SIGKILL' });
     expect(isRunning(inside ?? 0)).toBe(false);
     process.kill(outside ?? 0, 'SIGKILL');
     expect(await readAll(running.output)).toEqual({});
@@ -222,7 +222,7 @@ describe('stopping', () => {
     const running = await run(`process.stdout.write('x'.repeat(50_000_000)); setInterval(() => {}, 1000)`);
     await running.output[Symbol.asyncIterator]().next();
     await running.stop();
-    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGTERM' });
+    expect(await running.exited).toEqual({ exitCode: null, signal: 'SIGTERM' });
     const { stdout = '' } = await readAll(running.output);
     expect(stdout.length).toBeGreaterThan(0);
   });
@@ -231,7 +231,7 @@ describe('stopping', () => {
     const running = await run(`setInterval(() => {}, 1000)`);
     await Promise.all([running.stop(), running.stop()]);
     await running.stop();
-    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGTERM' });
+    expect(await running.exited).toEqual({ exitCode: null, signal: 'SIGTERM' });
   });
 });
 
@@ -302,7 +302,7 @@ describe('a process in a terminal', () => {
     expect(pty).toContain('true');
     expect(pty).toContain('\r\n');
     expect(others).toEqual({});
-    expect(await running.ended).toEqual({ exitCode: 6, signal: null });
+    expect(await running.exited).toEqual({ exitCode: 6, signal: null });
   });
 
   it('loses no byte when its reader is slow', async () => {
@@ -321,7 +321,7 @@ describe('a process in a terminal', () => {
     const running = await startNode([STUBBORN], { terminal: true, graceMs: 100 });
     const [, inside, outside] = JSON.parse(await readLine(running)) as number[];
     await running.stop();
-    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
+    expect(await running.exited).toEqual({ exitCode: null, signal: 'SIGKILL' });
     expect(isRunning(inside ?? 0)).toBe(false);
     process.kill(outside ?? 0, 'SIGKILL');
   });
@@ -330,7 +330,7 @@ describe('a process in a terminal', () => {
     const running = await startNode([HOLDER], { terminal: true });
     const { pty } = await readAll(running.output);
     expect(pty).toContain('last words');
-    expect(await running.ended).toEqual({ exitCode: 3, signal: null });
+    expect(await running.exited).toEqual({ exitCode: 3, signal: null });
   });
 
   it('can still get input', async () => {
@@ -370,7 +370,7 @@ describe('a process with a terminal besides its pipes', () => {
       stderr: 'err undefined\n',
       pty: 'shown\r\n',
     });
-    expect(await running.ended).toEqual({ exitCode: 0, signal: null });
+    expect(await running.exited).toEqual({ exitCode: 0, signal: null });
   });
 
   it('can get input, and its arguments are not parsed by a shell', async () => {
@@ -383,7 +383,7 @@ describe('a process with a terminal besides its pipes', () => {
     const running = await startNode([STUBBORN], { terminal: 'beside', graceMs: 100 });
     const [, inside, outside] = JSON.parse(await readLine(running)) as number[];
     await running.stop();
-    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
+    expect(await running.exited).toEqual({ exitCode: null, signal: 'SIGKILL' });
     expect(isRunning(inside ?? 0)).toBe(false);
     process.kill(outside ?? 0, 'SIGKILL');
   });

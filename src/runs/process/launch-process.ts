@@ -2,7 +2,7 @@ import { createOutputQueue } from './output-queue.js';
 import type { OutputChunk, OutputQueue } from './output-queue.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { spawnProcess } from './spawn-process.js';
-import type { ProcessCommand, ProcessEnd, ProcessInput, SpawnedProcess } from './spawn-process.js';
+import type { ProcessCommand, ProcessExit, ProcessInput, SpawnedProcess } from './spawn-process.js';
 import { terminateGroup, terminateSandbox, waitUntilGone, isGroupAlive } from './process-group.js';
 import { canSignal } from './process-identity.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ export interface RunningProcess {
    */
   readonly output: AsyncIterable<OutputChunk>;
   /** Resolves as soon as the process itself has exited. */
-  readonly ended: Promise<ProcessEnd>;
+  readonly exited: Promise<ProcessExit>;
   /** Terminates the process group; resolves when all its processes have exited. Does nothing if they already have. */
   stop(): Promise<void>;
 }
@@ -48,7 +48,7 @@ const LEFTOVER_GRACE_MS = 500;
  * @example
  * const running = await launchProcess({ command: ['codex', 'exec', prompt], cwd, env });
  * for await (const { stream, bytes } of running.output) await capture.write(stream, bytes);
- * const { exitCode } = await running.ended;
+ * const { exitCode } = await running.exited;
  */
 export async function launchProcess(command: ProcessCommand, options: ProcessOptions = {}): Promise<RunningProcess> {
   const { graceMs = GRACE_MS, quietMs = QUIET_MS, drainMs = DRAIN_MS } = options;
@@ -105,7 +105,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
     identity,
     input: launched.input,
     output: queue.output,
-    ended: exited,
+    exited,
     async stop() {
       stopping ??= stop();
       await stopping;

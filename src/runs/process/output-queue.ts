@@ -10,7 +10,7 @@ export interface OutputChunk {
 const HIGH_WATER = 256 * 1024;
 const LOW_WATER = HIGH_WATER / 2;
 /** Adjacent chunks of one stream are merged up to this size, so a slow reader gets larger chunks instead of more. */
-const MERGED_BYTES = 64 * 1024;
+const MAX_MERGED_BYTES = 64 * 1024;
 
 /** A queue between the process that writes output and its reader. */
 export interface OutputQueue {
@@ -49,7 +49,7 @@ export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQue
     let length = first.bytes.length;
     const parts = [first.bytes];
     for (let next = queued[head]; next?.stream === first.stream; next = queued[head]) {
-      if (length + next.bytes.length > MERGED_BYTES) break;
+      if (length + next.bytes.length > MAX_MERGED_BYTES) break;
       parts.push(next.bytes);
       length += next.bytes.length;
       head += 1;

@@ -115,14 +115,14 @@ export function collectDescendants(pid: number, children: ReadonlyMap<number, re
 }
 
 /** Whether the kernel lists a process's children; otherwise all processes have to be scanned. */
-const LISTS_CHILDREN = existsSync('/proc/self/task') && existsSync(`/proc/self/task/${process.pid}/children`);
+const KERNEL_LISTS_CHILDREN = existsSync('/proc/self/task') && existsSync(`/proc/self/task/${process.pid}/children`);
 
 /**
  * Returns a process's current descendants. A process that starts or exits during the call can be missing; call again if
  * that matters. Linux only.
  */
 export function listDescendants(pid: number): number[] {
-  if (!LISTS_CHILDREN) return collectDescendants(pid, readChildren());
+  if (!KERNEL_LISTS_CHILDREN) return collectDescendants(pid, readChildren());
   const descendants = readOwnChildren(pid);
   for (const each of descendants) descendants.push(...readOwnChildren(each));
   return descendants;

@@ -12,7 +12,7 @@ import { constants } from 'node:os';
 import { SluiceError, getErrorCode } from '../../base/index.js';
 
 /** How a process exited; one of the two fields is null. */
-export interface ProcessEnd {
+export interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
@@ -69,7 +69,7 @@ export interface ProcessInput {
 /** A process just spawned, with pipes or in a terminal. */
 export interface SpawnedProcess {
   readonly identity: ProcessIdentity;
-  readonly exited: Promise<ProcessEnd>;
+  readonly exited: Promise<ProcessExit>;
   readonly input: ProcessInput;
   /** Stops and resumes reading; the process waits when its pipe is full. */
   flow(isFlowing: boolean): void;
@@ -103,7 +103,7 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
     // Never removed: an error without a listener would crash this process.
     child.on('error', reject);
   });
-  const exited = new Promise<ProcessEnd>((resolve) => {
+  const exited = new Promise<ProcessExit>((resolve) => {
     child.once('exit', (exitCode, signal) => {
       stdin?.destroy();
       resolve(command.sandbox === undefined ? { exitCode, signal } : decodeSandboxedExit(exitCode, signal));
@@ -209,7 +209,7 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
 );
 
 /** Returns how the process inside a sandbox exited: its signal is encoded in the exit code, as in shells. */
-function decodeSandboxedExit(exitCode: number | null, signal: string | null): ProcessEnd {
+function decodeSandboxedExit(exitCode: number | null, signal: string | null): ProcessExit {
   const innerSignal = exitCode === null || exitCode <= 128 ? undefined : SIGNAL_NAMES.get(exitCode - 128);
   return innerSignal === undefined ? { exitCode, signal } : { exitCode: null, signal: innerSignal };
 }

@@ -11,8 +11,8 @@ export interface TrackedTree {
 }
 
 /** The time between two scans; longer on a host with many processes, so scanning takes at most 5 % of the time. */
-const PAUSE_MS = 100;
-const PAUSE_FACTOR = 20;
+const SCAN_INTERVAL_MS = 100;
+const SCAN_INTERVAL_FACTOR = 20;
 const GRACE_MS = 500;
 const EXIT_TIMEOUT_MS = 5000;
 
@@ -34,7 +34,7 @@ export function trackTree(pid: number): TrackedTree {
   if (stat === undefined) return { scan: () => undefined, end: async () => undefined };
   known.set(pid, stat.startTicks);
   trees.add(known);
-  if (timer === undefined) scheduleScan(PAUSE_MS);
+  if (timer === undefined) scheduleScan(SCAN_INTERVAL_MS);
   return {
     scan: () => addDescendants([known]),
     async end() {
@@ -53,7 +53,7 @@ function scheduleScan(milliseconds: number): void {
   timer = setTimeout(() => {
     const started = performance.now();
     addDescendants(trees);
-    scheduleScan(Math.max(PAUSE_MS, (performance.now() - started) * PAUSE_FACTOR));
+    scheduleScan(Math.max(SCAN_INTERVAL_MS, (performance.now() - started) * SCAN_INTERVAL_FACTOR));
   }, milliseconds);
   // The timer must not keep this process alive.
   timer.unref();

@@ -7,8 +7,8 @@ import type { FailureCause, RunDenial, RunDiagnostic, RunResult } from '../../re
 /** Maximum listed diagnostics, counted separately for the engine and its reader, so drift does not hide an error. */
 const MAX_DIAGNOSTICS = 25;
 const MAX_DENIALS = 50;
-const MAX_MESSAGE = 1000;
-const MAX_INPUT = 1024;
+const MAX_MESSAGE_LENGTH = 1000;
+const MAX_INPUT_LENGTH = 1024;
 
 /** An error reported by the engine, and its cause. */
 export interface EngineFailure {
@@ -61,7 +61,7 @@ export class RunFindings {
     } else if (isRasp(event, 'lifecycle.run.status')) this.#addStatus(event.data);
     else if (isRasp(event, 'tool.call.failed')) {
       const { name: tool, tool_call_id, input, error, output } = event.data;
-      const reason = [error, output].find((text) => typeof text === 'string' && DENIED.test(text));
+      const reason = [error, output].find((text) => typeof text === 'string' && DENIED_PATTERN.test(text));
       if (typeof reason === 'string') this.#deny({ tool, tool_call_id, input, reason });
     } else if (isRasp(event, 'raw.stderr')) this.#addCodexDenial(event.data.text);
     else if (isRasp(event, 'tool.call.started')) this.#engineFailure = null;
@@ -99,7 +99,7 @@ export class RunFindings {
 
   /** Adds a denial by Codex, which only logs it: neither the tool nor the call is in its events. */
   #addCodexDenial(text: string): void {
-    const reason = CODEX_DENIED.exec(text)?.[0];
+    const reason = CODEX_DENIED_PATTERN.exec(text)?.[0];
     if (reason !== undefined) this.#deny({ tool: 'shell', reason });
   }
 
@@ -144,10 +144,10 @@ function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'co
 }
 
 /** Matches the responses of engines to a denied tool call. Gemini and OpenCode withhold the tools instead. */
-const DENIED =
+const DENIED_PATTERN =
   /^Permission to use .{1,200} has been denied|^Permission to run this tool was denied|permission was declined|denied by policy|rule which prevents you from using|rejected permission to use|^Model tried to call unavailable tool|Tool "(?:write_file|replace|run_shell_command)" not found/i;
 
-const CODEX_DENIED = /approval policy is \w+; reject command[^\n]*/;
+const CODEX_DENIED_PATTERN = /approval policy is \w+; reject command[^\n]*/;
 
 /** Determines the cause of an engine error from the HTTP status or, without a status, from the message. */
 export function findCause({
@@ -155,20 +155,20 @@ export function findCause({
   message,
   http_status: status,
 }: Pick<EngineError, 'code' | 'message' | 'http_status'>): FailureCause {
-  if (status === 402 || QUOTA.test(message)) return 'quota';
+  if (status === 402 || QUOTA_PATTERN.test(message)) return 'quota';
   if (status === 429 || code === 'ENGINE_RATE_LIMIT_HINT') return 'rate_limit';
   if (status === 403) return 'permission';
   if (status === 401 || code === 'ENGINE_AUTH_HINT') return 'auth';
   if (status === 407 || status === 408) return 'network';
   if (status !== undefined && status >= 400) return 'model';
-  if (NETWORK.test(message)) return 'network';
-  return MODEL.test(message) ? 'model' : 'unknown';
+  if (NETWORK_PATTERN.test(message)) return 'network';
+  return MODEL_PATTERN.test(message) ? 'model' : 'unknown';
 }
 
-const QUOTA = /\bquota\b|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit/i;
-const NETWORK =
+const QUOTA_PATTERN = /\bquota\b|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit/i;
+const NETWORK_PATTERN =
   /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate/i;
-const MODEL = /invalid_request|model|high demand|overloaded|server.?error|context (?:length|window)/i;
+const MODEL_PATTERN = /invalid_request|model|high demand|overloaded|server.?error|context (?:length|window)/i;
 
 /** Advice by cause, for failure messages. */
 export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
@@ -182,9 +182,9 @@ export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
 };
 
 function shorten(text: string): string {
-  return text.length <= MAX_MESSAGE ? text : `${cutText(text, MAX_MESSAGE)}…`;
+  return text.length <= MAX_MESSAGE_LENGTH ? text : `${cutText(text, MAX_MESSAGE_LENGTH)}…`;
 }
 
 function isShort(input: unknown): boolean {
-  return input !== undefined && (JSON.stringify(input) ?? '').length <= MAX_INPUT;
+  return input !== undefined && (JSON.stringify(input) ?? '').length <= MAX_INPUT_LENGTH;
 }

@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const HANG: Step = { sleep: 60_000 };
 
 /** A site whose scripted agent can log its calls. */
-async function makeSandboxed(...steps: readonly (readonly Step[])[]) {
+async function makeSandboxedSite(...steps: readonly (readonly Step[])[]) {
   const site = await makeSite(...steps);
   const ports = { ...site, sandbox: { write: [site.root] } };
   const spec = (more: Partial<RunSpec> = {}): RunSpec => ({
@@ -83,7 +83,7 @@ describe('a run without bubblewrap', () => {
 
 describe.runIf(canSandbox)('a sandboxed run', () => {
   it('has the output, exit code and signal of its command', async () => {
-    const { site, ports, spec } = await makeSandboxed([
+    const { site, ports, spec } = await makeSandboxedSite([
       { print: 'out\n' },
       { print: 'err\n', on: 'stderr' },
       { exit: 7 },
@@ -104,19 +104,19 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
   });
 
   it('passes the prompt to stdin', async () => {
-    const { site, ports, spec } = await makeSandboxed([{ print: 'ok\n' }]);
+    const { site, ports, spec } = await makeSandboxedSite([{ print: 'ok\n' }]);
     await runToEnd(spec({ prompt: 'Hello.' }), ports);
     expect(await site.calls()).toMatchObject([{ input: 'Hello.', cwd: site.workdir }]);
   });
 
   it('reports a missing executable like any other run', async () => {
-    const { ports, spec } = await makeSandboxed();
+    const { ports, spec } = await makeSandboxedSite();
     const { result } = await runToEnd(spec({ command: ['no-such-program'] }), ports);
     expect(result.error).toMatchObject({ code: 'PROCESS_NOT_STARTED', message: expect.stringContaining('not found') });
   });
 
   it('lets its process clean up when it is canceled', async () => {
-    const { site, ports } = await makeSandboxed();
+    const { site, ports } = await makeSandboxedSite();
     const script = 'trap "echo tidied > tidied.txt; exit 3" TERM; echo ready; while :; do sleep 0.1; done';
     const spec = {
       engine: 'command',
@@ -136,14 +136,14 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
     ['that takes too long', { limits: { time_s: 1 } }, 'RUN_TIMED_OUT'],
     ['that prints too much', { limits: { output_bytes: 10 } }, 'RUN_LIMIT_EXCEEDED'],
   ])('%s is terminated, with everything it started', async (_, more, code) => {
-    const { site, ports, spec } = await makeSandboxed([{ child: true }, { print: 'working on it\n' }, HANG]);
+    const { site, ports, spec } = await makeSandboxedSite([{ child: true }, { print: 'working on it\n' }, HANG]);
     const { result } = await runToEnd(spec(more), ports);
     expect(result.error?.code).toBe(code);
     expect(isAgentRunning(site)).toBe(false);
   });
 
   it('that ignores SIGTERM is killed', async () => {
-    const { site, ports, spec } = await makeSandboxed([{ stubborn: true }, { print: 'ready\n' }, HANG]);
+    const { site, ports, spec } = await makeSandboxedSite([{ stubborn: true }, { print: 'ready\n' }, HANG]);
     const { result, meta } = await runToEnd(spec(), ports, {
       onEvent: (event, run) => event.type === 'assistant.message.delta' && void run.cancel(),
     });
@@ -153,7 +153,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
   });
 
   it('ends when Sluice is killed', async () => {
-    const { site } = await makeSandboxed([{ print: 'ready\n' }, { child: true, detached: true }, HANG]);
+    const { site } = await makeSandboxedSite([{ print: 'ready\n' }, { child: true, detached: true }, HANG]);
     const program = await bundleProgram(new URL('./fixtures/run-sandboxed.js', import.meta.url));
     const sluice = program.start([site.root]);
     await new Promise((resolve) => {
@@ -165,7 +165,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
   });
 
   it('works in a terminal', async () => {
-    const { ports, spec } = await makeSandboxed([{ print: 'shown\n' }]);
+    const { ports, spec } = await makeSandboxedSite([{ print: 'shown\n' }]);
     const { result, file } = await runToEnd(spec({ terminal: true }), ports);
     expect(result).toMatchObject({ status: 'success', sandbox: { used: true } });
     expect(await file('pty-output.1.log')).toContain('shown\r\n');
@@ -174,7 +174,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
   it.each(['/var/tmp/of-an-agent', '/var/run/of-an-agent', '/tmp/of-an-agent', '/home/of-an-agent'])(
     'has a private home at %s, and a folder for temporary files',
     async (home) => {
-      const { site, ports } = await makeSandboxed();
+      const { site, ports } = await makeSandboxedSite();
       const script = 'cd && pwd && touch here && touch /var/tmp/there && rm /var/tmp/there';
       const spec = {
         engine: 'command',

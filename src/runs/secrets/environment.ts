@@ -1,7 +1,7 @@
 /** Variables that any process needs to start and to find the user's files. */
-const BASE = 'PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM COLORTERM TMPDIR TZ'.split(' ');
+const BASE_VARIABLES = 'PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM COLORTERM TMPDIR TZ'.split(' ');
 /** Variables that Windows needs to start a process. */
-const WINDOWS_BASE =
+const WINDOWS_VARIABLES =
   'SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT TEMP TMP USERNAME USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROCESSOR_ARCHITECTURE'.split(
     ' ',
   );
@@ -17,7 +17,10 @@ export function selectEnvironment(
   allowed: readonly string[],
   ambient: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  return selectVariables([...BASE, ...(process.platform === 'win32' ? WINDOWS_BASE : []), ...allowed], ambient);
+  return selectVariables(
+    [...BASE_VARIABLES, ...(process.platform === 'win32' ? WINDOWS_VARIABLES : []), ...allowed],
+    ambient,
+  );
 }
 
 /**

@@ -5,7 +5,7 @@ import { compilePatternProgram, toRegExp } from '../../json-schema/index.js';
 import type { PatternInstruction } from '../../json-schema/index.js';
 
 /** Maximum bytes held back; only the last bytes of a longer match are masked. */
-const MAX_MATCHED = 4096;
+const MAX_MATCH_BYTES = 4096;
 
 /** The step counter has 32 bits, so it is reset before it overflows in a long stream. */
 const MAX_STEPS = 2 ** 30;
@@ -44,7 +44,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
     }
     for (let index = 0; index <= count; index += 1) {
       const isNew = index === count;
-      const from = isNew ? position : Math.max(starts[index] ?? 0, position - MAX_MATCHED);
+      const from = isNew ? position : Math.max(starts[index] ?? 0, position - MAX_MATCH_BYTES);
       stack.push(isNew ? 0 : (states[index] ?? 0));
       for (let state = stack.pop(); state !== undefined; state = stack.pop()) {
         if (seen[state] === step) continue;
@@ -95,7 +95,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
       }
       position = start + length;
       if (length > 0) before = bytes[length - 1] ?? NO_BYTE;
-      return heldBytes.release(count === 0 ? position : Math.max(starts[0] ?? 0, position - MAX_MATCHED));
+      return heldBytes.release(count === 0 ? position : Math.max(starts[0] ?? 0, position - MAX_MATCH_BYTES));
     },
     end() {
       if (count > 0) advance(NO_BYTE);

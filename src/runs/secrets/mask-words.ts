@@ -67,7 +67,7 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
   const sibling = new Int32Array(size);
   const fail = new Int32Array(size);
   const depths = new Int32Array(size);
-  const pendings = new Int32Array(size);
+  const pendingCounts = new Int32Array(size);
   const lengths = new Int32Array(size);
   let states = 1;
 
@@ -116,14 +116,14 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
    */
   function link(): void {
     let level = [...root].filter((state) => state !== 0);
-    for (const state of level) pendings[state] = child[state] === 0 ? 0 : 1;
+    for (const state of level) pendingCounts[state] = child[state] === 0 ? 0 : 1;
     while (level.length > 0) {
       const deeper: number[] = [];
       for (const state of level) {
         for (let next = child[state] ?? 0; next !== 0; next = sibling[next] ?? 0) {
           fail[next] = step(fail[state] ?? 0, label[next] ?? 0);
           if (lengths[next] === 0) lengths[next] = lengths[fail[next] ?? 0] ?? 0;
-          pendings[next] = (child[next] === 0 ? pendings[fail[next] ?? 0] : depths[next]) ?? 0;
+          pendingCounts[next] = (child[next] === 0 ? pendingCounts[fail[next] ?? 0] : depths[next]) ?? 0;
           deeper.push(next);
         }
       }
@@ -143,7 +143,7 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
       while (at < last && pairs[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] === 0) at += 1;
       return at === last && root[bytes[at] ?? 0] === 0 ? bytes.length : at;
     },
-    pending: (state) => pendings[state] ?? 0,
+    pending: (state) => pendingCounts[state] ?? 0,
     wordLength: (state) => lengths[state] ?? 0,
   };
 }

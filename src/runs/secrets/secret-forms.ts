@@ -129,7 +129,7 @@ function escapeHtml(text: string, apostrophe: string): string {
 }
 
 /** Shorter base64 would match by chance. */
-const MIN_BASE64 = 7;
+const MIN_BASE64_LENGTH = 7;
 
 /**
  * Returns the base64 characters that depend only on the secret, for each number of bytes before it, in both alphabets,
@@ -140,7 +140,7 @@ function listBase64(text: string): string[] {
   return [0, 1, 2].flatMap((shift) => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
     const known = encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
-    if (known.length < MIN_BASE64) return [];
+    if (known.length < MIN_BASE64_LENGTH) return [];
     return [
       known,
       known.replaceAll('+', '-').replaceAll('/', '_'),

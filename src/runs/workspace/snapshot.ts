@@ -29,7 +29,7 @@ export interface SnapshotOptions {
 /** The number of elements per path in `stamps`. */
 const STAMP_SIZE = 4;
 
-const IGNORED: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit']);
+const IGNORED_NAMES: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit']);
 /** Concurrent file system calls. */
 const CONCURRENCY = 64;
 
@@ -103,7 +103,7 @@ async function statEntry(path: string, entry: Dirent): Promise<Stats | undefined
 async function listEntries(path: string): Promise<Dirent[] | undefined> {
   try {
     const entries = await readdir(path, { withFileTypes: true });
-    return entries.filter(({ name }) => !IGNORED.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return entries.filter(({ name }) => !IGNORED_NAMES.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
     return undefined;
   }
