@@ -277,7 +277,7 @@ describe.runIf(canSandbox)('processes: a sandboxed process', () => {
     expect(text).toContain('bwrap');
   });
 
-  it('cannot access Sluice’s terminal, and has a new terminal of its own', async () => {
+  it('cannot access Sluice’s terminal, and its own terminal is new', async () => {
     const { shell, run } = await makeSandboxSite();
     expect(await shell('(exec 3<>/dev/tty) && echo opened; ls /dev/pts')).not.toContain('opened');
     const result = await run(
