@@ -1,4 +1,4 @@
-/** Returns at most `length` characters from the beginning of a text, without splitting a surrogate pair. */
+/** Returns at most `length` characters from the start of a string, without splitting a surrogate pair. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   const lastUnit = text.charCodeAt(length - 1);

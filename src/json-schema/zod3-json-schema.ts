@@ -89,10 +89,11 @@ function convert(schema: unknown, definitions: Definitions, depth: number): obje
 function convertLazy(schema: unknown, getter: unknown, definitions: Definitions): object {
   const known = definitions.get(schema);
   if (known !== undefined) return { $ref: `#/$defs/${known.name}` };
-  const made: { readonly name: string; schema: object } = { name: `lazy${definitions.size}`, schema: {} };
-  definitions.set(schema, made);
-  if (typeof getter === 'function') made.schema = convert(Reflect.apply(getter, undefined, []), definitions, 0);
-  return { $ref: `#/$defs/${made.name}` };
+  const lazyDefinition: { readonly name: string; schema: object } = { name: `lazy${definitions.size}`, schema: {} };
+  definitions.set(schema, lazyDefinition);
+  if (typeof getter === 'function')
+    lazyDefinition.schema = convert(Reflect.apply(getter, undefined, []), definitions, 0);
+  return { $ref: `#/$defs/${lazyDefinition.name}` };
 }
 
 function convertObject(definition: Readonly<Record<string, unknown>>, definitions: Definitions, depth: number): object {
@@ -132,12 +133,12 @@ function listChecks(definition: Readonly<Record<string, unknown>>): readonly Rea
 }
 
 function readChecks(definition: Readonly<Record<string, unknown>>, keywords: ReadonlyMap<string, string>): object {
-  const found = listChecks(definition).flatMap((check) => {
+  const entries = listChecks(definition).flatMap((check) => {
     const keyword = keywords.get(String(check['kind']));
     // An exclusive bound is left to the schema itself.
     return keyword === undefined || check['inclusive'] === false ? [] : [[keyword, check['value']] as const];
   });
-  return Object.fromEntries(found);
+  return Object.fromEntries(entries);
 }
 
 function readFormat(definition: Readonly<Record<string, unknown>>): object {

@@ -13,13 +13,13 @@ async function getRetryPrompt(
   options: Partial<GenerateOptions<unknown>> = {},
   schema = Line,
 ): Promise<string> {
-  const asked: string[] = [];
+  const callLog: string[] = [];
   const call = async ({ prompt }: ModelCall): Promise<string> => {
-    asked.push(prompt);
-    return asked.length === 1 ? answer : `<json>${GOOD}</json>`;
+    callLog.push(prompt);
+    return callLog.length === 1 ? answer : `<json>${GOOD}</json>`;
   };
   await generateAndParse<unknown>(call, schema, { prompt: PROMPT, ...options, detailed: false }).catch(() => undefined);
-  return asked[1] ?? '';
+  return callLog[1] ?? '';
 }
 
 describe('the retry prompt', () => {
@@ -159,10 +159,10 @@ describe('time', () => {
   test('waits longer before each retry, and an abort ends the wait', async () => {
     vi.useFakeTimers();
     try {
-      const asked: number[] = [];
+      const callLog: number[] = [];
       const controller = new AbortController();
       const call = async (): Promise<string> => {
-        asked.push(Date.now());
+        callLog.push(Date.now());
         return 'no';
       };
       const options = { prompt: PROMPT, maxRetries: 9, backoffMs: 40_000, signal: controller.signal };
@@ -171,7 +171,7 @@ describe('time', () => {
       controller.abort('enough');
       expect(await asking).toBe('enough');
       expect(vi.getTimerCount()).toBe(0);
-      expect(asked.map((time) => time - (asked[0] ?? 0))).toEqual([0, 40_000, 100_000, 160_000]);
+      expect(callLog.map((time) => time - (callLog[0] ?? 0))).toEqual([0, 40_000, 100_000, 160_000]);
     } finally {
       vi.useRealTimers();
     }

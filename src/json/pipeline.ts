@@ -77,13 +77,13 @@ type PipelineStage<T> = Generator<unknown, T, CheckResult>;
  * supports synchronous and asynchronous schemas.
  */
 export function* runPipeline(
-  given: TextInput,
+  input: TextInput,
   hasSchema: boolean,
   align: Aligner | undefined,
   options: ParseOptions,
 ): PipelineStage<ParseResult<unknown>> {
   const settings = resolveSettings(options, hasSchema);
-  const raw = decodeInput(given, settings.limits);
+  const raw = decodeInput(input, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
   const result = yield* searchWithFallback(raw, settings, align, options);
   return settings.numbers === 'bigint' && result.ok ? makeSerializable(result) : result;

@@ -154,11 +154,11 @@ describe('finds a valid value exactly, anywhere in the input', () => {
         fc.constantFrom('response', 'result', 'content', 'text'),
         fc.boolean(),
         (value, field, isEncodedTwice) => {
-          const wanted = { wanted: value };
-          const inner = JSON.stringify({ [field]: JSON.stringify(wanted) });
+          const wrapped = { wrapped: value };
+          const inner = JSON.stringify({ [field]: JSON.stringify(wrapped) });
           const text = isEncodedTwice ? JSON.stringify({ output: inner }) : inner;
           expect(expectSuccess(parse(text, withFields('wanted'))).value).toStrictEqual(
-            JSON.parse(JSON.stringify(wanted)),
+            JSON.parse(JSON.stringify(wrapped)),
           );
         },
       ),

@@ -95,7 +95,7 @@ export function checkSchema(schema: StandardSchema | undefined): void {
   );
 }
 
-/** Returns the alignment functions of a schema; throws if it has none, because `option` needs them. */
+/** Returns the alignment functions of a schema; throws if it does not support alignment, which `option` requires. */
 export function requireAlignment(
   schema: StandardSchema | undefined,
   option: string,

@@ -10,7 +10,7 @@ import { RULE_COSTS } from './rules.js';
 test('every rule has a case that applies it', () => {
   const valueRules = ALIGNMENT_CASES.flatMap(({ schema, aligned = [], partial = [] }) => {
     const { align } = fromJsonSchema(schema)['~sluice'];
-    return [...aligned, ...partial].flatMap(([given]) => align(given).changes.map(({ rule }) => rule));
+    return [...aligned, ...partial].flatMap(([input]) => align(input).changes.map(({ rule }) => rule));
   });
   const textRules = Object.values({ ...ANSWERS, ...NON_JSON_ANSWERS })
     .flat()
@@ -24,39 +24,39 @@ describe.each(ALIGNMENT_CASES)('$title', ({ schema, aligned = [], refused = [], 
   const { align } = alignable['~sluice'];
   const isValid = (value: unknown) => 'value' in alignable['~standard'].validate(value);
 
-  test.each(aligned.map(([given, expected]) => ({ given, expected })))(
-    '$given becomes $expected',
-    ({ given, expected }) => {
-      const before = JSON.stringify(given);
-      const { value, changes } = align(given);
+  test.each(aligned.map(([input, expected]) => ({ input, expected })))(
+    '$input becomes $expected',
+    ({ input, expected }) => {
+      const before = JSON.stringify(input);
+      const { value, changes } = align(input);
       expect(value).toEqual(expected);
       expect(isValid(value)).toBe(true);
       expect(changes.length).toBeGreaterThan(0);
-      expect(replayChanges(given, changes)).toEqual(expected);
+      expect(replayChanges(input, changes)).toEqual(expected);
       expect(align(value)).toEqual({ value, changes: [] });
-      expect(JSON.stringify(given)).toBe(before);
+      expect(JSON.stringify(input)).toBe(before);
     },
   );
 
-  test.each(refused.map((given) => ({ given })))('$given is refused', ({ given }) => {
-    expect(align(given)).toEqual({ value: given, changes: [] });
-    expect(isValid(given)).toBe(false);
+  test.each(refused.map((input) => ({ input })))('$input is refused', ({ input }) => {
+    expect(align(input)).toEqual({ value: input, changes: [] });
+    expect(isValid(input)).toBe(false);
   });
 
-  test.each(partial.map(([given, expected]) => ({ given, expected })))(
-    '$given is partially aligned, and fails',
-    ({ given, expected }) => {
-      const { value, changes } = align(given);
+  test.each(partial.map(([input, expected]) => ({ input, expected })))(
+    '$input is partially aligned, and fails',
+    ({ input, expected }) => {
+      const { value, changes } = align(input);
       expect(value).toEqual(expected);
-      expect(replayChanges(given, changes)).toEqual(expected);
+      expect(replayChanges(input, changes)).toEqual(expected);
       expect(isValid(value)).toBe(false);
     },
   );
 
-  test.each(valid.map((given) => ({ given })))('$given stays unchanged', ({ given }) => {
-    expect(isValid(given)).toBe(true);
-    const { value, changes } = align(given);
-    expect(value).toBe(given);
+  test.each(valid.map((input) => ({ input })))('$input stays unchanged', ({ input }) => {
+    expect(isValid(input)).toBe(true);
+    const { value, changes } = align(input);
+    expect(value).toBe(input);
     expect(changes).toEqual([]);
   });
 });

@@ -29,16 +29,16 @@ export function readMembers(
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index] ?? '';
     if (NO_CONTENT.test(line.trim())) continue;
-    const [, key = '', written = ''] = MEMBER.exec(line) ?? [];
+    const [, key = '', rawValue = ''] = MEMBER.exec(line) ?? [];
     const item = ITEM.exec(line)?.[1];
     if (key !== '' && isKnownKey(key)) {
       if (Object.hasOwn(members, key)) return undefined;
-      const block = BLOCK.exec(written);
+      const block = BLOCK.exec(rawValue);
       const content = block === null ? [] : readIndented(lines.slice(index + 1));
       index += content.length;
-      list = written.trim() === '' ? [] : undefined;
-      const items = list ?? (acceptsTextList(key) ? splitEnumeration(written) : undefined);
-      const value = block === null ? (items ?? readLineValue(written)) : joinBlock(content, block[1] === '-');
+      list = rawValue.trim() === '' ? [] : undefined;
+      const items = list ?? (acceptsTextList(key) ? splitEnumeration(rawValue) : undefined);
+      const value = block === null ? (items ?? readLineValue(rawValue)) : joinBlock(content, block[1] === '-');
       if (value === undefined) return undefined;
       setOwnValue(members, key, value);
     } else if (item !== undefined && list !== undefined) {
@@ -93,10 +93,10 @@ export function readLineValue(text: string): unknown {
   const plain = text.trim().replace(/,$/, '');
   const comment = plain.search(/\s#\s/u);
   const bare = comment === -1 ? plain : plain.slice(0, comment).trimEnd();
-  for (const written of [plain, bare]) {
-    const quoted = QUOTED.exec(written);
+  for (const rawValue of [plain, bare]) {
+    const quoted = QUOTED.exec(rawValue);
     if (quoted !== null) return unescape(quoted[1] ?? quoted[2] ?? '');
-    if (LITERAL.test(written)) return JSON.parse(written);
+    if (LITERAL.test(rawValue)) return JSON.parse(rawValue);
   }
   return bare === plain ? plain : undefined;
 }

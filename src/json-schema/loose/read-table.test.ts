@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../json/index.js';
-import { integer, list, person, record, steps, text, texts } from '../fixtures/schemas.js';
+import { integer, list, person, record, steps, text, textList } from '../fixtures/schemas.js';
 import { fromJsonSchema } from '../from-json-schema.js';
 
 const ann = { name: 'Ann', age: 30 };
@@ -54,7 +54,7 @@ describe('tables and lists as answers', () => {
     ['a list of labels', '- **Time:** 20 minutes\n- **Level:** easy', steps],
     ['a list that apologizes', '- I cannot do that\n- Please ask again', steps],
     ['a list after a sentence about something else', 'You need these tools:\n- a pan\n- a knife', steps],
-    ['one item', '- Chop', record({ steps: texts, count: integer })],
+    ['one item', '- Chop', record({ steps: textList, count: integer })],
     ['one label after a sentence', 'Please note the following:\nname: Ann', record({ name: text })],
     // Patterns that try every division of the blanks would take hours.
     ['a long gap in a line between header and rows', `name | age\n- | -${' '.repeat(90_000)}x`, person],

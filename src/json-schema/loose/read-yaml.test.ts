@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../json/index.js';
-import { integer, list, person, record, text, texts } from '../fixtures/schemas.js';
+import { integer, list, person, record, text, textList } from '../fixtures/schemas.js';
 import { fromJsonSchema } from '../from-json-schema.js';
 
 const ann = { name: 'Ann', age: 30 };
 const bob = { name: 'Bob', age: 31 };
 const people = record({ people: list(person) });
-const team = record({ team: record({ lead: person, tags: texts }), size: integer });
+const team = record({ team: record({ lead: person, tags: textList }), size: integer });
 
 function read(answer: string, schema: object): unknown {
   const result = parse(answer, fromJsonSchema(schema), { align: true });

@@ -51,10 +51,10 @@ export function readYaml(text: string, isKnownKey: (key: string) => boolean): un
   function readObject(indent: number, depth: number): unknown {
     const object: Record<string, unknown> = {};
     for (let line = lines[at]; line?.indent === indent; line = lines[at]) {
-      const [, key = '', written] = MEMBER.exec(line.content) ?? [];
+      const [, key = '', rawValue] = MEMBER.exec(line.content) ?? [];
       if (ITEM.test(line.content)) break;
       if (key === '' || !isKnownKey(key) || Object.hasOwn(object, key)) return undefined;
-      const member = written === undefined ? readMember(indent, depth) : readScalar(written);
+      const member = rawValue === undefined ? readMember(indent, depth) : readScalar(rawValue);
       if (member === undefined) return undefined;
       setOwnValue(object, key, member);
     }
@@ -70,8 +70,8 @@ export function readYaml(text: string, isKnownKey: (key: string) => boolean): un
     return readBlock(next.indent, depth + 1);
   }
 
-  function readScalar(written: string): unknown {
+  function readScalar(rawValue: string): unknown {
     at += 1;
-    return OTHER_NOTATION.test(written) ? undefined : readLineValue(written);
+    return OTHER_NOTATION.test(rawValue) ? undefined : readLineValue(rawValue);
   }
 }

@@ -14,9 +14,9 @@ export function matchKeys(keys: readonly string[], names: readonly string[]): Re
   const presentNames = new Set(keys);
   const known = new Set(names);
   const wanted = groupByFold(names);
-  const given = groupByFold(keys.filter((key) => !known.has(key)));
+  const unknownKeys = groupByFold(keys.filter((key) => !known.has(key)));
   const matches = new Map<string, string>();
-  for (const [fold, candidates] of given) {
+  for (const [fold, candidates] of unknownKeys) {
     const targets = wanted.get(fold) ?? [];
     const [key] = candidates;
     const [name] = targets;

@@ -20,8 +20,8 @@ export function createDigitFinder(source: string | undefined): DigitFinder {
     if (source !== undefined && source.length <= MAX_LENGTH) {
       // Digits inside strings belong to other values, unless the string contains JSON.
       outsideStrings ??= collectNumbers(source.replaceAll(STRING, '""'));
-      const written = outsideStrings.get(value) ?? (anywhereInSource ??= collectNumbers(source)).get(value);
-      if (written !== undefined) return written.size === 1 ? [...written][0] : undefined;
+      const notations = outsideStrings.get(value) ?? (anywhereInSource ??= collectNumbers(source)).get(value);
+      if (notations !== undefined) return notations.size === 1 ? [...notations][0] : undefined;
     }
     return Number.isSafeInteger(value) || !Number.isInteger(value) ? String(value) : undefined;
   };
@@ -29,9 +29,9 @@ export function createDigitFinder(source: string | undefined): DigitFinder {
 
 function collectNumbers(text: string): Map<number, Set<string>> {
   const numbers = new Map<number, Set<string>>();
-  for (const [written] of text.matchAll(NUMBER)) {
-    const value = Number(written.replaceAll('_', ''));
-    numbers.set(value, (numbers.get(value) ?? new Set()).add(written));
+  for (const [notations] of text.matchAll(NUMBER)) {
+    const value = Number(notations.replaceAll('_', ''));
+    numbers.set(value, (numbers.get(value) ?? new Set()).add(notations));
   }
   return numbers;
 }

@@ -50,9 +50,9 @@ function isConstant(node: SchemaNode): boolean {
 export function readEnumMembers(parts: readonly SchemaObject[]): readonly Choice[] | undefined {
   for (const part of parts) {
     const title = typeof part['title'] === 'string' && 'const' in part ? [part['title']] : [];
-    const listed: unknown = 'const' in part ? [part['const']] : part['enum'];
-    if (!Array.isArray(listed)) continue;
-    return listed.map((value: unknown) => ({
+    const members: unknown = 'const' in part ? [part['const']] : part['enum'];
+    if (!Array.isArray(members)) continue;
+    return members.map((value: unknown) => ({
       value,
       names: [...(typeof value === 'string' ? listNames(value) : []), ...title],
     }));

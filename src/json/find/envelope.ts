@@ -20,12 +20,12 @@ export function listEnvelopeContents(value: unknown): readonly unknown[] {
   return contents;
 }
 
-function collect(value: unknown, depth: number, contents: unknown[], seen: { containers: number }): void {
-  if (!isContainer(value) || depth > MAX_CONTENT_DEPTH || ++seen.containers > MAX_CONTAINERS) return;
+function collect(value: unknown, depth: number, contents: unknown[], counts: { containers: number }): void {
+  if (!isContainer(value) || depth > MAX_CONTENT_DEPTH || ++counts.containers > MAX_CONTAINERS) return;
   if (Array.isArray(value)) {
     const texts = collectBlockText(value);
     if (texts.length > 1) contents.push(texts.join(''));
-    for (const item of value.toReversed()) collect(item, depth + 1, contents, seen);
+    for (const item of value.toReversed()) collect(item, depth + 1, contents, counts);
     return;
   }
   if (
@@ -38,10 +38,10 @@ function collect(value: unknown, depth: number, contents: unknown[], seen: { con
     if (typeof content === 'string') contents.push(content);
     else if (isContainer(content)) {
       if (!Array.isArray(content)) contents.push(content);
-      collect(content, depth + 1, contents, seen);
+      collect(content, depth + 1, contents, counts);
     }
   }
-  for (const name of WRAPPER_FIELDS) if (Object.hasOwn(value, name)) collect(value[name], depth + 1, contents, seen);
+  for (const name of WRAPPER_FIELDS) if (Object.hasOwn(value, name)) collect(value[name], depth + 1, contents, counts);
 }
 
 /** Joins the text of content blocks, which together form one message. */

@@ -44,8 +44,8 @@ export function convertNumber(token: string, mode: NumberMode): unknown {
 
 /** Whether a double has all digits of its source token. */
 function isLossless(value: number, token: string): boolean {
-  const written = String(value);
-  return written === token || getSignificantDigits(written) === getSignificantDigits(token);
+  const valueText = String(value);
+  return valueText === token || getSignificantDigits(valueText) === getSignificantDigits(token);
 }
 
 /** The significant digits of a number. */

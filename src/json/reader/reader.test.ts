@@ -42,7 +42,7 @@ const refusedInputs = [
   '{"a": "x", b: 5~ y", "c": 1}',
 ];
 
-const texts = [
+const inputs = [
   ...refusedInputs,
   ...[...tolerantRepairs, ...generousRepairs].map(({ marked }) => marked.replaceAll('¦', '')),
   ...syntaxCases.map(({ text }) => text),
@@ -52,11 +52,11 @@ const texts = [
 describe.each(['tolerant', 'open', 'strict'] as const)('the result does not depend on the chunks (%s)', (name) => {
   const policy = policies[name];
 
-  test.each(texts)('character by character: %s', (text) => {
+  test.each(inputs)('character by character: %s', (text) => {
     expect(readChunks(text.split(''), policy)).toEqual(readWhole(text, policy));
   });
 
-  test.each(texts)('split in two at every offset: %s', (text) => {
+  test.each(inputs)('split in two at every offset: %s', (text) => {
     const whole = readWhole(text, policy);
     for (let cut = 0; cut <= text.length; cut++)
       expect(readChunks([text.slice(0, cut), text.slice(cut)], policy), `cut at ${cut}`).toEqual(whole);

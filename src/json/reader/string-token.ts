@@ -335,16 +335,16 @@ export class StringToken {
     return true;
   }
 
-  #append(length: number, piece = this.#source.char()): Step.Reading {
+  #append(length: number, decodedText = this.#source.char()): Step.Reading {
     this.#source.at += length;
-    this.#content.append(piece);
-    this.#lastCode = piece.charCodeAt(piece.length - 1);
-    if (this.unescapedSeen) this.#countBrackets(piece);
+    this.#content.append(decodedText);
+    this.#lastCode = decodedText.charCodeAt(decodedText.length - 1);
+    if (this.unescapedSeen) this.#countBrackets(decodedText);
     return Step.CONTINUE;
   }
 
-  #countBrackets(piece: string): void {
-    for (const [bracket] of piece.matchAll(/[[\]{}]/g))
+  #countBrackets(decodedText: string): void {
+    for (const [bracket] of decodedText.matchAll(/[[\]{}]/g))
       this.#openBrackets = Math.max(0, this.#openBrackets + (bracket === '[' || bracket === '{' ? 1 : -1));
   }
 }

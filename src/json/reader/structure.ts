@@ -85,10 +85,10 @@ export class Structure implements StringContext {
   /** Skips white space and comments to the next structural character and processes it. */
   #step(): Step.StructureStep {
     if (this.isComplete && !this.rootMustEnd) return Step.WAIT;
-    const written = this.#filler.skip(this);
-    if (written === '' || this.cursor.failure !== undefined) return Step.WAIT;
-    const char = toAsciiPunctuation(written);
-    if (char !== written) this.cursor.repair('punctuation');
+    const sourceChar = this.#filler.skip(this);
+    if (sourceChar === '' || this.cursor.failure !== undefined) return Step.WAIT;
+    const char = toAsciiPunctuation(sourceChar);
+    if (char !== sourceChar) this.cursor.repair('punctuation');
     const state = this.state;
     if (state === State.AFTER || state === State.END) return this.stepAfter(char);
     if (state === State.DOTS) return this.#stepDots(char);

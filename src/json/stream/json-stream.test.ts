@@ -7,9 +7,9 @@ import type { Path } from '../repair.js';
 import { createJsonStream, type DeepPartial, type JsonStreamOptions } from './json-stream.js';
 
 /** Pushes the chunks and returns a copy of the value after each. */
-function pushAll(pieces: readonly string[], options: JsonStreamOptions = {}): unknown[] {
+function pushAll(chunks: readonly string[], options: JsonStreamOptions = {}): unknown[] {
   const stream = createJsonStream(undefined, options);
-  return pieces.map((piece) => structuredClone(stream.push(piece).value));
+  return chunks.map((chunk) => structuredClone(stream.push(chunk).value));
 }
 
 const modelTexts = [
@@ -97,11 +97,11 @@ describe('createJsonStream', () => {
 
   it('never shows half of a surrogate pair or of an escape', () => {
     const text = '{"a": "x\\ud83d\\ude00y😀z\\n"}';
-    const shown = pushAll([...text].flatMap((character) => character.split(''))).flatMap((state) =>
+    const visibleStrings = pushAll([...text].flatMap((character) => character.split(''))).flatMap((state) =>
       typeof state === 'object' && state !== null && 'a' in state && typeof state.a === 'string' ? [state.a] : [],
     );
-    expect(shown.every((value) => !/\p{Surrogate}/u.test(value))).toBe(true);
-    expect([...new Set(shown)]).toEqual(['', 'x', 'x😀', 'x😀y', 'x😀y😀', 'x😀y😀z', 'x😀y😀z\n']);
+    expect(visibleStrings.every((value) => !/\p{Surrogate}/u.test(value))).toBe(true);
+    expect([...new Set(visibleStrings)]).toEqual(['', 'x', 'x😀', 'x😀y', 'x😀y😀', 'x😀y😀z', 'x😀y😀z\n']);
   });
 
   it('accepts bytes split inside a character', () => {
@@ -219,9 +219,9 @@ describe('createJsonStream', () => {
 
   it.each(modelTexts)('ends as parse does, for every chunking: %s', (text) => {
     fc.assert(
-      fc.property(splits(text), fc.boolean(), (pieces, allowPartial) => {
+      fc.property(splits(text), fc.boolean(), (chunks, allowPartial) => {
         const stream = createJsonStream(undefined, { allowPartial });
-        for (const piece of pieces) stream.push(piece);
+        for (const chunk of chunks) stream.push(chunk);
         expect(stream.end()).toEqual(parse(text, undefined, { allowPartial }));
       }),
       { numRuns: 30 },
@@ -230,8 +230,8 @@ describe('createJsonStream', () => {
 
   it('shows the same last state however the input is split', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...modelTexts).chain(splits), (pieces) => {
-        expect(pushAll(pieces).at(-1)).toEqual(pushAll([...pieces.join('')]).at(-1));
+      fc.property(fc.constantFrom(...modelTexts).chain(splits), (chunks) => {
+        expect(pushAll(chunks).at(-1)).toEqual(pushAll([...chunks.join('')]).at(-1));
       }),
     );
   });
@@ -258,10 +258,10 @@ describe('createJsonStream', () => {
 
   it('never throws, whatever input arrives', () => {
     fc.assert(
-      fc.property(fragmentText.chain(splits), (pieces) => {
+      fc.property(fragmentText.chain(splits), (chunks) => {
         const stream = createJsonStream();
-        for (const piece of pieces) stream.push(piece);
-        expect(stream.end()).toEqual(parse(pieces.join('')));
+        for (const chunk of chunks) stream.push(chunk);
+        expect(stream.end()).toEqual(parse(chunks.join('')));
       }),
       { numRuns: 500 },
     );

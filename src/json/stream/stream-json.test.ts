@@ -15,13 +15,13 @@ const strict = {
       path.length === 2 && typeof value !== 'number' ? [{ message: 'must be a number', path }] : [],
   },
 };
-const pieces = ['Here: {"it', 'ems": [1, ', '2], }', ' done'];
+const chunks = ['Here: {"it', 'ems": [1, ', '2], }', ' done'];
 
 describe('streamJson', () => {
   it('yields a snapshot for each chunk, the last one with the result', async () => {
     const values: unknown[] = [];
     let last: unknown;
-    for await (const { value, result } of streamJson(pieces, schema)) {
+    for await (const { value, result } of streamJson(chunks, schema)) {
       values.push(structuredClone(value));
       last = result?.ok === true ? result.value : undefined;
     }
@@ -31,7 +31,7 @@ describe('streamJson', () => {
 
   it('reads a Node Readable of bytes', async () => {
     const results = [];
-    for await (const { result } of streamJson(Readable.from(pieces.map((piece) => Buffer.from(piece))), schema)) {
+    for await (const { result } of streamJson(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), schema)) {
       if (result !== undefined) results.push(result.ok && result.value);
     }
     expect(results).toEqual([{ items: [1, 2] }]);
@@ -82,23 +82,24 @@ describe('streamJson', () => {
 describe('createJsonTransform', () => {
   /** Pipes these chunks through the transform and returns its output. */
   async function read(
-    texts: readonly string[],
-    ...[given, options]: Parameters<typeof createJsonTransform<Items>>
+    inputs: readonly string[],
+    ...[schemaArgument, options]: Parameters<typeof createJsonTransform<Items>>
   ): Promise<JsonSnapshot<Items>[]> {
     const source = new ReadableStream<string>({
       start(controller) {
-        for (const text of texts) controller.enqueue(text);
+        for (const text of inputs) controller.enqueue(text);
         controller.close();
       },
     });
     const snapshots: JsonSnapshot<Items>[] = [];
-    for await (const snapshot of source.pipeThrough(createJsonTransform(given, options))) snapshots.push(snapshot);
+    for await (const snapshot of source.pipeThrough(createJsonTransform(schemaArgument, options)))
+      snapshots.push(snapshot);
     return snapshots;
   }
 
   it('turns a text stream into a stream of snapshots', async () => {
-    const snapshots = await read(pieces, schema);
-    expect(snapshots).toHaveLength(pieces.length + 1);
+    const snapshots = await read(chunks, schema);
+    expect(snapshots).toHaveLength(chunks.length + 1);
     expect(snapshots.at(-1)).toMatchObject({ complete: true, result: { ok: true, value: { items: [1, 2] } } });
   });
 
