@@ -404,3 +404,18 @@ describe('a long chain of references', () => {
     expect(() => alignment.checkPart([], 1)).not.toThrow();
   });
 });
+
+test.each<[JsonSchema, unknown, string]>([
+  [{ minItems: 1 }, [], 'must have at least 1 item'],
+  [{ minItems: 2 }, [], 'must have at least 2 items'],
+  [{ maxItems: 1 }, [1, 2], 'must have at most 1 item'],
+  [{ contains: { const: 1 }, maxContains: 1 }, [1, 1], 'must contain at most 1 matching item'],
+  [{ minProperties: 1 }, {}, 'must have at least 1 property'],
+  [{ maxProperties: 1 }, { a: 1, b: 2 }, 'must have at most 1 property'],
+  [{ minLength: 1 }, '', 'must have at least 1 character'],
+  [{ maxLength: 1 }, 'ab', 'must have at most 1 character'],
+])('the message for %j and %j is: %s', (schema, value, message) => {
+  expect(fromJsonSchema(schema, { trusted: false })['~standard'].validate(value)).toEqual({
+    issues: [{ path: [], message }],
+  });
+});

@@ -11,13 +11,17 @@ export function createArrayChecks(context: KeywordContext): Check[] {
   if (typeof minItems === 'number') {
     checks.push(
       (value, run) =>
-        !Array.isArray(value) || value.length >= minItems || fail(run, `must have at least ${minItems} items`),
+        !Array.isArray(value) ||
+        value.length >= minItems ||
+        fail(run, `must have at least ${minItems} item${minItems === 1 ? '' : 's'}`),
     );
   }
   if (typeof maxItems === 'number') {
     checks.push(
       (value, run) =>
-        !Array.isArray(value) || value.length <= maxItems || fail(run, `must have at most ${maxItems} items`),
+        !Array.isArray(value) ||
+        value.length <= maxItems ||
+        fail(run, `must have at most ${maxItems} item${maxItems === 1 ? '' : 's'}`),
     );
   }
   if (schema['uniqueItems'] === true) {
@@ -73,7 +77,7 @@ function createContainsCheck({ schema, compile }: KeywordContext): Check {
       evaluated?.contained.add(index);
     }
     if (count < min) return fail(run, `must contain at least ${min} matching item${min === 1 ? '' : 's'}`);
-    return count <= max || fail(run, `must contain at most ${max} matching items`);
+    return count <= max || fail(run, `must contain at most ${max} matching item${max === 1 ? '' : 's'}`);
   };
 }
 

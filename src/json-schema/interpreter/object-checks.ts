@@ -17,7 +17,8 @@ export function createObjectChecks(context: KeywordContext): Check[] {
     checks.push(
       createObjectCheck(
         (value, run) =>
-          countProperties(value, run) >= minProperties || fail(run, `must have at least ${minProperties} properties`),
+          countProperties(value, run) >= minProperties ||
+          fail(run, `must have at least ${minProperties} propert${minProperties === 1 ? 'y' : 'ies'}`),
       ),
     );
   }
@@ -25,7 +26,8 @@ export function createObjectChecks(context: KeywordContext): Check[] {
     checks.push(
       createObjectCheck(
         (value, run) =>
-          countProperties(value, run) <= maxProperties || fail(run, `must have at most ${maxProperties} properties`),
+          countProperties(value, run) <= maxProperties ||
+          fail(run, `must have at most ${maxProperties} propert${maxProperties === 1 ? 'y' : 'ies'}`),
       ),
     );
   }

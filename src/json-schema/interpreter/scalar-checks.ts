@@ -117,7 +117,7 @@ export function createStringChecks({ schema, location, compilePattern }: Keyword
       (value, run) =>
         typeof value !== 'string' ||
         (value.length >= minLength && countCharacters(value, run) >= minLength) ||
-        fail(run, `must have at least ${minLength} characters`),
+        fail(run, `must have at least ${minLength} character${minLength === 1 ? '' : 's'}`),
     );
   }
   if (typeof maxLength === 'number') {
@@ -126,7 +126,7 @@ export function createStringChecks({ schema, location, compilePattern }: Keyword
         typeof value !== 'string' ||
         value.length <= maxLength ||
         countCharacters(value, run) <= maxLength ||
-        fail(run, `must have at most ${maxLength} characters`),
+        fail(run, `must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`),
     );
   }
   if (typeof pattern === 'string') {
