@@ -21,12 +21,12 @@ const RESULT = {
   summary: 'Done.',
 };
 
-/** Returns the output of codex when it answers with a text and ends. */
+/** Returns codex output that contains one answer and then ends. */
 function answer(text: string): readonly Step[] {
   return [printRecords(codex.thread('t-1'), codex.message(text), codex.completed(10, 1))];
 }
 
-/** Submits an order to a simulated codex, and waits until it is settled. */
+/** Submits an order to a simulated codex and waits until it is settled. */
 async function orderFrom(...attempts: readonly (readonly Step[])[]) {
   const site = await makeSite(...attempts);
   const workshop = await openWorkshop({ lead: { clock: () => Date.parse('2020-01-01T12:00:00Z') } });
@@ -163,10 +163,10 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
     const { start, store, data } = await openWorkshop();
     const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, mode: 'interactive' } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
-    // Long leases: the reply must reach the run because it is announced, not because the lease happens to be renewed.
+    // Long leases: the reply must reach the run through its notification, not because the lease happens to be renewed.
     start({ leaseMs: 60_000, runs: { data, programs: { codex: site.agent } } });
     await waitForQuestion(store, 'RUN1');
-    // A reply is accepted as soon as the question can be seen. A reply that cannot be used leaves the run waiting.
+    // A reply is accepted as soon as the question is visible. An unusable reply leaves the run waiting.
     expect(await store.postReply('RUN1', ' ')).toBe('posted');
     await expect.poll(async () => store.postReply('RUN1', 'The second.'), { timeout: 30_000 }).toBe('posted');
     await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
@@ -175,7 +175,7 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
   });
 });
 
-/** Resolves when the events of a run contain its question. */
+/** Resolves when a run's events contain its question. */
 async function waitForQuestion(store: Store, id: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const look = async (): Promise<void> => {

@@ -5,12 +5,12 @@ export interface BudgetAmount {
   readonly cost?: number;
 }
 
-/** The budgets of the configuration. A day begins at midnight UTC. */
+/** The configured budgets. A day starts at midnight UTC. */
 export interface BudgetSettings {
-  /** All runs of a day together. */
+  /** The total for all runs in a day. */
   readonly day?: BudgetAmount;
-  /** Every issue, over all its runs of the last year. */
+  /** The limit for each issue, over all its runs in the last year. */
   readonly issue?: BudgetAmount;
-  /** Limits per day of runs requested with a token, by its name; `*` is every token that is not listed. */
+  /** Daily limits for runs requested with a token, keyed by token name; `*` applies to every token not listed. */
   readonly callers?: Readonly<Record<string, BudgetAmount>>;
 }

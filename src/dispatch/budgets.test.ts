@@ -9,10 +9,10 @@ import { requestBudget, listLimits, reportBudgets } from './budgets.js';
 import type { BudgetSettings } from './budget-settings.js';
 import { startWorker } from './start-worker.js';
 
-/** The tests start processes, which takes longer on a busy machine. */
+/** The tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Prints like Codex: uses this many tokens, then ends, or continues until it is stopped. */
+/** Creates a simulated Codex that uses this many tokens, then exits, or continues until it is stopped. */
 function createAgent(tokens: number, { continues = false } = {}): readonly string[] {
   const records = [
     { type: 'thread.started', thread_id: 't' },

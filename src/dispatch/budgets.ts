@@ -36,11 +36,11 @@ function toLimit(
   return [{ ...limit, tokens: amount.tokens ?? null, cost: amount.cost ?? null }];
 }
 
-/** A run waits this long before it tries again: other runs may have released their share by then. */
+/** A run waits this long before it tries again, so other runs can release their share. */
 const RETRY_MS = 60_000;
 /**
- * At most this many runs of a budget try again within that time. If all waiting runs tried every minute, ten thousand of them
- * would keep every worker busy, and runs after them in the queue would never start.
+ * At most this many runs per budget try again within that time. If all waiting runs tried every minute, ten thousand of
+ * them would keep every worker busy, and runs behind them in the queue would never start.
  */
 const RETRIES_PER_PERIOD = 100;
 
@@ -54,12 +54,12 @@ export type BudgetOutcome =
   | { readonly status: 'granted'; readonly budget?: RunBudget }
   /** Postponed: the run stays queued. */
   | { readonly status: 'wait'; readonly retryAt: number }
-  /** Refused until a person raises the budget. */
+  /** Rejected until someone raises the budget. */
   | { readonly status: 'refused'; readonly message: string };
 
 /**
- * Reserves a share of every budget that a run counts against, before it starts. A plain program uses no tokens and needs no
- * share. If several runs request a share at the same time, no more of them get one than the budgets allow.
+ * Reserves a share of every budget that a run counts against, before it starts. A plain command uses no tokens and
+ * needs no share. Concurrent requests never get more shares than the budgets allow.
  */
 export async function requestBudget(
   context: Pick<WorkContext, 'store' | 'budgets' | 'clock' | 'logger' | 'signal'>,
@@ -82,12 +82,12 @@ export async function requestBudget(
   return { status: 'granted', budget: createRunBudget(context, id, limits) };
 }
 
-/** Returns when the budgets of the next day begin. */
+/** Returns when the next day's budgets start. */
 function getNextDay(now: number): number {
   return now - (now % DAY_MS) + DAY_MS;
 }
 
-/** Creates the budget of a run, which reports the usage to the store, one report at a time: the latest one counts. */
+/** Creates a run's budget, which reports its usage to the store, one report at a time: the latest report counts. */
 function createRunBudget(
   { store }: Pick<WorkContext, 'store'>,
   run: string,
@@ -107,7 +107,7 @@ function createRunBudget(
   };
 }
 
-/** Records the final usage of a run. A failure is only logged: the result must not be lost because of it. */
+/** Records a run's final usage. A failure is only logged: it must not cost the result. */
 export async function settleBudget(
   { logger }: Pick<WorkContext, 'logger'>,
   budget: RunBudget | undefined,
@@ -129,7 +129,7 @@ export async function settleBudget(
   }
 }
 
-/** How many issues and waiting runs a report lists. */
+/** The maximum number of issues and waiting runs in a report. */
 const MAX_LIST_LENGTH = 10;
 
 /** Reports the usage of every budget: the day, the named callers, and the issues that used the most. */

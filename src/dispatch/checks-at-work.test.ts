@@ -14,7 +14,7 @@ git -c user.name=w -c user.email=w@example.org commit -q -m Work
 printf '{"issue_ref":"%s","run_id":"%s","status":"%s","changes":{"commit":"%s"},"tests":"n/a","summary":"Done."}' \
   "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" "$SLUICE_INSTRUCTIONS" "$(git rev-parse HEAD)" > "$SLUICE_RUN_DIR/work_result.json"`;
 
-/** Opens a workshop with a git repository whose orders are checked. */
+/** Sets up a worker with a git repository whose orders are checked. */
 async function openChecked(checks: Readonly<Record<string, Check>>, policy?: 'proven' | 'reported') {
   const names = Object.keys(checks);
   const wrapper = {
@@ -34,7 +34,7 @@ async function openChecked(checks: Readonly<Record<string, Check>>, policy?: 'pr
   return { ...workshop, git, order };
 }
 
-/** Returns the verdict of the only check of an order. */
+/** Returns the verdict of an order's only check. */
 async function judge(check: Check, policy?: 'proven' | 'reported') {
   const { start, order, settled, store, data } = await openChecked({ unit: check }, policy);
   start();
@@ -79,7 +79,7 @@ describe('a check', { timeout: 60_000 }, () => {
 
   it('that cannot run because of the file system proves nothing, and the order is settled', async () => {
     const { start, order, settled, data } = await openChecked({ unit: { command: ['true'] } });
-    // A file in the place of the folder in which checks run.
+    // A file in place of the folder where checks run.
     await writeFile(join(data, 'checks'), 'x');
     start();
     const record = await settled(await order());

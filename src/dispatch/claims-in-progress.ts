@@ -1,6 +1,6 @@
 /*
  * Claims that this process is working on. Reconciliation checks them before it treats a run with an expired lease as
- * orphaned: a stalled process may be late to renew the lease of a run that it still executes.
+ * orphaned: a stalled process can be late to renew the lease of a run that it is still executing.
  */
 const inProgress = new Set<string>();
 

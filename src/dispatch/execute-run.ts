@@ -11,7 +11,7 @@ import { retryStore } from './retry-store.js';
 import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from './run-to-end.js';
 import type { WorkContext } from './worker-options.js';
 
-/** Executes a claimed run, and the order that it carries, if there is one. */
+/** Executes a claimed run and the order it carries, if any. */
 export async function executeRun(context: WorkContext, claimed: ClaimedRun, workerId: string): Promise<void> {
   const { record, order } = claimed;
   const claim = holdClaim(context, { id: record.id, workerId });
@@ -93,7 +93,7 @@ export async function resumeAdopted(worker: WorkContext, record: RunRecord, work
   const { store, clock } = worker;
   const claim = holdClaim(worker, { id, workerId });
   try {
-    // It reserved its share of the budgets when it started; its further usage is still counted.
+    // It reserved its share of the budgets when it started; further usage is still counted.
     const context = withBudget(worker, await requestBudget(worker, record));
     if (record.order !== null) return await resumeOrder(context, record, { workerId, claim, executeCheck });
     const run = { id, workerId, spec, lock: undefined, resumedFrom, mayDetach: true };

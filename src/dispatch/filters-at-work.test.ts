@@ -11,7 +11,7 @@ import { recordStart } from './order/proof/repository.js';
 import { createWorktree, getWorktree, removeWorktree } from './order/worktree.js';
 import { readChange } from './review/read-change.js';
 
-/** A filter: lower case in commits, upper case in work trees. It records where it ran and with which environment. */
+/** A filter: lower case in commits, upper case in work trees. It records its folder and environment. */
 function upper(marks: string): string {
   const filter = (kind: string, from: string, to: string) =>
     `\t${kind} = env > '${marks}/${kind}' && tr ${from} ${to}\n`;
@@ -25,7 +25,9 @@ function store(folder: string): string {
   return `[filter "store"]\n\tclean = "${clean}"\n\tsmudge = "${smudge}"\n\trequired = true\n`;
 }
 
-/** A home whose git configuration has filters, and a workshop with a repository that uses them on `*.dat`. */
+/**
+ * Sets up a home folder whose git configuration has filters, and a worker with a repository that uses them on `*.dat`.
+ */
 async function openFiltered(filter: 'upper' | 'store', check = 'true') {
   const home = await makeFolder({ 'marks/x': '', 'store/x': '' });
   const marks = join(home, 'marks');
@@ -33,7 +35,7 @@ async function openFiltered(filter: 'upper' | 'store', check = 'true') {
   await writeFile(join(home, '.gitconfig'), `${upper(marks)}${store(join(home, 'store'))}${unnamed}`);
   vi.stubEnv('HOME', home);
   const filters = await readGitFilters([filter]);
-  // Like an agent with its own commands: it writes a file and reports, and Sluice commits.
+  // Like an agent with a custom command: it writes a file and reports, and Sluice commits.
   const report = `printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}'`;
   const script = `eval "$SLUICE_INSTRUCTIONS"; ${report} "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
   const worker = { type: 'script', command: ['/bin/sh', '-c', script], inject: 'env', checks: ['unit'] } as const;

@@ -2,19 +2,19 @@ import { hostname } from 'node:os';
 import type { WorkContext } from './worker-options.js';
 
 /**
- * How long the store may be unreachable before the claim counts as lost. Other processes may end the run sooner, when its
- * lease has expired; the next response of the store shows that.
+ * How long the store may be unreachable before the claim counts as lost. Other processes can end the run sooner, once
+ * its lease has expired; the store's next response shows that.
  */
 const MAX_OUTAGE_MS = 10 * 60_000;
 
 /** A claim that is kept alive while its run is executed. */
 export interface HeldClaim {
   /**
-   * Aborted when the run must stop: canceled, replaced, claimed by another worker, or the worker shuts down. Its reason is a
-   * sentence.
+   * Aborted when the run must stop: canceled, replaced, claimed by another worker, or the worker shuts down. Its reason
+   * is a user-facing message.
    */
   readonly stop: AbortSignal;
-  /** Sets the function that receives a person's reply; it rejects if the reply cannot be used. */
+  /** Sets the function that receives a user's reply; it rejects if the reply is unusable. */
   onReply(deliver: (text: string) => Promise<void>): void;
   /** Stops renewing. */
   end(): Promise<void>;
@@ -62,7 +62,7 @@ export function holdClaim(
       }
     }
   };
-  /** Renews one at a time; requests that arrive during a renewal cause one more. */
+  /** Renews one at a time; requests that arrive during a renewal cause one more renewal. */
   const renewSoon = () => {
     if (isDue) return;
     isDue = true;
@@ -70,7 +70,8 @@ export function holdClaim(
   };
   const timer = setInterval(renewSoon, Math.max(10, leaseMs / 3));
   const stopWatching = store.watchRequests(id, renewSoon);
-  // Without `AbortSignal.any`: signals derived from one that lives as long as the worker would accumulate.
+  // Without `AbortSignal.any`: signals derived from the worker's signal would accumulate for as long as the worker
+  // lives.
   const stop = () =>
     stopping.abort(
       `The run was ended: its worker on ${hostname()} was shut down before the run was done. Start it again.`,

@@ -18,13 +18,16 @@ import type { Store } from '../store/store.js';
 import { leadOptions, workerOptions } from './fixtures/campaign-options.js';
 import { startWorker } from './start-worker.js';
 
-/** `npm run torture` kills more. */
+/** `npm run torture` kills more often. */
 const KILLS = Number(process.env['LEAD_KILLS'] ?? 4);
 
 const LEAD = fileURLToPath(new URL('./fixtures/lead-program.js', import.meta.url));
 const WORKER = fileURLToPath(new URL('./fixtures/scripted-agent.sh', import.meta.url));
 
-/** A folder with the worker, some repositories, and the lead as one file, because it starts often and must start fast. */
+/**
+ * Creates a folder with the worker, some repositories, and the lead bundled into one file, because it starts often and
+ * must start fast.
+ */
 async function makeSite(): Promise<{ readonly data: string; readonly program: string }> {
   const data = await makeFolder({ effects: '' });
   await copyFile(WORKER, join(data, 'scripted-agent.sh'));
@@ -41,7 +44,7 @@ async function makeSite(): Promise<{ readonly data: string; readonly program: st
   return { data, program };
 }
 
-/** Runs the lead and kills it at a random time; returns everything that it had acknowledged by then. */
+/** Runs the lead and kills it at a random time; returns everything it had acknowledged by then. */
 async function runAndKill(program: string, args: readonly string[]): Promise<readonly (readonly string[])[]> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
@@ -147,7 +150,7 @@ async function checkStates(store: Store, orders: readonly OrderRecord[]): Promis
     const action = record.decision?.action ?? 'archive';
     const isUndecided = record.group !== undefined && issue?.active_group === record.group;
     const isActive = issue?.active_run_id === run_id || isUndecided;
-    // A race without a winner asks a person about every one of its results.
+    // A race without a winner asks a human about each of its results.
     const asked = isUndecided ? countRace(record, orders) : 1;
     const isRight = isActive
       ? issue?.state === STATE_OF[action] && items.length === (action === 'needs-human' ? asked : 0)
@@ -161,7 +164,10 @@ function countRace({ order, group }: OrderRecord, orders: readonly OrderRecord[]
   return orders.filter((other) => other.group === group && other.order.issue_ref === order.issue_ref).length;
 }
 
-/** Asserts that at most one result of a race advanced, and that the others were superseded; returns how many races were won. */
+/**
+ * Asserts that at most one result of a race advanced, and that the others were superseded; returns the number of races
+ * won.
+ */
 function checkRaces(orders: readonly OrderRecord[]): { readonly races: number; readonly won: number } {
   const named = orders.flatMap((record) => (record.group === undefined ? [] : [record]));
   const races = new Map<string, OrderRecord[]>();
@@ -181,7 +187,10 @@ function checkRaces(orders: readonly OrderRecord[]): { readonly races: number; r
   return { races: races.size, won };
 }
 
-/** Asserts that every result that advanced under the policy `proven` was checked once and that every check has ended; returns how many. */
+/**
+ * Asserts that every result that advanced under the policy `proven` was checked once and that every check has ended;
+ * returns their number.
+ */
 async function checkProofs(store: Store, data: string, orders: readonly OrderRecord[]): Promise<number> {
   const checked = (await readFile(join(data, 'checked'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
   expect(new Set(checked).size).toBe(checked.length);
@@ -221,7 +230,7 @@ async function checkComments(
   }
 }
 
-/** Lists agents that are still running although no worker waits for them. */
+/** Lists agents that are still running although no worker is waiting for them. */
 async function findSurvivors(data: string): Promise<string[]> {
   const survivors: string[] = [];
   for (const pid of await readdir('/proc').catch(() => [])) {

@@ -14,11 +14,13 @@ import { openWorkshop } from './fixtures/workshop.js';
 import { waitForOrder } from './wait-for-order.js';
 
 /*
- * Agents that lie about what they did, each as the shell script it is. None advances if proof is required; if a
- * report is enough, only claims that could not be checked advance.
+ * Agents that lie about their work, each a shell script. None advances if proof is required; if a report is enough,
+ * only claims that could not be checked advance.
  */
 
-/** Functions that the scripts share: `report COMMIT` writes a successful result, `pr` names a pull request instead. */
+/**
+ * Functions that the scripts share: `report COMMIT` writes a successful result, `pr` reports a pull request instead.
+ */
 const SHARED = `
 set -e
 git() { command git -c user.name=liar -c user.email=liar@example.org -c protocol.file.allow=always "$@"; }
@@ -41,10 +43,10 @@ interface Lie {
   readonly checks?: Checks;
 }
 
-/** How many random configurations of git are tried; `npm run torture` sets more. */
+/** The number of random git configurations to try; `npm run torture` sets a higher number. */
 const GIT_CONFIGURATIONS = Number(process.env['GIT_CONFIGURATIONS'] ?? 2);
 
-/** Settings by which git can be made to run a program. */
+/** Settings that can make git run a command. */
 const GIT_TRICKS = [
   'filter.evil.smudge',
   'filter.evil.clean',

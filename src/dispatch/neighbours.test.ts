@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { canSandbox } from '../runs/scenarios/fixtures/make-sandbox-site.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
-/** Writes a good result for every order it can find, with the ids in that order. */
+/** Writes a successful result for every order it can find, with that order's ids. */
 const THIEF = `
   const { readdirSync, readFileSync, writeFileSync } = require('node:fs');
   const { dirname, join } = require('node:path');

@@ -5,7 +5,7 @@ import type { OrderRecord } from '../records/index.js';
 import { openWorkshop } from './fixtures/workshop.js';
 import { readRace } from './review/read-race.js';
 
-/** Writes `$1` lines to a file named after its content, and reports success. */
+/** Returns a command that writes `$1` lines to a file named after its content, and reports success. */
 const WORKER = `seq "$LINES_LEFT" > work.txt
 printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' \
   "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
@@ -27,7 +27,7 @@ const WRAPPERS = {
   dying: { type: 'script', command: ['/bin/sh', '-c', `LINES_LEFT=2; ${WORKER}; kill -9 $$`] },
 } as const;
 
-/** A repository whose check refuses fewer than two lines. */
+/** Sets up a repository whose check rejects fewer than two lines. */
 async function openRace(race: number | readonly string[], changes: Readonly<Record<string, unknown>> = {}) {
   const checks = { unit: { command: ['sh', '-c', 'test "$(wc -l < work.txt)" -ge 2'], network: 'host' } } as const;
   const workshop = await openWorkshop({ lead: { wrappers: WRAPPERS, checks } });

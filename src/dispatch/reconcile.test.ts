@@ -13,7 +13,7 @@ import { reconcile } from './reconcile.js';
 import type { ReconcileOptions } from './reconcile.js';
 import { goodResult, makeRequest, startLead } from '../orders/lead/fixtures/start-lead.js';
 
-/** A process that has ended. */
+/** Returns a process that has exited. */
 async function makeDeadWorker(): Promise<WorkerIdentity> {
   const child = spawn(process.execPath, ['-e', '']);
   const identity = await identifyProcess(child.pid ?? 0);
@@ -23,7 +23,7 @@ async function makeDeadWorker(): Promise<WorkerIdentity> {
   return { worker_id: 'dead', host: hostname(), pid: identity?.pid ?? 0, pid_started: identity?.started ?? null };
 }
 
-/** A process that runs until the end of the test. */
+/** Starts a process that runs until the end of the test. */
 async function makeLivingWorker(): Promise<WorkerIdentity> {
   const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
   onTestFinished(() => {
@@ -33,7 +33,7 @@ async function makeLivingWorker(): Promise<WorkerIdentity> {
   return { worker_id: 'alive', host: hostname(), pid: child.pid ?? 0, pid_started: identity?.started ?? null };
 }
 
-/** A lead, and an order that another worker has claimed with a lease of a minute. */
+/** Sets up a lead, and an order that another worker has claimed with a one-minute lease. */
 async function withClaim(
   worker: WorkerIdentity,
   isStarted: boolean,

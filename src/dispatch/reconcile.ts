@@ -22,37 +22,37 @@ import { EXIT_UNKNOWN } from './order/finish-order.js';
 import { getCheckFolder } from './order/proof/run-checks.js';
 import { getWorktree, removeWorktree } from './order/worktree.js';
 
-/** Options of {@link reconcile}. */
+/** Options for {@link reconcile}. */
 export interface ReconcileOptions {
   readonly store: Store;
   readonly lead: Lead;
-  /** The data folder: run folders, worktrees, records of running processes; by default that of this project. */
+  /** The data folder: run folders, worktrees, records of running processes; this project's by default. */
   readonly data?: string;
   readonly clock: () => number;
-  /** Whether a claim of another machine has been expired for long enough; true by default. */
+  /** Whether another host's claim has been expired for long enough; true by default. */
   readonly isAbandoned?: (run: RunRecord) => boolean;
-  /** How many times an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
+  /** How many times an order whose worker died on this host is requeued, under a new run id; 0 by default. */
   readonly workerLostRetries?: number;
-  /** Agents of the configuration: their runs may be resumed too. */
+  /** The configured agents, whose runs can be resumed too. */
   readonly agents?: RunPorts['agents'];
-  /** Takes over a run of this host that can be resumed; false if that is not possible now. Only workers set it. */
+  /** Takes over a resumable run on this host; returns false if that is not possible now. Only set by workers. */
   readonly adopt?: (run: RunRecord) => Promise<boolean>;
 }
 
 /** The outcome of a reconciliation, as counts. */
 export interface Reconciliation {
-  /** Expired claims whose process never started: they are queued again. */
+  /** Expired claims whose process never started; they are requeued. */
   readonly requeued: number;
-  /** Orphaned runs: their worker is gone, so they were ended; their orders go to a person. */
+  /** Orphaned runs: their worker is gone, so they were ended; their orders go to a human. */
   readonly ended: number;
   /**
-   * Runs whose lease has expired, left unchanged: their worker is alive, another worker may still resume them, or they
-   * belong to another machine and expired only recently.
+   * Runs whose lease has expired, left unchanged: their worker is alive, another worker can still resume them, or they
+   * belong to another host and expired only recently.
    */
   readonly held: number;
-  /** Runs of this host that another worker has taken over: they wait for an answer, or can be resumed. */
+  /** Runs on this host that another worker has taken over: they are waiting for an answer, or resumable. */
   readonly adopted: number;
-  /** Processes that were ended because the Sluice process that started them was gone. */
+  /** Processes that were killed because the Sluice process that started them was gone. */
   readonly processes: number;
 }
 
@@ -65,8 +65,8 @@ const ORPHANED = createFailedResult(
 export const NOTHING_DONE: Reconciliation = { requeued: 0, ended: 0, held: 0, adopted: 0, processes: 0 };
 
 /**
- * Cleans up after crashed workers: ends processes that outlived them, requeues claims that never started, and ends orphaned
- * runs. The order of an orphaned run is settled with the readable part of its result.
+ * Cleans up after crashed workers: kills processes that outlived them, requeues claims that never started, and ends
+ * orphaned runs. The order of an orphaned run is settled with the readable part of its result.
  *
  * @example
  * const { requeued, ended } = await reconcile({ store, lead, clock: Date.now })
@@ -88,7 +88,10 @@ export async function reconcile(given: ReconcileOptions): Promise<Reconciliation
 
 type HostOptions = ReconcileOptions & { readonly data: string };
 
-/** Ends processes of this data folder that outlived their Sluice process, and returns how many. Queries the store only if there are any. */
+/**
+ * Kills this data folder's processes that outlived their Sluice process, and returns their number. Queries the store
+ * only if any exist.
+ */
 export async function endOrphanedProcesses({ store, data }: HostOptions): Promise<number> {
   const ended = await terminateOrphans(join(await realpath(data).catch(() => data), 'processes'), {
     isOrphan: async ({ runDir }) => isUnheld((await store.findRun(basename(runDir)))?.owner ?? null),
@@ -97,16 +100,16 @@ export async function endOrphanedProcesses({ store, data }: HostOptions): Promis
 }
 
 /**
- * Reconciles runs of this host whose lease has expired. Only a process of the host can check whether their workers are
- * alive, end their processes and resume them, so every process does this for its own host.
+ * Reconciles runs on this host whose lease has expired. Only a process on the host can check whether their workers are
+ * alive, kill their processes and resume them, so every process does this for its own host.
  */
 export async function reconcileHost(options: HostOptions): Promise<Reconciliation> {
   return endExpired(options, { host: hostname() }, async (run) => endUnlessHeld(options, run));
 }
 
 /**
- * Reconciles everything that any host can: requeues claims that never started, and ends runs of other hosts, of which only the
- * lease is known. One process at a time does this for all.
+ * Reconciles everything that any host can: requeues claims that never started, and ends other hosts' runs, for which
+ * only the lease is known. One process at a time does this for all.
  */
 export async function reconcileFleet(options: HostOptions): Promise<Reconciliation> {
   const { store, clock } = options;
@@ -150,26 +153,28 @@ async function endUnlessHeld(options: HostOptions, run: RunRecord): Promise<Outc
     return 'ended';
   }
   await settleOrphan(options, order, run.id);
-  // Whether an agent on another machine is gone cannot be checked here: a person decides.
+  // This host cannot check whether an agent on another host is gone: a human decides.
   if (owner.host === hostname()) await retryLost(options, order);
   return 'ended';
 }
 
-/** Whether no live worker of this host holds a run. The store decides, because process records are only files. */
+/**
+ * Whether no live worker on this host holds a run. The store is authoritative, because process records are only files.
+ */
 async function isUnheld(owner: RunRecord['owner']): Promise<boolean> {
   return owner === null || owner.host !== hostname() || !(await isHeld(owner));
 }
 
 /**
- * Whether another worker can resume a run: it waits for an answer or its spec allows it, and its engine has sessions. A run
- * that carries an order must be waiting, and the store must have the state of its repository.
+ * Whether another worker can resume a run: it is waiting for an answer or its spec allows it, and its engine has
+ * sessions. A run that carries an order must be waiting, and the store must have the state of its repository.
  */
 async function isResumable({ store, agents, clock }: ReconcileOptions, run: RunRecord): Promise<boolean> {
   const { order, spec, state, cancel_requested, lease_until: leaseUntil } = run;
   const isWaiting = state === 'waiting';
   if (cancel_requested || (!isWaiting && (order !== null || spec.resume !== 'same-host'))) return false;
   if (order !== null && (await store.findRepositoryStart(run.id)) === undefined) return false;
-  // It can be resumed only while a person may still answer.
+  // It can be resumed only while an answer is still possible.
   const waitMs = (spec.limits?.wait_s ?? DEFAULT_LIMITS.wait_s) * 1000;
   return listLaunchers(agents)[spec.engine]?.canResume === true && (leaseUntil ?? 0) + waitMs > clock();
 }
@@ -180,7 +185,7 @@ async function resumeLater({ adopt, data }: HostOptions, run: RunRecord, host: s
   return (await adopt(run)) ? 'adopted' : 'held';
 }
 
-/** Whether a live worker holds the claim. For other machines only the lease could show that, and it has expired. */
+/** Whether a live worker holds the claim. For other hosts only the lease could show that, and it has expired. */
 async function isHeld({ worker_id, host, pid, pid_started }: NonNullable<RunRecord['owner']>): Promise<boolean> {
   if (isInProgress(worker_id)) return true;
   if (host !== hostname() || pid === process.pid) return false;
@@ -199,20 +204,20 @@ async function settleOrphan(
   });
   const worktree = getWorktree(data, record.order, run, lead.filters);
   const note = (await isPresent(worktree.folder)) ? await removeWorktree(worktree) : {};
-  // A folder that cannot be removed must not keep the order from being settled.
+  // A folder that cannot be removed must not prevent the order from being settled.
   await removeFolder(getCheckFolder(data, run)).catch(() => undefined);
   // An exit code in the folder is ignored: the exit was not observed, and the agent could have written the file.
   const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
   await lead.settle({ issueRef, runId, ...end, ...note });
 }
 
-/** Recorded in the resolution instead of a person's name. */
+/** Recorded in the resolution instead of a user name. */
 const RETRIED_BY = 'sluice (retries.worker_lost)';
 
 /**
- * Queues the order again if it has retries left. This resolves the inbox item as a person's retry would: it is refused if the run
- * is no longer the active one of its issue, and recorded with an execution and a comment. After a crash before that, a person
- * decides.
+ * Requeues the order if it has retries left. This resolves the inbox item like a manual retry: it is rejected if the
+ * run is no longer its issue's active run, and recorded with an execution and a comment. After a crash before that, a
+ * human decides.
  */
 async function retryLost(
   { store, lead, workerLostRetries = 0 }: ReconcileOptions,
@@ -220,9 +225,9 @@ async function retryLost(
 ): Promise<void> {
   if (workerLostRetries === 0) return;
   const { items } = await store.listInbox({ issueRef, order: 'newest', limit: 100 });
-  // A run of a race is not repeated: the others continue, or a person chooses between them.
+  // A run in a race is not repeated: the others continue, or a human chooses between them.
   const item = items.find((found) => found.run_id === runId && found.resolution === null && found.group === undefined);
-  // A decision by a person resets the count.
+  // A human decision resets the count.
   const resolved = items.filter(({ resolution }) => resolution !== null);
   const lastDecision = resolved.findIndex(({ resolution }) => !isAutomaticRetry(resolution));
   const count = lastDecision === -1 ? resolved.length : lastDecision;

@@ -18,7 +18,7 @@ function start(first: () => Promise<number> = async () => 1) {
   return { ...started, warnings, count: () => sweeps };
 }
 
-/** A sweep that lasts until the test ends it. */
+/** Creates a sweep that lasts until the test ends it. */
 function makeSlow() {
   let end = (): void => undefined;
   const swept = new Promise<number>((resolve) => {

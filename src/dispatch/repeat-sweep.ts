@@ -1,12 +1,12 @@
 import { getErrorMessage } from '../base/index.js';
 import type { Logger } from '../base/index.js';
 
-/** Work on this machine that is repeated in sweeps, one at a time. */
+/** Work on this host that is repeated in sweeps, one at a time. */
 export interface SweepOptions {
   /** For the log: `packing`. */
   readonly name: string;
   readonly work: () => Promise<number>;
-  /** Interval between sweeps; undefined: only when `sweep` is called. */
+  /** Interval between sweeps; if undefined, sweeps run only when `sweep` is called. */
   readonly everyMs: number | undefined;
   readonly logger: Logger;
 }

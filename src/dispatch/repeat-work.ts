@@ -12,7 +12,7 @@ export interface RepeatedWork {
   readonly name: string;
   readonly work: () => Promise<unknown>;
   readonly waker: Waker;
-  /** How long it sleeps at most between two rounds. */
+  /** The maximum sleep between two rounds. */
   readonly sleepMs: number;
   /** How long it sleeps after a wake-up; `sleepMs` by default. Doubled after each round without a wake-up, up to `sleepMs`. */
   readonly firstSleepMs?: number;
@@ -31,11 +31,11 @@ export async function repeatWork(repeated: RepeatedWork): Promise<void> {
       await work();
     } catch (error) {
       logger.warn(`${name} failed, trying again`, { error: String(error) });
-      // A loop that is woken by its own failure would otherwise never pause.
+      // Otherwise a loop woken by its own failure would never pause.
       await pause(FAILURE_PAUSE_MS);
     }
     if (signal.aborted) return;
-    // Up to a quarter less: loops that were started together must not poll at the same time.
+    // Up to a quarter less: loops started together must not poll in lockstep.
     const wasWoken = await waker.sleep(longestMs * (1 - Math.random() / 4));
     longestMs = wasWoken ? firstSleepMs : Math.min(sleepMs, longestMs * 2);
     const remainingMs = startedAt + MIN_INTERVAL_MS - performance.now();

@@ -8,8 +8,8 @@ const MAX_PAUSE_MS = 10_000;
 const MAX_TRIES = 65;
 
 /**
- * Calls a store and retries while it is unavailable, with growing pauses of up to ten seconds, for about ten minutes. After
- * the signal is aborted it tries one last time; the rest is left to reconciliation.
+ * Calls a store and retries while it is unavailable, with growing delays of up to ten seconds, for about ten minutes.
+ * After the signal is aborted it tries one last time; the rest is left to reconciliation.
  */
 export async function retryStore<T>(
   work: () => Promise<T>,

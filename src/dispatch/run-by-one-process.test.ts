@@ -25,7 +25,7 @@ function startProcesses(store: Pick<Store, 'leaseJobs' | 'releaseJobs' | 'now'>)
     done,
     start,
     stop: async (process: string) => running.get(process)?.stop(),
-    /** Resolves when the work was done `times` more by a process. */
+    /** Resolves when a process has done the work `times` more times. */
     until: async (process: string, times: number): Promise<void> => {
       const before = done.filter((each) => each === process).length;
       await new Promise<void>((resolve) => {

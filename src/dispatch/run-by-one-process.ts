@@ -12,8 +12,8 @@ export interface BackgroundJob {
   readonly name: string;
   readonly everyMs: number;
   /**
-   * Called every `everyMs`. Two processes may overlap if one stalls for longer than its lease, so doing the work twice must be
-   * harmless. The signal is aborted when the process stops.
+   * Called every `everyMs`. Two processes can overlap if one stalls for longer than its lease, so doing the work twice
+   * must be harmless. The signal is aborted when the process stops.
    */
   readonly work: (signal: AbortSignal) => Promise<unknown>;
 }
@@ -30,9 +30,9 @@ export interface BackgroundJobOptions {
 const LEASE_MS = 30_000;
 
 /**
- * Runs each job in one of the processes that share a store. The first process to request a job holds it and does the work at
- * its interval; if it stops, crashes or loses the store, another one takes over within two leases. Each of the other processes
- * runs one statement per half to whole lease, for all jobs together.
+ * Runs each job in one of the processes that share a store. The first process to request a job holds it and does the
+ * work at its interval; if it stops, crashes or loses the store, another process takes over within two leases. Each of
+ * the other processes runs one statement per half to whole lease, for all jobs together.
  *
  * @example
  * const jobs = runByOneProcess({ store, jobs: [{ name: 'retention', everyMs: 60_000, work: () => sweep() }] })
@@ -102,5 +102,5 @@ export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promis
   return { stop: async () => (stopped ??= stop()) };
 }
 
-/** How long a process that stops waits for the store. */
+/** How long a stopping process waits for the store. */
 const RELEASE_MS = 5000;

@@ -11,7 +11,7 @@ import type { WorkContext } from './worker-options.js';
 export interface RunHere {
   readonly id?: string;
   readonly spec: RunSpec;
-  /** Inputs for the agent in addition to the spec. */
+  /** Inputs for the agent besides the spec. */
   readonly inputs?: Partial<RunInputs>;
   /** Called when the run has started. */
   readonly onRun?: (run: Run) => void;

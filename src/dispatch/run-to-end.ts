@@ -15,7 +15,7 @@ const NOT_STARTED: WorkerFailureCode = 'RUN_NOT_STARTED';
 /** A folder in use by a process outside the store is checked again after this time. */
 const FOLDER_RETRY_MS = 1000;
 
-/** The result of a run that was canceled after it was claimed and before its process started. */
+/** The result of a run that was canceled between its claim and its process start. */
 export const CANCELED_BEFORE_START: RunResult = {
   ...createFailedResult('RUN_CANCELED', 'The run was canceled before it started.'),
   status: 'canceled',
@@ -23,8 +23,8 @@ export const CANCELED_BEFORE_START: RunResult = {
 };
 
 /**
- * Locks a claimed run's folder. If a process outside the store works there, the run goes back into the queue: a waiting
- * run uses no slot. Returns undefined if the folder cannot be locked at all; the run then reports why.
+ * Locks a claimed run's folder. If a process outside the store is working there, the run goes back into the queue: a
+ * waiting run uses no slot. Returns undefined if the folder cannot be locked at all; the run then reports why.
  */
 export async function acquireFolder(
   { store, runs, clock, wakeAt }: WorkContext,
@@ -48,13 +48,13 @@ export interface RunPlan {
   readonly workerId: string;
   readonly spec: RunSpec;
   readonly lock: FolderLock | undefined;
-  /** The state in which a run that is resumed was found; undefined for a new run. */
+  /** The state of a run before it was resumed; undefined for a new run. */
   readonly resumedFrom?: RunState;
   /** Whether it may be detached while it waits, to be resumed by another worker. */
   readonly mayDetach?: boolean;
-  /** Variables in addition to those of the worker's environment. */
+  /** Variables besides the worker's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Inputs for the agent in addition to the spec. */
+  /** Inputs for the agent besides the spec. */
   readonly inputs?: RunPorts['inputs'];
   /** Called when it has started. */
   readonly onRun?: (run: Run) => void;
@@ -75,7 +75,7 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
     environment: { ...(runs.environment ?? process.env), ...env },
     ...(context.slots === undefined ? {} : { slot: context.slots.assign(workerId, claim.stop) }),
     onQuestion: async () => {
-      // It is already waiting, and an answer may have been posted.
+      // It is already waiting, and an answer might have been posted.
       if (isFoundWaiting) return void (isFoundWaiting = false);
       await retryStore(async () => store.markWaiting({ id, workerId, now: clock() }), context);
     },
@@ -91,7 +91,7 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
     claim.onReply(async (reply) => (await starting).reply(decodeReply(reply)));
     await starting;
   } catch (error) {
-    // The spec may have been queued unchecked. If the run cannot be started, the error is its result.
+    // The spec might have been queued unchecked. If the run cannot be started, the error is its result.
     return createFailedResult(isSluiceError(error) ? error.code : NOT_STARTED, getErrorMessage(error));
   }
   const run = await starting;
@@ -109,7 +109,9 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
   return result;
 }
 
-/** Whether a run was detached while it was waiting: it has not ended, and another worker of this host will resume it. */
+/**
+ * Whether a run was detached while it was waiting: it has not ended, and another worker on this host will resume it.
+ */
 export function isDetached({ error }: RunResult): boolean {
   return error?.code === 'RUN_DETACHED';
 }

@@ -14,12 +14,12 @@ import { leadOptions, workerOptions } from './fixtures/campaign-options.js';
 import { startWorker } from './start-worker.js';
 import { waitForOrder } from './wait-for-order.js';
 
-/** Every call with SETTLE_STEP=1; a sample otherwise. */
+/** Every call with SETTLE_STEP=1; otherwise a sample. */
 const STEP = Number(process.env['SETTLE_STEP'] ?? 7);
 const PROGRAM = new URL('./fixtures/killed-at-call.js', import.meta.url);
 const AGENT = fileURLToPath(new URL('./fixtures/scripted-agent.sh', import.meta.url));
 
-/** Lets a worker execute a checked order and kills it at one call; another one takes over. */
+/** Lets a worker execute a checked order and kills it at one call; another worker takes over. */
 async function killAt(number: number, when: 'before' | 'after') {
   const data = await makeFolder({ 'repository/README.md': 'x' });
   await copyFile(AGENT, join(data, 'scripted-agent.sh'));
@@ -67,7 +67,7 @@ async function killAt(number: number, when: 'before' | 'after') {
 }
 
 const CLEAN = { executions: 1, comments: 2, isCheckedOnce: true, areAllChecksOver: true, left: [] };
-/** Nothing was decided when it was killed: a person is asked, and no check counts. */
+/** Nothing was decided when it was killed: a human is asked, and no check counts. */
 const OLD = { ...CLEAN, action: 'needs-human', issue: 'needs-human', items: 1, checksCounted: 0 };
 /** Everything was decided: the check counts once. */
 const NEW = { ...CLEAN, action: 'advance', issue: 'review', items: 0, checksCounted: 1 };

@@ -1,6 +1,6 @@
 import type { RunSlot } from '../runs/index.js';
 
-/** The slots of a worker: one per run that it executes. A run that waits for an answer without a process uses no slot. */
+/** A worker's slots: one per run that it executes. A run that waits for an answer without a process uses no slot. */
 export class Slots {
   readonly #count: number;
   readonly #taken = new Set<string>();
@@ -37,7 +37,7 @@ export class Slots {
     this.onFree();
   }
 
-  /** Returns the slot of one claim. A run that waits for a slot continues without one when `stop` is aborted. */
+  /** Returns a claim's slot. A run that waits for a slot continues without one when `stop` is aborted. */
   assign(claim: string, stop: AbortSignal): RunSlot {
     return {
       release: () => this.free(claim),

@@ -5,7 +5,7 @@ import { openWorkshop } from './fixtures/workshop.js';
 import { startReaper } from './start-reaper.js';
 import type { ReaperOptions } from './start-reaper.js';
 
-/** Counts the calls of a store that reconciliation makes. */
+/** Counts the store calls that reconciliation makes. */
 function countCalls(store: Store) {
   const calls = { fleet: 0, host: 0 };
   const counting: Store = {
@@ -18,7 +18,7 @@ function countCalls(store: Store) {
   return { counting, calls };
 }
 
-/** A run that was started by a worker of a machine, and whose lease has expired. */
+/** Adds a run that was started by a worker on the given host and whose lease has expired. */
 async function addExpiredRun(store: Store, data: string, host: string): Promise<void> {
   const spec = { engine: 'command', command: ['true'], workdir: data } as const;
   await store.createRun({ id: 'RUN1', spec, state: 'queued', now: 0 });

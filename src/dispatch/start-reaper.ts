@@ -12,10 +12,10 @@ import { DEFAULT_LEASE_MS } from './worker-options.js';
 export interface ReaperOptions extends Omit<ReconcileOptions, 'clock' | 'data' | 'isAbandoned'> {
   readonly data: string;
   readonly clock?: () => number;
-  /** The interval between reconciliations; by default the length of a lease. */
+  /** The interval between reconciliations; the lease duration by default. */
   readonly everyMs?: number;
   readonly logger?: Logger;
-  /** Called when claims were queued again. */
+  /** Called when claims were requeued. */
   readonly onRequeued?: () => void;
   /** Whether the caller invokes `reconcileNow` when leases of this host expire; otherwise the reaper polls the store. */
   readonly isNotified?: boolean;
@@ -32,9 +32,10 @@ export interface Reaper {
 const MIN_INTERVAL_MS = 1000;
 
 /**
- * Starts a reaper, which regularly cleans up after crashed workers. Every reaper ends orphaned processes and reconciles runs on
- * its own host; runs of other hosts and claims that never started are a job of one reaper at a time. Every worker has a reaper;
- * a server without a worker starts one too, so that no run stays `running` when the last worker is gone.
+ * Starts a reaper, which regularly cleans up after crashed workers. Every reaper kills orphaned processes and
+ * reconciles runs on its own host; other hosts' runs and claims that never started are a job of one reaper at a time.
+ * Every worker has a reaper; a server without a worker starts one too, so no run stays `running` when the last worker
+ * is gone.
  *
  * @example
  * const reaper = startReaper({ store, lead, data })
@@ -65,8 +66,8 @@ export function startReaper(options: ReaperOptions): Reaper {
   }
 
   /**
-   * Ends a claim of another machine only when it is found expired twice in a row: right after an outage of the store, its holder
-   * needs a moment to renew it.
+   * Ends another host's claim only when it is found expired twice in a row: right after a store outage, its holder
+   * needs time to renew it.
    */
   async function reconcileElsewhere(): Promise<void> {
     const expiredNow = new Set<string>();

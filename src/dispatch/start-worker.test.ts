@@ -308,7 +308,7 @@ describe('a worker', { timeout: 30_000 }, () => {
 });
 
 describe('an order in a worktree', { timeout: 30_000 }, () => {
-  /** Opens a workshop with a git repository. */
+  /** Sets up a worker with a git repository. */
   async function openGitWorkshop() {
     const workshop = await openWorkshop();
     const repository = join(workshop.data, 'repository');

@@ -19,7 +19,7 @@ const DEFAULT_POLL_MS = 30_000;
 const FIRST_POLL_MS = 250;
 /** A larger difference between clocks is logged as a warning. */
 const CLOCK_TOLERANCE_MS = 5000;
-/** How long a worker that is stopping starts further deliveries; the rest is left to other workers. */
+/** How long a stopping worker keeps starting deliveries; the rest is left to other workers. */
 const LAST_DELIVERY_MS = 5000;
 
 /**
@@ -106,7 +106,7 @@ export function startWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Takes over a run of this host whose worker is gone; a run that waits for an answer uses no slot. */
+  /** Takes over a run on this host whose worker is gone; a run waiting for an answer uses no slot. */
   async function adopt({ id: runId, owner, state, order }: RunRecord): Promise<boolean> {
     if (!takes.includes(order === null ? 'runs' : 'orders')) return false;
     if (owner === null || stopping.signal.aborted || (state !== 'waiting' && slots.isFull)) return false;
@@ -125,7 +125,10 @@ export function startWorker(options: WorkerOptions): Worker {
     if (retryAt !== undefined) deliveryWaker.wakeAt(performance.now() + retryAt - clock());
   }
 
-  /** Reports to the store that this worker is alive, and learns whether runs of this host have expired. A worker that misses two leases is gone. */
+  /**
+   * Reports to the store that this worker is alive, and checks whether runs on this host have expired. A worker that
+   * misses two leases is gone.
+   */
   const report = async () => {
     const now = clock();
     const { hasExpiredRuns } = await store.reportWorker({
@@ -190,7 +193,7 @@ export function startWorker(options: WorkerOptions): Worker {
     stopping.abort();
     stopWatching();
     for (const waker of [workWaker, deliveryWaker, reportWaker]) waker.wake();
-    // The loops come first, because one of them may be claiming a run.
+    // The loops come first, because one of them could be claiming a run.
     await Promise.all([...loops, reaper.stop()]);
     await Promise.all(tasks);
     idle.abort();
@@ -214,7 +217,7 @@ export function startWorker(options: WorkerOptions): Worker {
     wake,
     stop: async ({ graceMs } = {}) => {
       stopped ??= stop();
-      // A second call may have a shorter grace period than the first.
+      // A second call can have a shorter grace period than the first.
       const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(), graceMs);
       await stopped;
       clearTimeout(timer);

@@ -10,10 +10,10 @@ import { openWorkshop } from './fixtures/workshop.js';
 /** `before`: the call fails. `after`: it takes effect, but its response is lost. */
 type Fault = 'before' | 'after';
 
-/** The calls that go to the database; the others only watch, or read a clock. */
+/** The calls that reach the database; the others only watch, or read a clock. */
 const LOCAL = new Set(['now', 'watch', 'watchQueue', 'watchRequests', 'close']);
 
-/** A store of which one call fails, and `length` calls after it. */
+/** Creates a store where one call fails, and the `length` calls after it. */
 function breakStore(store: Store, at: number, { fault, length }: { fault: Fault; length: number }) {
   let calls = 0;
   const broken = new Proxy(store, {
@@ -91,7 +91,7 @@ const WELL = {
   isLogComplete: [true, true],
 };
 
-/** Every call with OUTAGE_STEP=1; a sample otherwise. */
+/** Every call with OUTAGE_STEP=1; otherwise a sample. */
 const STEP = Number(process.env['OUTAGE_STEP'] ?? 6);
 const AT_ONCE = 6;
 

@@ -16,7 +16,7 @@ import { waitForOrder } from './wait-for-order.js';
 const PROGRAM = new URL('./fixtures/machine-program.js', import.meta.url);
 const MACHINES = ['machine-a', 'machine-b'] as const;
 
-/** Two workers with their own names, data folders and repositories on one database; and a lead that has none of them. */
+/** Two workers with their own names, data folders and repositories on one database, and a lead without any of these. */
 async function openFleet() {
   const root = await makeFolder({ 'machine-a/repository/README.md': 'a', 'machine-b/repository/README.md': 'b' });
   const url = `sqlite:${join(root, 'sluice.db')}`;
@@ -76,7 +76,7 @@ describe('a worker that is killed', { timeout: 120_000 }, () => {
       'patient',
     ]);
     await started;
-    // Not the data folder of the other worker, so that the process records there are not found.
+    // Not the other worker's data folder, so its process records are not found.
     const lead = createLead({ store, data: join(root, 'two'), ...machineOptions });
     const request = { issue_ref: 'local#1', role: 'qa', repo_dir: join(root, 'repository'), worker: 'patient' };
     const { order } = await lead.submit({ ...request, instructions: '' });
@@ -98,7 +98,7 @@ describe('a worker that is killed', { timeout: 120_000 }, () => {
     const name = { issueRef: order.issue_ref, runId: order.run_id };
     await waitForOrder(store, name, { signal: AbortSignal.timeout(50_000) });
     expect(isAlive(agent)).toBe(false);
-    // The agent of the retry checks itself whether the previous agent is still running.
+    // The retry's agent checks whether the previous agent is still running.
     await expect.poll(readLines, { timeout: 50_000 }).toHaveLength(2);
     expect((await readLines())[1]).toMatch(/^\d+ alone$/);
   });

@@ -3,7 +3,7 @@ import type { OrderRecord, WaitingFor } from '../records/index.js';
 import type { Store } from '../store/index.js';
 import { createWaker } from './waker.js';
 
-/** How long it takes to notice the end of an order if a notification is lost. */
+/** How long it takes to notice that an order has ended if a notification is lost. */
 const POLL_MS = 5000;
 
 interface WaitOptions {
@@ -13,8 +13,8 @@ interface WaitOptions {
 }
 
 /**
- * Waits until an order is settled or canceled by any process. Returns undefined if it does not exist; rejects with
- * the reason of the signal if that is aborted first.
+ * Waits until an order is settled or canceled by any process. Returns undefined if it does not exist; rejects with the
+ * signal's reason if it is aborted first.
  *
  * @example
  * const record = await waitForOrder(store, { issueRef: order.issue_ref, runId: order.run_id })

@@ -8,14 +8,17 @@ import { LAUNCHERS } from '../runs/launchers/launchers.js';
 import { START_AGENT } from '../runs/scenarios/fixtures/make-site.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
-/** The tests start processes, which takes longer on a busy machine. */
+/** The tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 90_000 });
 
 const AGENT = fileURLToPath(new URL('../runs/scenarios/fixtures/two-way-agent.mjs', import.meta.url));
 const ASK = { ask: { tool: 'Write', input: { command: 'npm test' } } };
 const ALLOW = encodeReply({ interaction_id: 'px_1_1', option_id: 'accept', who: 'ann' });
 
-/** An order whose agent asks before it works, in a git repository; the worker that starts it is stopped while it waits. */
+/**
+ * Submits an order whose agent asks before it works, in a git repository; the worker that starts it is stopped while it
+ * waits.
+ */
 async function leaveWaiting() {
   const wrappers = { careful: { type: 'codex-cli', permissions: 'ask' } } as const;
   const workshop = await openWorkshop({ lead: { wrappers } });
@@ -62,7 +65,7 @@ describe('an order whose agent waits for an answer', () => {
     const { result } = (await store.findRun(run)) ?? {};
     expect(result).toMatchObject({ status: 'success', attempts: 2 });
     expect(await sessions()).toBe(2);
-    // The agent's changes are committed on the branch of the order, on top of the commit where the work began.
+    // The agent's changes are committed on the order's branch, on top of the commit where the work started.
     const branch = `sluice/${submitted.order.run_id}-${run}`;
     expect(git('show', `${branch}:work.txt`)).toBe('done\n');
     expect(record?.base_commit).toBe(git('rev-parse', 'main').trim());
@@ -75,7 +78,7 @@ describe('an order whose agent waits for an answer', () => {
     git('commit', '--quiet', '--allow-empty', '-m', 'Meanwhile');
     expect(await store.postReply(run, ALLOW)).toBe('posted');
     startHere();
-    // The base is the commit of the start, not that of the resumption.
+    // The base is the commit at the start, not at the resumption.
     expect((await settled(submitted))?.base_commit).toBe(kept.head);
   });
 

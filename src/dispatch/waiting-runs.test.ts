@@ -18,7 +18,7 @@ import { reconcile } from './reconcile.js';
 import { startWorker } from './start-worker.js';
 import type { WorkerOptions } from './worker-options.js';
 
-/** The tests start processes, which takes longer on a busy machine. */
+/** The tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 90_000 });
 
 const AGENT = fileURLToPath(new URL('../runs/scenarios/fixtures/two-way-agent.mjs', import.meta.url));
@@ -54,7 +54,7 @@ async function openSite(turns: readonly (readonly object[])[], database = 'memor
   return { data, store, program, start, queue, prompts };
 }
 
-/** Waits until a run is in a state. */
+/** Waits until a run has the given state. */
 async function waitForState(store: Store, id: string, state: RunRecord['state']): Promise<RunRecord> {
   return vi.waitFor(
     async () => {
@@ -66,7 +66,7 @@ async function waitForState(store: Store, id: string, state: RunRecord['state'])
   );
 }
 
-/** Waits until the events of a run have these words. */
+/** Waits until a run's events contain this text. */
 async function hasPublished(store: Store, runId: string, words: string): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -108,7 +108,7 @@ describe('a run that waits for an answer', () => {
     worker.kill('SIGKILL');
     await once(worker, 'exit');
     start();
-    // It continues once the lease of the killed worker has expired.
+    // It continues once the killed worker's lease has expired.
     await vi.waitFor(async () => expect((await store.findRun('r1'))?.owner?.pid).toBe(process.pid), {
       timeout: 40_000,
     });

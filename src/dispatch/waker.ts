@@ -1,7 +1,7 @@
 /** Lets a loop sleep until something happens. */
 export interface Waker {
   readonly wake: () => void;
-  /** Resolves when woken, also by an earlier call, or after this many milliseconds; returns whether it was woken. */
+  /** Resolves when woken, even by an earlier call, or after this many milliseconds; returns whether it was woken. */
   readonly sleep: (longestMs: number) => Promise<boolean>;
   /** Wakes at a time of `performance.now()`, or earlier if an earlier time was set. */
   readonly wakeAt: (moment: number) => void;
@@ -56,5 +56,5 @@ export function createWaker(): Waker {
   };
 }
 
-/** The maximum of a timer; a sleeper that is woken too early sets the alarm again. */
+/** The maximum timer duration; a sleeper that is woken too early sets the alarm again. */
 const MAX_ALARM_MS = 2 ** 31 - 1;

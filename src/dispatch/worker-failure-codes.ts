@@ -1,6 +1,6 @@
 /**
- * Reasons why a worker could not execute a run, in addition to the codes of thrown errors. A closed list: `docs/errors.md`
- * says what to do about each.
+ * Reasons a worker could not execute a run, besides the codes of thrown errors. A closed list: `docs/errors.md`
+ * explains what to do about each.
  */
 export const WORKER_FAILURE_CODES = ['WORKER_GONE', 'RUN_NOT_STARTED'] as const;
 

@@ -14,23 +14,23 @@ export interface WorkerOptions {
   readonly lead: Lead;
   /** Options for its runs; their events and cached results go to the store. */
   readonly runs?: RunPorts;
-  /** How many runs it executes at the same time; 4 by default. */
+  /** The maximum number of concurrent runs; 4 by default. */
   readonly concurrency?: number;
-  /** How many orders of a wrapper type may run at the same time, across all workers. */
+  /** The maximum number of concurrent orders per wrapper type, across all workers. */
   readonly concurrencyByType?: Readonly<Record<string, number>>;
   /** Claims only orders of these wrapper types; all by default. */
   readonly workerTypes?: readonly string[];
-  /** Only runs that carry an order, or only runs that do not; both by default. */
+  /** Claims only runs that carry an order, or only runs that do not; both by default. */
   readonly takes?: readonly ('orders' | 'runs')[];
   /** How long a claim is valid without being renewed; 30 seconds by default. */
   readonly leaseMs?: number;
   /** The maximum time between two polls for work; 30 seconds by default. Normally a notification comes first. */
   readonly pollMs?: number;
-  /** How many times an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
+  /** How many times an order whose worker died on this host is requeued, under a new run id; 0 by default. */
   readonly workerLostRetries?: number;
-  /** The interval at which it cleans up after crashed workers; by default the length of a lease. */
+  /** How often it cleans up after crashed workers; the lease duration by default. */
   readonly reconcileMs?: number;
-  /** Milliseconds since 1970; the clock of the store by default. */
+  /** Milliseconds since 1970; the store's clock by default. */
   readonly clock?: () => number;
   /** Limits that all runs share; unlimited by default. */
   readonly budgets?: BudgetSettings;
@@ -41,13 +41,13 @@ export interface WorkerOptions {
 /** A running worker. */
 export interface Worker {
   readonly id: string;
-  /** How many runs it is executing now. */
+  /** The number of runs it is executing now. */
   readonly busy: number;
   /** Looks for work now. */
   wake(): void;
   /**
-   * Claims no more runs, waits for those it executes, delivers their comments. Runs that have not ended after `graceMs` are
-   * stopped: their orders go to a person, runs without an order end as canceled.
+   * Claims no more runs, waits for its current runs, delivers their comments. Runs that have not ended after `graceMs`
+   * are stopped: their orders go to a human, runs without an order end as canceled.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -61,9 +61,9 @@ export interface WorkContext {
   readonly clock: () => number;
   readonly logger: Logger;
   readonly budgets?: BudgetSettings | undefined;
-  /** Without it, any number of runs may execute at the same time. */
+  /** Without it, any number of runs can execute concurrently. */
   readonly slots?: Slots;
-  /** Schedules a search for work at `moment` (a time of `clock`), when a released run may be claimed again. */
+  /** Schedules a search for work at `moment` (by `clock`), when a released run can be claimed again. */
   readonly wakeAt?: (moment: number) => void;
   /** The span of the order, for the runs that check its result. */
   readonly traceparent?: string | undefined;

@@ -4,7 +4,7 @@ import type { WorkRequest } from '../../records/index.js';
 import type { Checks, Wrappers } from '../../orders/index.js';
 import { hasDemoRepository } from './demo-repository.js';
 
-/** The agents of the demo, in the sequence in which their orders are submitted. */
+/** The demo agents, in the order their orders are submitted. */
 export const DEMO_AGENTS = ['json-agent', 'text-agent', 'print-only-agent'] as const;
 
 /** Returns the wrappers of the demo agents. */
@@ -28,7 +28,9 @@ export function createDemoRequest(worker: string, issueRef: string, repoDir: str
   return { issue_ref: issueRef, role: 'demo', repo_dir: repoDir, worker, instructions: 'Greet the reader.' };
 }
 
-/** The programs are in `examples/` of the package; their path relative to this file is the same in source and build. */
+/**
+ * The agents are in the package's `examples/` folder; their path relative to this file is the same in source and build.
+ */
 function getCommand(worker: string): readonly [string, string] {
   return [process.execPath, fileURLToPath(new URL(`../../../examples/agents/${worker}.mjs`, import.meta.url))];
 }
@@ -36,7 +38,7 @@ function getCommand(worker: string): readonly [string, string] {
 /** A recorded agent with its own order: it writes a file in its worktree, and a check verifies the content. */
 const DEMO_AGENT = 'codex-cli';
 
-/** Returns the program that starts the recorded agent instead of the real one. */
+/** Returns the command that starts the recorded agent instead of the real one. */
 export function getDemoPrograms(): { readonly codex: readonly [string, string, string] } {
   const folder = fileURLToPath(new URL('../../../examples/recorded-agents', import.meta.url));
   return { codex: [process.execPath, join(folder, 'replay.mjs'), join(folder, 'codex-order')] };

@@ -12,7 +12,7 @@ const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org
 export async function makeDemoRepository(data: string): Promise<string> {
   const folder = getDemoFolder(data);
   await makeFolder(folder);
-  // Looks only in this folder: the data folder may be inside another repository, whose history must not change.
+  // Looks only in this folder: the data folder can be inside another repository, whose history must not change.
   if (await isFolder(join(folder, '.git'))) return folder;
   await writeFile(join(folder, 'README.md'), '# A repository to try Sluice in\n');
   // If this failed, the next commands would change the history of a repository that contains the data folder.

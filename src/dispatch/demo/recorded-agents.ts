@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RunSpec } from '../../records/index.js';
 
-/** The recorded agents, with the schema of their answers. */
+/** The recorded agents and the schemas of their answers. */
 const AGENTS = {
   claude: { type: 'object', required: ['artifacts'], properties: { artifacts: { type: 'array' } } },
   gemini: { type: 'object', required: ['items'] },
@@ -12,17 +12,17 @@ const AGENTS = {
 
 type RecordedEngine = keyof typeof AGENTS;
 
-/** A recorded agent: the spec of its run, and the program that replays it. */
+/** A recorded agent: its run spec, and the command that replays it. */
 export interface RecordedAgent {
   readonly engine: RecordedEngine;
   readonly spec: Omit<RunSpec, 'workdir'>;
   readonly program: readonly [string, string, string];
 }
 
-/** In `examples/` of the package; the path relative to this file is the same in source and build. */
+/** In the package's `examples/` folder; the path relative to this file is the same in source and build. */
 const FOLDER = fileURLToPath(new URL('../../../examples/recorded-agents', import.meta.url));
 
-/** Reads the recorded agents of the package. */
+/** Reads the recorded agents in the package. */
 export async function readRecordedAgents(): Promise<readonly RecordedAgent[]> {
   return Promise.all(
     Object.entries(AGENTS).map(async ([name, schema]) => {

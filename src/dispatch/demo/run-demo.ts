@@ -37,13 +37,13 @@ export interface DemoOrder {
   readonly issue_ref: string;
   readonly run_id: string;
   readonly worker: string;
-  /** Where the result was read from. */
+  /** The source of the result. */
   readonly source: ReadingSource;
   readonly action: Decision['action'];
   readonly reason: string;
   /** The evidence for the decision. */
   readonly evidence: readonly Evidence[];
-  /** The comment on the issue; null if none has been delivered. */
+  /** The comment on the issue; null if not delivered. */
   readonly comment: string | null;
   /** The file it was delivered to. */
   readonly delivered_to: string | null;
@@ -53,8 +53,9 @@ export interface DemoOrder {
 const TIME_LIMIT_MS = 120_000;
 
 /**
- * Runs the complete loop with real orders: for a script that reports in JSON, one that reports in text, one that only prints,
- * and a recorded agent whose change is proven. The third ends in the inbox, the others in a delivered comment.
+ * Runs the complete loop with real orders: a script that reports in JSON, a script that reports in text, a script that
+ * only prints, and a recorded agent whose change is proven. The third ends in the inbox, the others in a delivered
+ * comment.
  *
  * @example
  * const { orders, inbox } = await runDemo({ data: '/srv/sluice' })
@@ -75,13 +76,13 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     });
     const submitted: WorkOrder[] = [];
     try {
-      // Every demo has new issues: those of the last one may still wait for a person.
+      // Every demo creates new issues: those of the last demo might still be waiting for a human.
       const suffix = createUlidGenerator()().slice(-8).toLowerCase();
       for (const name of DEMO_AGENTS) {
         const { order } = await lead.submit(createDemoRequest(name, `local#demo-${suffix}-${name}`, repoDir));
         submitted.push(order);
       }
-      // Without git there is no worktree and nothing to prove.
+      // Without git, no worktree exists and nothing can be proven.
       if (await hasCommit(repoDir)) {
         const { order } = await lead.submit(createAgentRequest(`local#demo-${suffix}-agent`, repoDir));
         submitted.push(order);

@@ -46,7 +46,7 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
   });
 
   it('creates one set of orders when two servers start at the same time, each with its own folder', async () => {
-    // Created first, so that it is removed last: the worker uses it.
+    // Created first, so it is removed last: the worker uses it.
     const elsewhere = await makeFolder({});
     const { data, store, lead } = await openStage();
     const demos = await Promise.all([data, elsewhere].map(async (folder) => showDemo({ store, lead, data: folder })));

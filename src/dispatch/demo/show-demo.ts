@@ -12,7 +12,7 @@ import { DEMO_AGENTS, createDemoRequest } from './demo-agents.js';
 import { readRecordedAgents } from './recorded-agents.js';
 import type { RecordedAgent } from './recorded-agents.js';
 
-/** Options for the demo of `sluice serve`. Its orders are executed by any worker of the store. */
+/** Options for the `sluice serve` demo. Any worker on the store executes its orders. */
 export interface ShowDemoOptions {
   readonly store: Store;
   /** Must have the wrappers of the demo agents. */
@@ -31,8 +31,8 @@ export interface RunningDemo {
 }
 
 /**
- * Fills an empty store with sample data: recorded agents replayed at their original pace, and an order for each agent of the
- * demo, one of which ends in the inbox. A store that is not empty is left unchanged.
+ * Fills an empty store with sample data: recorded agents replayed at their original pace, and an order for each demo
+ * agent, one of which ends in the inbox. A non-empty store is left unchanged.
  *
  * @example
  * const demo = await showDemo({ store, lead, data })
@@ -81,7 +81,10 @@ export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | 
   };
 }
 
-/** Submits an order once. If two servers start on one empty store, the second request names another folder and is refused. */
+/**
+ * Submits an order once. If two servers start on one empty store, the second request names another folder and is
+ * rejected.
+ */
 async function submitOnce(lead: ShowDemoOptions['lead'], worker: string, repoDir: string): Promise<void> {
   const request = createDemoRequest(worker, `local#demo-${worker}`, repoDir);
   try {

@@ -7,15 +7,15 @@ import type { PackFile } from './inject-order.js';
 export interface Collected {
   /** The result file, to be written unless the agent left one itself. */
   readonly file?: PackFile;
-  /** A draft for the inbox, because the answer needed a repair. */
+  /** A draft for the inbox, because the answer needed repair. */
   readonly draft?: unknown;
   /** The answer, and why it does not count. */
   readonly answer?: RejectedAnswer;
 }
 
 /**
- * Extracts the work result from the answer of an agent that wrote no file. It counts only if it needed no repair; it is then
- * written as a file and read by the same rules as any other.
+ * Extracts the work result from the answer of an agent that wrote no file. It counts only if it needed no repair; it is
+ * then written to a file and read by the same rules as any other result.
  *
  * @example
  * const { file, draft } = collectResult(await run.result)

@@ -24,7 +24,7 @@ import { recordStart, serializeStart, withObjects } from './proof/repository.js'
 import type { RepositoryStart } from './proof/repository.js';
 import type { ExecuteCheck } from './proof/run-checks.js';
 
-/** A claimed order, and the issues it depends on that are not resolved. */
+/** A claimed order and its unresolved dependencies. */
 export interface ClaimedOrder {
   readonly record: OrderRecord;
   readonly unresolved: readonly string[];
@@ -90,7 +90,7 @@ export async function executeOrder(
   }
 }
 
-/** Makes the span of the order the parent of its run's span. */
+/** Makes the order's span the parent of its run's span. */
 function addTraceparent<T extends Injection | { readonly startError: string }>(
   prepared: T,
   traceparent: string | undefined,
@@ -99,12 +99,14 @@ function addTraceparent<T extends Injection | { readonly startError: string }>(
   return { ...prepared, spec: { ...prepared.spec, traceparent } };
 }
 
-/** Whether the agent may wait for a person. If so, another worker can resume the order. */
+/** Whether the agent can wait for a human. If so, another worker can resume the order. */
 function canAsk({ permissions, mode }: RunSpec): boolean {
   return permissions === 'ask' || mode === 'interactive';
 }
 
-/** Chooses where the work of an order starts: a retry in a worktree continues from the reviewed commit, if it still exists. */
+/**
+ * Chooses where an order's work starts: a retry in a worktree continues from the reviewed commit, if it still exists.
+ */
 async function chooseStart(
   start: RepositoryStart | { readonly why: string },
   order: Pick<WorkOrder, 'start_commit'> | undefined,
@@ -117,7 +119,7 @@ async function chooseStart(
   return found.code === 0 ? { ...start, head: found.stdout.trim() } : start;
 }
 
-/** Returns the worktree of an order; undefined if it works in the repository itself. */
+/** Returns an order's worktree, or undefined if it works in the repository itself. */
 export async function chooseWorktree(
   { lead, runs }: WorkContext,
   { order, run }: OrderRecord,
@@ -134,8 +136,8 @@ export async function chooseWorktree(
 }
 
 /**
- * Lets a retry continue in the session of the reviewed run: only on the machine that has the session, with the same engine,
- * and only if that engine can resume.
+ * Lets a retry continue in the reviewed run's session: only on the host that has the session, with the same engine, and
+ * only if that engine can resume.
  */
 async function resumeSession<T extends Injection | { readonly startError: string }>(
   context: WorkContext,
@@ -157,7 +159,7 @@ const SESSION = new RegExp(runSpecSchema.properties.session.pattern);
 
 const POINTERS = 'the worktree has Git LFS pointers instead of files; add "lfs" to git.filters to get the files';
 
-/** Prepares everything that the agent needs to start; returns a message if that fails. */
+/** Prepares everything the agent needs to start; returns a message if that fails. */
 async function prepareOrder(
   { lead, runs, logger }: WorkContext,
   { record: { order, run }, startError }: LocatedOrder,

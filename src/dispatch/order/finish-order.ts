@@ -17,25 +17,28 @@ import type { ExecuteCheck } from './proof/run-checks.js';
 import { removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 
-/** The exit of a process that never started or whose exit is unknown. */
+/** Used for a process that never started or whose exit is unknown. */
 export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
 
-/** An order being executed, its worktree, and the state of its repository before. */
+/** An order being executed, its worktree, and the repository's state before the run. */
 export interface RunningOrder {
   readonly record: OrderRecord;
   readonly worktree: Worktree | undefined;
   readonly start: RepositoryStart | { readonly why: string };
-  /** When it was started, by the clock of this machine; absent if another worker started it. */
+  /** When it was started, by this host's clock; absent if another worker started it. */
   readonly startedHere?: number;
 }
 
-/** Settles an order. Retries while the store is unavailable, so that no result is lost; settling twice is harmless. */
+/** Settles an order. Retries while the store is unavailable, so no result is lost; settling twice is harmless. */
 export async function settleOrder(context: WorkContext, order: WorkOrder, end: WorkerEnd): Promise<void> {
   const { issue_ref: issueRef, run_id: runId } = order;
   await retryStore(async () => context.lead.settle({ issueRef, runId, ...end }), context);
 }
 
-/** Completes an order after its agent has ended: reads and proves the result, publishes the commit, removes the worktree, settles. */
+/**
+ * Completes an order after its agent has exited: reads and proves the result, publishes the commit, removes the
+ * worktree, settles.
+ */
 export async function finishOrder(
   context: WorkContext,
   { record, worktree, start, startedHere: filesSince }: RunningOrder,
@@ -57,7 +60,7 @@ export async function finishOrder(
   await settleOrder(context, order, { ...end, ...proven, ...published, ...(note === '' ? {} : { note }) });
 }
 
-/** Reads the agent's result from its file or its answer, its output, and how its process ended. */
+/** Collects the agent's result from its file or answer, its output, and its process exit. */
 async function readWorkerEnd(data: string, id: string, result: RunResult): Promise<WorkerEnd> {
   const runDir = getRunFolderPath(data, id);
   const { file, ...rejected } = collectResult(result);
@@ -74,7 +77,7 @@ async function writeUnlessPresent(data: string, runDir: string, file: PackFile):
   await replaceFile(join(runDir, file.path), file.text, { trustedRoot: data, isDurable: false });
 }
 
-/** Reads how the agent's process ended, as the run recorded it. */
+/** Returns how the agent's process exited, as recorded by the run. */
 export function readExit(result: RunResult): WorkerEnd {
   const { process: ended, error, status } = result;
   if (ended === undefined) {
@@ -82,10 +85,10 @@ export function readExit(result: RunResult): WorkerEnd {
     return { ...EXIT_UNKNOWN, startError };
   }
   const { exit_code, signal, command, version } = ended;
-  // A process that Sluice stopped may still exit with 0: it counts as stopped.
+  // A process that Sluice stopped can still exit with 0: it counts as stopped.
   const wasStopped = error?.category === 'canceled' || error?.category === 'timeout' || error?.category === 'limit';
   return {
-    // The run has ended all processes of the agent.
+    // The run has terminated all of the agent's processes.
     hasEnded: true,
     exitCode: wasStopped ? null : exit_code,
     signal: wasStopped ? (signal ?? 'SIGTERM') : signal,

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Creates a private git directory without any configuration in an empty folder. The result is that of `git init --bare`, but
+ * Creates a private git directory without any configuration in an empty folder. Equivalent to `git init --bare`, but
  * without a process: every order needs several such directories.
  */
 export async function makeGitDir(folder: string, format: string, shallow: string | null = null): Promise<void> {

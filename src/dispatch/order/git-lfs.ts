@@ -4,12 +4,15 @@ import { runGit } from '../../orders/index.js';
 import type { GitFilters } from '../../orders/index.js';
 
 /*
- * Git LFS stores the content of files outside of git. Sluice neither downloads nor uploads it, and reports when that matters.
+ * Git LFS stores file contents outside git. Sluice neither downloads nor uploads them, and reports when that matters.
  */
 
 const ATTRIBUTES_BYTES = 64 * 1024;
 
-/** Whether a worktree has pointers instead of files: the repository uses Git LFS, and its filter is not allowed to run. */
+/**
+ * Whether a worktree contains pointers instead of files: the repository uses Git LFS, and its filter is not allowed to
+ * run.
+ */
 export async function hasPointers({
   folder,
   filters = {},
@@ -22,7 +25,7 @@ export async function hasPointers({
   return attributes !== undefined && /^[^#\n]*\sfilter=lfs\b/m.test(attributes);
 }
 
-/** Explains a checkout that failed because content is missing; undefined if it failed for another reason. */
+/** Explains a checkout that failed because content is missing; returns undefined if it failed for another reason. */
 export function explainMissingContent(stderr: string, repoDir: string): string | undefined {
   const file = /^fatal: (.+): smudge filter lfs failed$/m.exec(stderr)?.[1];
   if (file === undefined) return undefined;
@@ -33,7 +36,7 @@ export function explainMissingContent(stderr: string, repoDir: string): string |
 }
 
 const POINTER = 'version https://git-lfs.github.com/spec/v1';
-/** If more files have changed, the entire tree is searched: the length of a command line is limited. */
+/** If more files have changed, the whole tree is searched, because the command line length is limited. */
 const MAX_PATHS = 200;
 const MAX_LISTING = 8 * 1024 * 1024;
 

@@ -8,9 +8,9 @@ import type { RunSpec, WorkOrder } from '../../records/index.js';
 /** Everything needed to start an agent on an order. */
 export interface Injection {
   readonly spec: RunSpec;
-  /** Variables for the agent, in addition to those that `spec.env` names. */
+  /** Variables for the agent, besides those named in `spec.env`. */
   readonly env: Readonly<Record<string, string>>;
-  /** Files to create in the run folder before the start. */
+  /** Files to create in the run folder before the agent starts. */
   readonly files: readonly PackFile[];
 }
 
@@ -106,7 +106,7 @@ export interface PackFile {
   readonly text: string;
 }
 
-/** Lists the files for an order's run folder: the order, and its attachments if there are any. */
+/** Lists the files for an order's run folder: the order and any attachments. */
 function listContextPack(order: WorkOrder): readonly PackFile[] {
   const links = [
     ...(order.spec_ref === undefined ? [] : [`Specification: ${order.spec_ref}`]),
@@ -127,7 +127,7 @@ function toListFile(path: string, entries: readonly string[]): readonly PackFile
   return [{ path, text: `${entries.map((entry) => `- ${entry.replaceAll('\n', '\n  ')}`).join('\n')}\n` }];
 }
 
-/** Renders the prompt of an agent: its order, the paths of its files, and how to report. */
+/** Renders an agent's prompt: its order, the paths of its files, and how to report. */
 function renderPrompt(order: WorkOrder, runDir: string, pack: readonly PackFile[], isWorktree: boolean): string {
   const files = pack.map(({ path }) => `- ${join(runDir, path)}`).join('\n');
   return `Execute one work order, in the role ${order.role}, in the repository ${order.repo_dir}.

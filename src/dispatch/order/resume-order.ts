@@ -11,7 +11,7 @@ import { EXIT_UNKNOWN, finishOrder, settleOrder } from './finish-order.js';
 import { injectOrder } from './inject-order.js';
 import type { RepositoryStart } from './proof/repository.js';
 
-/** Resumes an order that waits for a person and whose worker is gone, after its claim was taken over. */
+/** Resumes an order that is waiting for a human and whose worker is gone, after its claim was taken over. */
 export async function resumeOrder(
   context: WorkContext,
   { id, spec, state: resumedFrom, order: name }: RunRecord,
@@ -32,7 +32,7 @@ export async function resumeOrder(
     const wrapper = findWrapper(order.worker, lead.wrappers);
     ({ env } = injectOrder(wrapper, order, getRunFolderPath(runs.data, id), worktree?.folder));
   } catch (error) {
-    // The configuration has changed since: a person decides.
+    // The configuration has changed since: a human decides.
     return settleOrder(context, order, { ...EXIT_UNKNOWN, startError: getErrorMessage(error) });
   }
   const run = { id, workerId, spec, env, lock: undefined, resumedFrom, mayDetach: true };

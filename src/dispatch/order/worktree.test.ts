@@ -13,7 +13,7 @@ import { createWorktree, removeWorktree } from './worktree.js';
 
 const IDENTITY = ['-c', 'user.name=x', '-c', 'user.email=x@example.org'];
 
-/** A repository with a text file and a binary one, and a program that leaves a file behind when it is run. */
+/** Creates a repository with a text file and a binary file, and a script that leaves a marker file when run. */
 async function makeRepository() {
   const root = await makeFolder({ 'repository/a.txt': 'one\n', 'repository/data.bin': 'two\n' });
   const repoDir = join(root, 'repository');
@@ -32,7 +32,7 @@ async function makeRepository() {
 
 type Repository = Awaited<ReturnType<typeof makeRepository>>;
 
-/** Ways in which a repository can name a program for git to run. */
+/** Ways a repository can make git run a command. */
 const TRICKS: Readonly<Record<string, (repository: Repository) => Promise<void>>> = {
   'a smudge filter': async ({ git, trap, repoDir }) => {
     await writeFile(join(repoDir, '.gitattributes'), '* filter=trap\n');
@@ -155,7 +155,7 @@ describe('a worktree of a hostile repository', () => {
   });
 });
 
-/** Counts how often git is started, until the end of the test. */
+/** Counts git processes until the end of the test. */
 async function countGit(root: string): Promise<() => Promise<number>> {
   const real = execFileSync('/bin/sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
   const log = join(root, 'calls');
@@ -169,7 +169,7 @@ async function countGit(root: string): Promise<() => Promise<number>> {
 describe('a worktree', () => {
   it('needs only three git processes, because an order waits for each', async () => {
     const { worktree, root, repoDir } = await makeRepository();
-    // The first call of a process also reads which folders the user trusts.
+    // A process's first call also reads the user's trusted folders.
     await runGit(repoDir, ['--version']);
     const countCalls = await countGit(root);
     expect(await createWorktree(worktree)).toEqual({});

@@ -46,7 +46,7 @@ export async function createWorktree(
   await makeFolder(dirname(folder));
   const isNew = !(await isPresent(folder));
   const added = isNew ? await addWorktree(worktree, commit) : undefined;
-  // Leftovers of an earlier try are removed first.
+  // Leftovers of an earlier attempt are removed first.
   const error = added?.code === 0 ? undefined : await replaceWorktree(worktree, commit);
   if (error !== undefined) return { error };
   const filled = await withPrivateGitDir(worktree, async (call) => call(['read-tree', '--reset', '-u', 'HEAD']), start);
@@ -68,7 +68,7 @@ async function replaceWorktree(worktree: Worktree, commit: string): Promise<stri
   const { repoDir, folder, branch } = worktree;
   await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   await rm(folder, { recursive: true, force: true });
-  // An existing branch is used only if it points to the commit of a new one: it is never reset.
+  // An existing branch is used only if it points to the commit a new branch would: it is never reset.
   const [tip, wanted] = await Promise.all(
     [`refs/heads/${branch}`, commit].map(async (name) =>
       runGit(repoDir, ['rev-parse', '--quiet', '--verify', `${name}^{commit}`]),
@@ -101,10 +101,11 @@ async function removeIfUnchanged(
   const { repoDir, folder, branch } = worktree;
   if (!(await isPresent(folder))) return 'removed';
   if (!isCommitted && (await hasChanges(worktree))) return 'changed';
-  // With force, because git would otherwise look for changes itself, through the filters that the repository configures.
+  // With force, because git would otherwise check for changes itself, through the repository's configured filters.
   const removed = await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   if (removed.code !== 0) return 'not_removable';
-  // Without force, so that git refuses if the branch has commits that no other branch has; it always has one after Sluice committed.
+  // Without force, so git refuses if the branch has commits that no other branch has; it always does after Sluice
+  // committed.
   if (!isCommitted) await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
   return 'removed';
 }
@@ -136,8 +137,8 @@ export async function findNestedRepositories(
 }
 
 /**
- * Removes the worktree of an order that has ended; returns a note for a person if it was kept. A worktree in which everything
- * is committed is not searched again.
+ * Removes the worktree of an order that has ended; returns a note for the inbox if it was kept. A fully committed
+ * worktree is not searched again.
  */
 export async function removeWorktree(
   worktree: Worktree | undefined,
@@ -153,7 +154,8 @@ export type CallGit = (args: readonly string[], options?: GitOptions) => Promise
 
 /**
  * Calls git on the files of a worktree with a private git directory: the repository's objects, the worktree's index and
- * commit, and only our configuration. So no filter, hook or monitor of the repository can run, only the filters of the worktree.
+ * commit, and only our configuration. So none of the repository's filters, hooks or monitors can run, only the
+ * worktree's filters.
  */
 export async function withPrivateGitDir(
   { folder, filters = {} }: Pick<Worktree, 'folder' | 'filters'>,

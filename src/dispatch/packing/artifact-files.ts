@@ -5,14 +5,14 @@ import type { RunRecord } from '../../records/index.js';
 import { ARTIFACT_FOLDER, isArtifactPath } from '../../run-folder/index.js';
 import type { RunFile } from '../../run-folder/index.js';
 
-/** Limits of the stored copies of changed files: enough to inspect them, not a copy of a project. */
+/** Limits for stored copies of changed files: enough to inspect them, not a copy of a project. */
 const MAX_FILES = 1000;
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 /** Some file systems round times to seconds. */
 const SLACK_MS = 2000;
 
-/** Lists the files that a run created or changed, without those that were changed after the end of the run. */
+/** Lists the files that a run created or changed, except files changed after the run ended. */
 export async function* listArtifactFiles({ result, ended_at: endedAt, spec }: RunRecord): AsyncGenerator<RunFile> {
   if (result === null || endedAt === null) return;
   const until = Date.parse(endedAt) + SLACK_MS;

@@ -13,7 +13,7 @@ import type { PackingOptions } from './start-packing.js';
 
 const RUN = 'one';
 
-/** A machine that executes a run, with an archive. */
+/** Sets up a host that executes a run, with an archive. */
 async function openMachine(address = 's3://runs/a', options: Pick<PackingOptions, 'lastCopyMs'> = {}) {
   const s3 = await openS3Server();
   const data = await makeFolder({});
@@ -36,7 +36,7 @@ async function openMachine(address = 's3://runs/a', options: Pick<PackingOptions
     warnings,
     print: async (text: string) => appendFile(join(audit, 'stdout.1.log'), text),
     end: async () => store.endRun({ id: RUN, workerId: 'w', result: createRunResult(), now: Date.now() }),
-    /** Lets time pass, and packs, copies and uploads what is due. */
+    /** Advances the clock, and packs, copies and uploads what is due. */
     async pass(ms: number) {
       now += ms;
       await packing.sweep();
@@ -48,7 +48,7 @@ async function openMachine(address = 's3://runs/a', options: Pick<PackingOptions
       packing = await start();
       await packing.sweep();
     },
-    /** Reads as a server on another machine does. */
+    /** Reads like a server on another host. */
     async readElsewhere() {
       const folder = await (await s3.open({ address })).openRun(RUN);
       return folder === undefined

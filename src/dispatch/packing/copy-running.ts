@@ -21,14 +21,17 @@ export interface CopyOptions {
 export interface RunningCopies {
   /** Continues to copy a run after its end, because it cannot be packed. */
   include(runId: string): void;
-  /** Copies the runs that are due, until `isOver` returns true; returns how many had new bytes. Throws if the archive cannot be used. */
+  /**
+   * Copies the runs that are due, until `isOver` returns true; returns the number of runs with new bytes. Throws if the
+   * archive is unusable.
+   */
   sweep(isOver: () => boolean): Promise<number>;
-  /** Copies all runs that are not packed, due or not, before this process ends; also those that have ended since. */
+  /** Copies all unpacked runs, due or not, before this process exits, including runs that have ended since. */
   sweepLast(isOver: () => boolean): Promise<number>;
 }
 
 const CONCURRENCY = 4;
-/** The maximum number of folders to search; a machine executes far fewer runs at the same time. */
+/** The maximum number of folders to search; a host executes far fewer concurrent runs. */
 const MAX_RUNS = 2000;
 
 interface Sweep {
@@ -42,8 +45,9 @@ interface Growing {
 }
 
 /**
- * Copies the recorded bytes of runs to the archive while they grow. A server on another machine can then read them, and
- * if the disk is lost, only the bytes since the last copy are lost. A run that ends before its first copy is left to packing.
+ * Copies the recorded bytes of runs to the archive while they grow. A server on another host can then read them, and if
+ * the disk fails, only the bytes since the last copy are lost. A run that ends before its first copy is left to
+ * packing.
  */
 export function createRunningCopies({ archive, store, data, clock, logger }: CopyOptions): RunningCopies {
   const everyMs = archive.copyEveryMs ?? Number.POSITIVE_INFINITY;
@@ -68,7 +72,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
       return parts > 0;
     } catch (error) {
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') throw error;
-      // The run was packed in the meantime, and is uploaded as a packed file.
+      // The run has since been packed, and is uploaded as a packed file.
       if (getErrorCode(error) === 'RUN_FOLDER_NOT_FOUND') return false;
       logger.warn('cannot copy a running run to the archive, trying again later', {
         run_id: id,
@@ -91,7 +95,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
   async function sweep({ isOver, isLast }: Sweep): Promise<number> {
     if (archive.copyEveryMs === undefined) return 0;
     const listed = await listGrowing();
-    // Newest first, because the archive has the smallest part of them.
+    // Newest first, because the archive has the least of them.
     const due = isLast ? listed.toReversed() : listed.filter(([, { dueAt }]) => dueAt <= clock());
     let copied = 0;
     for (let at = 0; at < due.length && !isOver(); at += CONCURRENCY) {

@@ -14,14 +14,14 @@ import { createUploads } from './upload-runs.js';
 /** Options for packing. */
 export interface PackingOptions {
   readonly store: Pick<Maintenance, 'findSettledRuns' | 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
-  /** The data folder; each machine packs its own. */
+  /** The data folder; each host packs its own. */
   readonly data: string;
   readonly settings?: PackingSettings;
   /** Where packed runs are uploaded. With an archive, packed runs also contain the files that the run changed. */
   readonly archive?: Archive | undefined;
-  /** How often folders of ended runs are searched for; every 15 seconds by default. */
+  /** How often to look for folders of ended runs; every 15 seconds by default. */
   readonly everyMs?: number;
-  /** How long copying may take before the process ends; ten seconds by default. */
+  /** How long copying may take before the process exits; ten seconds by default. */
   readonly lastCopyMs?: number;
   readonly clock?: () => number;
   readonly logger?: Logger;
@@ -31,13 +31,13 @@ export interface PackingOptions {
 export interface PackingSettings {
   /** Whether run folders are packed; true by default. */
   readonly isOn?: boolean | undefined;
-  /** How long after its end a run is packed; a minute by default, so that a caller that waited for it finds its folder. */
+  /** How long after its end a run is packed; a minute by default, so a caller that waited for it finds its folder. */
   readonly afterMs?: number | undefined;
 }
 
-/** Packing that was started: it continues until it is stopped. */
+/** Background packing, which continues until it is stopped. */
 export interface Packing {
-  /** Packs the runs that are due, for a limited time; returns how many were packed. */
+  /** Packs the runs that are due, for a limited time; returns the number of packed runs. */
   sweep(): Promise<number>;
   /** Stops packing, and copies the new bytes of running runs to the archive, for a limited time. */
   stop(): Promise<void>;
@@ -47,10 +47,10 @@ const EVERY_MS = 15_000;
 const AFTER_MS = 60_000;
 /** The number of names in one query to the store. */
 const NAMES_PER_QUERY = 500;
-/** A sweep ends after this time, so that a stop does not wait longer; the rest is left for the next sweep. */
+/** A sweep ends after this time, so stopping does not take longer; the rest is left for the next sweep. */
 const SWEEP_MS = 10_000;
 const UPLOAD_MS = 60_000;
-/** A service manager waits about half a minute for a process to end, and the worker has already used part of that. */
+/** A service manager waits about half a minute for a process to exit, and the worker has already used part of that. */
 const LAST_COPY_MS = 10_000;
 /** Leftovers of a killed process are removed once no process can be writing to them. */
 const STALE_MS = 60 * 60 * 1000;
@@ -59,9 +59,9 @@ const MAX_POSTPONED = 10_000;
 const POSTPONED_MS = 60 * 60 * 1000;
 
 /**
- * Packs the folders of ended runs, one file each, in short sweeps. Only the folders of runs that have ended and are settled in the
- * store are touched. A folder that cannot be packed is retried an hour later. With an archive, packed runs are uploaded there,
- * and running ones are copied while they grow.
+ * Packs the folders of ended runs, one file each, in short sweeps. Only the folders of runs that have ended and are
+ * settled in the store are touched. A folder that cannot be packed is retried an hour later. With an archive, packed
+ * runs are uploaded there, and active runs are copied while they grow.
  *
  * @example
  * const packing = startPacking({ store, data })

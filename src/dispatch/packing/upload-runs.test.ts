@@ -19,7 +19,7 @@ interface Site {
   readonly store: Store;
   readonly s3: S3Server;
   readonly warnings: string[];
-  /** Packs and uploads what is due; a new process each time. */
+  /** Packs and uploads what is due, with a new process each time. */
   sweep(address?: string): Promise<void>;
   advance(ms: number): void;
 }

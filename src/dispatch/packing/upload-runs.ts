@@ -26,20 +26,22 @@ export interface UploadOptions {
  * is removed when the archive provably has the run.
  */
 export interface Uploads {
-  /** Writes a note that a run must be uploaded; called before its packed file gets its name, so that a crash loses no run. */
+  /**
+   * Writes a note that a run must be uploaded; called before its packed file gets its name, so a crash loses no run.
+   */
   add(runId: string): Promise<void>;
   /** Records that an ended run cannot be packed: its parts stay in the archive, and the rest of it is copied. */
   keepParts(runId: string): void;
-  /** Copies growing runs and uploads waiting ones, until `isOver` returns true; returns how many were uploaded. */
+  /** Copies growing runs and uploads waiting ones, until `isOver` returns true; returns the number of uploaded runs. */
   sweep(isOver: () => boolean): Promise<number>;
-  /** Copies growing runs before this process ends, and waits for another process that does the same; never throws. */
+  /** Copies growing runs before this process exits, and waits for another process that does the same; never throws. */
   finish(withinMs: number): Promise<void>;
 }
 
 const CONCURRENCY = 4;
 /** The maximum number of note files that one sweep reads. */
 const MAX_NOTES = 2000;
-/** The pause after a failure of the archive; it doubles with each further failure. */
+/** The delay after an archive failure; doubled with each further failure. */
 const FIRST_PAUSE_MS = 15_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 const NOTE = /^(?<id>.+)\.json$/u;
@@ -47,9 +49,9 @@ const NOTE = /^(?<id>.+)\.json$/u;
 const SHARDS = 4096;
 
 /**
- * Uploads runs, several at a time; only one process per data folder uploads at a time. If the archive cannot be used, all
- * uploads pause, longer each time; a run that cannot be uploaded delays no other. The local file stays until the archive provably
- * has the same bytes.
+ * Uploads runs concurrently; only one process per data folder uploads at a time. If the archive is unusable, all
+ * uploads pause, longer each time; a run that cannot be uploaded delays no others. The local file stays until the
+ * archive provably has the same bytes.
  */
 export function createUploads(options: UploadOptions): Uploads {
   const { archive, store, data, clock, logger } = options;
@@ -62,7 +64,7 @@ export function createUploads(options: UploadOptions): Uploads {
 
   async function add(id: string): Promise<void> {
     await makeFolder(folder);
-    // An existing note may contain the progress of an upload.
+    // An existing note can contain upload progress.
     await writeFile(getNotePath(id), '{}', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
     });
@@ -170,8 +172,8 @@ export function createUploads(options: UploadOptions): Uploads {
   }
 
   /**
-   * Writes notes for the runs that were packed before this archive was configured, a folder at a time, whenever only a few runs are
-   * waiting. A file records the progress.
+   * Writes notes for the runs that were packed before this archive was configured, a folder at a time, whenever few
+   * runs are waiting. A file records the progress.
    */
   async function addEarlierRuns(): Promise<void> {
     const path = join(data, PACKED_FOLDER, 'archived.json');

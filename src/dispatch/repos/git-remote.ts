@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describeGitFailure, runGit } from '../../orders/index.js';
 import type { GitResult, GitOptions, Repo } from '../../orders/index.js';
 
-/** How long a call to another machine may take. */
+/** The timeout of a call to another host. */
 const TIMEOUT_MS = 600_000;
 const WATCH_MS = 500;
 /** The maximum output of git: a list of about 250,000 branches and tags. */
@@ -14,9 +14,9 @@ const MAX_LISTING_BYTES = 64 * 1024 * 1024;
 export type CallRemote = (args: readonly string[], options?: GitOptions) => Promise<GitResult>;
 
 /**
- * Lets `work` call git with the URL of a repository, on the objects of its mirror, through a private git directory: an agent
- * that has worked in the mirror may have changed its configuration to send the password to another server. References of the
- * mirror are copied, so that only new objects are fetched.
+ * Lets `work` call git with the URL of a repository, on the objects of its mirror, through a private git directory: an
+ * agent that worked in the mirror could have changed its configuration to send the password to another server. The
+ * mirror's references are copied, so only new objects are fetched.
  */
 export async function withRemote<T>(
   repo: Repo,
@@ -76,7 +76,7 @@ const SAFE_GIT_CONFIG = {
 } as const;
 
 function createAuthConfig({ url, credentials }: Repo): Readonly<Record<string, string>> {
-  // Only over https, because others on the network could read the password otherwise; localhost uses no network.
+  // Only over https, because others on the network could otherwise read the password; localhost uses no network.
   const { protocol, hostname } = new URL(url);
   const isLocal = protocol === 'http:' && /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
   if (credentials === undefined || !(protocol === 'https:' || isLocal)) return {};
@@ -112,7 +112,7 @@ export function watchSize(folder: string, maxBytes: number): { readonly signal: 
   return { signal: controller.signal, stop: () => clearInterval(timer) };
 }
 
-/** Returns the total size of the files in a folder; files that are being renamed may be missed. */
+/** Returns the total size of the files in a folder; files that are being renamed can be missed. */
 export async function measureFolder(folder: string): Promise<number> {
   const names = await readdir(folder).catch((): string[] => []);
   const sizes = await Promise.all(

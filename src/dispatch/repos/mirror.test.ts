@@ -204,7 +204,7 @@ describe('a mirror', () => {
 
   it('refuses objects that could attack a program that checks them out', async () => {
     const { url, bare, clone } = await makeRepository();
-    // A folder named .git; git's own commands refuse to make such a tree, so it is written as an object.
+    // A folder named .git; git's own commands refuse to create such a tree, so it is written as an object.
     const inner = Buffer.from(git(clone, 'rev-parse', 'HEAD^{tree}'), 'hex');
     const input = Buffer.concat([Buffer.from('40000 .git\0'), inner]);
     const flags = ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'];

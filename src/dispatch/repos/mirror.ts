@@ -9,14 +9,14 @@ import { lockFolder } from '../../runs/index.js';
 import { callRemote, listRefs, measureFolder, watchSize, withRemote } from './git-remote.js';
 import type { CallRemote } from './git-remote.js';
 
-/** Error codes of configured repositories. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of configured repositories. A closed list: `docs/errors.md` explains what to do about each. */
 export const REPO_ERROR_CODES = ['REPO_UNAVAILABLE', 'REPO_TOO_LARGE', 'REPO_PUSH_FAILED'] as const;
 
-/** The code of an error of a repository. */
+/** One of {@link REPO_ERROR_CODES}. */
 export type RepoErrorCode = (typeof REPO_ERROR_CODES)[number];
 
 /**
- * A repository that cannot be fetched from, or pushed to.
+ * Thrown when a repository cannot be fetched or pushed to.
  *
  * @example
  * if (error instanceof RepoError) console.error(error.code, error.message)
@@ -28,13 +28,13 @@ export class RepoError extends SluiceError<RepoErrorCode> {
 /** Options for fetching and pushing. */
 export interface MirrorOptions {
   readonly signal?: AbortSignal;
-  /** Pauses between tries, in milliseconds. */
+  /** Delays between attempts, in milliseconds. */
   readonly pauses?: readonly number[];
-  /** Masks secrets in the output of git. */
+  /** Masks secrets in git's output. */
   readonly maskText?: (text: string) => string;
 }
 
-/** The pauses between tries: long enough for a server to restart. */
+/** The delays between attempts: long enough for a server to restart. */
 const PAUSES_MS = [1000, 5000];
 const LOCK_MS = 900_000;
 /** Pushed commits, by the name of their branch: they also exist in the remote repository. */
@@ -43,8 +43,9 @@ export const PUSHED_REFS = 'refs/sluice/pushed/';
 const MAX_PACKS = 50;
 
 /**
- * Fetches a repository into its mirror in the data folder, one process at a time, and returns the mirror's folder. Branches of the
- * repository are in `refs/remotes/origin`, those of orders in `refs/heads/sluice`, and `HEAD` is the commit where work starts.
+ * Fetches a repository into its mirror in the data folder, one process at a time, and returns the mirror's folder. The
+ * repository's branches are in `refs/remotes/origin`, order branches in `refs/heads/sluice`, and `HEAD` is the commit
+ * where work starts.
  *
  * @example
  * await fetchMirror('/data', findRepo(order.repo, lead.repos)) // '/data/mirrors/4f0c….git'
@@ -170,7 +171,7 @@ async function findHead(
   return { name: repo.branch === undefined ? 'default branch' : `branch "${repo.branch}"`, commit };
 }
 
-/** Creates the mirror under a temporary name, so that only a complete one gets its final name. */
+/** Creates the mirror under a temporary name, so only a complete mirror gets its final name. */
 async function createMirror(folder: string, format: string, repo: Repo): Promise<void> {
   if (await isPresent(folder)) return requireFormat(folder, format, repo);
   await makeFolder(dirname(folder));
@@ -188,7 +189,7 @@ async function createMirror(folder: string, format: string, repo: Repo): Promise
   await rename(part, folder);
 }
 
-/** Refuses another object format: objects of two formats in one folder would damage the mirror. */
+/** Rejects another object format: objects in two formats in one folder would damage the mirror. */
 async function requireFormat(folder: string, format: string, repo: Repo): Promise<void> {
   const found = await runGit(folder, ['rev-parse', '--show-object-format'], { gitDir: folder });
   const earlier = found.stdout.trim();
@@ -237,13 +238,16 @@ async function fetchInto(folder: string, format: string, repo: Repo, options: Mi
   });
 }
 
-/** Removes the leftovers of an aborted git call; no other process fetches at the same time. */
+/** Removes the leftovers of an aborted git call; no other process fetches concurrently. */
 async function removePartial(packs: string): Promise<void> {
   const names = await readdir(packs).catch((): string[] => []);
   for (const name of names.filter((each) => each.startsWith('tmp_'))) await rm(join(packs, name), { force: true });
 }
 
-/** Copies the fetched references from the private git directory of `withRemote` into the mirror; branches of orders are kept. */
+/**
+ * Copies the fetched references from the private git directory of `withRemote` into the mirror; order branches are
+ * kept.
+ */
 async function copyRefs(folder: string, call: CallRemote, repo: Repo): Promise<void> {
   const listed = await call(['for-each-ref', '--format=%(objectname) %(refname)', 'refs/remotes/origin', 'refs/tags']);
   if (listed.code !== 0) throw createUnavailableError(repo, 'its branches could not be listed', 'Try again.');
@@ -288,7 +292,9 @@ function createFetchError(repo: Repo, failed: GitResult, options: MirrorOptions)
 
 const CHECK_DATA_FOLDER = 'Check the permissions and the free space of the data folder.';
 
-/** Errors of the file system of this machine. An SSH server that refuses a key responds with `Permission denied (publickey)`. */
+/**
+ * Errors of this host's file system. An SSH server that rejects a key responds with `Permission denied (publickey)`.
+ */
 const LOCAL_FAILURE =
   /No space left on device|Disk quota exceeded|Read-only file system|insufficient permission for adding an object|\b(?:create|open|write|mkdir|rename|unlink)\b.*: Permission denied$/im;
 
@@ -302,7 +308,7 @@ function adviseOnFailure({ code, stderr }: GitResult, remoteAdvice: string): str
 function describeFailure({ code, stderr }: GitResult, { maskText = (text) => text, signal }: MirrorOptions): string {
   if (code === 'no_git') return 'git is not installed';
   const lines = stderr.split('\n').filter((line) => !/^(?:hint: |To |error: failed to push some refs|\s*$)/.test(line));
-  // Git explains some errors in further lines, which are less useful than the error itself.
+  // Git explains some errors in additional lines, which are less useful than the error itself.
   const errors = lines.filter((line) => /^(?:fatal|error|remote): |^ ! \[/.test(line));
   const shown = (errors.length > 0 ? errors : lines).slice(-3);
   const message = shown.map((line) => line.replace(/^(?:fatal|error|remote): /, '').trim()).join('; ');

@@ -6,14 +6,14 @@ import type { Worktree } from '../order/worktree.js';
 import type { WorkContext } from '../worker-options.js';
 import { fetchMirror, pushCommit } from './mirror.js';
 
-/** An order and its repository's folder on this machine. */
+/** An order and its repository's folder on this host. */
 export interface LocatedOrder {
   readonly record: OrderRecord;
   /** Why its repository could not be fetched. */
   readonly startError?: string;
 }
 
-/** Fetches the repository of an order to this machine, if the order names it by its URL. */
+/** Fetches an order's repository to this host, if the order names it by its URL. */
 export async function fetchOrderRepository(
   { lead, runs, signal }: WorkContext,
   record: OrderRecord,
@@ -30,15 +30,15 @@ export async function fetchOrderRepository(
   }
 }
 
-/** The reading of a result, and a note for people on where its commit is. */
+/** The reading of a result, and a note on where its commit is. */
 interface Published {
   readonly reading: Reading;
   readonly note?: string;
 }
 
 /**
- * Pushes the confirmed commit of an order to the repository of its URL, on the order's own branch, where it can be reviewed. A
- * commit that could not be pushed needs a person, because only this machine has it.
+ * Pushes an order's confirmed commit to its repository, on the order's own branch, where it can be reviewed. A commit
+ * that could not be pushed needs a human, because only this host has it.
  */
 export async function publishCommit(
   { lead, runs, signal }: WorkContext,
@@ -67,7 +67,7 @@ export async function publishCommit(
   }
 }
 
-/** Describes content that would be missing from a checkout on another machine. */
+/** Describes content that would be missing from a checkout on another host. */
 function describeMissingContent(pointer: string): string {
   return `Files in Git LFS, such as "${pointer.slice(0, 200)}", were not pushed: upload them with git lfs push.`;
 }

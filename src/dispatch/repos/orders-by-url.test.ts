@@ -31,7 +31,7 @@ const SHARED = {
   checks: { read: { command: ['cat', 'work.txt'] }, fails: { command: ['false'] } },
 } as const;
 
-/** Two workers that share a database and nothing else: each has its own data folder, and so its own mirror. */
+/** Sets up two workers that share only a database: each has its own data folder, and so its own mirror. */
 async function openFleet(settings: readonly unknown[], env: Readonly<Record<string, string>> = {}) {
   const root = await makeFolder({});
   const store = await openStore('memory:');

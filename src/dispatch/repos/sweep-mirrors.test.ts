@@ -12,7 +12,7 @@ import { startMirrorSweep } from './sweep-mirrors.js';
 
 const DAY = 86_400_000;
 
-/** A mirror, and sweeps that happen some days after its last use. */
+/** Sets up a mirror and a function that sweeps some days after its last use. */
 async function openMirror() {
   const repository = await makeRepository({ 'work.txt': 'begin\n' });
   const data = await makeFolder({});
@@ -47,7 +47,7 @@ describe('the mirror of a repository', () => {
 
   it('is removed even if another mirror disappears during the sweep', async () => {
     const { data, mirror } = await openMirror();
-    // The smallest name, so that it is swept first.
+    // Sorts first, so it is swept first.
     const other = join(data, 'mirrors', `${'0'.repeat(32)}.git`);
     await mkdir(other);
     const sweeper = startMirrorSweep({

@@ -13,7 +13,7 @@ import { PUSHED_REFS } from './mirror.js';
 /** Options for removing mirrors. */
 export interface MirrorSweepOptions {
   readonly data: string;
-  /** The repositories of the configuration; their mirrors are kept. */
+  /** The configured repositories; their mirrors are kept. */
   readonly repos: readonly Repo[];
   /** How long a mirror is kept after its last use; 30 days by default. */
   readonly unusedMs?: number | undefined;
@@ -24,23 +24,23 @@ export interface MirrorSweepOptions {
 
 /** The repeated removal of mirrors. */
 export interface MirrorSweep {
-  /** Removes the mirrors that are due; returns how many. */
+  /** Removes the mirrors that are due; returns their number. */
   sweep(): Promise<number>;
   stop(): Promise<void>;
 }
 
 const EVERY_MS = 60 * 60 * 1000;
 const UNUSED_MS = 30 * 86_400_000;
-/** The end of a mirror's name while it is being removed. */
+/** The suffix of a mirror's name while it is being removed. */
 const REMOVED = '.removed';
-/** The maximum number of mirrors that one sweep examines; there is one for every URL that was ever configured. */
+/** The maximum number of mirrors that one sweep examines; one exists for every URL that was ever configured. */
 const MAX_MIRRORS = 1000;
-/** A mirror, or one whose removal was interrupted by a crash. */
+/** A mirror, or a mirror whose removal was interrupted by a crash. */
 const MIRROR = /^[0-9a-f]{32}\.git(?:\.removed)?$/u;
 
 /**
- * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror is
- * kept while a worktree uses it, and while it may have the only copy of a commit of an order.
+ * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror
+ * is kept while a worktree uses it, and while it might have the only copy of an order's commit.
  *
  * @example
  * const mirrors = startMirrorSweep({ data, repos: lead.repos })
@@ -69,7 +69,10 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
     return removed;
   }
 
-  /** Removes a mirror under its lock, so that no process fetches into it; a process that waits for the lock creates a new mirror. */
+  /**
+   * Removes a mirror under its lock, so no process fetches into it; a process waiting for the lock creates a new
+   * mirror.
+   */
   async function removeUnused(folder: string): Promise<boolean> {
     const lockPath = `${folder}.lock`;
     const lock = await lockFolder(join(data, 'locks'), lockPath).catch((error: unknown) => {
@@ -112,12 +115,12 @@ async function findLastUse(folder: string): Promise<number> {
   return found.mtimeMs;
 }
 
-/** Whether the mirror has worktrees: of orders in progress, or with changes that are left for a person. */
+/** Whether the mirror has worktrees: of orders in progress, or with changes left for a human. */
 async function hasWorktrees(folder: string): Promise<boolean> {
   return (await readdir(join(folder, 'worktrees')).catch((): string[] => [])).length > 0;
 }
 
-/** Whether a branch of an order has commits that were neither fetched nor pushed. */
+/** Whether an order branch has commits that were neither fetched nor pushed. */
 async function hasOwnCommits(folder: string): Promise<boolean> {
   const flags = ['--max-count=1', '--branches', '--not', '--remotes', '--tags', `--glob=${PUSHED_REFS}*`];
   const found = await runGit(folder, ['rev-list', ...flags, '--'], { gitDir: folder, timeLimitMs: 60_000 });

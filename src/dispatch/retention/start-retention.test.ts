@@ -98,7 +98,7 @@ describe('retention', () => {
   it('removes the other runs if one cannot be removed, and tries again', async () => {
     const { data, store, retention } = await openRetention({ runsMs: DAY });
     for (const id of ['one', 'two', 'three']) await addRun(store, data, id, NOW);
-    // A folder in the place of the packed file cannot be removed as a file.
+    // A folder in place of the packed file cannot be removed as a file.
     const blocked = getPackedRunPath(data, 'two');
     await mkdir(blocked, { recursive: true });
     await retention.sweepStore();

@@ -9,10 +9,10 @@ import { createFolderSweep } from './sweep-folders.js';
 /** Options for retention. */
 export interface RetentionOptions {
   readonly store: Retention & Pick<Maintenance, 'findRunsWithoutEvents'>;
-  /** The data folder of this machine. */
+  /** This host's data folder. */
   readonly data: string;
   readonly settings: RetentionSettings;
-  /** How often folders of this machine are removed; every minute by default. */
+  /** How often this host's folders are removed; every minute by default. */
   readonly everyMs?: number;
   readonly clock?: () => number;
   readonly logger?: Logger;
@@ -36,11 +36,11 @@ export interface RetentionSettings {
 export interface RetentionSweep {
   /** Deletes old data from the store: one process does it for all. Undefined if nothing is deleted. */
   readonly job: BackgroundJob | undefined;
-  /** Deletes the data that is due from the store; returns how much. */
+  /** Deletes the data that is due from the store; returns the number of entries. */
   sweepStore(signal?: AbortSignal): Promise<SweepCounts>;
   /** Removes the folders of purged runs on this machine; returns how many. */
   sweepFolders(): Promise<number>;
-  /** Stops removing; resolves when the current removal has ended. */
+  /** Stops removing; resolves when the current removal has finished. */
   stop(): Promise<void>;
 }
 
@@ -58,9 +58,9 @@ const SWEEP_MS = 50_000;
 /** The number of runs deleted in one transaction: few enough not to block other transactions. */
 const RUNS_PER_STEP = 100;
 const ROWS_PER_STEP = 1000;
-/** Records are kept for a day after a run was purged, so that each machine can find and remove the run's folder. */
+/** Records are kept for a day after a run was purged, so each host can find and remove the run's folder. */
 const FOLDERS_MS = 86_400_000;
-/** The pause after a complete pass: records that cannot be deleted yet are examined again after it. */
+/** The delay after a complete pass, before records that could not be deleted are examined again. */
 const RECORDS_EVERY_MS = 60 * 60 * 1000;
 
 /**
@@ -146,7 +146,7 @@ async function deleteAll(drop: () => Promise<number>, mayContinue: () => boolean
   return total;
 }
 
-/** Deletes the records of purged runs in bounded steps. After a complete pass, the next one starts an hour later. */
+/** Deletes the records of purged runs in bounded steps. After a complete pass, the next pass starts an hour later. */
 function createRecordSweep(store: Retention, clock: () => number) {
   let cursor: string | undefined;
   let nextPass = 0;

@@ -11,9 +11,9 @@ export interface FolderSweepOptions {
   readonly clock: () => number;
 }
 
-/** The number of names in one query to the store, and of ids on one page of its results. */
+/** The number of names per store query, and of ids per result page. */
 const NAMES_PER_QUERY = 500;
-/** A run may become visible after the time with which it is marked: its transaction commits later, and clocks differ. */
+/** A run can become visible after its own timestamp: its transaction commits later, and clocks differ. */
 const OVERLAP_MS = 120_000;
 
 /**
@@ -34,7 +34,7 @@ export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
       try {
         if (await removeFiles(data, id)) removed += 1;
       } catch (error) {
-        // One run that cannot be removed must not keep all others from being removed.
+        // A run that cannot be removed must not prevent the others from being removed.
         failures.push(error);
       }
     }
@@ -80,19 +80,19 @@ export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
   };
 }
 
-/** Removes the folder and the packed file of a run; false if there is neither. */
+/** Removes a run's folder and packed file; returns false if neither exists. */
 async function removeFiles(data: string, id: string): Promise<boolean> {
   try {
     const hasFolder = await removeRunFolder(data, id);
     return (await removePackedRun(data, id)) || hasFolder;
   } catch (error) {
-    // Runs started by a library user may have ids that are not valid folder names.
+    // Runs started by a library user can have ids that are not valid folder names.
     if (getErrorCode(error) === 'INVALID_RUN_ID') return false;
     throw error;
   }
 }
 
-/** Lists the ids of all runs that have a folder or a packed file here, in groups. */
+/** Lists the ids of all runs that have a folder or a packed file here, in batches. */
 async function* listRuns(data: string): AsyncGenerator<readonly string[]> {
   yield* listNames(join(data, 'runs'), NAMES_PER_QUERY, chooseFolder);
   const packed = join(data, PACKED_FOLDER);

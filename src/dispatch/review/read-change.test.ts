@@ -11,7 +11,7 @@ import { readChange } from './read-change.js';
 const IDENTITY = ['-c', 'user.name=x', '-c', 'user.email=x@example.org'];
 const RUN = '01K0000000000000000000RUN1';
 
-/** A repository with two files, a worktree of an order in it, and the order's record. */
+/** Creates a repository with two files, an order's worktree in it, and the order's record. */
 async function startOrder() {
   const root = await makeFolder({ 'repository/a.txt': 'one\ntwo\nthree\n', 'repository/gone.txt': 'x\n' });
   const repoDir = join(root, 'repository');

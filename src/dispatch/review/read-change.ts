@@ -16,23 +16,24 @@ export interface ChangeContext {
   readonly data: string;
   /** Masks secrets in the change. */
   readonly maskText: (text: string) => string;
-  /** Repositories that orders name by their URL; a commit that another machine has pushed is fetched. */
+  /** Repositories that orders name by their URL; a commit that another host has pushed is fetched. */
   readonly repos?: readonly Repo[];
-  /** The filters that may run on files of worktrees. */
+  /** The filters that may run on worktree files. */
   readonly filters?: GitFilters;
 }
 
 const MAX_FILES = 300;
 const MAX_LISTING_BYTES = 1024 * 1024;
 const MAX_PATCH_BYTES = 4 * 1024 * 1024;
-/** Short, because a person is waiting for the change. */
+/** Short, because a user is waiting for the change. */
 const TIME_LIMIT = { timeLimitMs: 30_000 };
 
 type ShownChange = Pick<Change, 'source' | 'commit' | 'files' | 'truncated' | 'why'>;
 
 /**
- * Reads the change of an order: its confirmed commit, otherwise its worktree if that still exists, otherwise the commit that
- * its branch or its result names. An agent can write the files and the repository: git runs none of the programs that they name.
+ * Reads the change of an order: its confirmed commit, otherwise its worktree if that still exists, otherwise the commit
+ * that its branch or its result names. An agent can write the files and the repository: git runs none of the commands
+ * they configure.
  *
  * @example
  * const { files } = await readChange({ data, maskText }, record)
@@ -47,7 +48,7 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
   }
   try {
     const worktree = getWorktree(context.data, order, record.run, context.filters);
-    // A confirmed commit is the entire change, and the worktree may already be that of a retry.
+    // A confirmed commit is the whole change, and the worktree might already belong to a retry.
     const isConfirmed = record.decision?.evidence?.some(
       ({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed',
     );
@@ -131,7 +132,7 @@ async function readCommit(
   });
 }
 
-/** Fetches a commit that another machine has pushed. Only one try, because a person is waiting. */
+/** Fetches a commit that another host has pushed. Only one attempt, because a user is waiting. */
 async function fetchMissing(
   { data, repos = [], maskText }: ChangeContext,
   url: string,

@@ -3,7 +3,7 @@ import type { Store } from '../../store/index.js';
 import { readChange } from './read-change.js';
 import type { ChangeContext } from './read-change.js';
 
-/** The number of an issue's newest orders among which its race is searched for. */
+/** The number of an issue's newest orders to search for its race. */
 const MAX_ORDERS = 100;
 
 /**
@@ -28,7 +28,7 @@ export async function readRace(
   const group = findGroup(issue.active_group, issue.active_run_id, orders.items) ?? null;
   const members = group === null ? [newest] : orders.items.filter((record) => record.group === group).toReversed();
   const runs: Race['runs'][number][] = [];
-  // In sequence, because a change may have several megabytes.
+  // In sequence, because a change can be several megabytes.
   for (const record of members) {
     const { order, state, decision } = record;
     const { run_id, worker } = order;

@@ -12,8 +12,9 @@ const FIELDS = [
 ] as const;
 
 /**
- * Parses a cron expression of five fields: numbers, `*`, ranges (`1-5`), steps (every 15: `0-59/15`) and lists of them. Times
- * are UTC, so that no hour is skipped or repeated. As usual in cron, if both day fields are restricted, either match is enough.
+ * Parses a cron expression with five fields: numbers, `*`, ranges (`1-5`), steps (every 15: `0-59/15`) and lists of
+ * them. Times are UTC, so no hour is skipped or repeated. As usual in cron, if both day fields are restricted, either
+ * match is enough.
  *
  * @example
  * const isDue = parseCron('0 3 * * 1-5')

@@ -23,13 +23,15 @@ export interface ScheduleOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** A tick (a minute in which a schedule is due) that was missed is fired at most this late; of several, only the last one. */
+/**
+ * A missed tick (a minute when a schedule is due) is fired at most this late; of multiple missed ticks, only the last.
+ */
 const MAX_LATE_MS = 10 * MINUTE_MS;
 const EVERY_MS = 15_000;
 
 /**
- * Creates the job that submits orders on their schedules. Each tick has its own request id, so that it causes only one
- * order, even if several processes fire it. Throws `INVALID_SCHEDULE` for an invalid expression.
+ * Creates the job that submits orders on their schedules. Each tick has its own request id, so it causes only one
+ * order, even if multiple processes fire it. Throws `INVALID_SCHEDULE` for an invalid expression.
  */
 export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
   const schedules = Object.entries(options.schedules).map(([name, schedule]) => ({

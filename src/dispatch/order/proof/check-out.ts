@@ -9,8 +9,8 @@ import { copyObjects } from './copy-objects.js';
 const LONG = { timeLimitMs: 300_000 };
 
 /**
- * Writes the files of a commit into a new folder, as a private repository. It uses verified objects of the agent's repository,
- * but not its configuration, hooks or filters: only the given filters run. Returns an error if that fails.
+ * Writes a commit's files into a new folder, as a private repository. It uses verified objects from the agent's
+ * repository, but not its configuration, hooks or filters: only the given filters run. Returns an error if that fails.
  */
 export async function checkOut(
   { objects, format, shallow }: Pick<RepositoryStart, 'objects' | 'format' | 'shallow'>,
@@ -35,19 +35,19 @@ export async function checkOut(
   if (filled.code !== 0) return { error: `the commit could not be checked out: ${describeGitFailure(filled)}` };
   const error = Object.keys(filters).length === 0 ? undefined : await checkFiltered(folder, commit, options);
   if (error !== undefined) return { error };
-  // The files are written. From now on, a check that needs the history reads it from the agent's repository.
+  // The files are written. From here on, a check that needs the history reads it from the agent's repository.
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
   if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);
   return {};
 }
 
-/** The maximum length of a list of files: about a million of them. */
+/** The maximum length of a file list: about a million files. */
 const MAX_LISTING = 256 * 1024 * 1024;
 
 /**
- * Checks that filters would convert the files they wrote back to the content in the commit; returns an error otherwise. Git LFS
- * trusts the name of a file in its store, as git does: an agent could put other content there. A file is also correct if it
- * equals the content in the commit without the filter.
+ * Checks that filters would convert the files they wrote back to the content in the commit; returns an error otherwise.
+ * Git LFS trusts file names in its store, as git does: an agent could put other content there. A file is also correct
+ * if it equals the unfiltered content in the commit.
  */
 async function checkFiltered(
   folder: string,

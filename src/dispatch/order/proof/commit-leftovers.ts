@@ -21,7 +21,7 @@ export interface Leftovers {
   readonly maskText: (text: string) => string;
 }
 
-/** `clean`: there was nothing to commit. `stopped`: the change must not be committed; the worktree is left unchanged. */
+/** `clean`: nothing to commit. `stopped`: the change must not be committed; the worktree is left unchanged. */
 export type Committed =
   | { readonly state: 'clean' }
   | { readonly state: 'committed'; readonly commit: string; readonly made: MadeCommit }
@@ -39,7 +39,7 @@ const LONG = { timeLimitMs: 300_000 };
  */
 export async function commitLeftovers(leftovers: Leftovers): Promise<Committed> {
   const { start, worktree } = leftovers;
-  // The agent may have replaced the folder by a link to other files.
+  // The agent might have replaced the folder with a link to other files.
   const folder = await lstat(worktree.folder).catch(() => undefined);
   if (folder?.isDirectory() !== true) return { state: 'stopped', why: 'the worktree was removed or replaced' };
   const reference = `refs/heads/${worktree.branch}`;
@@ -51,7 +51,7 @@ export async function commitLeftovers(leftovers: Leftovers): Promise<Committed> 
   }
   const outcome = await withObjects(start, async (call) => makeCommit(leftovers, { parent, tree }, call));
   if (outcome.state !== 'committed') return outcome;
-  // Only if the branch still has its old tip, so that a branch that has since moved is not reset.
+  // Only if the branch still has its old tip, so a branch that has since moved is not reset.
   const update = ['update-ref', '-m', 'sluice: commit the changes of the agent', reference, outcome.commit, parent];
   const moved = await runGit(worktree.repoDir, update);
   return moved.code === 0 ? outcome : { state: 'stopped', why: `the branch ${worktree.branch} could not be updated` };
@@ -72,7 +72,7 @@ async function makeCommit(
   const [ignored, read, [nested], known] = await Promise.all([
     start.exclude ?? findExclude(start.repoDir),
     call(['read-tree', parent]),
-    // Checked before git reads the files: it would query a nested repository with the configuration of that repository.
+    // Checked before git reads the files: it would query a nested repository with that repository's configuration.
     findNestedRepositories(call, worktree.folder, parent),
     isHash ? call(['rev-parse', '--quiet', '--verify', `${claimed}^{tree}`]) : { code: 1, stdout: '' },
   ]);
@@ -108,7 +108,7 @@ function refuse(why: string): Committed {
   return { state: 'stopped', why };
 }
 
-/** Lists a change, or finds the reason why it must not be committed. */
+/** Lists a change, or returns the reason it must not be committed. */
 async function examineChange(
   call: CallGit,
   parent: string,
@@ -139,7 +139,7 @@ async function findSecret(
   return containsSecret(diff.stdout, maskText) ? 'it contains a secret' : undefined;
 }
 
-/** Searches changed files without filters: the output of a filter does not always show the content of the file. */
+/** Searches changed files without filters: a filter's output does not always show the file's content. */
 async function findHiddenSecret(
   callGit: CallGit,
   parent: string,
@@ -166,7 +166,7 @@ async function searchUnfiltered(
 ): Promise<string | undefined> {
   const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=AMT', parent, tree];
   const changed = await call(names, { maxBytes: MAX_LISTING });
-  // After read-tree, git no longer knows which files are unchanged: it reads them again, now without filters.
+  // After read-tree, git has no record of unchanged files: it reads them again, now without filters.
   const read = await call(['read-tree', tree]);
   const added = await call(['update-index', '-z', '--stdin'], { input: changed.stdout });
   const unfiltered = await call(['write-tree']);

@@ -12,20 +12,20 @@ const MAX_COMMITS = 10_000;
 
 /** The objects to copy. */
 export interface WantedObjects {
-  /** The folder with the objects of the agent's repository. */
+  /** The object folder of the agent's repository. */
   readonly objects: string;
   /** Commits to copy with their files. */
   readonly commits: readonly string[];
-  /** Two commits; those between them are copied too, without files. */
+  /** Two commits; commits between them are copied too, without files. */
   readonly between?: readonly [string, string];
-  /** Only folders, not the content of files. */
+  /** Copies only folders, not file contents. */
   readonly withoutFiles?: boolean;
 }
 
 /**
- * Copies objects from an agent's repository into a private git directory, each under the hash of its content. Git itself trusts
- * the name of an object file: an agent could put other content there, and a check that looks unchanged would run it. Returns an
- * error if an object is missing afterwards.
+ * Copies objects from an agent's repository into a private git directory, each under the hash of its content. Git
+ * itself trusts object file names: an agent could put other content there, and a seemingly unchanged check would run
+ * it. Returns an error if an object is missing afterwards.
  */
 export async function copyObjects(
   gitDir: string,
@@ -66,7 +66,7 @@ async function packObjects(
   if (packed.code !== 0) return { error: `its objects could not be read: ${describeGitFailure(packed)}` };
   await rm(alternates, { force: true });
   const files = await readdir(folder);
-  // The index was made from the names in the agent's repository, so it is made again from the content.
+  // The index was built from the names in the agent's repository, so rebuild it from the content.
   for (const file of files.filter((each) => !each.endsWith('.pack'))) await rm(join(folder, file), { force: true });
   for (const file of files.filter((each) => each.endsWith('.pack'))) {
     const indexed = await call(['index-pack', join(folder, file)]);

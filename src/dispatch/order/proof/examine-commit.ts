@@ -12,9 +12,9 @@ import type { WantedObjects } from './copy-objects.js';
 /** A claimed commit and the commits it is compared with. */
 export interface CommitClaim {
   readonly commit: string;
-  /** The commit where the work on the issue started; for a retry, that of the first order. */
+  /** The commit where work on the issue started; for a retry, where the first order started. */
   readonly base: string;
-  /** The commit that the change is compared with: `base`, or the start of this run if that contains the work of others. */
+  /** The commit that the change is compared with: `base`, or the start of this run if that contains others' work. */
   readonly from: string;
   /** Set if Sluice has just made the commit from the agent's uncommitted changes. */
   readonly made?: MadeCommit;
@@ -25,7 +25,7 @@ export interface MadeCommit extends ListedChange {
   readonly parent: string;
 }
 
-/** The files of a change, and how many lines it adds and removes. */
+/** The files of a change, and the number of lines it adds and removes. */
 export interface ListedChange {
   readonly files: readonly FileChange[];
   readonly lines: number | null;
@@ -100,8 +100,8 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
 }
 
 /**
- * Examines a commit that Sluice made on top of the commit where the work began. Its history, branch and changes are known, and
- * it has no links that lead out of the repository: Sluice would not have made it.
+ * Examines a commit that Sluice made on top of the commit where the work started. Its history, branch and changes are
+ * known, and it has no links that lead out of the repository: otherwise Sluice would not have made it.
  */
 async function examineMade(
   start: RepositoryStart,
@@ -126,8 +126,8 @@ async function examineMade(
 }
 
 /**
- * Lists the files of a change and counts its lines; undefined if there are too many. Every file counts as text, so that marking one
- * as binary does not hide its size.
+ * Lists the files of a change and counts its lines; returns undefined if there are too many. Every file counts as text,
+ * so marking a file as binary does not hide its size.
  */
 export async function listChange(call: CallGit, from: string, to: string): Promise<ListedChange | undefined> {
   const plain = ['--text', '--no-ext-diff', '--no-textconv', '-M'];
@@ -145,7 +145,7 @@ export async function listChange(call: CallGit, from: string, to: string): Promi
 
 const MAX_TWINS = 2000;
 
-/** Finds another branch with exactly the files of the commit, which means that the work of that branch was squashed or copied. */
+/** Finds another branch with exactly the commit's files, which means that branch's work was squashed or copied. */
 async function findTwin(call: CallGit, tips: readonly string[], commit: string): Promise<string | undefined> {
   if (tips.length === 0) return undefined;
   const compared = [commit, ...tips.slice(0, MAX_TWINS)];
@@ -156,7 +156,7 @@ async function findTwin(call: CallGit, tips: readonly string[], commit: string):
   return index === -1 ? undefined : tips[index];
 }
 
-/** Reads the authors recorded in the commits, and whether any commit is dated before the one where the work started. */
+/** Reads the authors recorded in the commits, and whether any commit is dated before the base commit. */
 async function readOrigin(
   call: CallGit,
   base: string,
@@ -201,7 +201,7 @@ async function findChangedScripts(
   return changed;
 }
 
-/** Finds commits or folders of a change whose content does not match their name: a forged one could hide changes. */
+/** Finds commits or folders in a change whose content does not match their hash: a forged object could hide changes. */
 async function findForgery(
   { objects, format, shallow }: RepositoryStart,
   wanted: Pick<WantedObjects, 'commits' | 'between'>,
@@ -237,7 +237,7 @@ async function isOnBranch(repoDir: string, commit: string): Promise<boolean> {
   return (await runGit(repoDir, ['merge-base', '--is-ancestor', commit, 'HEAD'])).code === 0;
 }
 
-/** Finds the symbolic links of a change that lead out of the repository; links beyond the first 200 are not trusted. */
+/** Finds the symbolic links in a change that lead out of the repository; links beyond the first 200 are not trusted. */
 export async function findLinksOut(call: CallGit, files: readonly FileChange[]): Promise<readonly string[]> {
   const links = listLinks(files);
   const out = links.slice(MAX_LINKS).map(({ path }) => path);

@@ -20,7 +20,7 @@ import { runChecks } from './run-checks.js';
 import type { ExecuteCheck } from './run-checks.js';
 import { examineCommit } from './examine-commit.js';
 
-/** An order whose agent has ended. */
+/** An order whose agent has exited. */
 export interface EndedOrder {
   readonly record: OrderRecord;
   readonly reading: Reading;
@@ -90,7 +90,7 @@ async function commitUncommitted(
   }
 }
 
-/** A commit made by Sluice becomes the commit of the result, whether or not the agent had named one. */
+/** A commit made by Sluice becomes the result's commit, whether or not the agent named one. */
 function withCommit(reading: Reading, commit: string): Reading {
   if (reading.result === undefined) return reading;
   const resolved = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
@@ -124,8 +124,8 @@ async function examine(
 }
 
 /**
- * Finds the commit that the change is compared with. A retry that continues an earlier run's commit shows the change since the
- * first order; otherwise the commits before this run are the work of others.
+ * Finds the commit that the change is compared with. A retry that continues an earlier run's commit shows the change
+ * since the first order; otherwise the commits before this run are others' work.
  */
 async function findStartOfChange(
   context: WorkContext,

@@ -6,7 +6,9 @@ import { runGit } from '../../../orders/index.js';
 import { makeGitDir } from '../git-dir.js';
 import type { GitResult, GitOptions } from '../../../orders/index.js';
 
-/** The state of a repository before an agent could change it. Stored in memory and in the store, never in files of the run. */
+/**
+ * The state of a repository before an agent could change it. Kept in memory and in the store, never in the run's files.
+ */
 export interface RepositoryStart {
   readonly repoDir: string;
   /** The current commit; the empty tree if the repository had no commit. */
@@ -15,14 +17,17 @@ export interface RepositoryStart {
   readonly isEmpty: boolean;
   /** Tips of branches, tags and remote branches with commits that `head` does not have. */
   readonly otherTips: readonly string[];
-  /** The tips in `otherTips` that are not branches of orders. Only their files are compared: two orders may produce the same. */
+  /**
+   * The tips in `otherTips` that are not branches of orders. Only their files are compared: two orders can produce the
+   * same files.
+   */
   readonly foreignTips: readonly string[];
   /** Its object folder: an absolute path with links resolved. */
   readonly objects: string;
   readonly format: string;
   /** Where the history of a shallow clone ends; null for a complete repository. */
   readonly shallow: string | null;
-  /** The path of its own exclude file; absent in states that earlier versions recorded. */
+  /** The path of its own exclude file; absent in states recorded by earlier versions. */
   readonly exclude?: string;
 }
 
@@ -52,7 +57,7 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
   if (format === '') {
     return { why: found.stderr.includes('not a git repository') ? 'repo_dir is not a git repository' : 'git failed' };
   }
-  // With exit code 1 there is no commit, and git has printed the rest.
+  // Exit code 1 means no commit exists, and git has printed the rest.
   const isEmpty = found.code === 1;
   if (found.code !== 0 && !isEmpty) return { why: 'git could not read the current commit of the repository' };
   const head = isEmpty ? (EMPTY_TREES.get(format) ?? '') : commit;
@@ -74,7 +79,7 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
   };
 }
 
-/** Whether neither the folder nor any folder above it can be a repository, so that git need not be started. */
+/** Whether neither the folder nor any folder above it can be a repository, so git need not be started. */
 async function isOutsideRepositories(folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => undefined);
   if (real === undefined) return false;
@@ -85,10 +90,10 @@ async function isOutsideRepositories(folder: string): Promise<boolean> {
   return !(await Promise.all(markers)).includes(true);
 }
 
-/** With more branches, the state of a repository is too large for the store. */
+/** With more branches, a repository's state is too large for the store. */
 const MAX_STORED_TIPS = 2000;
 
-/** Serializes the state of a repository for the store; undefined if it is too large. */
+/** Serializes a repository's state for the store; returns undefined if it is too large. */
 export function serializeStart(start: RepositoryStart | { readonly why: string }): string | undefined {
   return 'why' in start || start.otherTips.length <= MAX_STORED_TIPS ? JSON.stringify(start) : undefined;
 }
@@ -100,12 +105,12 @@ function readTips(listing: string, excluded?: RegExp): readonly string[] {
   return [...new Set(names.filter(Boolean))];
 }
 
-/** Calls git with options in addition to those of the repository. */
+/** Calls git with additional options. */
 export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitResult>;
 
 /**
- * Reads the objects of a repository through a private git directory. Nothing that the agent may have written has an effect:
- * no configuration, hook or filter, no graft that forges a history, no reference.
+ * Reads the objects of a repository through a private git directory. Nothing that the agent could have written has an
+ * effect: no configuration, hook or filter, no graft that forges history, no reference.
  */
 export async function withObjects<T>(
   { objects, format, shallow }: Pick<RepositoryStart, 'objects' | 'format' | 'shallow'>,

@@ -24,14 +24,14 @@ const DEFAULT_TIMEOUT_S = 600;
 /** Executes a plain run that is in the store and claimed by `workerId`. */
 export type ExecuteCheck = (context: WorkContext, id: string, workerId: string) => Promise<void>;
 
-/** Returns the folder in which the checks of an order run; it is deleted afterwards. */
+/** Returns the folder where an order's checks run; it is deleted afterwards. */
 export function getCheckFolder(data: string, run: string): string {
   return join(data, 'checks', run);
 }
 
 /**
- * Runs checks in sequence, each in a clean checkout of the commit and with a clean environment. Each is a separate
- * run in the store, under the claim of the order: it uses no slot and stops with the order.
+ * Runs checks in sequence, each in a clean checkout of the commit and with a clean environment. Each is a separate run
+ * in the store, under the order's claim: it uses no slot and stops with the order.
  */
 export async function runChecks(
   context: WorkContext,
@@ -76,7 +76,7 @@ async function tryCheck(
     const { error } = await checkOut(start, commit, work, context.lead.filters);
     if (error !== undefined) return { problem: `not run: ${error}` };
   } catch (error) {
-    // The file system failed. A check that cannot run must not keep the order from being settled.
+    // The file system failed. A check that cannot run must not prevent the order from being settled.
     return { problem: `not run: ${getErrorMessage(error)}` };
   }
   const environment = createCleanEnvironment(context.runs.environment ?? process.env, home);
@@ -122,7 +122,7 @@ async function runOnce(context: WorkContext, requested: RunSpec, execute: Execut
   return { run: id, result: record.result, durationMs: Number.isFinite(durationMs) ? durationMs : 0 };
 }
 
-/** Returns the variables that any program needs, and none that an agent could influence through its home folder. */
+/** Returns the variables that every process needs, and none that an agent could influence through its home folder. */
 function createCleanEnvironment(
   from: Readonly<Record<string, string | undefined>>,
   home: string,
