@@ -8,17 +8,17 @@ import type { AgentSettings } from '../runs/index.js';
 
 const names = { type: 'array', items: name } as const;
 
-/** A program, or a program with its arguments: never a command line that a shell would have to split. */
+/** An executable, or an executable with its arguments: never a command line that a shell would have to split. */
 const programSchema = { type: ['string', 'array'], minLength: 1, items: name, minItems: 1 } as const;
 
-/** Programs by engine, except `command`, whose program is in the spec. */
+/** Executables by engine, except `command`, whose executable is in the spec. */
 const programsSchema = {
   type: 'object',
   propertyNames: oneOf(RUN_ENGINES.filter((engine) => engine !== 'command')),
   additionalProperties: programSchema,
 } as const;
 
-/** A destination of comments. Secrets are read from environment variables, which are named here. */
+/** A destination for comments. Secrets come from environment variables, which are named here. */
 const sinkSchema = object(
   { type: oneOf(['markdown', 'webhook', 'github', 'gitlab']) },
   {
@@ -32,7 +32,7 @@ const sinkSchema = object(
   },
 );
 
-/** The webhook that is called when something needs a person. */
+/** The webhook that is called when something needs a human. */
 const notifySchema = object(
   { url: name, secret_env: name },
   {
@@ -79,9 +79,9 @@ const serverSchema = object(
         request_s: limit,
         requests_at_once: limit,
         streams_at_once: limit,
-        /** Requests of one caller. */
+        /** Requests per caller. */
         requests_per_minute: limit,
-        /** Requests of one address that were refused because of their token. */
+        /** Requests per address rejected because of their token. */
         refusals_per_minute: limit,
       },
     ),
@@ -95,7 +95,10 @@ const databaseSchema = {
   properties: {
     /** The SQLite file in the data folder by default. */
     url: name,
-    /** Maximum number of connections per process, in addition to the one that listens; PostgreSQL only. `openStore` has the same limits. */
+    /**
+     * Maximum number of connections per process, besides the listening connection; PostgreSQL only. `openStore` has the
+     * same limits.
+     */
     pool: { type: 'integer', minimum: 2, maximum: 1000 },
   },
   required: [],
@@ -136,11 +139,11 @@ const amount = object(
 const budgetsSchema = object(
   {},
   {
-    /** All runs of a day (UTC). */
+    /** The total for all runs in a day (UTC). */
     day: amount,
-    /** Every issue, over all its runs of the last year. */
+    /** The limit for each issue, over all its runs in the last year. */
     issue: amount,
-    /** Daily limits for runs requested with a token, by its name; `*` applies to every token that is not listed. */
+    /** Daily limits for runs requested with a token, keyed by token name; `*` applies to every token not listed. */
     callers: { type: 'object', additionalProperties: amount },
   },
 );
@@ -155,11 +158,11 @@ const scheduleSchema = object({
   request: requestPart,
 });
 
-/** A webhook of a forge that starts orders. */
+/** A forge webhook that starts orders. */
 const triggerSchema = object(
   {
     type: oneOf(['github', 'gitlab']),
-    /** The environment variable with the secret of the webhook. */
+    /** The environment variable with the webhook's secret. */
     secret_env: name,
     /** The label that starts work. */
     label: name,
@@ -179,7 +182,7 @@ const triggerSchema = object(
 /** Whether and when the folder of an ended run is packed into one file. */
 const packingSchema = object({}, { enabled: flag, after_s: { type: 'number', minimum: 0 } });
 
-/** `command` cannot be replaced by an agent: its program is named in each spec. */
+/** `command` cannot be replaced by an agent: each spec names its executable. */
 const agentNameSchema = { ...engineNameSchema, not: { const: 'command' } } as const;
 
 /** The settings in `sluice.config.json` or `sluice.config.mjs`; all are optional. */
@@ -191,21 +194,21 @@ export const configFileSchema = object(
     /** `sqlite:FILE` or `postgres://…`; or `{ url, pool }`. */
     database: databaseSchema,
     wrappers: { type: 'object', additionalProperties: WRAPPER_SCHEMA },
-    /** Commands that Sluice itself runs to check the changes of agents. */
+    /** Commands that Sluice itself runs to check agents' changes. */
     checks: { type: 'object', additionalProperties: CHECK_SCHEMA },
     sinks: { type: 'array', items: sinkSchema },
     notify: notifySchema,
-    /** How many orders with the same type of wrapper may run at the same time. */
+    /** The maximum number of concurrent orders per wrapper type. */
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
-    /** The program of an engine, if it is not the default one on the PATH. */
+    /** An engine's executable, if it is not the default one on the PATH. */
     programs: programsSchema,
-    /** Agents in addition to the built-in engines, by the name that specs use. */
+    /** Agents besides the built-in engines, keyed by the name that specs use. */
     agents: { type: 'object', propertyNames: agentNameSchema, additionalProperties: agentSettingsSchema },
     /** Rules for `permissions: ask`: which tools are allowed or denied without asking. The first match wins. */
     approvals: approvalRulesSchema,
     /** Whether runs are sandboxed if their spec does not set it (`required` applies to all runs), and additional folders to mount. */
     sandbox: object({}, { use: sandboxUse, read: names, write: names }),
-    /** Regular expressions of secrets to mask, in addition to the values of sensitive variables. */
+    /** Regular expressions for secrets to mask, besides the values of sensitive variables. */
     secrets: object({}, { patterns: names }),
     /** How long a worker's claim is valid without being renewed. */
     lease_s: { type: 'number', minimum: 1 },
@@ -218,9 +221,9 @@ export const configFileSchema = object(
     roots: names,
     /** Repositories that orders may name by their URL. */
     repos: { type: 'array', items: REPO_SCHEMA },
-    /** Filters of the user's own git configuration that may run on the files of worktrees and checks: `['lfs']`. */
+    /** Filters from the user's own git configuration that may run on files in worktrees and checks: `['lfs']`. */
     git: object({}, { filters: GIT_FILTERS_SCHEMA }),
-    /** Programs that requests to the server may start with engine `command`. */
+    /** Executables that requests to the server may start with engine `command`. */
     commands: names,
     server: serverSchema,
     /** Whether traces contain prompts, answers, and arguments and results of tools, shortened; and the base URL of links to runs. */
@@ -254,7 +257,7 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
   readonly pool?: number;
   /** Warnings for the user about the data folder and about agents that replace built-in engines. */
   readonly warnings: readonly string[];
-  /** The file that was read; null if there is none. */
+  /** The loaded file, or null. */
   readonly file: string | null;
 }
 

@@ -3,7 +3,7 @@ import type { Archive } from '../archive/index.js';
 import type { Config } from './config.js';
 
 /**
- * Opens the configured archive without contacting it; undefined if none is configured.
+ * Opens the configured archive without contacting it; returns undefined if none is configured.
  *
  * @example
  * const archive = await createArchive({ archive: 's3://runs/team-a' }, process.env)

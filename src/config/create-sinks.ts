@@ -13,7 +13,7 @@ import type { Config, SinkConfig } from './config.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Creates the configured sinks; without the setting, one that writes a Markdown file per issue. Secrets come from the
+ * Creates the configured sinks; by default, a sink that writes a Markdown file per issue. Secrets come from the
  * environment.
  *
  * @example
@@ -29,7 +29,7 @@ export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environ
   return created;
 }
 
-/** Creates the function that sends notifications to people; undefined without `notify` in the configuration. */
+/** Creates the function that sends notifications; returns undefined without `notify` in the configuration. */
 export function createNotifyPost({ notify }: Pick<Config, 'notify'>, env: Environment): SignedPost | undefined {
   if (notify === undefined) return undefined;
   const { url, secret_env, allow_private_addresses: allowPrivateAddresses = false } = notify;

@@ -1,7 +1,7 @@
 import { configFileSchema } from './config.js';
 
 /**
- * Lists the keys that a configuration may have at a path; none if any key is allowed or if the path is unknown.
+ * Lists the keys that a configuration may have at a path; empty if any key is allowed or the path is unknown.
  *
  * @example
  * listKnownKeys(['retention']) // ['runs', 'records', 'delivered', 'results', 'mirrors']

@@ -33,7 +33,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Long enough for a module that fetches secrets. */
 const MAX_LOAD_MS = 10_000;
 
-/** Finds the configuration file in a folder; null if there is none. */
+/** Finds the configuration file in a folder, or returns null. */
 export async function findConfigFile(folder: string): Promise<string | null> {
   for (const name of FILE_NAMES) {
     const file = join(folder, name);
@@ -43,9 +43,9 @@ export async function findConfigFile(folder: string): Promise<string | null> {
 }
 
 /**
- * Reads the settings. Flags override the environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`), which overrides
- * `sluice.config.mjs` or `.json`. Paths in the file are relative to it. A file that was found in the current folder, not named
- * by a flag or variable, is used only if it is trusted or has no settings that need trust.
+ * Loads the settings. Flags override the environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`), which
+ * overrides `sluice.config.mjs` or `.json`. Paths in the file are relative to it. A file that was found in the current
+ * folder, not named by a flag or variable, is used only if it is trusted or has no settings that need trust.
  *
  * @example
  * const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags: { data: 'runs' } })
@@ -66,7 +66,7 @@ export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigS
   return { ...resolved, data, warnings, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
 
-/** Identifies the content of a configuration file, for a person to trust. */
+/** Identifies the content of a configuration file, so a user can trust it. */
 type ConfigContent = Pick<UntrustedConfig, 'file' | 'sha256'>;
 
 /** Throws unless the content is trusted with these settings. */
@@ -78,7 +78,7 @@ function ignoreEmpty(value: string | undefined): string | undefined {
 }
 
 /**
- * Lists the settings of a file that need trust, without executing it, so that a person can decide.
+ * Lists a file's settings that need trust, without executing it, so a user can decide.
  *
  * @example
  * await examineConfig('/srv/shop/sluice.config.json') // { file, sha256: '…', needs: ['wrappers'] }
@@ -126,7 +126,7 @@ function listAlternatives(keys: readonly string[]): string {
   return ` (known keys: ${known.join(', ')})`;
 }
 
-/** Reads the file once, so that the hashed bytes are the ones that are parsed. */
+/** Reads the file once, so the hashed bytes are the ones that are parsed. */
 async function readContent(file: string): Promise<ConfigContent & { readonly bytes: Uint8Array }> {
   try {
     await checkFile(file);
@@ -141,9 +141,10 @@ async function readValue(file: string, { bytes, sha256 }: Awaited<ReturnType<typ
   try {
     // The decoder strips the byte order mark that some editors write.
     if (isJson(file)) return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
-    // Node.js reads the file again. The first check covers the time in which a person decides, the second one the loading.
+    // Node.js reads the file again. The first check covers the time a user takes to decide, the second covers the
+    // loading.
     await checkUnchanged(file, sha256);
-    // Node.js caches modules by URL; the hash in it loads changed content again.
+    // Node.js caches modules by URL; the hash in the URL makes it reload changed content.
     const module: unknown = await withTimeLimit(import(`${pathToFileURL(file).href}?sha256=${sha256}`));
     await checkUnchanged(file, sha256);
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
@@ -229,8 +230,8 @@ function resolveSink<Sink extends { readonly dir?: string }>(base: string, sink:
 }
 
 /**
- * A bare name is looked up on the PATH. A relative path is resolved here, because it would otherwise be relative to the folder
- * that an agent works in. The arguments are not changed.
+ * A bare name is looked up on the PATH. A relative path is resolved here, because it would otherwise be relative to the
+ * agent's working folder. The arguments are unchanged.
  */
 function resolvePrograms(base: string, programs: Programs): Programs {
   return Object.fromEntries(
@@ -245,7 +246,7 @@ function resolveAgents(base: string, agents: Agents): Readonly<Record<string, Ag
   return Object.fromEntries(Object.entries(agents).map(([engine, agent]) => [engine, resolveAgent(base, agent)]));
 }
 
-/** Returns a warning for each agent that replaces a built-in engine: its name then starts another program. */
+/** Returns a warning for each agent that replaces a built-in engine: its name then starts another executable. */
 function describeReplacedEngines(agents: Readonly<Record<string, AgentSettings>> = {}): string[] {
   const known = listLaunchers();
   return Object.keys(agents)

@@ -6,7 +6,7 @@ import { findUserFolder, makeFolder, openNew, readSmallFile } from '../files/ind
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The token of this user on this machine, for servers on loopback without configured tokens. */
+/** This user's token on this host, for servers on loopback without configured tokens. */
 export interface LocalToken {
   readonly value: string;
   /** The file that contains it, readable only by this user; null if it could not be stored and is valid only for this process. */
@@ -17,14 +17,14 @@ export interface LocalToken {
 const TOKEN = /^[\w-]{43}$/;
 const TOKEN_FILE_BYTES = 1024;
 
-/** Returns the path of the token file, which may not exist yet; it is outside every project. */
+/** Returns the path of the token file, which might not exist yet; it is outside every project. */
 export function findLocalTokenFile(env: Environment): string {
   return join(findUserFolder(env), 'token');
 }
 
-/** Reads the stored token; undefined if there is none, or if other users could have read or written it. */
+/** Reads the stored token; returns undefined if it is missing, or if other users could have read or written it. */
 export async function readLocalToken(env: Environment): Promise<string | undefined> {
-  // The user's data folder may be a link to another disk.
+  // The user's data folder can be a link to another disk.
   const folder = await realpath(findUserFolder(env)).catch(() => findUserFolder(env));
   const file = join(folder, 'token');
   const found = await lstat(file).catch(() => undefined);
@@ -34,7 +34,8 @@ export async function readLocalToken(env: Environment): Promise<string | undefin
 }
 
 /**
- * Returns the token of this user, which is generated on first use. If it cannot be stored, it is valid only for this process.
+ * Returns this user's token, which is generated on first use. If it cannot be stored, it is valid only for this
+ * process.
  *
  * @example
  * const { value, file } = await openLocalToken(process.env)

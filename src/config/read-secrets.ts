@@ -4,8 +4,9 @@ import { listTokenValues } from './read-tokens.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the secrets that must never be printed, from the configuration and the environment: tokens and secrets of the server,
- * sinks, notifications, triggers and repositories. Longest first, so that a secret that contains another one is masked completely.
+ * Reads the secrets that must never be printed, from the configuration and the environment: tokens and secrets of the
+ * server, sinks, notifications, triggers and repositories. Longest first, so a secret that contains another secret is
+ * masked completely.
  *
  * @example
  * readSecrets({ sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env) // ['ghp_…']

@@ -18,8 +18,8 @@ const LIST_VARIABLE = 'SLUICE_TOKENS';
 const FILE_VARIABLE = 'SLUICE_TOKENS_FILE';
 
 /**
- * Reads the tokens: a JSON list in `SLUICE_TOKENS` or in the file that `SLUICE_TOKENS_FILE` names, or else those of the
- * configuration.
+ * Reads the tokens: a JSON list in `SLUICE_TOKENS` or in the file named by `SLUICE_TOKENS_FILE`, or else the configured
+ * tokens.
  *
  * @example
  * readTokens({}, { SLUICE_TOKENS: '[{"name":"ada","scopes":["read","decide"],"value":"…"}]' })
@@ -46,8 +46,8 @@ export function readTokens(
 }
 
 /**
- * Lists the values of all tokens, to mask them; never throws because of invalid tokens. A worker shares the configuration of the
- * server but may lack its tokens, and a token that `readTokens` rejects is secret too.
+ * Lists the values of all tokens, to mask them; never throws because of invalid tokens. A worker shares the server's
+ * configuration but might lack its tokens, and a token that `readTokens` rejects is secret too.
  */
 export function listTokenValues(
   config: Pick<Config, 'tokens'>,
@@ -69,7 +69,7 @@ function readIfPossible(tokensFile: string): string {
   }
 }
 
-/** Lists the entries of a list of tokens without checking their fields; none if it is not a list. */
+/** Lists the entries of a token list without checking their fields; empty if it is not a list. */
 function listEntries(text: string): readonly { readonly value?: unknown; readonly value_env?: unknown }[] {
   try {
     const list: unknown = JSON.parse(text);

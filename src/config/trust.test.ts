@@ -21,7 +21,7 @@ const load = async (confirmTrust?: (config: UntrustedConfig) => Promise<boolean>
   loadConfig({ cwd, env, confirmTrust });
 const trust = async (name: string) => recordTrust(await examineConfig(join(cwd, name)), env);
 
-/** A module that writes a file when it is executed. Each has different text, because Node.js caches modules. */
+/** A module that writes a file when it is executed. Each has different content, because Node.js caches modules. */
 const traced = (trace: string) =>
   `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(trace)}, ''); export default { lease_s: 7 };`;
 

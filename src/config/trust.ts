@@ -7,7 +7,7 @@ import type { ConfigFile } from './config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A configuration in the current folder, where an agent may have written it. */
+/** A configuration in the current folder, where an agent could have written it. */
 export interface UntrustedConfig {
   readonly file: string;
   readonly sha256: string;
@@ -17,7 +17,7 @@ export interface UntrustedConfig {
   readonly needs: readonly string[];
 }
 
-/** Asks a person whether a configuration is trusted. */
+/** Asks the user whether a configuration is trusted. */
 export type ConfirmTrust = (config: UntrustedConfig) => Promise<boolean>;
 
 /** Settings that only change concurrency, time limits, retries and masking. */
@@ -25,9 +25,9 @@ const HARMLESS = new Set(['concurrency', 'lease_s', 'max_delivery_tries', 'retri
 const HARMLESS_SERVER_SETTINGS = new Set(['port', 'grace_s', 'log_level', 'drift_threshold', 'limits']);
 
 /**
- * Lists the settings of a file that need trust: they start programs, choose the database, which contains the queue, or decide
- * who may start work, where results and secrets go, or what is deleted. New settings need trust until they are listed as
- * harmless.
+ * Lists a file's settings that need trust: they start commands, choose the database, which contains the queue, or
+ * determine who may start work, where results and secrets go, or what is deleted. New settings need trust until they
+ * are listed as harmless.
  *
  * @example
  * listSettingsNeedingTrust({ lease_s: 5, programs: { codex: './codex' }, server: { allow_bypass: true } }) // ['programs', 'server.allow_bypass']
@@ -46,8 +46,8 @@ export function hashConfig(bytes: Uint8Array): string {
 }
 
 /**
- * Throws `CONFIG_NOT_TRUSTED` unless this content of the file is trusted, or a person confirms it now. Trust is recorded in the
- * folder of the user, outside every project.
+ * Throws `CONFIG_NOT_TRUSTED` unless this content of the file is trusted, or the user confirms it now. Trust is
+ * recorded in the user's folder, outside every project.
  */
 export async function requireTrust(
   { file, sha256, needs }: Omit<UntrustedConfig, 'state'>,
@@ -83,7 +83,7 @@ export async function revokeTrust(file: string, env: Environment): Promise<void>
 
 const MAX_RECORD_BYTES = 64 * 1024;
 
-/** Returns the SHA-256 of the trusted content of this file; undefined if none is trusted. */
+/** Returns the SHA-256 of this file's trusted content, or undefined if none is trusted. */
 async function readTrustedHash(file: string, env: Environment): Promise<string | undefined> {
   const text = await readSmallFile((await locateRecord(file, env)).path, MAX_RECORD_BYTES);
   const record = text === undefined ? undefined : parseJson(text);
@@ -91,7 +91,7 @@ async function readTrustedHash(file: string, env: Environment): Promise<string |
   return typeof sha256 === 'string' ? sha256 : undefined;
 }
 
-/** Returns the path of the record of a file; there is one per real path. */
+/** Returns the path of a file's trust record; each real path has one. */
 async function locateRecord(
   file: string,
   env: Environment,

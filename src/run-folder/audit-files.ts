@@ -7,24 +7,24 @@ import { AUDIT_FOLDER, RUN_LOGS, getAttemptFileName } from './file-names.js';
 import type { AttemptFile } from './file-names.js';
 import { openRunFolder } from './open-run-folder.js';
 
-/** A file of a growing run, at the moment it was listed. */
+/** A file of a growing run, as of when it was listed. */
 export interface AuditFile {
   /** The path relative to the run folder, with slashes. */
   readonly path: string;
-  /** Distinguishes the file from a later one with the same name. */
+  /** Distinguishes the file from a later file with the same name. */
   readonly id: string;
   readonly size: number;
   /** Returns undefined if the file was deleted or replaced. */
   open(): Promise<ReadableFile | undefined>;
 }
 
-/** In the order in which they are written: bytes come before their timing. */
+/** In write order: bytes come before their timing. */
 const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'fsDiff', 'timing'];
 const LOGS = ['rasp', 'fcmp', 'diagnostics'] as const;
 
 /**
- * Lists the files that a run has recorded so far, in the order in which they are written. Sizes are read in reverse order, so
- * that the bytes of every listed event are within the listed sizes, and a copy looks like an interrupted run.
+ * Lists the files that a run has recorded so far, in write order. Sizes are read in reverse order, so the bytes of
+ * every listed event are within the listed sizes, and a copy looks like an interrupted run.
  *
  * @example
  * const files = await listAuditFiles('/data/runs/01J…')

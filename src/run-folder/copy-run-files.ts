@@ -8,14 +8,14 @@ import { makeFolder, readChunks } from '../files/index.js';
 import type { RunFolder } from './open-run-folder.js';
 import type { RunFile } from './run-files.js';
 
-/** Options for copying the files of a run. */
+/** Options for copying a run's files. */
 interface CopyOptions {
   /** Selects the files to copy; all by default. */
   readonly wants?: (file: RunFile) => boolean;
   readonly onBytes?: (bytes: number) => void;
 }
 
-/** Copies the files of a run, packed or not, into a new folder. */
+/** Copies a run's files, packed or not, into a new folder. */
 export async function copyRunFiles(run: RunFolder, to: string, options: CopyOptions = {}): Promise<void> {
   const { wants = () => true, onBytes = () => undefined } = options;
   await mkdir(to);
@@ -36,8 +36,8 @@ export async function copyRunFiles(run: RunFolder, to: string, options: CopyOpti
 }
 
 /**
- * Calls `use` with a folder that contains the files of a run: the run folder or, for a packed run, a temporary folder with the
- * wanted files. Throws `FILE_TOO_LARGE` if these have more than `maxBytes` in total.
+ * Calls `use` with a folder that contains a run's files: the run folder or, for a packed run, a temporary folder with
+ * the requested files. Throws `FILE_TOO_LARGE` if these exceed `maxBytes` in total.
  */
 export async function withPlainFolder<Result>(
   run: RunFolder,

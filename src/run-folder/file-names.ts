@@ -20,14 +20,14 @@ const ATTEMPT_FILES = {
 /** A file of an attempt. */
 export type AttemptFile = keyof typeof ATTEMPT_FILES;
 
-/** The logs of a run over all its attempts. */
+/** A run's logs, across all its attempts. */
 export const RUN_LOGS = {
   rasp: 'events.jsonl',
   fcmp: 'fcmp.jsonl',
   diagnostics: 'parser_diagnostics.jsonl',
 } as const;
 
-/** A log of a run. */
+/** One of a run's logs. */
 export type RunLog = keyof typeof RUN_LOGS;
 
 /**
@@ -41,7 +41,7 @@ export function getAttemptFileName(file: AttemptFile | CapturedStream, attempt: 
   return `${stem}.${attempt}.${extension}`;
 }
 
-/** Returns the attempt number in the name of an output or meta file; undefined for other files. */
+/** Returns the attempt number in the name of an output or meta file, or undefined for other files. */
 export function parseAttempt(fileName: string): number | undefined {
   const match = /^(?:(?:stdout|stderr|pty-output)\.([1-9]\d{0,5})\.log|meta\.([1-9]\d{0,5})\.json)$/.exec(fileName);
   const digits = match?.[1] ?? match?.[2];

@@ -42,7 +42,7 @@ describe.each(FOLDERS)('a run folder of 0.1.0, $name', ({ dir }) => {
       message: expect.stringContaining('older'),
     });
     const paths = result.status === 'older_version' ? result.differences.map(({ path }) => path.join('.')) : [];
-    // Version 1.1 only adds fields and events: nothing that was stored is missing.
+    // Version 1.1 only adds fields and events: no stored data is missing.
     expect(paths.every((path) => path === '' || path.startsWith('data'))).toBe(true);
   });
 });

@@ -19,9 +19,9 @@ export interface RunFolder {
   readonly place: string;
   /** The run folder; undefined for a packed run. */
   readonly dir?: string;
-  /** The name of the folder, which is used as the run id if no meta file has one. */
+  /** The folder's name, used as the run id if no meta file has one. */
   readonly name: string;
-  /** Opens a file of an attempt; undefined if it does not exist. */
+  /** Opens an attempt's file; returns undefined if it does not exist. */
   openAttempt(file: AttemptFile, attempt: number): Promise<ReadableFile | undefined>;
   openLog(log: RunLog): Promise<ReadableFile | undefined>;
   /** Opens a file directly in the run folder that the agent wrote, such as its result. */
@@ -42,12 +42,12 @@ export interface WritableRunFolder extends RunFolder {
   logPath(log: RunLog): string;
 }
 
-/** The maximum size of a meta file, which may contain a long prompt. */
+/** The maximum size of a meta file, which can contain a long prompt. */
 const MAX_META_BYTES = 16 * 1024 * 1024;
 
 /**
- * Finds the files of a run: in `.audit` of the folder, in the folder itself, or in a packed file. With `trustedRoot`, the path
- * must be a folder, and no link below `trustedRoot` is followed.
+ * Finds a run's files: in the folder's `.audit`, in the folder itself, or in a packed file. With `trustedRoot`, the
+ * path must be a folder, and no link below `trustedRoot` is followed.
  *
  * @example
  * const folder = await openRunFolder('runs/01J…')
@@ -60,7 +60,7 @@ export async function openRunFolder(path: string, { trustedRoot }: TrustedRoot =
   return readPackedRun(async () => openForReading(root), root);
 }
 
-/** Opens a run folder for writing. A packed run is refused. */
+/** Opens a run folder for writing. A packed run is rejected. */
 export async function openWritableRunFolder(
   dir: string,
   { trustedRoot }: TrustedRoot = {},

@@ -22,8 +22,8 @@ const EMPTY: LastAttempt = {
 };
 
 /**
- * Reads the last bytes of the output of a run's last attempt, and its command. If the folder cannot be read completely, returns
- * the readable part.
+ * Reads the last output bytes of a run's last attempt, and its command. If the folder cannot be read completely,
+ * returns the readable part.
  *
  * @example
  * const { stdout } = await readLastAttempt('data/runs/01J…', 65_536)

@@ -5,8 +5,8 @@ import { removeFolder, withFolder } from '../files/index.js';
 import { getRunFolderPath } from './run-place.js';
 
 /**
- * Removes a run's folder; returns whether there was one. Links are not followed: nothing is removed if the run folder or its
- * parent was replaced by a link.
+ * Removes a run's folder; returns whether it existed. Links are not followed: nothing is removed if the run folder or
+ * its parent was replaced by a link.
  *
  * @example
  * await removeRunFolder('/data', '01J…') // true

@@ -17,7 +17,7 @@ import type { RunFolder } from './open-run-folder.js';
 import { checkAttempt, translateFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';
 
-/** The outcome of rebuilding the events of a run folder from its bytes. */
+/** The outcome of rebuilding a run folder's events from its bytes. */
 export type ReplayResult =
   /** `captured` is the number of streams that match their captured digests; absent without digests. */
   | {
@@ -25,7 +25,7 @@ export type ReplayResult =
       readonly compared: Readonly<Partial<Record<RunLog, number>>>;
       readonly captured?: number;
     }
-  /** A stream differs from what was captured: its file was changed after the run. */
+  /** A stream differs from its captured digest: its file was changed after the run. */
   | { readonly status: 'altered'; readonly altered: AlteredStream }
   | { readonly status: 'different'; readonly difference: LogDifference }
   /**
@@ -41,7 +41,7 @@ export type ReplayResult =
     }
   | { readonly status: 'nothing_stored' };
 
-/** A file that differs from what was captured. `found` is undefined if it is missing. */
+/** A file that differs from its captured digest. `found` is undefined if it is missing. */
 export interface AlteredStream {
   readonly file: string;
   readonly captured: Pick<StreamDigest, 'bytes' | 'sha256'>;
@@ -54,7 +54,10 @@ export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engine
   readonly captured?: readonly StreamDigest[] | undefined;
 }
 
-/** A stored row that differs from the rebuilt one. If one side lacks the row, its value is undefined and the path is empty. */
+/**
+ * A stored row that differs from the rebuilt row. If one side lacks the row, its value is undefined and the path is
+ * empty.
+ */
 export interface LogDifference extends Difference {
   /** The log's file name. */
   readonly log: string;
@@ -168,10 +171,13 @@ const OLDER_VERSION = /^(?:rasp|fcmp)\/1\.0$/u;
 /** The maximum number of listed differences; the rest are only counted. */
 const MAX_DIFFERENCES = 100;
 
-/** The number of stored rows that are searched for the counterpart of a rebuilt one. */
+/** The number of stored rows to search for a rebuilt row's counterpart. */
 const MAX_AHEAD = 64;
 
-/** Compares the rows of two versions. Rows are matched by type and bytes, since one version may have events that the other lacks. */
+/**
+ * Compares the rows of two versions. Rows are matched by type and bytes, since one version can have events that the
+ * other lacks.
+ */
 class OlderComparison {
   readonly #stored: ReadonlyMap<RunLog, StoredLog>;
   readonly differences: LogDifference[] = [];
@@ -222,7 +228,7 @@ class OlderComparison {
   }
 }
 
-/** Creates the key by which rows are matched: the type of an event and the range of bytes it was read from. */
+/** Creates the key for matching rows: an event's type and its source byte range. */
 function makeRowKey(row: object): string {
   const { type, event, raw_ref: rawRef } = row as Readonly<Record<string, unknown>>;
   return JSON.stringify([type ?? event, rawRef]);
@@ -260,7 +266,7 @@ async function compareRows(rows: readonly Row[], stored: Map<RunLog, StoredLog>)
     const row = await nextRow(storedLog);
     const text = JSON.stringify(value);
     if (row?.text === text) continue;
-    // Parsed from its JSON like the stored row, so that both have the same form.
+    // Parsed from its JSON like the stored row, so both have the same form.
     const difference = findFirstDifference(row?.value, JSON.parse(text));
     if (difference !== undefined) return { log: RUN_LOGS[log], row: storedLog.rowCount, ...difference };
   }
@@ -277,7 +283,7 @@ async function findRemainingRow(stored: Map<RunLog, StoredLog>): Promise<LogDiff
   return undefined;
 }
 
-/** The path at which two values first differ, and the value of each side; undefined if that side has none. */
+/** The path where two values first differ, and the value on each side; undefined if that side has no value. */
 interface Difference {
   readonly path: readonly (string | number)[];
   readonly stored: unknown;
@@ -285,7 +291,8 @@ interface Difference {
 }
 
 /**
- * Returns the first difference between two JSON values, undefined if they are equal. The order of keys does not matter.
+ * Returns the first difference between two JSON values, or undefined if they are equal. The order of keys does not
+ * matter.
  *
  * @example
  * findFirstDifference({ data: { text: 'a' } }, { data: { text: 'b' } }) // { path: ['data', 'text'], stored: 'a', rebuilt: 'b' }

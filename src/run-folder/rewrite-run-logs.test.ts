@@ -41,7 +41,7 @@ test('the logs contain the yielded events, one log per protocol', async () => {
   );
 });
 
-/** The run has the name of its folder. */
+/** The run is named after its folder. */
 function renamed<T>(value: T, dir: string): T {
   return JSON.parse(JSON.stringify(value).replaceAll('codex-resumed', dir.slice(dir.lastIndexOf('/') + 1))) as T;
 }

@@ -49,7 +49,7 @@ export async function* rewriteRunLogs(
   }
 }
 
-/** New versions of the three logs of a run. */
+/** New versions of a run's three logs. */
 interface RunLogsReplacement {
   add(rows: readonly Row[]): Promise<void>;
   commit(): Promise<void>;
@@ -59,7 +59,7 @@ interface RunLogsReplacement {
 /** The number of characters that are collected before they are written to a log. */
 const BATCH_LENGTH = 256 * 1024;
 
-/** Begins to rewrite the logs of a run; the old ones stay until `commit` replaces them. */
+/** Starts to rewrite a run's logs; the old logs stay until `commit` replaces them. */
 async function replaceRunLogs(folder: WritableRunFolder): Promise<RunLogsReplacement> {
   const logs = new Map<RunLog, { readonly replacement: Replacement; values: object[]; lines: string }>();
   const discard = async (): Promise<void> => {

@@ -20,13 +20,13 @@ const MAX_FILES = 100_000;
 
 /** Options for listing a run folder. */
 interface Walk extends TrustedRoot {
-  /** Called if there are more files or levels than are listed. */
+  /** Called if more files or levels exist than are listed. */
   readonly onLimit?: () => void;
 }
 
 /**
- * Lists the regular files of a folder, sorted by name within each folder. Links and everything else that is neither file nor
- * folder are left out: an agent may have created them.
+ * Lists the regular files in a folder, sorted by name within each folder. Links and everything else that is neither
+ * file nor folder are skipped: an agent could have created them.
  */
 export async function* walkRunFolder(
   root: string,
@@ -56,7 +56,7 @@ interface Entry {
   readonly mtimeMs: number;
 }
 
-/** Lists files and folders, sorted, so that the order is always the same. */
+/** Lists files and folders, sorted, so the order is always the same. */
 async function listEntries(dir: string, trustedRoot: string, max: number): Promise<Entry[]> {
   const entries: Entry[] = [];
   const work = async (place: string): Promise<void> => {

@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 
-/** Error codes of run folders. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of run folders. A closed list: `docs/errors.md` explains what to do about each. */
 export const RUN_FOLDER_ERROR_CODES = [
   'RUN_FOLDER_NOT_FOUND',
   'RUN_FOLDER_EMPTY',
@@ -16,7 +16,7 @@ export const RUN_FOLDER_ERROR_CODES = [
 export type RunFolderErrorCode = (typeof RUN_FOLDER_ERROR_CODES)[number];
 
 /**
- * A run folder cannot be read or written.
+ * Thrown when a run folder cannot be read or written.
  *
  * @example
  * if (error instanceof RunFolderError && error.code === 'RUN_FOLDER_NOT_FOUND') console.error(error.message)
@@ -35,7 +35,7 @@ export const RUN_FOLDER_WARNING_CODES = [
   'LOG_LINE_DAMAGED',
 ] as const;
 
-/** A problem with a run folder that did not stop it from being read. */
+/** A problem with a run folder that did not prevent it from being read. */
 export interface RunFolderWarning {
   readonly code: (typeof RUN_FOLDER_WARNING_CODES)[number];
   readonly message: string;

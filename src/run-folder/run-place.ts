@@ -9,7 +9,7 @@ import { RunFolderError } from './run-folder-error.js';
 /** A plain folder name: no separators, no `..`. The message of `checkRunId` describes it: change both together. */
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** The folder of packed runs in a data folder. */
+/** The folder for packed runs in a data folder. */
 export const PACKED_FOLDER = 'packed';
 
 /** Returns the path of a run's folder; throws `INVALID_RUN_ID` for an invalid id. */
@@ -18,7 +18,7 @@ export function getRunFolderPath(data: string, runId: string): string {
 }
 
 /**
- * Returns the path of a run's packed file. The files are spread over 4096 folders, so that none of them gets too large.
+ * Returns the path of a run's packed file. The files are spread over 4096 folders, so none gets too large.
  *
  * @example
  * getPackedRunPath('/data', '01J…') // '/data/packed/3f2/01J….zip'
@@ -41,20 +41,20 @@ function checkRunId(runId: string): string {
 }
 
 /**
- * Opens a run of a data folder, packed or not. Throws `RUN_FOLDER_NOT_FOUND` if there is none.
+ * Opens a run in a data folder, packed or not. Throws `RUN_FOLDER_NOT_FOUND` if it does not exist.
  *
  * @example
  * const folder = await openRun('/data', '01J…')
  */
 export async function openRun(data: string, runId: string): Promise<RunFolder> {
-  // Packed first: once that file exists, the folder may be partly removed.
+  // Packed first: once that file exists, the folder can be partly removed.
   const packed = await openIfPacked(data, runId);
   if (packed !== undefined) return packed;
   try {
     return await openRunFolder(getRunFolderPath(data, runId), { trustedRoot: data });
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
-    // It may have been packed since the first check.
+    // It might have been packed since the first check.
     const packedNow = await openIfPacked(data, runId);
     if (packedNow !== undefined) return packedNow;
     throw error;

@@ -15,7 +15,7 @@ import type { RunFolder } from './open-run-folder.js';
 export interface TranslateOptions {
   /** The engine that printed the bytes, or `auto`; by default the engine named in the meta file. */
   readonly engine?: EngineName | 'auto' | (string & {});
-  /** Engines in addition to the built-in ones, for folders of runs that used them. */
+  /** Engines besides the built-in ones, for folders of runs that used them. */
   readonly engines?: readonly Engine[] | undefined;
   /** Only this attempt; by default all. */
   readonly attempt?: number;
@@ -29,7 +29,7 @@ export interface TranslateOptions {
   readonly onDrift?: (summary: DriftSummary) => void;
   /** Called with the number of bytes read so far and in total; never with `follow`, because the total is then unknown. */
   readonly onProgress?: (bytes: number, total: number) => void;
-  /** Determines the verdict of each attempt again; by default the recorded one is used. */
+  /** Determines each attempt's verdict again; the recorded verdict by default. */
   readonly judge?: AttemptJudge;
 }
 
@@ -42,7 +42,7 @@ export interface AttemptJudge {
   decide(drained: Drained, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }>;
 }
 
-/** Where the events of the next attempt continue. */
+/** Where the next attempt's events continue. */
 interface Handover {
   readonly fcmpSeq: number;
   readonly sessionId: string | null;

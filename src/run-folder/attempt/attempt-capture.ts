@@ -6,21 +6,24 @@ import { openForAppending, replaceFile } from '../../files/index.js';
 import type { WritableRunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
 
-/** Bytes of a stream and when they arrived, in milliseconds since the attempt began; for `stdin`, those sent to the agent. */
+/**
+ * Bytes of a stream and when they arrived, in milliseconds since the attempt started; for `stdin`, bytes sent to the
+ * agent.
+ */
 export interface CapturedChunk {
   readonly stream: CapturedStream;
   readonly bytes: Uint8Array;
   readonly ms: number;
 }
 
-/** Records the output of an attempt while it arrives. */
+/** Records an attempt's output as it arrives. */
 export interface AttemptCapture {
   /** Records bytes in order of arrival, with one write per file; resolves once they are in the files. */
   write(chunks: readonly CapturedChunk[]): Promise<void>;
-  /** Records the initial input of the agent. It has no timing, because it is not part of a conversation. */
+  /** Records the agent's initial input. It has no timing, because it is not part of a conversation. */
   writeInput(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
-  /** Digests of the written files, final after `close`. Files that an earlier process began are not included. */
+  /** Digests of the written files, final after `close`. Files started by an earlier process are not included. */
   digests(): readonly StreamDigest[];
 }
 
@@ -34,7 +37,7 @@ export interface StreamDigest {
 }
 
 /**
- * Opens the raw logs of an attempt. The bytes are written before their timing, so that timing never refers to missing bytes.
+ * Opens the raw logs of an attempt. The bytes are written before their timing, so timing never refers to missing bytes.
  *
  * @example
  * const capture = await openAttemptCapture(folder, 1)
@@ -45,7 +48,7 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
   // Once a write has failed, all later ones fail too: the timing would refer to missing bytes.
   let lastWrite: Promise<void> = Promise.resolve();
 
-  /** Appends to the file of a stream, which is opened on first use, and returns the offset of the new bytes. */
+  /** Appends to a stream's file, which is opened on first use, and returns the offset of the new bytes. */
   async function append(name: CapturedStream, parts: readonly Uint8Array[]): Promise<number> {
     let log = files.get(name);
     if (log === undefined) {
@@ -128,7 +131,7 @@ export async function writeFsDiff(folder: WritableRunFolder, attempt: number, di
   await writeJson(folder, folder.attemptPath('fsDiff', attempt), diff);
 }
 
-/** Does not sync to disk, like the logs of a run: after a power failure the store still has its outcome. */
+/** Does not sync to disk, like a run's logs: after a power failure the store still has its outcome. */
 async function writeJson({ trustedRoot }: WritableRunFolder, path: string, value: object): Promise<void> {
   await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { trustedRoot, isDurable: false });
 }

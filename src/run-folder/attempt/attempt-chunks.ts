@@ -6,7 +6,7 @@ import { openFileTail, openLineTail, parseJson } from '../../files/index.js';
 import type { FileTail } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 
-/** Bytes of a stream, and when they arrived, in milliseconds since the attempt began; null if unknown. */
+/** Bytes of a stream, and when they arrived, in milliseconds since the attempt started; null if unknown. */
 export interface Chunk {
   readonly ms: number | null;
   readonly stream: CapturedStream;
@@ -25,14 +25,14 @@ export interface Following {
   readonly signal: AbortSignal;
 }
 
-/** The interval for polling a growing folder: short enough for a person not to notice, long enough to cost little. */
+/** The interval for polling a growing folder: short enough to go unnoticed, long enough to cost little. */
 export const POLL_MS = 100;
 
 /**
- * Reads the recorded bytes of an attempt, each once, interleaved according to `timing.N.jsonl`. Its offsets are hints: even if
- * they are wrong, each stream is complete and in order, and bytes they do not cover come at the end. Without timing the order
- * is stdout, stderr, terminal. Input of the agent is included only if the timing lists it: a prompt that was passed at the
- * start is not part of a conversation. Memory use does not grow with the logs.
+ * Reads the recorded bytes of an attempt, each once, interleaved according to `timing.N.jsonl`. Its offsets are hints:
+ * even if they are wrong, each stream is complete and in order, and bytes they do not cover come at the end. Without
+ * timing the order is stdout, stderr, terminal. The agent's input is included only if the timing lists it: a prompt
+ * that was passed at the start is not part of a conversation. Memory use does not grow with the logs.
  */
 export async function* readAttemptChunks(
   folder: RunFolder,
@@ -64,7 +64,8 @@ export async function* readAttemptChunks(
         yield* readUpTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
       }
       if (isOver || following.signal.aborted) break;
-      // A writer may create the timing file only with its first line, so output without timing waits for the second pass.
+      // A writer might create the timing file only with its first line, so output without timing waits for the second
+      // pass.
       passes += 1;
       if (!timing.exists && passes > 1) yield* readEverything(tails);
       await sleep(POLL_MS, undefined, { signal: following.signal }).catch(() => undefined);
@@ -124,7 +125,7 @@ async function* readUpTo(
   }
 }
 
-/** A line of `timing.N.jsonl`: which bytes of which stream arrived when, in milliseconds since the attempt began. */
+/** A line of `timing.N.jsonl`: which bytes of which stream arrived when, in milliseconds since the attempt started. */
 interface TimingEntry {
   readonly ms: number;
   readonly stream: CapturedStream;
@@ -135,7 +136,7 @@ interface TimingEntry {
 /** The maximum length of a timing line; a valid one has four short fields. */
 const MAX_TIMING_LINE_BYTES = 4096;
 
-/** Parses a line of the timing; undefined if it is invalid. */
+/** Parses a timing line; returns undefined if it is invalid. */
 export function parseTimingLine(line: string): TimingEntry | undefined {
   const value = parseJson(line);
   if (typeof value !== 'object' || value === null) return undefined;

@@ -1,7 +1,7 @@
 import { VERDICTS, isRecord } from '../../events/index.js';
 import type { Verdict } from '../../events/index.js';
 
-/** The content of `meta.N.json`. Files written by older versions and by other programs may lack any field. */
+/** The content of `meta.N.json`. Files written by older versions or other tools can lack any field. */
 export interface AttemptMeta {
   readonly run_id?: string;
   readonly engine?: string;
@@ -17,7 +17,10 @@ export interface AttemptMeta {
   readonly exit_code?: number | null;
   readonly signal?: string | null;
   readonly verdict?: Verdict;
-  /** Details of the verdict: the exceeded limit, the program that could not be started, the value that the schema rejected. */
+  /**
+   * Details of the verdict: the exceeded limit, the executable that could not be started, the value that the schema
+   * rejected.
+   */
   readonly reason?: string;
   /** The reason code of the attempt's completion state. */
   readonly reason_code?: string;
@@ -25,9 +28,9 @@ export interface AttemptMeta {
   readonly pid?: number;
   /** The session that this attempt resumes; null if it started a new one. */
   readonly session_id?: string | null;
-  /** The person's answer, if the attempt resumes after a question. */
+  /** The user's answer, if the attempt resumes after a question. */
   readonly reply?: string;
-  /** Whether the attempt ran in a terminal, so that it has a terminal stream instead of stdout and stderr. */
+  /** Whether the attempt ran in a terminal, so it has a terminal stream instead of stdout and stderr. */
   readonly terminal?: boolean;
   /** Whether the process was sandboxed, and what it could reach. */
   readonly sandbox?: Readonly<Record<string, unknown>>;

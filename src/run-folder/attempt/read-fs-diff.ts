@@ -9,7 +9,10 @@ import type { RunFolder } from '../open-run-folder.js';
 /** Enough for the paths of a hundred thousand files. */
 const MAX_FS_DIFF_BYTES = 16 * 1024 * 1024;
 
-/** Reads the list of files that an attempt changed in its working folder, without the files of Sluice; undefined if there is no list. */
+/**
+ * Reads the list of files that an attempt changed in its working folder, without Sluice's own files; returns undefined
+ * if no list exists.
+ */
 export async function readFsDiff(
   folder: RunFolder,
   attempt: number,

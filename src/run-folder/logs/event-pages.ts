@@ -9,8 +9,8 @@ import { MAX_LINE_BYTES } from './read-log-file.js';
 /** Reads a run's events of one protocol page by page, even while they are being written. */
 export interface EventPages {
   /**
-   * Returns at most `limit` events after the position `after`, up to and including `to`; fewer if they are large. An empty list
-   * means that there are no more events yet.
+   * Returns at most `limit` events after the position `after`, up to and including `to`; fewer if they are large. An
+   * empty list means that no more events exist yet.
    */
   read(query: { readonly after: LogPosition; readonly to?: LogPosition; readonly limit: number }): Promise<Emitted[]>;
 }
@@ -18,10 +18,10 @@ export interface EventPages {
 /** The number of lines between two bookmarks. */
 const STRIDE = 256;
 
-/** A page ends after this many characters, because a single event may be several megabytes long. */
+/** A page ends after this many characters, because a single event can be several megabytes long. */
 const PAGE_LENGTH = 4 * 1024 * 1024;
 
-/** An event's position and the offset of its line, from which a page is found without reading the log from its start. */
+/** An event's position and the offset of its line, to find a page without reading the log from its start. */
 interface Bookmark {
   readonly position: LogPosition;
   readonly offset: number;
@@ -85,8 +85,8 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
 }
 
 /**
- * Reads the events of a line that have a valid position. An agent may write to the folder, and an event without a position
- * would be returned again with every page.
+ * Reads the events of a line that have a valid position. An agent can write to the folder, and an event without a
+ * position would be returned again with every page.
  */
 function readEvents(protocol: Emitted['protocol'], text: string | undefined): Emitted[] {
   const events = text === undefined ? [] : (decodeLine(text) ?? []);

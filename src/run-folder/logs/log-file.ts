@@ -8,7 +8,7 @@ export interface LogFile {
   append(values: readonly object[]): Promise<void>;
   /** Appends lines that are already formatted, each with its newline. */
   appendLines(lines: string): Promise<void>;
-  /** Syncs what was added to disk, so that it survives a power failure. */
+  /** Syncs appended data to disk, so it survives a power failure. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }

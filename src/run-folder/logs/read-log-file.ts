@@ -3,7 +3,7 @@ import type { RunFolderWarning } from '../run-folder-error.js';
 import { openLineTail } from '../../files/index.js';
 import type { OpenFile } from '../../base/index.js';
 
-/** An object in a log; a line contains one or several. */
+/** An object in a log; a line contains one or more. */
 export interface LoggedRow {
   readonly line: number;
   readonly text: string;
@@ -14,9 +14,9 @@ export interface LoggedRow {
 export const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
 /**
- * Reads a log of JSON objects, one or several per line. A last line without its newline was torn by a crash or is still being
- * written: it is never returned. Any other line that is not an object is skipped with a warning. `source` opens a log that is
- * not a plain file; `path` is then only used in warnings.
+ * Reads a log of JSON objects, one or more per line. A last line without its newline was torn by a crash or is still
+ * being written: it is never returned. Any other line that is not an object is skipped with a warning. `source` opens a
+ * log that is not a plain file; `path` is then only used in warnings.
  *
  * @example
  * for await (const row of readLogFile('run/.audit/fcmp.jsonl', console.warn)) console.log(row)

@@ -16,13 +16,13 @@ export interface RunLogs {
   append(events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
   /** Appends the counts of unknown types and fields in an attempt's output. */
   appendDrift(summary: DriftSummary): Promise<void>;
-  /** Syncs what was added to disk, so that it survives a power failure. */
+  /** Syncs appended data to disk, so it survives a power failure. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the three logs of a run for appending. Lines torn by a crash are removed first.
+ * Opens a run's three logs for appending. Lines torn by a crash are removed first.
  *
  * @example
  * const logs = await openRunLogs(folder)
@@ -32,7 +32,7 @@ export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
   for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log), folder));
 
-  /** Joins the text for each log so that each gets a single write, because this runs for every event. */
+  /** Joins the lines for each log so each gets a single write, because this runs for every event. */
   async function append(events: readonly Emitted[], packs: readonly EventPack[] = packEvents(events)): Promise<void> {
     const diagnostics = events.filter((emitted) => selectLogs(emitted) === RASP_AND_DIAGNOSTICS);
     const lines: Record<RunLog, string> = {
@@ -66,7 +66,7 @@ const FCMP_ONLY: readonly RunLog[] = ['fcmp'];
 const RASP_ONLY: readonly RunLog[] = ['rasp'];
 const RASP_AND_DIAGNOSTICS: readonly RunLog[] = ['rasp', 'diagnostics'];
 
-/** Selects the logs of an event: RASP and FCMP each in its log, diagnostics also in theirs. */
+/** Selects an event's logs: RASP and FCMP events go to their own log, diagnostics also to the diagnostics log. */
 function selectLogs({ protocol, event }: Emitted): readonly RunLog[] {
   if (protocol === 'fcmp') return FCMP_ONLY;
   return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;

@@ -15,19 +15,19 @@ import {
 } from './zip-format.js';
 import type { ZipEntry } from './zip-format.js';
 
-/** The size of the first read at the end of a packed file; for most runs it contains the entire directory. */
+/** The size of the first read at the end of a packed file; for most runs it contains the whole directory. */
 const FIRST_READ_BYTES = Math.max(16 * 1024, TAIL_BYTES);
 /** Limits of the directory, which has about 100 bytes per file. */
 const MAX_FILES = 200_000;
 const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024;
 /** The maximum size of a deflated file, which must be read in full; Sluice deflates only files up to {@link SMALL_FILE_BYTES}. */
 const MAX_DEFLATED_BYTES = 64 * 1024 * 1024;
-/** Files up to this size are deflated; larger ones are stored, so that any part of them can be read separately. */
+/** Files up to this size are deflated; larger files are stored, so any part of them can be read separately. */
 export const SMALL_FILE_BYTES = 1024 * 1024;
 
-/** The files that the directory of a packed run lists. */
+/** The files listed in a packed run's directory. */
 export interface PackedFiles {
-  /** The folder that contains all of them, if there is one; their paths are relative to it. */
+  /** The folder that contains all of them, if any; their paths are relative to it. */
   readonly root: string | undefined;
   readonly files: readonly RunFile[];
 }
@@ -79,7 +79,7 @@ async function readDirectory(file: ReadableFile, place: string): Promise<ZipEntr
   return decodeDirectory(bytes, directory, place);
 }
 
-/** Checks that all names are unique relative paths: an unpacked run must not write outside of its folder. */
+/** Checks that all names are unique relative paths: an unpacked run must not write outside its folder. */
 function checkPaths(entries: readonly ZipEntry[], place: string): void {
   const seen = new Set<string>();
   for (const { path } of entries) {
@@ -92,13 +92,16 @@ function checkPaths(entries: readonly ZipEntry[], place: string): void {
   }
 }
 
-/** Whether a file of a packed run may have this path. A backslash separates folders on Windows only. */
+/** Whether a file in a packed run may have this path. A backslash separates folders on Windows only. */
 export function isPackedPath(path: string): boolean {
   if (/\0|^[A-Za-z]:/u.test(path) || (process.platform === 'win32' && path.includes('\\'))) return false;
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
-/** Opens a file of a packed run. Nothing is read until bytes are requested, because a list of files needs only their sizes. */
+/**
+ * Opens a file in a packed run. Nothing is read until bytes are requested, because a list of files needs only their
+ * sizes.
+ */
 function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFile {
   const isReadInFull = entry.method === DEFLATED || entry.size <= SMALL_FILE_BYTES;
   let opened: Promise<Member> | undefined;

@@ -30,7 +30,9 @@ export type Packing = 'packed' | 'too_large' | 'missing';
 export interface PackOptions {
   /** Called before each step, for tests. */
   readonly onStep?: (step: PackStep) => void;
-  /** Files in addition to those in the folder; those with an invalid path, or that of a file in the folder, are left out. */
+  /**
+   * Files besides those in the folder; files with an invalid path, or the path of a file in the folder, are skipped.
+   */
   readonly extraFiles?: () => AsyncIterable<RunFile>;
   /** Called when the packed file is complete, before it gets its name. */
   readonly beforeNaming?: () => Promise<void>;
@@ -51,16 +53,16 @@ type PackStep = (typeof PACK_STEPS)[number];
 /** Packed runs are written here before they get their final name. Shards have names of three hexadecimal digits, never this one. */
 export const TEMPORARY_FOLDER = 'tmp';
 
-/** Limits of a run: a larger one is not packed. */
+/** Limits for packing: a larger run is not packed. */
 const MAX_BYTES = 64 * 1024 ** 3;
 const MAX_FILES = 10_000;
 
 let temporaryFiles = 0;
 
 /**
- * Replaces the folder of an ended run with one packed file. The folder is removed only after the file is complete, on disk
- * and under its final name. A crash at any point leaves the folder, the file, or both, and packing again finishes the work.
- * Several processes may pack the same run: the first file to get the name is used.
+ * Replaces the folder of an ended run with one packed file. The folder is removed only after the file is complete, on
+ * disk and under its final name. A crash at any point leaves the folder, the file, or both, and packing again finishes
+ * the work. Multiple processes can pack the same run: the first file to get the name is used.
  *
  * @example
  * await packRunFolder('/data', '01J…') // 'packed'
@@ -85,7 +87,7 @@ export async function packRunFolder(data: string, runId: string, options: PackOp
       await rm(temporary, { force: true });
     }
   }
-  // The file may be from an earlier process: the folder is removed only if the run can be read without it.
+  // The file might be from an earlier process: the folder is removed only if the run can be read without it.
   await openPackedFiles(async () => openForReading(packed, { trustedRoot: data }), packed);
   onStep('remove_folder');
   await removeRunFolder(data, runId);
@@ -100,7 +102,7 @@ async function prepareTemporaryPath(data: string, runId: string): Promise<string
   return join(folder, `${runId}.${process.pid}.${Date.now()}.${temporaryFiles}.tmp`);
 }
 
-/** Lists the files of a run folder; undefined if they are too many or too large. */
+/** Lists the files in a run folder; returns undefined if they are too many or too large. */
 async function listFiles(
   data: string,
   folder: string,
@@ -221,7 +223,7 @@ async function nameOnce(temporary: string, packed: string, onStep: (step: PackSt
     if (!(await isPresent(packed))) await rename(temporary, packed);
   }
   onStep('sync_folder');
-  // The folder of this shard may be new as well.
+  // The shard's folder might be new as well.
   for (const folder of [dirname(packed), dirname(dirname(packed))]) await syncFolder(folder);
 }
 
@@ -230,7 +232,7 @@ function createChangedError(path: string): RunFolderError {
   return new RunFolderError('RUN_FOLDER_CHANGED', message);
 }
 
-/** Removes a packed run; returns whether there was one. */
+/** Removes a packed run; returns whether it existed. */
 export async function removePackedRun(data: string, runId: string): Promise<boolean> {
   try {
     await unlink(getPackedRunPath(data, runId));

@@ -22,7 +22,7 @@ const SMALL: ZipEntry = {
   mtimeMs: Date.UTC(2026, 1, 28, 23, 59, 58),
 };
 
-/** The directory of a file whose other bytes are not read. */
+/** Encodes and decodes the directory of a file whose other bytes are not read. */
 function roundTrip(entries: readonly ZipEntry[], offset: number): readonly ZipEntry[] {
   const directory = encodeDirectory(entries, offset);
   const place = findDirectory(directory, offset + directory.length);

@@ -1,8 +1,8 @@
 import { RunFolderError } from '../run-folder-error.js';
 
 /*
- * The part of the zip format that packed runs use: files that are stored or deflated, UTF-8 names, sizes beyond 4 GiB.
- * Encryption, several disks and data descriptors without a directory are not supported. See PKWARE's APPNOTE.TXT.
+ * The subset of the zip format that packed runs use: stored or deflated files, UTF-8 names, sizes beyond 4 GiB.
+ * Encryption, multiple disks and data descriptors without a directory are not supported. See PKWARE's APPNOTE.TXT.
  */
 
 export const STORED = 0;
@@ -21,7 +21,7 @@ export interface ZipEntry {
   readonly mtimeMs: number;
 }
 
-/** The numbers that headers begin with. */
+/** Header signatures. */
 const LOCAL = 0x04_03_4b_50;
 const CENTRAL = 0x02_01_4b_50;
 const END = 0x06_05_4b_50;
@@ -32,7 +32,7 @@ const MAX_32 = 0xff_ff_ff_ff;
 const MAX_16 = 0xff_ff;
 const UTF_8 = 0x08_00;
 const ENCRYPTED = 0x00_01;
-/** The zip version that supports 64-bit sizes. `MADE_BY` adds Unix as the system, so that file modes are used. */
+/** The zip version that supports 64-bit sizes. `MADE_BY` adds Unix as the system, so file modes are used. */
 const VERSION = 45;
 const MADE_BY = (3 << 8) | VERSION;
 /** A regular file for its owner only. */
@@ -157,10 +157,13 @@ export interface DirectoryLocation {
   readonly size: number;
 }
 
-/** The number of bytes at the end of a zip file in which its directory is found, unless the file ends in a long comment. */
+/** The number of bytes at the end of a zip file that contain its directory, unless the file ends in a long comment. */
 export const TAIL_BYTES = END_BYTES + LOCATOR_BYTES + END_64_BYTES + 1024;
 
-/** Finds the directory in the last bytes of a zip file of `total` bytes; undefined if they are not the end of a zip file. */
+/**
+ * Finds the directory in the last bytes of a zip file of `total` bytes; returns undefined if they are not the end of a
+ * zip file.
+ */
 export function findDirectory(tail: Buffer, total: number): DirectoryLocation | undefined {
   for (let at = tail.length - END_BYTES; at >= 0; at -= 1) {
     if (tail.readUInt32LE(at) !== END || tail.readUInt16LE(at + 20) !== tail.length - at - END_BYTES) continue;
@@ -248,7 +251,7 @@ function readCount(bytes: Buffer, at: number): number {
   return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.POSITIVE_INFINITY : Number(value);
 }
 
-/** Creates the error for a packed run that is damaged. */
+/** Creates the error for a damaged packed run. */
 export function createDamagedError(place: string, reason: string): RunFolderError {
   const message = `Cannot read "${place}" as a packed run: ${reason}. Pass a run folder, or restore the packed run from a backup or from the archive.`;
   return new RunFolderError('PACKED_RUN_DAMAGED', message);
