@@ -5,12 +5,12 @@ import type { SinkConfig } from './config.js';
 const listNames = (sinks: readonly SinkConfig[], env = {}) =>
   createSinks({ data: '/data', sinks }, env).map(({ name }) => name);
 
-describe('the sinks of a configuration', () => {
+describe('configured sinks', () => {
   it('are Markdown files by default', () => {
     expect(createSinks({ data: '/data' }, {}).map(({ name }) => name)).toEqual(['markdown']);
   });
 
-  it('are an empty list if configured so', () => {
+  it('are empty if configured as such', () => {
     expect(listNames([])).toEqual([]);
   });
 
@@ -29,7 +29,7 @@ describe('the sinks of a configuration', () => {
     ['an environment variable that is not set', [{ type: 'github', token_env: 'GONE' }], 'GONE'],
     ['a webhook without a URL', [{ type: 'webhook', secret_env: 'GONE' }], 'url'],
     ['two sinks of the same name', [{ type: 'markdown' }, { type: 'markdown', dir: '/x' }], 'Rename one'],
-  ])('are refused for %s', (_, sinks, word) => {
+  ])('are rejected for %s', (_, sinks, word) => {
     expect(() => listNames(sinks)).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(word) }),
     );

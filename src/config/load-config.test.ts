@@ -54,7 +54,7 @@ describe('settings', () => {
     });
   });
 
-  it('come from a flag, else the environment, else the file', async () => {
+  it('come from a flag, or else the environment, or else the file', async () => {
     await write('sluice.config.json', '{"data": "from-file", "database": "sqlite:file.db"}');
     const named = { SLUICE_CONFIG: 'sluice.config.json' };
     const env = { ...named, SLUICE_DATA: 'from-env' };
@@ -63,7 +63,7 @@ describe('settings', () => {
     expect((await loadConfig({ cwd, env, flags: { data: 'from-flag' } })).data).toBe(join(cwd, 'from-flag'));
   });
 
-  it('may set the database, the size of its pool, or both', async () => {
+  it('can set the database, its pool size, or both', async () => {
     await write('pool.json', '{"database": {"url": "sqlite:here.db", "pool": 3}}');
     const config = await loadConfig({ cwd, env: {}, flags: { config: 'pool.json' } });
     expect(config).toMatchObject({ database: `sqlite:${join(cwd, 'here.db')}`, pool: 3 });
@@ -76,7 +76,7 @@ describe('settings', () => {
     expect(elsewhere).toMatchObject({ database: 'postgres://db/x', pool: 20 });
   });
 
-  it('keep the database in the data folder unless one is named', async () => {
+  it('keep the database in the data folder by default', async () => {
     expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).database).toBe(
       `sqlite:${join(cwd, 'd', 'sluice.db')}`,
     );
@@ -92,7 +92,7 @@ describe('settings', () => {
     expect(config.roots).toEqual([join(cwd, 'work')]);
   });
 
-  it('have programs and folders of sinks that are relative to the file', async () => {
+  it('resolve executables and sink folders relative to the file', async () => {
     const sinks = [
       { type: 'markdown', dir: 'comments' },
       { type: 'github', token_env: 'T' },
@@ -104,7 +104,7 @@ describe('settings', () => {
     expect(config.programs).toEqual({ ...programs, codex: join(cwd, 'bin', 'codex') });
   });
 
-  it('may start an engine with arguments, of which only the program is a path', async () => {
+  it('can start an engine with arguments, where only the executable is a path', async () => {
     const programs = { codex: ['npx', 'codex', '--flag'], gemini: ['./bin/gemini', './x'] };
     await write('sluice.config.json', JSON.stringify({ programs }));
     const config = await loadConfig({ cwd, env: {}, flags: { config: 'sluice.config.json' } });
@@ -116,17 +116,17 @@ describe('settings', () => {
     ['an empty string', { codex: '' }],
     ['set for the engine command', { command: 'codex' }],
     ['a number', { codex: 1 }],
-  ])('are refused if a program is %s', async (_, programs) => {
+  ])('are rejected if an executable is %s', async (_, programs) => {
     await write('sluice.config.json', JSON.stringify({ programs }));
     await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(/^Invalid configuration in .*: programs\b/);
   });
 
-  it('may start with a byte order mark', async () => {
+  it('can start with a byte order mark', async () => {
     await write('sluice.config.json', '\uFEFF{"lease_s": 5}');
     expect((await loadConfig({ cwd, env: {} })).lease_s).toBe(5);
   });
 
-  it('may be a module', async () => {
+  it('can be a module', async () => {
     await write(
       'sluice.config.mjs',
       'export default { wrappers: { mine: { type: "script", command: ["./work.sh"] } } }',
@@ -144,7 +144,7 @@ describe('settings', () => {
     ['a value of the wrong type', 'sluice.config.json', '{"wrappers": {"a": {"type": "script", "command": "rm -rf"}}}'],
     ['a module without a default', 'sluice.config.mjs', 'export const data = "x"'],
     ['a module that throws', 'sluice.config.mjs', 'throw new Error("no")'],
-  ])('are refused for %s, with the name of the file', async (_, name, text) => {
+  ])('are rejected for %s, with the file name', async (_, name, text) => {
     await write(name, text);
     await expect(loadConfig({ cwd, env: {}, flags: { config: name } })).rejects.toMatchObject({
       code: 'INVALID_CONFIG',
@@ -157,7 +157,7 @@ describe('settings', () => {
     ['is a folder', '.', 'it is not a file'],
     ['is a module that does not exist', 'gone.mjs', 'no such file'],
     ['has a file as its folder', 'x.json/y.json', 'ENOTDIR'],
-  ])('are refused if the given file %s', async (_, config, why) => {
+  ])('are rejected if the given file %s', async (_, config, why) => {
     await write('x.json', '{}');
     await expect(loadConfig({ cwd, env: {}, flags: { config } })).rejects.toMatchObject({
       code: 'INVALID_CONFIG',
@@ -165,12 +165,12 @@ describe('settings', () => {
     });
   });
 
-  it('are refused if the file is too large', async () => {
+  it('are rejected if the file is too large', async () => {
     await write('sluice.config.json', `{"data": "${'x'.repeat(1024 * 1024)}"}`);
     await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('larger than');
   });
 
-  it('are refused if the module never finishes loading', async () => {
+  it('are rejected if the module never finishes loading', async () => {
     await write('sluice.config.mjs', 'await new Promise(() => undefined); export default {}');
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -199,7 +199,7 @@ describe('settings', () => {
     ['{"agents": {"My Agent": {"acp": ["x"]}}}', 'agents'],
     ['{"programs": {"codx": "codex"}}', '(known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
-  ])('are refused, with the location or the known keys: %s', async (text, words) => {
+  ])('are rejected, with the location or the known keys: %s', async (text, words) => {
     await write('sluice.config.json', text);
     await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(words);
   });

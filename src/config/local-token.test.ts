@@ -9,7 +9,7 @@ beforeEach(async () => {
   env = { XDG_DATA_HOME: await makeFolder({}) };
 });
 
-describe('the token of the user', () => {
+describe("the user's token", () => {
   it('is generated once, with 43 characters, and readable by this user only', async () => {
     expect(await readLocalToken(env)).toBeUndefined();
     const { value, file } = await openLocalToken(env);
@@ -20,7 +20,7 @@ describe('the token of the user', () => {
     expect(await readLocalToken(env)).toBe(value);
   });
 
-  it('is the same for servers that start at the same time', async () => {
+  it('is the same for servers that start concurrently', async () => {
     const tokens = await Promise.all(Array.from({ length: 8 }, async () => openLocalToken(env)));
     const stored = (await readFile(findLocalTokenFile(env), 'utf8')).trim();
     expect(new Set(tokens.map(({ value }) => value))).toEqual(new Set([stored]));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readSecrets } from './read-secrets.js';
 
 describe('readSecrets', () => {
-  it('finds the tokens of the server and the secrets of the sinks, longest first', () => {
+  it("finds the server's tokens and the sinks' secrets, longest first", () => {
     const env = { ADA: 'a-token', GITHUB_TOKEN: 'a-token-and-more', HOOK: 'hook', EMPTY: '' };
     const secrets = readSecrets(
       {
@@ -22,7 +22,7 @@ describe('readSecrets', () => {
     expect(secrets).toEqual(['a-token-and-more', 'written-down', 'a-token', 'hook']);
   });
 
-  it('finds the other tokens of the environment if one of them is missing, too short or has a name twice', () => {
+  it('finds the other tokens in the environment if one is missing, too short or duplicated', () => {
     const list = [
       { name: 'ada', scopes: [], value: 'the-token-of-ada-1234' },
       { name: 'ada', scopes: [], value: 'short-one' },
@@ -43,7 +43,7 @@ describe('readSecrets', () => {
     expect(readSecrets({}, { SLUICE_TOKENS: list, SLUICE_TOKENS_FILE: '/missing' })).toEqual(['the-token-of-ada-1234']);
   });
 
-  it.each(['not JSON', '{"value": "x"}', '7'])('finds nothing in a list of tokens that is not a list: %s', (list) => {
+  it.each(['not JSON', '{"value": "x"}', '7'])('finds nothing in a token list that is not a list: %s', (list) => {
     expect(readSecrets({}, { SLUICE_TOKENS: list })).toEqual([]);
   });
 
@@ -51,7 +51,7 @@ describe('readSecrets', () => {
     expect(readSecrets({}, {})).toEqual([]);
   });
 
-  it('does not fail if a token of the server is not in the environment of a worker', () => {
+  it("does not fail if a server token is missing from a worker's environment", () => {
     const tokens = [
       { name: 'ada', scopes: [], value_env: 'NOT_HERE' },
       { name: 'bob', scopes: [], value: 'written-down', value_env: 'BOB' },

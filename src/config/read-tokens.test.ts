@@ -6,7 +6,7 @@ import { readTokens } from './read-tokens.js';
 
 const ada = { name: 'ada', scopes: ['read', 'decide'], value: 'a-long-enough-secret' } as const;
 
-describe('the tokens of the server', () => {
+describe('server tokens', () => {
   it('are an empty list by default', () => {
     expect(readTokens({}, {})).toEqual([]);
   });
@@ -30,7 +30,7 @@ describe('the tokens of the server', () => {
     expect(() => read('tokens')).not.toThrow('hush');
   });
 
-  it('may name the environment variable with the value', () => {
+  it('can name the environment variable with the value', () => {
     const tokens = [{ name: 'ada', scopes: ['read'], value_env: 'ADA' }] as const;
     expect(readTokens({ tokens }, { ADA: 'a-secret-of-this-length' })).toEqual([
       { name: 'ada', scopes: ['read'], value: 'a-secret-of-this-length' },
@@ -45,7 +45,7 @@ describe('the tokens of the server', () => {
     ['no value', '[{"name":"ada","scopes":[]}]', /Set value_env/],
     ['a value that can be guessed', '[{"name":"ada","scopes":[],"value":"hush-hush"}]', /at least 16/],
     ['two tokens of the same name', JSON.stringify([ada, ada]), /^Two tokens/],
-  ])('are refused for %s, without repeating a secret', (_, variable, message) => {
+  ])('are rejected for %s, without repeating a secret', (_, variable, message) => {
     const read = () => readTokens({}, { SLUICE_TOKENS: variable });
     expect(read).toThrow(message);
     expect(read).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG' }));

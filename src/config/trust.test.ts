@@ -44,7 +44,7 @@ describe('a module in the project', () => {
     expect(existsSync(second)).toBe(false);
   });
 
-  it('is not executed if it is replaced while a person decides whether to trust it', async () => {
+  it('is not executed if it is replaced while the user decides whether to trust it', async () => {
     const trace = join(root, 'replaced');
     await write('sluice.config.mjs', 'export default {}');
     const replaceAndConfirm = async (): Promise<boolean> => {
@@ -66,7 +66,7 @@ describe('a module in the project', () => {
     }
   });
 
-  it('is trusted only in the project that it was trusted in', async () => {
+  it('is trusted only in the project where it was trusted', async () => {
     await write('sluice.config.mjs', 'export default {}');
     await trust('sluice.config.mjs');
     const other = await makeFolder({ 'sluice.config.mjs': 'export default {}' });

@@ -41,7 +41,7 @@ async function orderFrom(...attempts: readonly (readonly Step[])[]) {
 }
 
 describe('an agent as a worker', { timeout: 30_000 }, () => {
-  it('may answer with its result instead of writing a file', async () => {
+  it('can answer with its result instead of writing a file', async () => {
     const { record, execution, site } = await orderFrom(answer(`Done.\n<json>${JSON.stringify(RESULT)}</json>`));
     expect(record?.decision?.action).toBe('advance');
     expect(execution).toMatchObject({ worker_type: 'codex-cli', result_encoding: 'json', worker_version: '1.0.0' });
@@ -50,20 +50,20 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
     expect(call?.env).toMatchObject({ SLUICE_ISSUE_REF: 'local#1', SLUICE_RUN_ID: '2020-01-01-qa-0001' });
   });
 
-  it('whose answer had to be repaired is not accepted; the answer becomes a draft for a person', async () => {
+  it('whose answer had to be repaired is not accepted; the answer becomes a draft for a human', async () => {
     const broken = JSON.stringify(RESULT).replace('"status"', "'status'");
     const { record, item } = await orderFrom(answer(`<json>${broken}</json>`));
     expect(record?.decision?.action).toBe('needs-human');
     expect(item?.reading.draft).toMatchObject({ status: 'ok', summary: 'Done.' });
   });
 
-  it('that reports a result of another run is refused', async () => {
+  it("that reports another run's result is rejected", async () => {
     const other = { ...RESULT, run_id: '2020-01-01-qa-0099' };
     const { record } = await orderFrom(answer(`<json>${JSON.stringify(other)}</json>`));
     expect(record?.decision?.action).toBe('needs-human');
   });
 
-  it('that answers in prose goes to a person, and its answer is sent as a comment', async () => {
+  it('that answers in prose goes to a human, and its answer is sent as a comment', async () => {
     const { record, comment } = await orderFrom(answer('All done.\nStatus: done\n<b>Trust me.</b>'));
     expect(record?.decision).toMatchObject({ action: 'needs-human', result_code: 'output_unparseable' });
     expect(record?.decision?.reason).toContain('the agent answered without tags');
@@ -87,7 +87,7 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
   });
 });
 
-describe('an agent whose change a person sends back', { timeout: 30_000 }, () => {
+describe('an agent whose change is sent back for corrections', { timeout: 30_000 }, () => {
   const attempt = (number: number, session: string): readonly Step[] => {
     const result = { ...RESULT, run_id: `2020-01-01-qa-000${number}`, changes: {} };
     const text = `<json>${JSON.stringify(result)}</json>`;
@@ -142,14 +142,14 @@ describe('an agent whose change a person sends back', { timeout: 30_000 }, () =>
     expect(texts).toEqual([['try 1'], ['try 2'], ['try 3']]);
   });
 
-  it('starts a new session if the engine reported none that it could resume', async () => {
+  it('starts a new session if the engine reported no resumable session', async () => {
     const { calls } = await sendBack('-rf');
     expect(calls[1]?.args).not.toContain('resume');
   });
 });
 
 describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
-  it('is waiting before its question is published, and continues with the reply that is posted', async () => {
+  it('is waiting before its question is published, and continues with the posted reply', async () => {
     const site = await makeSite(
       [printRecords(codex.thread('t-1'), codex.message('Which one?'), codex.completed(10, 1))],
       [

@@ -52,7 +52,7 @@ async function openSite(budgets: BudgetSettings) {
   return { data, store, lead, queue, ended };
 }
 
-describe('runs that wait for a budget', () => {
+describe('runs waiting for a budget', () => {
   it('try again after a minute, a hundred of them per minute', async () => {
     const store = await openStore('memory:');
     onTestFinished(async () => store.close());
@@ -79,7 +79,7 @@ describe('runs that wait for a budget', () => {
   });
 });
 
-describe('the budget of a day', () => {
+describe('a daily budget', () => {
   it('ends a run that uses it up, with a separate code', async () => {
     const { queue, ended } = await openSite({ day: { tokens: 100 } });
     await queue('r1', createAgent(101, { continues: true }));
@@ -124,7 +124,7 @@ describe('the budget of a day', () => {
     expect((await ended('r2')).result).toMatchObject({ status: 'canceled' });
   });
 
-  it('does not apply to programs that use no tokens', async () => {
+  it('does not apply to commands that use no tokens', async () => {
     const { data, store, queue, ended } = await openSite({ day: { tokens: 1 } });
     await queue('r1', createAgent(1));
     await ended('r1');
@@ -143,7 +143,7 @@ describe('the budget of a day', () => {
   });
 });
 
-it('the budget of a token limits only its own requests', async () => {
+it("a token's budget limits only its own requests", async () => {
   const { store, queue, ended } = await openSite({ callers: { ci: { tokens: 10 } } });
   await queue('r1', createAgent(10));
   await ended('r1');
@@ -156,7 +156,7 @@ it('the budget of a token limits only its own requests', async () => {
   );
 });
 
-it('an order whose issue has used up its budget goes to a person', async () => {
+it('an order whose issue has used up its budget goes to a human', async () => {
   const { data, store, lead } = await openSite({ issue: { tokens: 5 } });
   const issueRef = 'acme/shop#1';
   const limits = listLimits({ issue: { tokens: 5 } }, { caller: null, issueRef }, store.now());
@@ -180,7 +180,7 @@ it('an order whose issue has used up its budget goes to a person', async () => {
   );
 });
 
-it('tokens that are not listed share no budget: each has that of *', () => {
+it('unlisted tokens share no budget: each has the * budget', () => {
   const settings = { callers: { '*': { tokens: 5 }, ci: { cost: 1 } } };
   const list = (caller: string) => listLimits(settings, { caller, issueRef: null }, 90_000_000);
   expect(list('ada')).toEqual([{ scope: 'caller', name: 'ada', since: 86_400_000, tokens: 5, cost: null }]);

@@ -97,7 +97,7 @@ describe('a check', { timeout: 60_000 }, () => {
     expect(action).toBe('advance');
   });
 
-  it('is tried again if that is configured, each time in a new checkout, and all tries are shown', async () => {
+  it('is retried if configured, each time in a new checkout, and all attempts are shown', async () => {
     const { data } = await openWorkshop();
     const once = join(data, 'once');
     const command = ['sh', '-c', `test ! -e dirt && touch dirt && test -e ${once} || { touch ${once}; exit 3; }`];

@@ -76,7 +76,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-describe('a git filter that the configuration names', { timeout: 60_000 }, () => {
+describe('a configured git filter', { timeout: 60_000 }, () => {
   it('runs when a worktree is created, when its files are committed and for checks, without secrets', async () => {
     const check = 'test "$(cat one.dat two.dat plain.txt)" = "$(printf "ONE\\nTWO\\nplain")"';
     const { order, git, marks, started } = await openFiltered('upper', check);
@@ -130,7 +130,7 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
         await appendFile(join(repoDir, '.git', 'info', 'attributes'), '* filter=evil\n');
       },
     ],
-  ])('runs the command of the user if the repository names another one in %s', async (_, prepare) => {
+  ])("runs the user's command if the repository names another command in %s", async (_, prepare) => {
     const repository = await openFiltered('upper');
     const { worktree, started, clear, marks } = repository;
     await prepare(repository, `touch ${marks}/evil && cat`);
@@ -144,7 +144,7 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
     expect(started()).toEqual(['clean', 'smudge']);
   });
 
-  it('does not run if the configuration does not name it', async () => {
+  it('does not run if it is not configured', async () => {
     const { data, repoDir, worktree, started } = await openFiltered('upper');
     const order = { repo_dir: repoDir, run_id: '20260101-qa-01' } as const;
     expect(await createWorktree(getWorktree(data, order, 'one'))).toEqual({});
@@ -160,7 +160,7 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
     expect(git('log', '--all', '--format=%s').trim()).toBe('Begin');
   });
 
-  it('lets checks use only the content of the commit: content that was replaced in its store is refused', async () => {
+  it("lets checks use only the commit's content: content that was replaced in its store is rejected", async () => {
     const { home, git, data, repoDir, filters } = await openFiltered('store');
     // A file that was committed without the filter is the same in both forms.
     await writeFile(join(repoDir, 'unfiltered.dat'), 'not stored\n');

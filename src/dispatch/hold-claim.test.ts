@@ -5,7 +5,7 @@ import { NOW } from '../store/contract/fixtures/order-samples.js';
 import { sampleSpec } from '../store/contract/fixtures/run-samples.js';
 import { holdClaim } from './hold-claim.js';
 
-it('a reply that arrives before the run can receive it is passed on later, once', async () => {
+it('a reply that arrives before the run can receive it is delivered later, once', async () => {
   const store = await openSite('memory:');
   const hold = { id: 'r1', workerId: 'w1' };
   const clock = () => NOW;

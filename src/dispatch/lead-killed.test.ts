@@ -92,7 +92,7 @@ async function finishAll(store: Store, data: string, forge: string): Promise<voi
 
 const STATE_OF = { advance: 'review', blocked: 'blocked', 'needs-human': 'needs-human', archive: undefined } as const;
 
-describe('a lead that is killed again and again', () => {
+describe('a lead that is killed repeatedly', () => {
   it(
     'loses nothing acknowledged, comments once on every issue, changes no wrong issue and leaves no orphaned run',
     { timeout: 120_000 + KILLS * 15_000 },

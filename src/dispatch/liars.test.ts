@@ -160,7 +160,7 @@ describe('the first commit of a repository', { timeout: 60_000 }, () => {
     expect(show(decision)).toMatch(/^advance none/);
   });
 
-  it('is not that of another branch', async () => {
+  it("is not another branch's commit", async () => {
     const script = 'git reset -q --hard other; report $(git rev-parse HEAD)';
     const keep = (git: (...args: readonly string[]) => string) => {
       git('branch', 'other');
@@ -349,7 +349,7 @@ describe('an agent that lies about tests', { timeout: 60_000 }, () => {
     expect(show(decision)).toMatch(/tests contradicted by sluice: unit .*exit code 1/);
   });
 
-  it('advances with an invented pull request only if a report is enough, and the comment states that', async () => {
+  it('advances with an invented pull request only if a report is enough, and the comment says so', async () => {
     const script = 'pr https://example.org/acme/shop/pull/4711';
     const proven = await executeLie({ ...PROVEN, script });
     expect(show(proven.decision)).toMatch(/^needs-human manual_intervention\n.*pr unchecked by worker/s);
@@ -368,14 +368,14 @@ describe('an agent that writes its own check', { timeout: 60_000 }, () => {
       'mkdir -p node_modules/x; echo x > node_modules/x/a.js; git add -f .; work',
       /node_modules\/x/,
     ],
-  ])('by %s does not advance if proof is required, and is named', async (_, script, named) => {
+  ])('by %s does not advance if proof is required, and the reason names it', async (_, script, named) => {
     const proven = await executeLie({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
     expect(show(proven.decision)).toMatch(/^needs-human manual_intervention\n/);
     expect(show(proven.decision)).toMatch(/tests unchecked by sluice: unit .*It passed, but the change/);
     expect(show(proven.decision)).toMatch(named);
   });
 
-  it('by the scripts of package.json does not advance; by its dependencies it may', async () => {
+  it('by the scripts in package.json does not advance; by its dependencies it can', async () => {
     const checks = { unit: { command: ['npm', 'test'], timeout_s: 60, network: 'host' } } as const;
     const before = async (git: (...args: readonly string[]) => string, repository: string) => {
       await writeFile(join(repository, 'package.json'), '{"scripts":{"test":"test -f src/work.txt"}}');
@@ -474,7 +474,7 @@ describe('an agent that lies about its run', { timeout: 60_000 }, () => {
     expect(show(decision)).toMatch(/^needs-human stale_run\nresult contradicted/);
   });
 
-  it('claims the commit of the earlier run again when it is retried', async () => {
+  it("claims the earlier run's commit again when it is retried", async () => {
     const script = 'test -f src/work.txt || { echo yes > src/broken; work; }; report $(git rev-parse HEAD)';
     const { store, lead, record } = await executeLie({ ...PROVEN, script });
     const [item] = (await store.listInbox({ open: true })).items;
@@ -521,7 +521,7 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
   });
 
   it.each(fc.sample(fc.shuffledSubarray(GIT_TRICKS, { minLength: 8 }), GIT_CONFIGURATIONS).map((tricks) => [tricks]))(
-    'gets none of it run, whatever else is in the git configuration: %j',
+    'cannot get any of it run, whatever else is in the git configuration: %j',
     async (tricks) => {
       const marks = await makeFolder({});
       const trap = (index: number) => `touch ${marks}/${index}; cat`;
@@ -540,7 +540,7 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
     },
   );
 
-  it('gets no secret committed', async () => {
+  it('cannot get a secret committed', async () => {
     const script = 'echo "key = ghp_abcdefghijklmnop" > src/work.txt; result "{}"';
     const { decision, git, data, submitted } = await executeLie({
       ...PROVEN,
@@ -554,7 +554,7 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
     expect(existsSync(kept) && readFileSync(kept, 'utf8')).toContain('ghp_');
   });
 
-  it('gets nothing ignored committed', async () => {
+  it('cannot get ignored files committed', async () => {
     const script = 'echo secret.txt > .gitignore; echo x > secret.txt; echo x > src/work.txt; result "{}"';
     const { decision, git, record } = await executeLie({ ...PROVEN, isolation: 'worktree', script });
     expect(show(decision)).toMatch(/^advance none/);

@@ -28,7 +28,7 @@ const THIEF = `
   const timer = setInterval(() => [dirname(own), '.sluice/runs', '../.sluice/runs'].forEach(attack), 20);
   setTimeout(() => clearInterval(timer), 1500);`;
 
-describe.runIf(canSandbox)('a worker that writes the result of its neighbour', { timeout: 60_000 }, () => {
+describe.runIf(canSandbox)("a worker that writes another run's result", { timeout: 60_000 }, () => {
   it('does not advance it', async () => {
     const wrappers = {
       thief: { type: 'script', command: [process.execPath, '-e', THIEF], inject: 'file', sandbox: 'required' },

@@ -86,7 +86,7 @@ describe('a race', { timeout: 60_000 }, () => {
     expect((await store.findIssue('local#1'))?.active_group).toBeUndefined();
   });
 
-  it('without a proven result asks a person, who sees all diffs and accepts one', async () => {
+  it('without a proven result asks a human, who sees all diffs and accepts one', async () => {
     const { start, finish, look, store, lead } = await openRace(['broken', 'dying', 'silent']);
     start();
     expect((await finish()).map(({ decision }) => decision?.action)).toEqual([
@@ -108,7 +108,7 @@ describe('a race', { timeout: 60_000 }, () => {
     await expect(lead.resolve({ ...request, id: broken?.inbox_id ?? '' })).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
-  it('without checks is won by a confirmed commit, not by a report, whatever the policy of its wrapper', async () => {
+  it("without checks is won by a confirmed commit, not by a report, whatever its wrapper's policy", async () => {
     const { start, finish } = await openRace(['talker', 'short'], { checks: [] });
     start();
     const records = await finish();
@@ -129,7 +129,7 @@ describe('a race', { timeout: 60_000 }, () => {
     expect((await store.listOrders({ issueRef: 'local#1' })).items).toHaveLength(2);
   });
 
-  it('is refused in the repository itself, for an unknown worker, and for one run', async () => {
+  it('is rejected in the repository itself, for an unknown worker, and for one run', async () => {
     const { submit } = await openWorkshop({ lead: { wrappers: WRAPPERS } });
     const order = async (changes: object) => submit('local#1', {}, { worker: 'short', ...changes });
     const refused = { code: 'INVALID_WORK_REQUEST' };

@@ -73,7 +73,7 @@ describe('reconcile', () => {
     expect(await run()).toMatchObject({ state: 'queued', owner: null });
   });
 
-  it('sends the order of an orphaned run to a person, with the result it left, and comments on the issue', async () => {
+  it("sends an orphaned run's order to a human, with the result it left, and comments on the issue", async () => {
     const { reconcileAll, pass, record, submitted, report, inbox, findState, comments } = await withClaim(
       await makeDeadWorker(),
       true,
@@ -121,7 +121,7 @@ describe('reconcile', () => {
     expect(await reconcileAll()).toMatchObject({ ended: 1, held: 0 });
   });
 
-  it('uses only the lease for another machine', async () => {
+  it('uses only the lease for another host', async () => {
     const { reconcileAll, pass } = await withClaim({ ...(await makeLivingWorker()), host: 'another-machine' }, true);
     pass(60_001);
     expect(await reconcileAll()).toMatchObject({ ended: 1 });
@@ -154,7 +154,7 @@ describe('reconcile', () => {
     expect((await record())?.decision?.next).toContain(folder);
   });
 
-  it('settles once when many processes reconcile at the same time', async () => {
+  it('settles once when many processes reconcile concurrently', async () => {
     const { reconcileAll, pass, inbox, executions } = await withClaim(await makeDeadWorker(), true);
     pass(60_001);
     await Promise.all([reconcileAll(), reconcileAll(), reconcileAll()]);
@@ -173,7 +173,7 @@ describe('reconcile', () => {
 });
 
 describe('an order whose worker was lost', () => {
-  it('is queued again under a new run id until its retries are used up, then goes to a person', async () => {
+  it('is requeued under a new run id until its retries are used up, then goes to a human', async () => {
     const dead = await makeDeadWorker();
     const { reconcileAll, pass, store, inbox } = await withClaim(dead, true, {}, { workerLostRetries: 1 });
     pass(60_001);
@@ -189,7 +189,7 @@ describe('an order whose worker was lost', () => {
     expect(await inbox()).toMatchObject([{ result_code: 'output_unparseable' }]);
   });
 
-  it('is left to a person when the worker was on another machine, where its agent may still run', async () => {
+  it('is left to a human when the worker was on another host, where its agent might still be running', async () => {
     const elsewhere = { ...(await makeDeadWorker()), host: 'another-machine' };
     const { reconcileAll, pass, store, inbox } = await withClaim(elsewhere, true, {}, { workerLostRetries: 1 });
     pass(60_001);

@@ -43,7 +43,7 @@ describe('repeatSweep', () => {
     expect(warnings).toEqual([['packing failed, trying again', { error: 'disk full' }]]);
   });
 
-  it('starts no sweep while one takes longer than the interval', async () => {
+  it('starts no new sweep while the current one exceeds the interval', async () => {
     const { first, end } = makeSlow();
     const { count } = start(first);
     await vi.advanceTimersByTimeAsync(60_000);

@@ -41,7 +41,7 @@ function startProcesses(store: Pick<Store, 'leaseJobs' | 'releaseJobs' | 'now'>)
 }
 
 describe('a job', () => {
-  it('is repeated, by one process', async () => {
+  it('is repeated by one process', async () => {
     const { done, start, until } = startProcesses(await openSite('memory:'));
     start('first');
     await until('first', 1);

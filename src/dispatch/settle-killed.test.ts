@@ -72,22 +72,19 @@ const OLD = { ...CLEAN, action: 'needs-human', issue: 'needs-human', items: 1, c
 /** Everything was decided: the check counts once. */
 const NEW = { ...CLEAN, action: 'advance', issue: 'review', items: 0, checksCounted: 1 };
 
-describe('a worker that is killed between the end of its agent and the settlement', { timeout: 600_000 }, () => {
-  it.each(['before', 'after'] as const)(
-    'leaves the old or the new state, killed %s any call of the store',
-    async (when) => {
-      const actions: (string | undefined)[] = [];
-      for (let number = 1; ; number += STEP) {
-        const { isOver, outcome } = await killAt(number, when);
-        expect([OLD, NEW], `killed ${when} call ${number}`).toContainEqual(outcome);
-        actions.push(outcome.action);
-        if (isOver) break;
-      }
-      expect(actions[0]).toBe('needs-human');
-      expect(actions.at(-1)).toBe('advance');
-      report(
-        `killed ${when} ${actions.length - 1} calls between the end of an agent and its settlement: old or new state`,
-      );
-    },
-  );
+describe('a worker killed between the end of its agent and the settlement', { timeout: 600_000 }, () => {
+  it.each(['before', 'after'] as const)('leaves the old or the new state, killed %s any store call', async (when) => {
+    const actions: (string | undefined)[] = [];
+    for (let number = 1; ; number += STEP) {
+      const { isOver, outcome } = await killAt(number, when);
+      expect([OLD, NEW], `killed ${when} call ${number}`).toContainEqual(outcome);
+      actions.push(outcome.action);
+      if (isOver) break;
+    }
+    expect(actions[0]).toBe('needs-human');
+    expect(actions.at(-1)).toBe('advance');
+    report(
+      `killed ${when} ${actions.length - 1} calls between the end of an agent and its settlement: old or new state`,
+    );
+  });
 });

@@ -36,14 +36,14 @@ function start(options: ReaperOptions) {
 const GONE = { status: 'failed', error: { code: 'WORKER_GONE' } };
 
 describe('a reaper', () => {
-  it('ends the runs of a worker that is gone if no other worker is left', async () => {
+  it("ends a dead worker's runs even if no other worker is left", async () => {
     const { store, lead, data } = await openWorkshop();
     await addExpiredRun(store, data, 'another-machine');
     start({ store, lead, data });
     await expect.poll(async () => (await store.findRun('RUN1'))?.result).toMatchObject(GONE);
   });
 
-  it('ends the runs of this machine when it is notified, and otherwise does not query them', async () => {
+  it("ends this host's runs when notified, and otherwise does not query them", async () => {
     const { store, lead, data } = await openWorkshop();
     await addExpiredRun(store, data, hostname());
     const { counting, calls } = countCalls(store);
@@ -56,7 +56,7 @@ describe('a reaper', () => {
     expect(calls.host).toBe(0);
   });
 
-  it('reconciles other machines in one process at a time, and its own machine in each', async () => {
+  it('reconciles other hosts in one process at a time, and its own host in each', async () => {
     const { store, lead, data } = await openWorkshop();
     const reapers = [1, 2, 3].map(() => countCalls(store));
     for (const { counting } of reapers) start({ store: counting, lead, data });

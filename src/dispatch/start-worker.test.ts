@@ -23,7 +23,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(existsSync(join(data, 'comments', 'local_1.md'))).toBe(true);
   });
 
-  it.each([0, -1, 1.5, Number.NaN])('refuses a concurrency of %j', async (concurrency) => {
+  it.each([0, -1, 1.5, Number.NaN])('rejects a concurrency of %j', async (concurrency) => {
     const { start } = await openWorkshop();
     expect(() => start({ concurrency })).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
   });
@@ -85,7 +85,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     });
   });
 
-  it('reports to the fleet while it works, also while it shuts down, and leaves the list at the end', async () => {
+  it('reports to the fleet while it works, even while it shuts down, and leaves the list at the end', async () => {
     const { start, submit, store } = await openWorkshop();
     const worker = start({ concurrency: 3, leaseMs: 200 });
     await expect
@@ -99,7 +99,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await store.listWorkers(store.now())).toEqual([]);
   });
 
-  it("warns when the machine's clock differs from the store's, and follows the store's", async () => {
+  it("warns when the host\'s clock differs from the store's, and follows the store's", async () => {
     const memory = await openStore('memory:');
     const store = { ...memory, now: () => Date.now() - 60_000 };
     const { start, submit, settled } = await openWorkshop({ store });
@@ -181,7 +181,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: current.order.run_id });
   });
 
-  it('executes one order at a time in a repository, and several in different ones at the same time', async () => {
+  it('executes one order at a time per repository, and orders in different repositories concurrently', async () => {
     const { start, submit, settled, effects, data } = await openWorkshop();
     start({ concurrency: 3 });
     const orders = [
@@ -218,7 +218,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect((await effects())[0]).toContain('local#high');
   });
 
-  it('does not start orders that wait for other issues', async () => {
+  it('does not start orders that depend on unresolved issues', async () => {
     const { start, submit, settled, effects } = await openWorkshop();
     start();
     const order = await submit('local#2', { result: 'ok' }, { depends_on: ['local#1'] });
@@ -226,7 +226,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await effects()).toEqual([]);
   });
 
-  it('passes an order to a person if its program cannot be started', async () => {
+  it('passes an order to a human if its executable cannot be started', async () => {
     const { start, submit, settled } = await openWorkshop({
       lead: { wrappers: { scripted: { type: 'script', command: ['/no/such/program'] } } },
     });
@@ -249,7 +249,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect((await store.listOutbox({})).items).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('stop({ graceMs }) ends longer work, which goes to a person', async () => {
+  it('stop({ graceMs }) ends longer work, which goes to a human', async () => {
     const { start, submit, store, effects } = await openWorkshop();
     const worker = start();
     const { order, run } = await submit('local#1', { sleep: 60_000, result: 'ok' });
@@ -293,7 +293,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect((await store.findRun('RUN1'))?.result?.error?.code).toBe('WORKER_GONE');
   });
 
-  it('settles an order once when several workers share the store', async () => {
+  it('settles an order once when multiple workers share the store', async () => {
     const { start, submit, settled, effects, data } = await openWorkshop();
     for (let number = 0; number < 3; number++) start({ concurrency: 2 });
     const orders = await Promise.all(
@@ -319,7 +319,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     return { ...workshop, git, getWorktree: (ulid: string) => join(workshop.data, 'worktrees', ulid) };
   }
 
-  it('runs next to other orders of its repository, and its commit stays when the worktree is gone', async () => {
+  it('runs alongside other orders in its repository, and its commit stays when the worktree is gone', async () => {
     const { start, submit, settled, effects, git, getWorktree } = await openGitWorkshop();
     start();
     const isolation = { isolation: 'worktree' };
@@ -377,7 +377,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     });
   });
 
-  it('continues from the reviewed commit when a person retries it, with comments on its lines', async () => {
+  it('continues from the reviewed commit when it is retried with line comments', async () => {
     const { start, submit, settled, git, store, lead, data } = await openGitWorkshop();
     start();
     const first = await submit('local#1', { commit: true, result: 'ok', exit: 3 }, { isolation: 'worktree' });

@@ -95,7 +95,7 @@ const WELL = {
 const STEP = Number(process.env['OUTAGE_STEP'] ?? 6);
 const AT_ONCE = 6;
 
-describe('a store that is unavailable for a moment is a pause', { timeout: 300_000 }, () => {
+describe('a brief store outage only delays the work', { timeout: 300_000 }, () => {
   it.each<{ fault: Fault; length: number }>([
     { fault: 'before', length: 1 },
     { fault: 'after', length: 1 },

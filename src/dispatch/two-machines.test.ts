@@ -45,8 +45,8 @@ async function openFleet() {
   return { root, store, submit, finish };
 }
 
-describe('two machines on one store', { timeout: 120_000 }, () => {
-  it('check a commit on the machine that has it', async () => {
+describe('two hosts on one store', { timeout: 120_000 }, () => {
+  it('check a commit on the host that has it', async () => {
     const { root, store, submit, finish } = await openFleet();
     const submitted = await Promise.all(MACHINES.map(async (machine) => submit(`local#${machine}`, machine)));
     for (const [index, machine] of MACHINES.entries()) {
@@ -64,7 +64,7 @@ describe('two machines on one store', { timeout: 120_000 }, () => {
 });
 
 describe('a worker that is killed', { timeout: 120_000 }, () => {
-  it('has its agent ended by another worker of the machine before the repository is used again', async () => {
+  it('has its agent killed by another worker on the host before the repository is used again', async () => {
     const root = await makeFolder({ 'repository/README.md': 'x' });
     const url = `sqlite:${join(root, 'sluice.db')}`;
     const store = await openStore(url);

@@ -55,8 +55,8 @@ async function leaveWaiting() {
   return { ...workshop, git, run, submitted, startHere, sessions };
 }
 
-describe('an order whose agent waits for an answer', () => {
-  it('survives the end of its worker: the answer resumes it, and its result is proven as usual', async () => {
+describe('an order whose agent is waiting for an answer', () => {
+  it('survives its worker: the answer resumes it, and its result is proven as usual', async () => {
     const { store, git, run, submitted, startHere, settled, sessions } = await leaveWaiting();
     expect(await store.postReply(run, ALLOW)).toBe('posted');
     startHere();
@@ -71,7 +71,7 @@ describe('an order whose agent waits for an answer', () => {
     expect(record?.base_commit).toBe(git('rev-parse', 'main').trim());
   });
 
-  it('is compared with the state of its repository before the work started, whatever happened while no worker was running', async () => {
+  it("is compared with its repository's state before the work started, whatever happened while no worker was running", async () => {
     const { store, git, run, submitted, startHere, settled } = await leaveWaiting();
     const kept = JSON.parse((await store.findRepositoryStart(run)) ?? '{}') as { readonly head?: string };
     expect(kept.head).toBe(git('rev-parse', 'main').trim());
@@ -82,7 +82,7 @@ describe('an order whose agent waits for an answer', () => {
     expect((await settled(submitted))?.base_commit).toBe(kept.head);
   });
 
-  it('goes to a person when it is canceled while no worker holds it', async () => {
+  it('goes to a human when it is canceled while no worker holds it', async () => {
     const { store, run, submitted, startHere, settled } = await leaveWaiting();
     await store.requestCancel(run, store.now());
     startHere();
@@ -90,7 +90,7 @@ describe('an order whose agent waits for an answer', () => {
     expect((await store.findRun(run))?.state).toBe('ended');
   });
 
-  it('goes to a person when the state of its repository is not in the store', async () => {
+  it("goes to a human when its repository's state is not in the store", async () => {
     const { store, run, submitted, startHere, settled } = await leaveWaiting();
     vi.spyOn(store, 'findRepositoryStart').mockResolvedValue(undefined);
     startHere();

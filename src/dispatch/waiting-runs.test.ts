@@ -79,11 +79,11 @@ async function hasPublished(store: Store, runId: string, words: string): Promise
 
 const ALLOW = encodeReply({ interaction_id: 'px_1_1', option_id: 'accept', who: 'ann' });
 
-describe('a run that waits for an answer', () => {
+describe('a run waiting for an answer', () => {
   it.each([
     ['a permission', [[ASK], [ASK, { say: 'ok' }]], { permissions: 'ask' }, ALLOW],
     ['a reply', [[{ say: 'Which?' }], [DONE]], { mode: 'interactive' }, 'The first.'],
-  ] as const)('for %s survives the end of its worker', async (_, turns, spec, reply) => {
+  ] as const)('for %s survives its worker', async (_, turns, spec, reply) => {
     const { data, store, start, queue } = await openSite(turns);
     await queue('r1', spec);
     const first = start();
@@ -98,7 +98,7 @@ describe('a run that waits for an answer', () => {
     expect(await replayRunFolder(getRunFolderPath(data, 'r1'))).toMatchObject({ status: 'same' });
   });
 
-  it('survives the kill of its worker', async () => {
+  it('survives when its worker is killed', async () => {
     const { data, store, program, start, queue } = await openSite([[ASK], [ASK, { say: 'ok' }]], 'sqlite:');
     await queue('r1', { permissions: 'ask' });
     const worker = (await bundleProgram(WORKER)).start([data, 'codex', JSON.stringify(program)]);
@@ -120,7 +120,7 @@ describe('a run that waits for an answer', () => {
     expect(await replayRunFolder(getRunFolderPath(data, 'r1'))).toMatchObject({ status: 'same' });
   });
 
-  it('uses no slot after its process was ended, and gets one again with the answer', async () => {
+  it('uses no slot after its process was stopped, and gets a slot again with the answer', async () => {
     const { data, store, start, queue } = await openSite([[ASK], [{ say: 'other' }], [ASK, { say: 'ok' }]]);
     await queue('r1', { permissions: 'ask', limits: { hold_s: 0.2 } });
     const worker = start({ concurrency: 1 });
@@ -144,7 +144,7 @@ describe('a run that waits for an answer', () => {
     expect((await waitForState(store, 'r1', 'ended')).result?.status).not.toBe('success');
   });
 
-  it('is left alone by other hosts and by servers while a person may still answer', async () => {
+  it('is left alone by other hosts and by servers while an answer is still possible', async () => {
     const { data, store, queue } = await openSite([[ASK]]);
     await queue('r1', { permissions: 'ask', limits: { wait_s: 100 } });
     const worker = { worker_id: 'w1', host: hostname(), pid: process.pid, pid_started: null };

@@ -22,7 +22,7 @@ describe('a waker', () => {
     await expect(createWaker().sleep(1)).resolves.toBe(false);
   });
 
-  it('wakes at the earliest of several times', async () => {
+  it('wakes at the earliest of multiple times', async () => {
     const waker = createWaker();
     for (const later of [60_000, 5, 30_000]) waker.wakeAt(performance.now() + later);
     await expect(waker.sleep(60_000)).resolves.toBe(true);

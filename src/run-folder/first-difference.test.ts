@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findFirstDifference } from './replay-run-folder.js';
 
-test('finds no difference between equal values, whatever the order of their keys', () => {
+test('finds no difference between equal values, regardless of key order', () => {
   expect(findFirstDifference({ a: 1, b: [null, 'x'] }, { b: [null, 'x'], a: 1 })).toBeUndefined();
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

@@ -49,7 +49,7 @@ describe('openRunFolder', () => {
     expect(await (await openRunFolder(dir)).attempts()).toEqual([1, 9, 10]);
   });
 
-  test('refuses a missing folder, and a file that is not a packed run, with a code', async () => {
+  test('rejects a missing folder, and a file that is not a packed run, with a code', async () => {
     const dir = await makeRunFolder({ file: '' });
     await expect(openRunFolder(join(dir, 'none'))).rejects.toMatchObject({ code: 'RUN_FOLDER_NOT_FOUND' });
     await expect(openRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'PACKED_RUN_DAMAGED' });

@@ -20,7 +20,7 @@ describe('readLastAttempt', () => {
     expect(remains).toMatchObject({ command: ['worker', '-x'], version: '1.2', startedAt: '2026-11-15T08:00:00.000Z' });
   });
 
-  it('uses the output of a terminal if there is no other', async () => {
+  it('uses terminal output if no other output exists', async () => {
     const dir = await makeFolder({ '.audit/pty-output.1.log': 'typed' });
     expect(joinText((await readLastAttempt(dir, 100)).stdout)).toBe('typed');
   });

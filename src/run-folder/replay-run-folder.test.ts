@@ -30,7 +30,7 @@ describe('replayRunFolder', () => {
     expect(await replayRunFolder(dir)).toMatchObject({ status: 'same', compared: { fcmp: rows } });
   });
 
-  test('compares only existing logs, and returns "nothing_stored" if there are none', async () => {
+  test('compares only existing logs, and returns "nothing_stored" if none exist', async () => {
     const dir = await written();
     await rm(join(dir, 'events.jsonl'));
     await rm(join(dir, 'parser_diagnostics.jsonl'));
@@ -39,7 +39,7 @@ describe('replayRunFolder', () => {
     expect(await replayRunFolder(dir)).toEqual({ status: 'nothing_stored' });
   });
 
-  test('refuses a folder without a run', async () => {
+  test('rejects a folder without a run', async () => {
     await expect(replayRunFolder(await makeFolder({ 'notes.txt': 'x' }))).rejects.toThrow(
       expect.objectContaining({ code: 'RUN_FOLDER_EMPTY' }),
     );

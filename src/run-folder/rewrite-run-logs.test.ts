@@ -78,7 +78,7 @@ test('a consumer that stops early leaves the old logs unchanged, and nothing els
   expect((await readdir(dir)).filter((name) => name.includes('tmp') || name === 'events.jsonl')).toEqual([]);
 });
 
-test('a folder without a run is refused', async () => {
+test('a folder without a run is rejected', async () => {
   await expect(collect(rewriteRunLogs(await makeRunFolder({})))).rejects.toMatchObject({
     code: 'RUN_FOLDER_EMPTY',
   });

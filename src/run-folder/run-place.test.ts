@@ -5,7 +5,7 @@ const ADVICE =
   'Use 1 to 128 letters (A to Z, a to z), digits, dots, underscores and hyphens, and begin with a letter or a digit.';
 
 describe('a run id', () => {
-  it.each(['a', '01JC', 'run_1.2-x', 'x'.repeat(128)])('may be %s', (id) => {
+  it.each(['a', '01JC', 'run_1.2-x', 'x'.repeat(128)])('can be %s', (id) => {
     expect(getRunFolderPath('/data', id)).toBe(`/data/runs/${id}`);
     expect(getPackedRunPath('/data', id)).toMatch(/^\/data\/packed\/[0-9a-f]{3}\//);
   });
@@ -17,7 +17,7 @@ describe('a run id', () => {
     ['../other', '"../other"'],
     ['größe', '"größe"'],
     ['x'.repeat(129), `"${'x'.repeat(128)}…"`],
-  ])('must not be %j, and the error says what is allowed', (id, shown) => {
+  ])('must not be %j, and the error explains what is allowed', (id, shown) => {
     const error = expect.objectContaining({ code: 'INVALID_RUN_ID', message: `Invalid run id ${shown}. ${ADVICE}` });
     expect(() => getRunFolderPath('/data', id)).toThrow(error);
     expect(() => getPackedRunPath('/data', id)).toThrow(error);

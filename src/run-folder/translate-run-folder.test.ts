@@ -59,7 +59,7 @@ describe('translateRunFolder', () => {
     expect((await translate(RECORDED)).fcmp).toEqual(fcmp);
   });
 
-  test('a single attempt has the same events as among the others', async () => {
+  test('a single attempt has the same events as in the whole run', async () => {
     const { fcmp } = await translate(RECORDED);
     const alone = await translate(RECORDED, { attempt: 2 });
     expect(alone.fcmp).toEqual(fcmp.filter(({ meta }) => meta.attempt === 2));
@@ -83,7 +83,7 @@ describe('translateRunFolder', () => {
     expect(await codes({ session_id: null })).not.toContain('SESSION_ID_CHANGED');
   });
 
-  test('without meta and timing the name is that of the folder, and warnings list what is unknown', async () => {
+  test('without meta and timing the run is named after the folder, and warnings list what is unknown', async () => {
     const dir = await makeRunFolder({ 'stdout.1.log': TURN, 'stderr.1.log': 'note\n' });
     const { fcmp, warnings } = await translate(dir, { engine: 'codex' });
     expect(fcmp[0]).toMatchObject({ run_id: basename(dir), ts: '1970-01-01T00:00:00.000Z' });
@@ -93,7 +93,7 @@ describe('translateRunFolder', () => {
     ]);
   });
 
-  test('changed files become artifacts, those of Sluice do not', async () => {
+  test("changed files become artifacts, except Sluice's own", async () => {
     const dir = await makeRunFolder({
       '.audit/stdout.1.log': TURN,
       '.audit/fs-diff.1.json': JSON.stringify({
@@ -138,7 +138,7 @@ describe('translateRunFolder', () => {
     });
   });
 
-  test('a plain program’s run is read as text', async () => {
+  test('a plain command’s run is read as text', async () => {
     const dir = await makeRunFolder({ 'stdout.1.log': 'hello\n', 'meta.1.json': '{"engine":"command","exit_code":0}' });
     expect((await translate(dir)).fcmp[0]?.engine).toBe('generic');
   });

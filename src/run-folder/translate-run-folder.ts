@@ -84,7 +84,7 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
     const isAwaited = isContinued && options.attempt !== undefined && attempt < options.attempt;
     attempt = await findNextAttempt(folder, attempt, isAwaited ? options.follow : undefined);
   }
-  // With `follow`, the attempt could not be checked at the beginning.
+  // With `follow`, the attempt could not be checked at the start.
   if (options.attempt !== undefined && options.follow?.aborted === false) {
     await checkAttempt(folder, { attempt: options.attempt });
   }
@@ -128,7 +128,7 @@ async function* translateAttempt(
   judge?.begin(attempt, meta);
   const chunks = readAttemptChunks(folder, attempt, (warning) => byteWarnings.push(warning), following);
   for await (const { ms, stream, bytes } of chunks) {
-    // The clock may have been set back between two chunks, but event times must never decrease.
+    // The clock might have been set back between two chunks, but event times must never decrease.
     if (ms !== null) now = Math.max(now, startedAt + ms);
     start.addProgress(bytes.length);
     judge?.addBytes(stream, bytes);
@@ -206,7 +206,7 @@ function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: numbe
   const isKnown = (name: string | undefined): name is string =>
     isEngineName(name) || engines.some((engine) => engine.name === name);
   if (isKnown(meta.reads)) return meta.reads;
-  // The engine `command` is any program; its output is read as plain text.
+  // The engine `command` can be any executable; its output is read as plain text.
   if (meta.engine === 'command' && meta.reads === undefined) return 'generic';
   if (meta.reads === undefined && isKnown(meta.engine)) return meta.engine;
   const named = meta.reads ?? meta.engine;
@@ -215,7 +215,10 @@ function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: numbe
   throw new RunFolderError('ENGINE_NOT_NAMED', message);
 }
 
-/** Returns the start time of an attempt. Without one the events are dated from 1970, so that every translation has the same times. */
+/**
+ * Returns the start time of an attempt. Without a start time the events are dated from 1970, so every translation has
+ * the same times.
+ */
 function readStartTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolderWarning) => void): number {
   if (meta.started_at !== undefined) return Date.parse(meta.started_at);
   const message = `The start time of attempt ${attempt} is unknown: its events are dated from 1970.`;
@@ -236,7 +239,7 @@ export async function checkAttempt(folder: RunFolder, { attempt, follow }: Trans
   }
 }
 
-/** Returns the attempt after another one; with a signal, waits until it exists. */
+/** Returns the next attempt; with a signal, waits until it exists. */
 async function findNextAttempt(folder: RunFolder, after: number, wait?: AbortSignal): Promise<number | undefined> {
   for (;;) {
     const next = (await folder.attempts()).find((attempt) => attempt > after);

@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { runDemo } from './run-demo.js';
 
-describe('the orders of the demo', { timeout: 60_000 }, () => {
-  it('of two scripts and a recorded agent end in a delivered comment, that of a script that only prints in the inbox', async () => {
+describe('the demo orders', { timeout: 60_000 }, () => {
+  it('of two scripts and a recorded agent end in a delivered comment, and a script that only prints ends in the inbox', async () => {
     const data = await makeFolder({});
     const { orders, inbox } = await runDemo({ data });
     expect(orders.map(({ worker, source, action }) => [worker, source, action])).toEqual([

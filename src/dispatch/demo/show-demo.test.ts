@@ -45,7 +45,7 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
     expect(await showDemo({ store, lead, data })).toBeUndefined();
   });
 
-  it('creates one set of orders when two servers start at the same time, each with its own folder', async () => {
+  it('creates one set of orders when two servers start concurrently, each with its own folder', async () => {
     // Created first, so it is removed last: the worker uses it.
     const elsewhere = await makeFolder({});
     const { data, store, lead } = await openStage();
@@ -55,7 +55,7 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
     expect((await store.listOrders({})).items).toHaveLength(3);
   });
 
-  it('ends the replayed agents when it is stopped', async () => {
+  it('stops the replayed agents when it is stopped', async () => {
     const { data, store, lead } = await openStage();
     const demo = await showDemo({ store, lead, data });
     await demo?.stop();

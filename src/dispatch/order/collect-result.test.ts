@@ -18,14 +18,14 @@ test('a repaired answer is a draft, with its original text', () => {
   });
 });
 
-test('an answer without tags is passed on, with the reason why it does not count', () => {
+test('an answer without tags is returned with the reason it does not count', () => {
   const { value: _, ...bare } = run;
   expect(collectResult({ ...bare, status: 'comment', comment: 'All done.' })).toEqual({
     answer: { text: 'All done.', problem: expect.stringContaining('the agent answered without tags') },
   });
 });
 
-test('an answer that the contract rejects is passed on, too', () => {
+test('an answer that the contract rejects is returned too', () => {
   const error = { category: 'output', code: 'SCHEMA_MISMATCH', message: 'The value does not fit.' } as const;
   expect(collectResult({ ...run, status: 'failed', text: 'Done: 1', error })).toEqual({
     answer: { text: 'Done: 1', problem: "the agent's answer was rejected: The value does not fit" },

@@ -65,13 +65,13 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect((await order())?.decision?.action).toBe('advance');
   });
 
-  it.each([-60_000, 60_000])('accepts a result whatever the clock of the store, %i ms apart', async (skewMs) => {
+  it.each([-60_000, 60_000])("accepts a result regardless of the store's clock, %i ms apart", async (skewMs) => {
     const { execute, order } = await withClaim({ result: 'ok' });
     await execute({ clock: () => Date.now() + skewMs });
     expect((await order())?.decision).toMatchObject({ action: 'advance' });
   });
 
-  it('does not touch an order that another worker holds meanwhile', async () => {
+  it('does not touch an order that another worker has claimed meanwhile', async () => {
     const { execute, store, order, effects } = await withClaim({ result: 'ok' });
     await store.requeueExpired(Date.now() + 1000);
     await store.claimRun({ worker: { ...WORKER, worker_id: 'other' }, leaseMs: 60_000, now: Date.now() });
@@ -88,7 +88,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect(await effects()).toEqual([]);
   });
 
-  it('does not start an order that a person canceled after it was claimed, and asks a person', async () => {
+  it('does not start an order that was canceled after it was claimed, and asks a human', async () => {
     const { execute, store, submitted, order, run } = await withClaim({ result: 'ok' });
     await store.requestCancel(submitted.run, Date.now());
     await execute();
@@ -147,7 +147,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     await done;
   });
 
-  it('settles with the observed exit code although the store was unavailable for a moment', async () => {
+  it('settles with the observed exit code even if the store was briefly unavailable', async () => {
     const memory = openMemoryStore();
     let failures = 2;
     const store: Store = {
@@ -171,7 +171,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect(await run()).toMatchObject({ state: 'ended', result: { error: { code: 'RUN_NOT_STARTED' } } });
   });
 
-  it('asks a person when its repository is missing', async () => {
+  it('asks a human when its repository is missing', async () => {
     const { execute, order } = await withClaim({}, { request: { repo_dir: '/no/such/folder' } });
     await execute();
     expect((await order())?.decision).toMatchObject({

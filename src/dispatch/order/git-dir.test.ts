@@ -3,7 +3,7 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { runGit } from '../../orders/evidence/run-git.js';
 import { makeGitDir } from './git-dir.js';
 
-it.each(['sha1', 'sha256'])('makes a bare repository in the object format %s that git can use', async (format) => {
+it.each(['sha1', 'sha256'])('creates a bare repository in the object format %s that git can use', async (format) => {
   const gitDir = await makeFolder({});
   await makeGitDir(gitDir, format);
   const ask = ['rev-parse', '--is-bare-repository', '--show-object-format', '--is-shallow-repository'];
@@ -20,6 +20,6 @@ it('stores where the history of a shallow clone ends', async () => {
   expect(await runGit(gitDir, ask, { gitDir })).toMatchObject({ code: 0, stdout: 'true\n' });
 });
 
-it('refuses an unknown object format', async () => {
+it('rejects an unknown object format', async () => {
   await expect(makeGitDir(await makeFolder({}), 'md5')).rejects.toThrow('unknown object format md5');
 });

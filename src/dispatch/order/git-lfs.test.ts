@@ -45,7 +45,7 @@ describe('files in Git LFS', () => {
     );
   });
 
-  it('are found among the changes of a commit', async () => {
+  it("are found among a commit's changes", async () => {
     const { repoDir, git, commit } = await makeRepository('');
     const first = git('rev-parse', 'HEAD');
     const find = async (hash: string) => findPointer(join(repoDir, '.git'), hash);

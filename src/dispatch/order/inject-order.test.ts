@@ -70,7 +70,7 @@ describe('a worker with a command', () => {
     expect(spec.env).toEqual(Object.keys(env));
   });
 
-  test('works in a worktree if there is one, and gets its path', () => {
+  test('works in its worktree, if any, and gets its path', () => {
     const { spec, files } = injectOrder(script, order, runDir, '/data/worktrees/1');
     expect(spec.workdir).toBe('/data/worktrees/1');
     expect(spec.command?.[3]).toBe('/data/worktrees/1backend');
@@ -94,7 +94,7 @@ describe('a worker with a command', () => {
 
 describe('an agent', () => {
   test.each(Object.entries(WRAPPER_ENGINES).filter(([, engine]) => engine !== 'command'))(
-    '%s is run by engine %s, may edit the repository, and must return a work result',
+    '%s is run by engine %s, can edit the repository, and must return a work result',
     (type, engine) => {
       const { spec } = injectOrder({ type }, order, runDir);
       expect(spec).toMatchObject({

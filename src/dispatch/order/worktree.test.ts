@@ -113,7 +113,7 @@ const TRICKS: Readonly<Record<string, (repository: Repository) => Promise<void>>
   },
 };
 
-describe('a worktree of a hostile repository', () => {
+describe('a worktree of a malicious repository', () => {
   beforeEach(() => {
     vi.stubEnv('SLUICE_TOKENS', 'secret');
     vi.stubEnv('GITHUB_TOKEN', 'secret');
@@ -139,7 +139,7 @@ describe('a worktree of a hostile repository', () => {
     },
   );
 
-  it('the test detects a program that is run', async () => {
+  it('the test detects a command that is run', async () => {
     const repository = await makeRepository();
     await TRICKS['a smudge filter']?.(repository);
     repository.git('worktree', 'add', '--quiet', join(repository.root, 'other'));
@@ -207,7 +207,7 @@ describe('a worktree', () => {
     expect(claimed).toEqual({ ...facts, change: { ...('change' in facts ? facts.change : {}), madeBySluice: false } });
   });
 
-  it('is created again if an earlier try left it, or only its registration', async () => {
+  it('is created again if an earlier attempt left it, or only its registration', async () => {
     const { worktree } = await makeRepository();
     await createWorktree(worktree);
     expect(await createWorktree(worktree)).toEqual({});

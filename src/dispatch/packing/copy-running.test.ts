@@ -99,7 +99,7 @@ describe('a run that is still running', () => {
     expect(await machine.listObjects()).toEqual([]);
   });
 
-  it('is copied further by the next process of its machine, which skips the copied parts', async () => {
+  it('is copied further by the next process on its host, which skips the copied parts', async () => {
     const machine = await openMachine();
     await machine.print('one\n');
     await machine.pass(0);
@@ -113,7 +113,7 @@ describe('a run that is still running', () => {
     expect(await machine.readElsewhere()).toBe('one\ntwo\n');
   });
 
-  it('is copied when its process shuts down, also if it has just ended or was never copied', async () => {
+  it('is copied when its process shuts down, even if it has just ended or was never copied', async () => {
     const machine = await openMachine();
     await machine.print('one\n');
     await machine.pass(0);
@@ -139,7 +139,7 @@ describe('a run that is still running', () => {
   it.each([
     ['refuses', { status: 403, code: 'AccessDenied' }],
     ['does not answer', 'silence'],
-  ] as const)('does not keep its process from ending if the archive %s', async (_, fault) => {
+  ] as const)('does not prevent its process from exiting if the archive %s', async (_, fault) => {
     const machine = await openMachine('s3://runs/a', { lastCopyMs: 200 });
     await machine.print('one\n');
     machine.s3.fault = () => fault;
@@ -147,7 +147,7 @@ describe('a run that is still running', () => {
     expect(machine.warnings).toEqual(['cannot copy all recorded bytes to the archive before the process ends']);
   });
 
-  it('waits while the archive cannot be used, and is copied later', async () => {
+  it('waits while the archive is unusable, and is copied later', async () => {
     const machine = await openMachine();
     await machine.print('one\n');
     await machine.pass(0);
@@ -175,7 +175,7 @@ describe('a run that is still running', () => {
     expect(off.s3.requests).toEqual([]);
   });
 
-  it('is copied also after its end if its folder is too large to be packed', async () => {
+  it('is copied even after its end if its folder is too large to be packed', async () => {
     const machine = await openMachine();
     await machine.print('one\n');
     await machine.pass(0);

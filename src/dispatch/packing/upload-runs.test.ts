@@ -61,7 +61,7 @@ async function readArchived({ s3 }: Site, id: string, address = 's3://runs/a'): 
 }
 
 describe('a packed run', () => {
-  it('is uploaded with the files that it changed, and stays here', async () => {
+  it('is uploaded with the files it changed, and stays on this host', async () => {
     const site = await openUploads();
     await addRun(site, 'one');
     await site.sweep();
@@ -84,7 +84,7 @@ describe('a packed run', () => {
   });
 
   it.each(['disconnect', 'unavailable', 'corrupt'] as const)(
-    'waits here while the archive fails (%s), and is uploaded later',
+    'waits on this host while the archive fails (%s), and is uploaded later',
     async (fault) => {
       const site = await openUploads();
       await addRun(site, 'one');

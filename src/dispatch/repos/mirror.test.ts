@@ -38,7 +38,7 @@ describe('a mirror', () => {
     expect(await readdir(join(data, 'mirrors'))).toHaveLength(2);
   });
 
-  it('starts from the branch of the configuration', async () => {
+  it('starts from the configured branch', async () => {
     const { url, clone, bare, first } = await makeRepository();
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'Next');
     git(clone, 'push', '--quiet', bare, 'HEAD:next');
@@ -75,7 +75,7 @@ describe('a mirror', () => {
     await expect(refused).rejects.toThrow(url);
   });
 
-  it('is fetched and pushed over ssh, without prompts and without secrets of the server', async () => {
+  it("is fetched and pushed over ssh, without prompts and without the server's secrets", async () => {
     vi.stubEnv('SLUICE_TOKENS', 'correct-horse-battery:decide');
     const { bare, clone, commit } = await makeRepository();
     const ssh = await installSsh();
@@ -154,7 +154,7 @@ describe('a mirror', () => {
     ['git@git.example.org: Permission denied (publickey).', 'Check the URL, the network and the token.'],
     ['remote: fatal: write error: No space left on device', 'Check the URL, the network and the token.'],
     ['', 'git exited with code 128. Check the URL, the network and the token.'],
-  ])('reports the failure %j of git with the advice that helps', async (stderr, advice) => {
+  ])('reports the git failure %j with matching advice', async (stderr, advice) => {
     const { url } = await makeRepository();
     const data = await makeFolder({});
     const repo = read(url);
@@ -168,7 +168,7 @@ describe('a mirror', () => {
     await expect(fetchMirror(data, repo, ONCE)).rejects.toThrow(advice);
   });
 
-  it('that would become too large is refused, and leaves nothing behind', async () => {
+  it('that would become too large is rejected, and leaves nothing behind', async () => {
     const large = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join('');
     const { url } = await makeRepository({ 'large.txt': large });
     const data = await makeFolder({});
@@ -202,7 +202,7 @@ describe('a mirror', () => {
     expect(await readdir(data)).not.toContain('executed');
   });
 
-  it('refuses objects that could attack a program that checks them out', async () => {
+  it('rejects objects that could attack a client that checks them out', async () => {
     const { url, bare, clone } = await makeRepository();
     // A folder named .git; git's own commands refuse to create such a tree, so it is written as an object.
     const inner = Buffer.from(git(clone, 'rev-parse', 'HEAD^{tree}'), 'hex');

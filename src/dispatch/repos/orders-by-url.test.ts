@@ -65,7 +65,7 @@ async function openFleet(settings: readonly unknown[], env: Readonly<Record<stri
 }
 
 describe('an order for a repository with a URL', { timeout: 120_000 }, () => {
-  it('is executed on any machine, each with its own mirror, and its commit is pushed on its own branch', async () => {
+  it('is executed on any host, each with its own mirror, and its commit is pushed to its own branch', async () => {
     const { url, bare, first } = await makeRepository({ 'work.txt': 'begin\n' });
     const { root, lead, repos, execute } = await openFleet([url]);
     for (const machine of ['machine-a', 'machine-b']) {
@@ -112,7 +112,7 @@ describe('an order for a repository with a URL', { timeout: 120_000 }, () => {
     expect(git(bare, 'show', `${record.result?.changes.commit}:work.txt`)).toBe(`changed\n${record.order.run_id}`);
   });
 
-  it('continues on another machine from the commit that was reviewed', async () => {
+  it('continues on another host from the reviewed commit', async () => {
     const { url, bare } = await makeRepository({ 'work.txt': 'begin\n' });
     const { root, store, lead, execute, start } = await openFleet([url]);
     const worker = start('first', 'any-machine');
@@ -143,7 +143,7 @@ describe('an order for a repository with a URL', { timeout: 120_000 }, () => {
     expect(JSON.stringify(record)).not.toContain(TOKEN);
   });
 
-  it('goes to a person if the URL is dead', async () => {
+  it('goes to a human if the URL is dead', async () => {
     const url = 'file:///nowhere/at/all.git';
     const { execute } = await openFleet([url]);
     const { decision } = await execute('local#1', 'machine-a', { repo: url });
@@ -151,7 +151,7 @@ describe('an order for a repository with a URL', { timeout: 120_000 }, () => {
     expect(decision?.reason).toContain(`Cannot fetch "${url}"`);
   });
 
-  it('goes to a person if its commit cannot be pushed, with the location of the commit', async () => {
+  it("goes to a human if its commit cannot be pushed, with the commit's location", async () => {
     const { url, bare } = await makeRepository({ 'work.txt': 'begin\n' });
     await writeFile(join(bare, 'hooks', 'pre-receive'), '#!/bin/sh\necho "no pushes today" >&2\nexit 1\n', {
       mode: 0o755,
@@ -182,7 +182,7 @@ describe('an order for a repository with a URL', { timeout: 120_000 }, () => {
     expect(git(bare, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 
-  it('is refused if the configuration does not list it, or the request contradicts itself', async () => {
+  it('is rejected if it is not configured, or the request contradicts itself', async () => {
     const { url } = await makeRepository();
     const { lead } = await openFleet([url]);
     const request = { issue_ref: 'local#1', role: 'qa', worker: 'machine-a', instructions: '' };
@@ -199,7 +199,7 @@ describe('an order for a repository with a URL', { timeout: 120_000 }, () => {
     }
   });
 
-  it('may also name a folder', async () => {
+  it('can also name a folder', async () => {
     const { clone } = await makeRepository();
     const { lead } = await openFleet([]);
     const request = { issue_ref: 'local#1', role: 'qa', worker: 'machine-a', instructions: '', repo: clone };

@@ -30,8 +30,8 @@ async function openMirror() {
   return { ...repository, data, repo, mirror, sweep };
 }
 
-describe('the mirror of a repository', () => {
-  it('is removed a month after its last use, and not while the configuration names it', async () => {
+describe('a repository mirror', () => {
+  it('is removed a month after its last use, but not while it is configured', async () => {
     const { url, data, repo, mirror, sweep } = await openMirror();
     expect(await sweep(29)).toBe(0);
     expect(await sweep(31, [url])).toBe(0);
@@ -70,7 +70,7 @@ describe('the mirror of a repository', () => {
     expect(await readdir(join(data, 'mirrors'))).not.toContain(`${basename(mirror)}.removed`);
   });
 
-  it('is kept while an order works there, or a process fetches into it', async () => {
+  it('is kept while an order uses it, or a process fetches into it', async () => {
     const { data, mirror, sweep } = await openMirror();
     const folder = join(data, 'worktrees', 'one');
     expect(await createWorktree({ repoDir: mirror, folder, branch: 'sluice/one' })).toEqual({});

@@ -49,7 +49,7 @@ describe('retention', () => {
     expect(await store.findRun('old')).toMatchObject({ state: 'ended', result: { status: 'success' } });
   });
 
-  it('leaves open inbox items and their runs alone, however old', async () => {
+  it('keeps open inbox items and their runs, however old', async () => {
     const { data, store, sweep, countEvents } = await openRetention({ runsMs: DAY });
     const { record } = await store.submitOrder({ ...sampleSubmission(), run: 'asked' });
     await store.append('asked', [sampleFcmp(1)]);
@@ -73,7 +73,7 @@ describe('retention', () => {
     expect(await readdir(elsewhere)).toEqual(['keep.txt']);
   });
 
-  it('removes the folder of a run whose record another machine has marked as purged', async () => {
+  it('removes the folder of a run whose record another host has marked as purged', async () => {
     const { data, store, sweep } = await openRetention({ runsMs: 5 * DAY });
     await addRun(store, data, 'old', NOW + 6 * DAY);
     expect(await sweep()).toEqual(NOTHING);
@@ -82,7 +82,7 @@ describe('retention', () => {
     expect(await sweep()).toEqual(NOTHING);
   });
 
-  it('removes packed runs, also those that another machine has marked as purged', async () => {
+  it('removes packed runs, including those that another host has marked as purged', async () => {
     const { data, store, sweep } = await openRetention({ runsMs: 5 * DAY });
     for (const id of ['old', 'marked', 'young']) {
       await addRun(store, data, id, id === 'young' ? NOW + 8 * DAY : NOW);
@@ -144,7 +144,7 @@ describe('retention', () => {
     expect(await sweep()).toMatchObject({ runs: 1200 });
   });
 
-  it('reads neither folders nor rows when there is nothing to do', async () => {
+  it('reads neither folders nor rows when nothing is due', async () => {
     const { store, retention } = await openRetention({ runsMs: DAY });
     await retention.sweepFolders();
     const asked: string[] = [];

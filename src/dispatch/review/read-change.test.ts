@@ -52,7 +52,7 @@ async function startOrder() {
   return { root, repoDir, data, git, gitInWorktree: gitIn(worktree.folder), worktree, record, read };
 }
 
-describe('the change of an order', () => {
+describe("an order's change", () => {
   it('shows uncommitted work in a worktree: modified, new and deleted files', async () => {
     const { worktree, read, record } = await startOrder();
     await writeFile(join(worktree.folder, 'a.txt'), 'one\nTWO\nthree\n');
@@ -78,7 +78,7 @@ describe('the change of an order', () => {
     expect([gitInWorktree('status', '--porcelain'), git('count-objects')]).toEqual(before);
   });
 
-  it('is that of the commit if the worktree is gone: by its branch, else by the result', async () => {
+  it('comes from the commit if the worktree is gone: found by its branch, or else by the result', async () => {
     const { worktree, gitInWorktree, git, read } = await startOrder();
     await rename(join(worktree.folder, 'a.txt'), join(worktree.folder, 'b.txt'));
     gitInWorktree('add', '--all');
@@ -112,7 +112,7 @@ describe('the change of an order', () => {
     expect(files.find(({ path }) => path === 'data')).toMatchObject({ binary: true, hunks: [] });
   });
 
-  it('runs nothing that the repository or the worktree names', async () => {
+  it('runs no command that the repository or the worktree configures', async () => {
     const { root, worktree, repoDir, git, read } = await startOrder();
     const trace = join(root, 'was-run');
     const trap = join(root, 'trap.sh');

@@ -36,7 +36,7 @@ describe('a cron expression', () => {
     ['5-61 * * * *', 'the minute "5-61" is not between 0 and 59'],
     ['5-1 * * * *', 'the range "5-1" of the minute ends before it starts'],
     ['*/0 * * * *', 'the step of the minute "*/0" must be at least 1'],
-  ])('says what is wrong with %j', (expression, why) => {
+  ])('reports what is wrong with %j', (expression, why) => {
     const message = `Invalid cron expression "${expression}": ${why}. Correct the setting "schedules".`;
     expect(() => parseCron(expression)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEDULE', message }));
   });
@@ -68,7 +68,7 @@ describe('schedules', () => {
     return { store, clock, fire, list, nightly };
   }
 
-  it('fire once per tick, whatever the number of processes', async () => {
+  it('fire once per tick, regardless of the number of processes', async () => {
     const { store, clock, fire, list } = await openSite();
     await Promise.all([fire(), fire(), fire()]);
     expect(await list()).toHaveLength(1);

@@ -48,7 +48,7 @@ test('input of a conversation is read in order, input passed at the start is not
   expect([await read(1), await read(2)]).toEqual(['ac', 'abc']);
 });
 
-test('a capture that is opened again continues where the first one stopped', async () => {
+test('a reopened capture continues where the first one stopped', async () => {
   const folder = await openWritableRunFolder(await makeRunFolder({}));
   for (const text of ['ab', 'cd']) {
     const capture = await openAttemptCapture(folder, 1);

@@ -127,7 +127,7 @@ describe('following', () => {
     expect((await chunks.next()).done).toBe(true);
   });
 
-  test('yields the existing bytes if there is no timing', async () => {
+  test('yields the existing bytes without timing', async () => {
     const folder = await openRunFolder(await makeRunFolder({ 'stdout.1.log': 'ab' }));
     const following = { signal: new AbortController().signal, hasEnded: async () => false };
     const chunks = readAttemptChunks(folder, 1, () => undefined, following);

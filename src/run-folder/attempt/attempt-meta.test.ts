@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hasEnded, readAttemptMeta } from './attempt-meta.js';
 
 describe('readAttemptMeta', () => {
-  test('reads known fields and ignores those of other programs', () => {
+  test("reads known fields and ignores other tools' fields", () => {
     expect(
       readAttemptMeta({ engine: 'codex', exit_code: null, signal: 'SIGTERM', scenario: 'x', session_id: null }),
     ).toEqual({

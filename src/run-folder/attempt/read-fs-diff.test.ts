@@ -13,7 +13,7 @@ async function read(text: string | undefined) {
   };
 }
 
-test('the list has the files of the working folder, without those of Sluice', async () => {
+test("the list contains the working folder's files, without Sluice's own", async () => {
   expect(
     await read(
       JSON.stringify({ created: ['artifacts/text.md', '.audit/stdout.1.log', 7], modified: [], deleted: 'x' }),
@@ -21,7 +21,7 @@ test('the list has the files of the working folder, without those of Sluice', as
   ).toEqual({ diff: { created: ['artifacts/text.md'], modified: [], deleted: [] }, warnings: [] });
 });
 
-test('a missing list is undefined, and an invalid one causes a warning', async () => {
+test('a missing list is undefined, and an invalid list causes a warning', async () => {
   expect(await read(undefined)).toEqual({ diff: undefined, warnings: [] });
   expect(await read('{"created":')).toEqual({ diff: undefined, warnings: ['FS_DIFF_IGNORED'] });
   expect(await read('null')).toEqual({ diff: undefined, warnings: ['FS_DIFF_IGNORED'] });
@@ -40,6 +40,6 @@ test.each([
   [String.raw`a\..\..\b`, false],
   ['sub/.audit/x', false],
   ['a\0b', false],
-])('%j is the path of an artifact: %s', (path, expected) => {
+])('%j is an artifact path: %s', (path, expected) => {
   expect(isArtifactPath(path)).toBe(expected);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseTimingLine } from './attempt-chunks.js';
 
-test('a line has the time of a range of bytes', () => {
+test('a line contains the time of a byte range', () => {
   for (const stream of ['pty', 'stdin']) {
     const entry = { ms: 12.5, stream, offset: 3, bytes: 4 };
     expect(parseTimingLine(JSON.stringify(entry))).toEqual(entry);

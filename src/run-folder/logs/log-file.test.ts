@@ -30,7 +30,7 @@ describe('a log file', () => {
     expect(await read(path)).toEqual({ rows: [{ seq: 1 }, { seq: 2, text: 'line\nbreak' }, { seq: 3 }], warnings: [] });
   });
 
-  test('appends to what an earlier process wrote', async () => {
+  test("appends to an earlier process's log", async () => {
     const path = join(await makeRunFolder({ log: lines({ seq: 1 }) }), 'log');
     const log = await openLogFile(path);
     await log.append([{ seq: 2 }]);
@@ -67,7 +67,7 @@ describe('a log file', () => {
     expect(await read(join(await makeRunFolder({}), 'none'))).toEqual({ rows: [], warnings: [] });
   });
 
-  test('returns no incomplete event after a process was killed while it appended', { timeout: 60_000 }, async () => {
+  test('returns no incomplete event after a process was killed while appending', { timeout: 60_000 }, async () => {
     const dir = await makeRunFolder({});
     const path = join(dir, 'log');
     const WAIT_OPTIONS = { timeout: 30_000, interval: 1 };

@@ -29,8 +29,8 @@ async function readAll(dir: string, protocol: Emitted['protocol'], limit: number
   }
 }
 
-describe('the logs of very many short lines', () => {
-  it('are small, and every reader gets single events that are valid', async () => {
+describe('logs with very many short lines', () => {
+  it('are small, and every reader gets valid single events', async () => {
     const dir = await makeRunFolder({
       'meta.1.json': JSON.stringify({ run_id: 'r1', engine: 'generic', started_at: '2026-11-15T06:00:00.000Z' }),
       'stdout.1.log': LETTERS,

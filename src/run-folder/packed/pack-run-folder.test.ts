@@ -157,7 +157,7 @@ describe('a packed run', () => {
     expect(Object.keys(await readAll(await openRun(data, RUN)))).toContain('notes\\today.md');
   });
 
-  test('leaves out extra files with a path that an unpacked run cannot have', async () => {
+  test('skips extra files with a path that an unpacked run cannot have', async () => {
     const data = await makeData();
     const extraFiles = async function* list() {
       for (const path of ['.artifacts/a//b', '.artifacts/../b', '.artifacts/c'])
@@ -168,7 +168,7 @@ describe('a packed run', () => {
     expect(paths.filter((path) => path.startsWith('.artifacts/'))).toEqual(['.artifacts/c']);
   });
 
-  test('leaves out links and does not follow them', async () => {
+  test('skips links and does not follow them', async () => {
     const elsewhere = await makeRunFolder({ secret: 'x' });
     const data = await makeData();
     await symlink(elsewhere, join(data, 'runs', RUN, 'linked'));
@@ -198,7 +198,7 @@ describe('packing', () => {
     },
   );
 
-  test('by several processes at the same time leaves one complete file', async () => {
+  test('by concurrent processes leaves one complete file', async () => {
     const data = await makeData({ '.audit/stdout.2.log': LARGE });
     const before = await readAll(await openRun(data, RUN));
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(async () => packRunFolder(data, RUN)));
@@ -225,7 +225,7 @@ describe('packing', () => {
   });
 });
 
-describe('a packed run that is damaged', () => {
+describe('a damaged packed run', () => {
   const damages: readonly (readonly [string, (path: string, bytes: Buffer) => Promise<void>])[] = [
     ['is refused if its end is missing', async (path, bytes) => truncate(path, bytes.length - 30)],
     ['is refused if its second half is missing', async (path, bytes) => truncate(path, bytes.length >> 1)],

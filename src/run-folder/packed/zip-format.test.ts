@@ -37,7 +37,7 @@ test('a directory is read back unchanged', () => {
   expect(roundTrip([], 0)).toEqual([]);
 });
 
-test('sizes and offsets beyond 4 GiB are kept', () => {
+test('sizes and offsets beyond 4 GiB are preserved', () => {
   const size = 5 * 1024 ** 3;
   const entries: readonly ZipEntry[] = [
     { ...SMALL, method: STORED, size, packed: size },
@@ -48,12 +48,12 @@ test('sizes and offsets beyond 4 GiB are kept', () => {
   expect(measureLocalHeader(header)).toBe(header.length);
 });
 
-test('more files than 16 bits can count are kept', () => {
+test('more files than 16 bits can count are preserved', () => {
   const entries = Array.from({ length: 70_000 }, (_, index) => ({ ...SMALL, path: `r/${index}` }));
   expect(roundTrip(entries, 4_000_000)).toHaveLength(70_000);
 });
 
-test('invalid directories are refused with a code', () => {
+test('invalid directories are rejected with a code', () => {
   const directory = encodeDirectory([SMALL, { ...SMALL, path: 'r/b', offset: 100 }], 200);
   fc.assert(
     fc.property(fc.nat(directory.length - 1), fc.nat(255), fc.nat(directory.length), (at, byte, length) => {
