@@ -1,7 +1,7 @@
 import { createUlidGenerator } from '../base/index.js';
 import { createAcpProjection } from '../events/index.js';
 import type { AcpUpdate, FcmpEvent } from '../events/index.js';
-import { runHere } from '../dispatch/index.js';
+import { runInProcess } from '../dispatch/index.js';
 import type { WorkContext } from '../dispatch/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
 import type { Run, RunInputs } from '../runs/index.js';
@@ -32,7 +32,7 @@ export async function runTurn(context: WorkContext, turn: Turn, client: TurnClie
   const relay = new PermissionRelay({ store, runId: id, who: client.who, ask: prefixToolCallId(client.ask, number) });
   let followed: Promise<void> | undefined;
   try {
-    const result = await runHere(context, {
+    const result = await runInProcess(context, {
       id,
       spec,
       inputs,

@@ -29,9 +29,9 @@ describe('configured sinks', () => {
     ['an environment variable that is not set', [{ type: 'github', token_env: 'GONE' }], 'GONE'],
     ['a webhook without a URL', [{ type: 'webhook', secret_env: 'GONE' }], 'url'],
     ['two sinks of the same name', [{ type: 'markdown' }, { type: 'markdown', dir: '/x' }], 'Rename one'],
-  ])('are rejected for %s', (_, sinks, word) => {
+  ])('are rejected for %s', (_, sinks, expected) => {
     expect(() => listNames(sinks)).toThrow(
-      expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(word) }),
+      expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(expected) }),
     );
   });
 });

@@ -56,9 +56,9 @@ describe('settings', () => {
 
   it('come from a flag, or else the environment, or else the file', async () => {
     await write('sluice.config.json', '{"data": "from-file", "database": "sqlite:file.db"}');
-    const named = { SLUICE_CONFIG: 'sluice.config.json' };
-    const env = { ...named, SLUICE_DATA: 'from-env' };
-    expect((await loadConfig({ cwd, env: named })).data).toBe(join(cwd, 'from-file'));
+    const environment = { SLUICE_CONFIG: 'sluice.config.json' };
+    const env = { ...environment, SLUICE_DATA: 'from-env' };
+    expect((await loadConfig({ cwd, env: environment })).data).toBe(join(cwd, 'from-file'));
     expect((await loadConfig({ cwd, env })).data).toBe(join(cwd, 'from-env'));
     expect((await loadConfig({ cwd, env, flags: { data: 'from-flag' } })).data).toBe(join(cwd, 'from-flag'));
   });
@@ -68,12 +68,12 @@ describe('settings', () => {
     const config = await loadConfig({ cwd, env: {}, flags: { config: 'pool.json' } });
     expect(config).toMatchObject({ database: `sqlite:${join(cwd, 'here.db')}`, pool: 3 });
     await write('pool.json', '{"database": {"pool": 20}}');
-    const elsewhere = await loadConfig({
+    const configFromOtherFolder = await loadConfig({
       cwd,
       env: { SLUICE_DATABASE: 'postgres://db/x' },
       flags: { config: 'pool.json' },
     });
-    expect(elsewhere).toMatchObject({ database: 'postgres://db/x', pool: 20 });
+    expect(configFromOtherFolder).toMatchObject({ database: 'postgres://db/x', pool: 20 });
   });
 
   it('keep the database in the data folder by default', async () => {
@@ -199,9 +199,9 @@ describe('settings', () => {
     ['{"agents": {"My Agent": {"acp": ["x"]}}}', 'agents'],
     ['{"programs": {"codx": "codex"}}', '(known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
-  ])('are rejected, with the location or the known keys: %s', async (text, words) => {
+  ])('are rejected, with the location or the known keys: %s', async (text, expected) => {
     await write('sluice.config.json', text);
-    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(words);
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(expected);
   });
 
   it('ignore empty flags', async () => {

@@ -163,11 +163,11 @@ function createUnreadableError(file: string, cause: unknown): SluiceError {
 }
 
 async function checkFile(file: string): Promise<void> {
-  const found = await stat(file).catch((error: unknown) => {
+  const stats = await stat(file).catch((error: unknown) => {
     throw getErrorCode(error) === 'ENOENT' ? new Error('no such file', { cause: error }) : error;
   });
-  if (!found.isFile()) throw new Error('it is not a file');
-  if (found.size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
+  if (!stats.isFile()) throw new Error('it is not a file');
+  if (stats.size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
 }
 
 /** Without a limit, a module that never finishes loading would make the command hang without a message. */

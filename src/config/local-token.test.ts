@@ -29,9 +29,9 @@ describe("the user's token", () => {
   it.each([
     ['other users could read it', async (file: string) => chmod(file, 0o644)],
     ['it is too short', async (file: string) => writeFile(file, 'guess-me')],
-  ])('is generated again if %s', async (_, spoil) => {
+  ])('is generated again if %s', async (_, damage) => {
     const { value, file } = await openLocalToken(env);
-    await spoil(file ?? '');
+    await damage(file ?? '');
     expect(await readLocalToken(env)).toBeUndefined();
     const next = await openLocalToken(env);
     expect(next.value).not.toBe(value);
@@ -39,11 +39,11 @@ describe("the user's token", () => {
   });
 
   it('is not read through a link', async () => {
-    const elsewhere = await makeFolder({ token: `${'a'.repeat(43)}\n` });
+    const otherFolder = await makeFolder({ token: `${'a'.repeat(43)}\n` });
     await openLocalToken(env);
     const { file } = await rotateLocalToken(env);
     await rm(file ?? '');
-    await symlink(join(elsewhere, 'token'), file ?? '');
+    await symlink(join(otherFolder, 'token'), file ?? '');
     expect(await readLocalToken(env)).toBeUndefined();
   });
 

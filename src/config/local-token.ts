@@ -27,8 +27,8 @@ export async function readLocalToken(env: Environment): Promise<string | undefin
   // The user's data folder can be a link to another disk.
   const folder = await realpath(findUserFolder(env)).catch(() => findUserFolder(env));
   const file = join(folder, 'token');
-  const found = await lstat(file).catch(() => undefined);
-  if (found?.isFile() !== true || (found.mode & 0o077) !== 0 || !isOwnedByUser(found.uid)) return undefined;
+  const stats = await lstat(file).catch(() => undefined);
+  if (stats?.isFile() !== true || (stats.mode & 0o077) !== 0 || !isOwnedByUser(stats.uid)) return undefined;
   const value = (await readSmallFile(file, TOKEN_FILE_BYTES).catch(() => undefined))?.trim() ?? '';
   return TOKEN.test(value) ? value : undefined;
 }

@@ -30,8 +30,8 @@ export function readTokens(
 ): readonly Token[] {
   const listed = readFromEnvironment(env) ?? config.tokens ?? [];
   const tokens = listed.map(({ name, scopes, value, value_env }) => {
-    const found = value_env === undefined ? value : env[value_env];
-    if (found !== undefined && found !== '') return { name, scopes, value: requireLength(found, name) };
+    const tokenValue = value_env === undefined ? value : env[value_env];
+    if (tokenValue !== undefined && tokenValue !== '') return { name, scopes, value: requireLength(tokenValue, name) };
     throw createConfigError(
       value_env === undefined
         ? `The token "${name}" has no value. Set value_env to the name of the environment variable that contains it, or set value.`
@@ -54,8 +54,8 @@ export function listTokenValues(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   const file = findTokensFile(env);
-  const texts = [env[LIST_VARIABLE] ?? '', ...(file === undefined ? [] : [readIfPossible(file)])];
-  return [...texts.flatMap(listEntries), ...(config.tokens ?? [])].flatMap(({ value = '', value_env = '' }) =>
+  const lists = [env[LIST_VARIABLE] ?? '', ...(file === undefined ? [] : [readIfPossible(file)])];
+  return [...lists.flatMap(listEntries), ...(config.tokens ?? [])].flatMap(({ value = '', value_env = '' }) =>
     [value, env[String(value_env)]].filter((secret) => typeof secret === 'string'),
   );
 }

@@ -126,9 +126,9 @@ describe('a JSON file in the project', () => {
 describe('a person', () => {
   it('is asked once per content, with the settings that need trust', async () => {
     await write('sluice.config.json', '{"programs": {"codex": "./a"}}');
-    const asked: UntrustedConfig[] = [];
+    const prompts: UntrustedConfig[] = [];
     const answer = (isTrusted: boolean) => async (config: UntrustedConfig) => {
-      asked.push(config);
+      prompts.push(config);
       return isTrusted;
     };
     await expect(load(answer(false))).rejects.toMatchObject({ code: 'CONFIG_NOT_TRUSTED' });
@@ -136,7 +136,7 @@ describe('a person', () => {
     await load(answer(false));
     await write('sluice.config.json', '{"programs": {"codex": "./b"}}');
     await load(answer(true));
-    expect(asked.map(({ state, needs }) => [state, needs])).toEqual([
+    expect(prompts.map(({ state, needs }) => [state, needs])).toEqual([
       ['new', ['programs']],
       ['new', ['programs']],
       ['changed', ['programs']],

@@ -40,7 +40,7 @@ async function openSite(budgets: BudgetSettings) {
     const spec = { engine: 'command', reads: 'codex', command, workdir: join(data, workdir) } as const;
     await store.createRun({ id, spec, state: 'queued', now: store.now() });
   };
-  const ended = async (id: string): Promise<RunRecord> =>
+  const waitForEnd = async (id: string): Promise<RunRecord> =>
     vi.waitFor(
       async () => {
         const run = await store.findRun(id);
@@ -49,7 +49,7 @@ async function openSite(budgets: BudgetSettings) {
       },
       { timeout: 40_000, interval: 50 },
     );
-  return { data, store, lead, queue, ended };
+  return { data, store, lead, queue, waitForEnd };
 }
 
 describe('runs waiting for a budget', () => {
@@ -81,9 +81,9 @@ describe('runs waiting for a budget', () => {
 
 describe('a daily budget', () => {
   it('ends a run that uses it up, with a separate code', async () => {
-    const { queue, ended } = await openSite({ day: { tokens: 100 } });
+    const { queue, waitForEnd } = await openSite({ day: { tokens: 100 } });
     await queue('r1', createAgent(101, { continues: true }));
-    expect((await ended('r1')).result).toMatchObject({
+    expect((await waitForEnd('r1')).result).toMatchObject({
       status: 'failed',
       error: {
         category: 'limit',
@@ -95,15 +95,15 @@ describe('a daily budget', () => {
 
   it('makes the next run wait in the queue, and shows that', async () => {
     const settings = { day: { tokens: 100 } };
-    const { store, queue, ended } = await openSite(settings);
+    const { store, queue, waitForEnd } = await openSite(settings);
     await queue('r1', createAgent(100));
-    expect((await ended('r1')).result).toMatchObject({ status: 'success' });
+    expect((await waitForEnd('r1')).result).toMatchObject({ status: 'success' });
     await queue('r2', createAgent(1), 'b');
     const report = await vi.waitFor(
       async () => {
-        const found = await reportBudgets(store, settings, store.now());
-        expect(found.waiting).toEqual([{ run: 'r2', budget: 'day', opens_at: getMidnight() }]);
-        return found;
+        const currentReport = await reportBudgets(store, settings, store.now());
+        expect(currentReport.waiting).toEqual([{ run: 'r2', budget: 'day', opens_at: getMidnight() }]);
+        return currentReport;
       },
       { timeout: 15_000 },
     );
@@ -121,22 +121,22 @@ describe('a daily budget', () => {
     );
     // A waiting run can be canceled.
     await store.requestCancel('r2', store.now());
-    expect((await ended('r2')).result).toMatchObject({ status: 'canceled' });
+    expect((await waitForEnd('r2')).result).toMatchObject({ status: 'canceled' });
   });
 
   it('does not apply to commands that use no tokens', async () => {
-    const { data, store, queue, ended } = await openSite({ day: { tokens: 1 } });
+    const { data, store, queue, waitForEnd } = await openSite({ day: { tokens: 1 } });
     await queue('r1', createAgent(1));
-    await ended('r1');
+    await waitForEnd('r1');
     const spec = { engine: 'command', command: ['true'], workdir: join(data, 'a') } as const;
     await store.createRun({ id: 'r2', spec, state: 'queued', now: store.now() });
-    expect((await ended('r2')).result).toMatchObject({ status: 'success' });
+    expect((await waitForEnd('r2')).result).toMatchObject({ status: 'success' });
   });
 
   it('warns that it cannot limit the cost of an engine that does not report it', async () => {
-    const { queue, ended } = await openSite({ day: { cost: 1 } });
+    const { queue, waitForEnd } = await openSite({ day: { cost: 1 } });
     await queue('r1', createAgent(1));
-    expect((await ended('r1')).result?.warnings).toContainEqual({
+    expect((await waitForEnd('r1')).result?.warnings).toContainEqual({
       code: 'COST_NOT_REPORTED',
       message: expect.stringContaining('The cost limit of the budget has no effect'),
     });
@@ -144,12 +144,12 @@ describe('a daily budget', () => {
 });
 
 it("a token's budget limits only its own requests", async () => {
-  const { store, queue, ended } = await openSite({ callers: { ci: { tokens: 10 } } });
+  const { store, queue, waitForEnd } = await openSite({ callers: { ci: { tokens: 10 } } });
   await queue('r1', createAgent(10));
-  await ended('r1');
+  await waitForEnd('r1');
   await queue('r2', createAgent(1));
   await queue('r3', createAgent(1), 'b', 'ada');
-  expect((await ended('r3')).result).toMatchObject({ status: 'success' });
+  expect((await waitForEnd('r3')).result).toMatchObject({ status: 'success' });
   await vi.waitFor(
     async () => expect(await store.listBudgetUse(5)).toMatchObject({ waiting: [{ run: 'r2', budget: 'caller ci' }] }),
     { timeout: 15_000 },

@@ -45,8 +45,8 @@ const RETRY_MS = 60_000;
 const RETRIES_PER_PERIOD = 100;
 
 /** Returns how long a run waits if this many runs are ahead of it. */
-function chooseDelay(ahead: number): number {
-  return RETRY_MS * (1 + Math.floor(ahead / RETRIES_PER_PERIOD));
+function chooseDelay(waitingRuns: number): number {
+  return RETRY_MS * (1 + Math.floor(waitingRuns / RETRIES_PER_PERIOD));
 }
 
 /** The outcome of a request for a share of the budgets. */
@@ -76,8 +76,8 @@ export async function requestBudget(
   if (exhausted !== undefined) {
     logger.info('budget used up', { run_id: id, budget: describeBudget(exhausted) });
     if (exhausted.scope === 'issue') return { status: 'refused', message: describeExhausted(exhausted) };
-    const ahead = await retryStore(async () => store.countBudgetWaits(describeBudget(exhausted)), context);
-    return { status: 'wait', retryAt: Math.min(getNextDay(now), now + chooseDelay(ahead)) };
+    const waitingRuns = await retryStore(async () => store.countBudgetWaits(describeBudget(exhausted)), context);
+    return { status: 'wait', retryAt: Math.min(getNextDay(now), now + chooseDelay(waitingRuns)) };
   }
   return { status: 'granted', budget: createRunBudget(context, id, limits) };
 }
@@ -166,12 +166,12 @@ function describeExhausted(limit: BudgetLimit): string {
     ...(limit.tokens === null ? [] : [`${limit.tokens} tokens`]),
     ...(limit.cost === null ? [] : [`${limit.cost} dollars`]),
   ];
-  const whose = {
+  const owners = {
     day: 'of the day',
     issue: `of issue "${limit.name}"`,
     caller: `of token "${limit.name}" for the day`,
   };
   const key = limit.scope === 'caller' ? 'callers' : limit.scope;
   const advice = `Raise the setting "budgets.${key}"${limit.scope === 'issue' ? '' : ', or wait for the next day (UTC)'}.`;
-  return `The budget ${whose[limit.scope]} (${amounts.join(', ')}) is used up. ${advice}`;
+  return `The budget ${owners[limit.scope]} (${amounts.join(', ')}) is used up. ${advice}`;
 }

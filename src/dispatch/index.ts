@@ -1,6 +1,6 @@
 export { startWorker } from './start-worker.js';
 export type { Worker, WorkerOptions } from './worker-options.js';
-export { runHere, type RunHere } from './run-here.js';
+export { runInProcess, type InProcessRun } from './run-in-process.js';
 export { DEFAULT_LEASE_MS, type WorkContext } from './worker-options.js';
 export { waitForOrder } from './wait-for-order.js';
 export { runDemo, type DemoOptions, type DemoReport } from './demo/run-demo.js';

@@ -90,7 +90,12 @@ async function finishAll(store: Store, data: string, forge: string): Promise<voi
   await worker.stop();
 }
 
-const STATE_OF = { advance: 'review', blocked: 'blocked', 'needs-human': 'needs-human', archive: undefined } as const;
+const STATE_BY_ACTION = {
+  advance: 'review',
+  blocked: 'blocked',
+  'needs-human': 'needs-human',
+  archive: undefined,
+} as const;
 
 describe('a lead that is killed repeatedly', () => {
   it(
@@ -151,10 +156,10 @@ async function checkStates(store: Store, orders: readonly OrderRecord[]): Promis
     const isUndecided = record.group !== undefined && issue?.active_group === record.group;
     const isActive = issue?.active_run_id === run_id || isUndecided;
     // A race without a winner asks a human about each of its results.
-    const asked = isUndecided ? countRace(record, orders) : 1;
+    const expectedItems = isUndecided ? countRace(record, orders) : 1;
     const isRight = isActive
-      ? issue?.state === STATE_OF[action] && items.length === (action === 'needs-human' ? asked : 0)
-      : action === 'archive' || wasSettledBeforeItWasReplaced(record, orders);
+      ? issue?.state === STATE_BY_ACTION[action] && items.length === (action === 'needs-human' ? expectedItems : 0)
+      : action === 'archive' || wasSettledBeforeReplacement(record, orders);
     if (!isRight) wrong.push(`${issue_ref} ${run_id} ${action}, but ${issue?.state} with ${items.length} items`);
   }
   expect(wrong).toEqual([]);
@@ -169,9 +174,9 @@ function countRace({ order, group }: OrderRecord, orders: readonly OrderRecord[]
  * won.
  */
 function checkRaces(orders: readonly OrderRecord[]): { readonly races: number; readonly won: number } {
-  const named = orders.flatMap((record) => (record.group === undefined ? [] : [record]));
+  const racingOrders = orders.flatMap((record) => (record.group === undefined ? [] : [record]));
   const races = new Map<string, OrderRecord[]>();
-  for (const record of named) {
+  for (const record of racingOrders) {
     const name = `${record.order.issue_ref} ${record.group}`;
     races.set(name, [...(races.get(name) ?? []), record]);
   }
@@ -205,7 +210,7 @@ async function checkProofs(store: Store, data: string, orders: readonly OrderRec
   return advanced.length;
 }
 
-function wasSettledBeforeItWasReplaced({ order, settled_at }: OrderRecord, orders: readonly OrderRecord[]): boolean {
+function wasSettledBeforeReplacement({ order, settled_at }: OrderRecord, orders: readonly OrderRecord[]): boolean {
   const next = orders.find((other) => other.order.issue_ref === order.issue_ref && other.order.run_id > order.run_id);
   return settled_at !== null && next !== undefined && settled_at <= next.created_at;
 }
@@ -223,10 +228,10 @@ async function checkComments(
   );
   const places = { github: bodies.join('\n'), markdown: files.join('\n') };
   for (const [sink, text] of Object.entries(places)) {
-    const own = messages.filter((message) => message.sink === sink);
-    expect(own.map(({ state }) => state).filter((state) => state !== 'delivered')).toEqual([]);
-    const found = (text.match(/<!-- sluice:\S+ \S+ -->/g) ?? []).toSorted();
-    expect(found).toEqual(own.map(formatMarker).toSorted());
+    const sinkMessages = messages.filter((message) => message.sink === sink);
+    expect(sinkMessages.map(({ state }) => state).filter((state) => state !== 'delivered')).toEqual([]);
+    const markers = (text.match(/<!-- sluice:\S+ \S+ -->/g) ?? []).toSorted();
+    expect(markers).toEqual(sinkMessages.map(formatMarker).toSorted());
   }
 }
 

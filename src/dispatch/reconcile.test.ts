@@ -112,8 +112,8 @@ describe('reconcile', () => {
   });
 
   it('does not touch a run that this process is executing', async () => {
-    const own = { ...(await makeDeadWorker()), worker_id: 'mine', pid: process.pid };
-    const { reconcileAll, pass } = await withClaim(own, true);
+    const ownWorker = { ...(await makeDeadWorker()), worker_id: 'mine', pid: process.pid };
+    const { reconcileAll, pass } = await withClaim(ownWorker, true);
     pass(60_001);
     await whileInProgress('mine', async () => {
       expect(await reconcileAll()).toMatchObject({ ended: 0, held: 1 });
@@ -190,8 +190,8 @@ describe('an order whose worker was lost', () => {
   });
 
   it('is left to a human when the worker was on another host, where its agent might still be running', async () => {
-    const elsewhere = { ...(await makeDeadWorker()), host: 'another-machine' };
-    const { reconcileAll, pass, store, inbox } = await withClaim(elsewhere, true, {}, { workerLostRetries: 1 });
+    const remoteWorker = { ...(await makeDeadWorker()), host: 'another-machine' };
+    const { reconcileAll, pass, store, inbox } = await withClaim(remoteWorker, true, {}, { workerLostRetries: 1 });
     pass(60_001);
     expect(await reconcileAll()).toMatchObject({ ended: 1 });
     expect((await store.listRuns({ state: 'queued' })).items).toEqual([]);

@@ -71,17 +71,17 @@ export const NOTHING_DONE: Reconciliation = { requeued: 0, ended: 0, held: 0, ad
  * @example
  * const { requeued, ended } = await reconcile({ store, lead, clock: Date.now })
  */
-export async function reconcile(given: ReconcileOptions): Promise<Reconciliation> {
-  const options = { ...given, data: chooseDataFolder(given.data) };
+export async function reconcile(reconcileOptions: ReconcileOptions): Promise<Reconciliation> {
+  const options = { ...reconcileOptions, data: chooseDataFolder(reconcileOptions.data) };
   // This comes first, because a run has ended only when its process is gone.
   const processes = await endOrphanedProcesses(options);
-  const here = await reconcileHost(options);
-  const elsewhere = await reconcileFleet(options);
+  const hostReport = await reconcileHost(options);
+  const fleetReport = await reconcileFleet(options);
   return {
-    requeued: elsewhere.requeued,
-    ended: here.ended + elsewhere.ended,
-    held: here.held + elsewhere.held,
-    adopted: here.adopted,
+    requeued: fleetReport.requeued,
+    ended: hostReport.ended + fleetReport.ended,
+    held: hostReport.held + fleetReport.held,
+    adopted: hostReport.adopted,
     processes,
   };
 }
@@ -93,10 +93,10 @@ type HostOptions = ReconcileOptions & { readonly data: string };
  * only if any exist.
  */
 export async function endOrphanedProcesses({ store, data }: HostOptions): Promise<number> {
-  const ended = await terminateOrphans(join(await realpath(data).catch(() => data), 'processes'), {
-    isOrphan: async ({ runDir }) => isUnheld((await store.findRun(basename(runDir)))?.owner ?? null),
+  const killedProcesses = await terminateOrphans(join(await realpath(data).catch(() => data), 'processes'), {
+    isOrphan: async ({ runDir }) => hasNoLiveOwner((await store.findRun(basename(runDir)))?.owner ?? null),
   });
-  return ended.length;
+  return killedProcesses.length;
 }
 
 /**
@@ -104,7 +104,7 @@ export async function endOrphanedProcesses({ store, data }: HostOptions): Promis
  * alive, kill their processes and resume them, so every process does this for its own host.
  */
 export async function reconcileHost(options: HostOptions): Promise<Reconciliation> {
-  return endExpired(options, { host: hostname() }, async (run) => endUnlessHeld(options, run));
+  return endExpired(options, { host: hostname() }, async (run) => endUnlessOwned(options, run));
 }
 
 /**
@@ -116,7 +116,7 @@ export async function reconcileFleet(options: HostOptions): Promise<Reconciliati
   if (!(await store.hasExpiredRuns(clock()))) return NOTHING_DONE;
   const requeued = await store.requeueExpired(clock());
   const report = await endExpired(options, {}, async (run) =>
-    run.owner?.host === hostname() ? undefined : endUnlessHeld(options, run),
+    run.owner?.host === hostname() ? undefined : endUnlessOwned(options, run),
   );
   return { ...report, requeued };
 }
@@ -141,7 +141,7 @@ async function endExpired(
   }
 }
 
-async function endUnlessHeld(options: HostOptions, run: RunRecord): Promise<Outcome> {
+async function endUnlessOwned(options: HostOptions, run: RunRecord): Promise<Outcome> {
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
   // The next run in that folder must not share it with old processes.
@@ -161,7 +161,7 @@ async function endUnlessHeld(options: HostOptions, run: RunRecord): Promise<Outc
 /**
  * Whether no live worker on this host holds a run. The store is authoritative, because process records are only files.
  */
-async function isUnheld(owner: RunRecord['owner']): Promise<boolean> {
+async function hasNoLiveOwner(owner: RunRecord['owner']): Promise<boolean> {
   return owner === null || owner.host !== hostname() || !(await isHeld(owner));
 }
 
@@ -226,7 +226,9 @@ async function retryLost(
   if (workerLostRetries === 0) return;
   const { items } = await store.listInbox({ issueRef, order: 'newest', limit: 100 });
   // A run in a race is not repeated: the others continue, or a human chooses between them.
-  const item = items.find((found) => found.run_id === runId && found.resolution === null && found.group === undefined);
+  const item = items.find(
+    (candidate) => candidate.run_id === runId && candidate.resolution === null && candidate.group === undefined,
+  );
   // A human decision resets the count.
   const resolved = items.filter(({ resolution }) => resolution !== null);
   const lastDecision = resolved.findIndex(({ resolution }) => !isAutomaticRetry(resolution));

@@ -21,10 +21,10 @@ function start(first: () => Promise<number> = async () => 1) {
 /** Creates a sweep that lasts until the test ends it. */
 function makeSlow() {
   let end = (): void => undefined;
-  const swept = new Promise<number>((resolve) => {
+  const done = new Promise<number>((resolve) => {
     end = () => resolve(2);
   });
-  return { first: async () => swept, end: () => end() };
+  return { first: async () => done, end: () => end() };
 }
 
 describe('repeatSweep', () => {
@@ -56,9 +56,9 @@ describe('repeatSweep', () => {
   it('sweeps after the current sweep when it is called', async () => {
     const { first, end } = makeSlow();
     const { sweep, stop } = start(first);
-    const both = Promise.all([sweep(), sweep()]);
+    const sweeps = Promise.all([sweep(), sweep()]);
     end();
-    expect(await both).toEqual([2, 1]);
+    expect(await sweeps).toEqual([2, 1]);
     await stop();
   });
 });

@@ -25,9 +25,9 @@ export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Swee
   let waiting = 0;
   const sweep = async (): Promise<number> => {
     waiting += 1;
-    const swept = last.then(work).finally(() => (waiting -= 1));
-    last = swept.catch(() => undefined);
-    return swept;
+    const result = last.then(work).finally(() => (waiting -= 1));
+    last = result.catch(() => undefined);
+    return result;
   };
   const sweepAndLog = (): void => {
     // If a sweep takes longer than the interval, no queue builds up.

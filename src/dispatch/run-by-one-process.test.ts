@@ -65,9 +65,9 @@ describe('a job', () => {
     const store = await openSite('memory:');
     const { done, start, until } = startProcesses(store);
     let isLost = false;
-    const lose: typeof store.leaseJobs = async (wanted) => {
+    const lose: typeof store.leaseJobs = async (request) => {
       if (isLost) throw new Error('no connection');
-      return store.leaseJobs(wanted);
+      return store.leaseJobs(request);
     };
     start('first', { ...store, leaseJobs: lose });
     await until('first', 1);

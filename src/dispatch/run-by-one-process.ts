@@ -46,15 +46,15 @@ export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promis
   const names = jobs.map(({ name }) => name);
   const wakers = new Map(names.map((name) => [name, createWaker()]));
   const renewalWaker = createWaker();
-  let held: ReadonlySet<string> = new Set();
+  let heldJobs: ReadonlySet<string> = new Set();
   let heldUntil = 0;
 
   async function hold(): Promise<void> {
     const requestedAt = performance.now();
     const now = store.now();
     const granted = new Set(await store.leaseJobs({ names, owner, now, until: now + leaseMs }));
-    const before = held;
-    held = granted;
+    const before = heldJobs;
+    heldJobs = granted;
     heldUntil = requestedAt + leaseMs;
     for (const name of granted) if (!before.has(name)) wakers.get(name)?.wake();
   }
@@ -66,7 +66,7 @@ export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promis
         logger.warn('cannot acquire or renew jobs, trying again', { error: String(error) }),
       );
       if (signal.aborted) return;
-      await renewalWaker.sleep(held.size > 0 ? leaseMs / 3 : leaseMs * (0.5 + Math.random() / 2));
+      await renewalWaker.sleep(heldJobs.size > 0 ? leaseMs / 3 : leaseMs * (0.5 + Math.random() / 2));
     }
   }
 
@@ -77,7 +77,7 @@ export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promis
     await repeatWork({
       name,
       work: async () => {
-        if (!signal.aborted && held.has(name) && performance.now() < heldUntil) await work(signal);
+        if (!signal.aborted && heldJobs.has(name) && performance.now() < heldUntil) await work(signal);
       },
       waker,
       sleepMs: everyMs,
@@ -92,7 +92,7 @@ export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promis
     stopping.abort();
     for (const waker of [renewalWaker, ...wakers.values()]) waker.wake();
     await Promise.all([renewal, ...loops]);
-    if (held.size === 0) return;
+    if (heldJobs.size === 0) return;
     // If the store is unavailable, the lease expires by itself.
     const released = store.releaseJobs(owner).catch((error: unknown) => {
       logger.warn('jobs cannot be released', { error: String(error) });

@@ -50,7 +50,7 @@ async function killAt(number: number, when: 'before' | 'after') {
   await worker.stop();
   const checked = (await readFile(join(data, 'checked'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
   const runs = (await store.listRuns({})).items.filter((run) => run.order === null);
-  const shown = record?.decision?.evidence?.filter(({ run }) => run !== undefined) ?? [];
+  const checkEvidence = record?.decision?.evidence?.filter(({ run }) => run !== undefined) ?? [];
   const outcome = {
     action: record?.decision?.action,
     issue: (await store.findIssue('acme/shop#1'))?.state,
@@ -59,7 +59,7 @@ async function killAt(number: number, when: 'before' | 'after') {
     comments: (await store.listOutbox({})).items.length,
     isCheckedOnce: checked.length <= 1 && runs.length <= 1,
     areAllChecksOver: runs.every(({ state }) => state === 'ended'),
-    checksCounted: shown.length,
+    checksCounted: checkEvidence.length,
     left: await readdir(join(data, 'checks')).catch(() => []),
   };
   await store.close();

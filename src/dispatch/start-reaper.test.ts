@@ -1,21 +1,21 @@
 import { hostname } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../store/store.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 import { startReaper } from './start-reaper.js';
 import type { ReaperOptions } from './start-reaper.js';
 
 /** Counts the store calls that reconciliation makes. */
 function countCalls(store: Store) {
   const calls = { fleet: 0, host: 0 };
-  const counting: Store = {
+  const countingStore: Store = {
     ...store,
     async hasExpiredRuns(now, host) {
       calls[host === undefined ? 'fleet' : 'host'] += 1;
       return store.hasExpiredRuns(now, host);
     },
   };
-  return { counting, calls };
+  return { countingStore, calls };
 }
 
 /** Adds a run that was started by a worker on the given host and whose lease has expired. */
@@ -37,17 +37,17 @@ const GONE = { status: 'failed', error: { code: 'WORKER_GONE' } };
 
 describe('a reaper', () => {
   it("ends a dead worker's runs even if no other worker is left", async () => {
-    const { store, lead, data } = await openWorkshop();
+    const { store, lead, data } = await setUpWorker();
     await addExpiredRun(store, data, 'another-machine');
     start({ store, lead, data });
     await expect.poll(async () => (await store.findRun('RUN1'))?.result).toMatchObject(GONE);
   });
 
   it("ends this host's runs when notified, and otherwise does not query them", async () => {
-    const { store, lead, data } = await openWorkshop();
+    const { store, lead, data } = await setUpWorker();
     await addExpiredRun(store, data, hostname());
-    const { counting, calls } = countCalls(store);
-    const reaper = start({ store: counting, lead, data, isNotified: true });
+    const { countingStore, calls } = countCalls(store);
+    const reaper = start({ store: countingStore, lead, data, isNotified: true });
     await expect.poll(() => calls.fleet).toBeGreaterThan(1);
     expect((await store.findRun('RUN1'))?.state).toBe('running');
     expect(calls.host).toBe(0);
@@ -57,9 +57,9 @@ describe('a reaper', () => {
   });
 
   it('reconciles other hosts in one process at a time, and its own host in each', async () => {
-    const { store, lead, data } = await openWorkshop();
+    const { store, lead, data } = await setUpWorker();
     const reapers = [1, 2, 3].map(() => countCalls(store));
-    for (const { counting } of reapers) start({ store: counting, lead, data });
+    for (const { countingStore } of reapers) start({ store: countingStore, lead, data });
     await expect.poll(() => reapers.map(({ calls }) => calls.host > 2)).toEqual([true, true, true]);
     await expect.poll(() => Math.max(...reapers.map(({ calls }) => calls.fleet))).toBeGreaterThan(2);
     expect(reapers.filter(({ calls }) => calls.fleet > 0)).toHaveLength(1);

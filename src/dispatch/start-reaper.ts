@@ -56,7 +56,7 @@ export function startReaper(options: ReaperOptions): Reaper {
     if (requeued + ended + adopted + processes > 0) logger.info('reconciled', { ...report });
   };
 
-  async function reconcileHere(): Promise<void> {
+  async function reconcileThisHost(): Promise<void> {
     const wasReported = isExpiryReported;
     isExpiryReported = false;
     // This comes first, because a run has ended only when its process is gone.
@@ -69,7 +69,7 @@ export function startReaper(options: ReaperOptions): Reaper {
    * Ends another host's claim only when it is found expired twice in a row: right after a store outage, its holder
    * needs time to renew it.
    */
-  async function reconcileElsewhere(): Promise<void> {
+  async function reconcileOtherHosts(): Promise<void> {
     const expiredNow = new Set<string>();
     const report = await reconcileFleet({
       ...reconcileOptions,
@@ -84,19 +84,19 @@ export function startReaper(options: ReaperOptions): Reaper {
     if (report.requeued > 0) onRequeued?.();
   }
 
-  const here = repeatWork({
+  const hostLoop = repeatWork({
     name: 'reconciling this machine',
-    work: reconcileHere,
+    work: reconcileThisHost,
     waker,
     sleepMs: everyMs,
     logger,
     signal: stopping.signal,
   });
-  const elsewhere = runByOneProcess({
+  const fleetJob = runByOneProcess({
     store,
     logger,
     leaseMs: Math.max(MIN_INTERVAL_MS, everyMs),
-    jobs: [{ name: 'reconciliation', everyMs, work: reconcileElsewhere }],
+    jobs: [{ name: 'reconciliation', everyMs, work: reconcileOtherHosts }],
   });
   return {
     reconcileNow() {
@@ -106,7 +106,7 @@ export function startReaper(options: ReaperOptions): Reaper {
     async stop() {
       stopping.abort();
       waker.wake();
-      await Promise.all([here, elsewhere.stop()]);
+      await Promise.all([hostLoop, fleetJob.stop()]);
     },
   };
 }

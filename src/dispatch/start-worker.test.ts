@@ -8,11 +8,11 @@ import { VERSION } from '../files/package-version.js';
 import { openStore } from '../store/open-store.js';
 import { lockFolder } from '../runs/workspace/folder-lock.js';
 import { readChange } from './review/read-change.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 
 describe('a worker', { timeout: 30_000 }, () => {
   it('executes an order from the claim to the comment', async () => {
-    const { start, submit, settled, store, effects, data } = await openWorkshop();
+    const { start, submit, settled, store, effects, data } = await setUpWorker();
     const worker = start();
     const order = await submit('local#1', { result: 'ok' });
     expect(await settled(order)).toMatchObject({ state: 'settled', decision: { action: 'advance' } });
@@ -24,12 +24,12 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it.each([0, -1, 1.5, Number.NaN])('rejects a concurrency of %j', async (concurrency) => {
-    const { start } = await openWorkshop();
+    const { start } = await setUpWorker();
     expect(() => start({ concurrency })).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
   });
 
   it('records an execution with type, command, duration, exit code, encoding and status', async () => {
-    const { start, submit, settled, store } = await openWorkshop();
+    const { start, submit, settled, store } = await setUpWorker();
     start();
     await settled(await submit('local#1', { result: 'ok', exit: 3 }));
     const [execution] = (await store.listExecutions({})).items;
@@ -49,7 +49,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('lists the run of an order, with its events and its end', async () => {
-    const { start, submit, settled, store } = await openWorkshop();
+    const { start, submit, settled, store } = await setUpWorker();
     const worker = start();
     const { run, order, ...rest } = await submit('local#1', { print: 'hello', result: 'ok' });
     await settled({ run, order, ...rest });
@@ -65,7 +65,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('executes queued runs too, under their ids', async () => {
-    const { start, store, data } = await openWorkshop();
+    const { start, store, data } = await setUpWorker();
     const spec = { engine: 'command', command: [process.execPath, '-e', 'console.log(42)'], workdir: data } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
     start();
@@ -75,7 +75,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('ends a queued run that cannot be started with the reason', async () => {
-    const { start, store, data } = await openWorkshop();
+    const { start, store, data } = await setUpWorker();
     await store.createRun({ id: 'RUN1', spec: { engine: 'command', workdir: data }, state: 'queued', now: Date.now() });
     start();
     await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
@@ -86,7 +86,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('reports to the fleet while it works, even while it shuts down, and leaves the list at the end', async () => {
-    const { start, submit, store } = await openWorkshop();
+    const { start, submit, store } = await setUpWorker();
     const worker = start({ concurrency: 3, leaseMs: 200 });
     await expect
       .poll(async () => store.listWorkers(store.now()))
@@ -99,10 +99,10 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await store.listWorkers(store.now())).toEqual([]);
   });
 
-  it("warns when the host\'s clock differs from the store's, and follows the store's", async () => {
+  it("warns when the host's clock differs from the store's, and follows the store's", async () => {
     const memory = await openStore('memory:');
     const store = { ...memory, now: () => Date.now() - 60_000 };
-    const { start, submit, settled } = await openWorkshop({ store });
+    const { start, submit, settled } = await setUpWorker({ store });
     const lines: string[] = [];
     start({ logger: createJsonLogger((line) => lines.push(line)) });
     const order = await settled(await submit('local#1', { result: 'ok' }));
@@ -113,7 +113,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('cancels a run on request', async () => {
-    const { start, store, data } = await openWorkshop();
+    const { start, store, data } = await setUpWorker();
     const command = [process.execPath, '-e', 'setTimeout(() => {}, 60_000)'];
     await store.createRun({
       id: 'RUN1',
@@ -129,7 +129,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('leaves a run whose folder is in use in the queue, without a slot, until the folder is free', async () => {
-    const { start, store, data } = await openWorkshop();
+    const { start, store, data } = await setUpWorker();
     const wait = "process.stdin.resume(); process.on('SIGTERM', () => process.exit(0)); setTimeout(() => {}, 60_000)";
     const sleeping = { engine: 'command', command: [process.execPath, '-e', wait], workdir: data } as const;
     const quick = { engine: 'command', command: [process.execPath, '-e', ''] } as const;
@@ -157,13 +157,13 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('returns a run to the queue if a process outside the store uses its folder', async () => {
-    const { start, store, data } = await openWorkshop();
+    const { start, store, data } = await setUpWorker();
     const outside = await lockFolder(join(data, 'locks'), data);
     const spec = { engine: 'command', command: [process.execPath, '-e', ''], workdir: data } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
     const worker = start();
-    const waits = { state: 'queued', waiting_for: { reason: 'folder', run: null } };
-    await expect.poll(async () => store.findRun('RUN1'), { timeout: 30_000 }).toMatchObject(waits);
+    const waitingState = { state: 'queued', waiting_for: { reason: 'folder', run: null } };
+    await expect.poll(async () => store.findRun('RUN1'), { timeout: 30_000 }).toMatchObject(waitingState);
     await expect.poll(() => worker.busy).toBe(0);
     await outside.release();
     await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
@@ -171,18 +171,18 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('stops a replaced run, and archives its result', async () => {
-    const { start, submit, settled, store, effects } = await openWorkshop();
+    const { start, submit, settled, store, effects } = await setUpWorker();
     start({ leaseMs: 600 });
-    const old = await submit('local#1', { sleep: 60_000, result: 'ok' });
+    const oldOrder = await submit('local#1', { sleep: 60_000, result: 'ok' });
     await expect.poll(effects, { timeout: 30_000 }).toHaveLength(1);
     const current = await submit('local#1', { result: 'ok' });
-    expect(await settled(old)).toMatchObject({ decision: { action: 'archive', result_code: 'stale_run' } });
+    expect(await settled(oldOrder)).toMatchObject({ decision: { action: 'archive', result_code: 'stale_run' } });
     expect(await settled(current)).toMatchObject({ decision: { action: 'advance' } });
     expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: current.order.run_id });
   });
 
   it('executes one order at a time per repository, and orders in different repositories concurrently', async () => {
-    const { start, submit, settled, effects, data } = await openWorkshop();
+    const { start, submit, settled, effects, data } = await setUpWorker();
     start({ concurrency: 3 });
     const orders = [
       await submit('local#1', { sleep: 150, result: 'ok' }),
@@ -197,7 +197,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('respects the limit of a wrapper type', async () => {
-    const { start, submit, settled, effects, data } = await openWorkshop();
+    const { start, submit, settled, effects, data } = await setUpWorker();
     start({ concurrency: 4, concurrencyByType: { script: 1 } });
     const folders = [join(data, 'repository'), data];
     const orders = await Promise.all(
@@ -208,7 +208,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('claims the order with the higher priority first', async () => {
-    const { start, submit, settled, effects } = await openWorkshop();
+    const { start, submit, settled, effects } = await setUpWorker();
     const orders = [
       await submit('local#low', { result: 'ok' }, { priority: -1 }),
       await submit('local#high', { result: 'ok' }, { priority: 5 }),
@@ -219,7 +219,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('does not start orders that depend on unresolved issues', async () => {
-    const { start, submit, settled, effects } = await openWorkshop();
+    const { start, submit, settled, effects } = await setUpWorker();
     start();
     const order = await submit('local#2', { result: 'ok' }, { depends_on: ['local#1'] });
     expect(await settled(order)).toMatchObject({ decision: { action: 'blocked', result_code: 'dep_unresolved' } });
@@ -227,7 +227,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('passes an order to a human if its executable cannot be started', async () => {
-    const { start, submit, settled } = await openWorkshop({
+    const { start, submit, settled } = await setUpWorker({
       lead: { wrappers: { scripted: { type: 'script', command: ['/no/such/program'] } } },
     });
     start();
@@ -237,7 +237,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('stop() waits for running work and claims nothing more', async () => {
-    const { start, submit, store, effects } = await openWorkshop();
+    const { start, submit, store, effects } = await setUpWorker();
     const worker = start({ concurrency: 1 });
     const first = await submit('local#1', { sleep: 300, result: 'ok' });
     const second = await submit('local#2', { result: 'ok' });
@@ -250,7 +250,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('stop({ graceMs }) ends longer work, which goes to a human', async () => {
-    const { start, submit, store, effects } = await openWorkshop();
+    const { start, submit, store, effects } = await setUpWorker();
     const worker = start();
     const { order, run } = await submit('local#1', { sleep: 60_000, result: 'ok' });
     await expect.poll(effects, { timeout: 30_000 }).toHaveLength(1);
@@ -265,7 +265,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('stop() can be called again with a shorter grace period', async () => {
-    const { start, submit, effects } = await openWorkshop();
+    const { start, submit, effects } = await setUpWorker();
     const worker = start();
     await submit('local#1', { sleep: 60_000 });
     await expect.poll(effects, { timeout: 30_000 }).toHaveLength(1);
@@ -274,7 +274,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('tolerates wake-ups that are late, repeated or unnecessary', async () => {
-    const { start, submit, settled, effects } = await openWorkshop();
+    const { start, submit, settled, effects } = await setUpWorker();
     const worker = start();
     const order = await submit('local#1', { sleep: 100, result: 'ok' });
     for (let times = 0; times < 200; times++) worker.wake();
@@ -285,7 +285,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('ends recorded runs whose worker is gone', async () => {
-    const { start, store, data } = await openWorkshop();
+    const { start, store, data } = await setUpWorker();
     const spec = { engine: 'command', command: ['true'], workdir: data } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'running', workerId: 'gone', leaseMs: 1, now: Date.now() - 1000 });
     start();
@@ -294,7 +294,7 @@ describe('a worker', { timeout: 30_000 }, () => {
   });
 
   it('settles an order once when multiple workers share the store', async () => {
-    const { start, submit, settled, effects, data } = await openWorkshop();
+    const { start, submit, settled, effects, data } = await setUpWorker();
     for (let number = 0; number < 3; number++) start({ concurrency: 2 });
     const orders = await Promise.all(
       Array.from({ length: 12 }, async (_, number) =>
@@ -309,18 +309,18 @@ describe('a worker', { timeout: 30_000 }, () => {
 
 describe('an order in a worktree', { timeout: 30_000 }, () => {
   /** Sets up a worker with a git repository. */
-  async function openGitWorkshop() {
-    const workshop = await openWorkshop();
-    const repository = join(workshop.data, 'repository');
+  async function setUpGitWorker() {
+    const setup = await setUpWorker();
+    const repository = join(setup.data, 'repository');
     const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' });
     git('init', '--quiet', '--initial-branch=main');
     git('add', '.');
     git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
-    return { ...workshop, git, getWorktree: (ulid: string) => join(workshop.data, 'worktrees', ulid) };
+    return { ...setup, git, getWorktree: (ulid: string) => join(setup.data, 'worktrees', ulid) };
   }
 
   it('runs alongside other orders in its repository, and its commit stays when the worktree is gone', async () => {
-    const { start, submit, settled, effects, git, getWorktree } = await openGitWorkshop();
+    const { start, submit, settled, effects, git, getWorktree } = await setUpGitWorker();
     start();
     const isolation = { isolation: 'worktree' };
     const orders = [
@@ -340,7 +340,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
   });
 
   it('leaves neither worktree nor branch when nothing was committed', async () => {
-    const { start, submit, settled, git, getWorktree } = await openGitWorkshop();
+    const { start, submit, settled, git, getWorktree } = await setUpGitWorker();
     start();
     const order = await submit('local#1', { result: 'ok' }, { isolation: 'worktree' });
     await settled(order);
@@ -349,7 +349,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
   });
 
   it('keeps a worktree with uncommitted changes, and reports where it is', async () => {
-    const { start, submit, settled, getWorktree } = await openGitWorkshop();
+    const { start, submit, settled, getWorktree } = await setUpGitWorker();
     start();
     const order = await submit('local#1', { write: 'unsaved.txt', result: 'blocked' }, { isolation: 'worktree' });
     const record = await settled(order);
@@ -358,7 +358,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
   });
 
   it("commits the changes in the worktree on its own branch, as the result's commit", async () => {
-    const { start, submit, settled, git, getWorktree } = await openGitWorkshop();
+    const { start, submit, settled, git, getWorktree } = await setUpGitWorker();
     start();
     const order = await submit('local#1', { write: 'unsaved.txt', result: 'ok' }, { isolation: 'worktree' });
     const record = await settled(order);
@@ -378,7 +378,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
   });
 
   it('continues from the reviewed commit when it is retried with line comments', async () => {
-    const { start, submit, settled, git, store, lead, data } = await openGitWorkshop();
+    const { start, submit, settled, git, store, lead, data } = await setUpGitWorker();
     start();
     const first = await submit('local#1', { commit: true, result: 'ok', exit: 3 }, { isolation: 'worktree' });
     const reviewed = await settled(first);
@@ -391,8 +391,8 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     });
     const [item] = (await store.listInbox({ open: true })).items;
     const comments = [{ path: 'work.txt', line: 1, side: 'new', text: 'Say more.' }] as const;
-    const asked = { action: 'retry', who: 'Ada', why: 'Nearly.', comments } as const;
-    const { order } = await lead.resolve({ id: item?.id ?? '', ...asked });
+    const retryRequest = { action: 'retry', who: 'Ada', why: 'Nearly.', comments } as const;
+    const { order } = await lead.resolve({ id: item?.id ?? '', ...retryRequest });
     expect(order).toMatchObject({
       start_commit: commit,
       instructions: expect.stringContaining('work.txt, line 1: Say more.'),
@@ -407,7 +407,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
   });
 
   it('needs a repository', async () => {
-    const { start, submit, settled } = await openWorkshop();
+    const { start, submit, settled } = await setUpWorker();
     start();
     const order = await submit('local#1', { result: 'ok' }, { isolation: 'worktree' });
     expect(await settled(order)).toMatchObject({

@@ -49,7 +49,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const workWaker = createWaker();
   const deliveryWaker = createWaker();
   const reportWaker = createWaker();
-  const wakeAt = (moment: number) => workWaker.wakeAt(performance.now() + moment - clock());
+  const wakeAt = (time: number) => workWaker.wakeAt(performance.now() + time - clock());
   const limits = { slots, budgets };
   const context: WorkContext = {
     store,

@@ -5,7 +5,7 @@ import { RUN_LOGS } from '../run-folder/index.js';
 import { openStore } from '../store/open-store.js';
 import { StoreError } from '../store/store-error.js';
 import type { Store } from '../store/store.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 
 /** `before`: the call fails. `after`: it takes effect, but its response is lost. */
 type Fault = 'before' | 'after';
@@ -23,10 +23,10 @@ function breakStore(store: Store, at: number, { fault, length }: { fault: Fault;
       return async (...values: unknown[]) => {
         const call = calls;
         calls += 1;
-        const isAway = call >= at && call < at + length;
-        if (isAway && fault === 'before') throw createOutageError();
+        const isDown = call >= at && call < at + length;
+        if (isDown && fault === 'before') throw createOutageError();
         const answer = await method.apply(target, values);
-        if (isAway) throw createOutageError();
+        if (isDown) throw createOutageError();
         return answer;
       };
     },
@@ -42,7 +42,7 @@ function createOutageError(): StoreError {
 async function workWithFault(at: number, kind: { fault: Fault; length: number }) {
   const memory = await openStore('memory:');
   const { broken, countCalls } = breakStore(memory, at, kind);
-  const { start, submit, data, effects } = await openWorkshop({ store: memory, lead: { store: broken } });
+  const { start, submit, data, effects } = await setUpWorker({ store: memory, lead: { store: broken } });
   const spec = { engine: 'command', command: [process.execPath, '-e', 'console.log(42)'], workdir: data } as const;
   // The caller submits: it gets the error and sends the request again.
   await memory.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
@@ -82,7 +82,7 @@ async function hasAllEvents(store: Store, data: string, id: string): Promise<boo
   return stored.length > 0 && JSON.stringify(stored.map(({ event }) => event)) === `[${lines.join(',')}]`;
 }
 
-const WELL = {
+const EXPECTED_OUTCOME = {
   order: 'advance',
   starts: 2,
   executions: 1,
@@ -93,7 +93,7 @@ const WELL = {
 
 /** Every call with OUTAGE_STEP=1; otherwise a sample. */
 const STEP = Number(process.env['OUTAGE_STEP'] ?? 6);
-const AT_ONCE = 6;
+const CONCURRENCY = 6;
 
 describe('a brief store outage only delays the work', { timeout: 300_000 }, () => {
   it.each<{ fault: Fault; length: number }>([
@@ -102,12 +102,12 @@ describe('a brief store outage only delays the work', { timeout: 300_000 }, () =
     { fault: 'before', length: 12 },
   ])('wherever $length calls fail ($fault)', async (kind) => {
     const { calls, outcome } = await workWithFault(Number.POSITIVE_INFINITY, kind);
-    expect(outcome).toEqual(WELL);
+    expect(outcome).toEqual(EXPECTED_OUTCOME);
     const places = Array.from({ length: Math.ceil(calls / STEP) }, (_, index) => index * STEP);
     while (places.length > 0) {
-      const some = places.splice(0, AT_ONCE);
-      const outcomes = await Promise.all(some.map(async (at) => [at, (await workWithFault(at, kind)).outcome]));
-      expect(outcomes).toEqual(some.map((at) => [at, WELL]));
+      const batch = places.splice(0, CONCURRENCY);
+      const outcomes = await Promise.all(batch.map(async (at) => [at, (await workWithFault(at, kind)).outcome]));
+      expect(outcomes).toEqual(batch.map((at) => [at, EXPECTED_OUTCOME]));
     }
   });
 });

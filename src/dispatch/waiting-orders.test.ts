@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { encodeReply } from '../records/index.js';
 import { LAUNCHERS } from '../runs/launchers/launchers.js';
 import { START_AGENT } from '../runs/scenarios/fixtures/make-site.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 
 /** The tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 90_000 });
@@ -21,8 +21,8 @@ const ALLOW = encodeReply({ interaction_id: 'px_1_1', option_id: 'accept', who: 
  */
 async function leaveWaiting() {
   const wrappers = { careful: { type: 'codex-cli', permissions: 'ask' } } as const;
-  const workshop = await openWorkshop({ lead: { wrappers } });
-  const { data, store, start, submit } = workshop;
+  const setup = await setUpWorker({ lead: { wrappers } });
+  const { data, store, start, submit } = setup;
   const git = (...args: readonly string[]) =>
     execFileSync(
       'git',
@@ -42,8 +42,8 @@ async function leaveWaiting() {
   const end = [{ file: 'work.txt', text: 'done\n' }, { say: `<json>${JSON.stringify(result)}</json>` }];
   await writeFile(script, JSON.stringify({ version, turns: [[ASK], [ASK, ...end]] }));
   const runs = { data, programs: { codex: [...START_AGENT, AGENT, script] } };
-  const startHere = () => start({ runs, leaseMs: 600, pollMs: 100 });
-  const first = startHere();
+  const startWorker = () => start({ runs, leaseMs: 600, pollMs: 100 });
+  const first = startWorker();
   const run = (await store.findOrder(issue_ref, run_id))?.run ?? '';
   await vi.waitFor(async () => expect(await store.findRun(run)).toMatchObject({ state: 'waiting' }), {
     timeout: 40_000,
@@ -52,14 +52,14 @@ async function leaveWaiting() {
   expect(await store.findRun(run)).toMatchObject({ state: 'waiting', result: null });
   const sessions = async () =>
     (await readFile(`${script}.calls`, 'utf8')).split('\n').filter((line) => line.includes('"args"')).length;
-  return { ...workshop, git, run, submitted, startHere, sessions };
+  return { ...setup, git, run, submitted, startWorker, sessions };
 }
 
 describe('an order whose agent is waiting for an answer', () => {
   it('survives its worker: the answer resumes it, and its result is proven as usual', async () => {
-    const { store, git, run, submitted, startHere, settled, sessions } = await leaveWaiting();
+    const { store, git, run, submitted, startWorker, settled, sessions } = await leaveWaiting();
     expect(await store.postReply(run, ALLOW)).toBe('posted');
-    startHere();
+    startWorker();
     const record = await settled(submitted);
     expect(record).toMatchObject({ state: 'settled', decision: { action: 'advance' } });
     const { result } = (await store.findRun(run)) ?? {};
@@ -72,28 +72,28 @@ describe('an order whose agent is waiting for an answer', () => {
   });
 
   it("is compared with its repository's state before the work started, whatever happened while no worker was running", async () => {
-    const { store, git, run, submitted, startHere, settled } = await leaveWaiting();
-    const kept = JSON.parse((await store.findRepositoryStart(run)) ?? '{}') as { readonly head?: string };
-    expect(kept.head).toBe(git('rev-parse', 'main').trim());
+    const { store, git, run, submitted, startWorker, settled } = await leaveWaiting();
+    const storedStart = JSON.parse((await store.findRepositoryStart(run)) ?? '{}') as { readonly head?: string };
+    expect(storedStart.head).toBe(git('rev-parse', 'main').trim());
     git('commit', '--quiet', '--allow-empty', '-m', 'Meanwhile');
     expect(await store.postReply(run, ALLOW)).toBe('posted');
-    startHere();
+    startWorker();
     // The base is the commit at the start, not at the resumption.
-    expect((await settled(submitted))?.base_commit).toBe(kept.head);
+    expect((await settled(submitted))?.base_commit).toBe(storedStart.head);
   });
 
   it('goes to a human when it is canceled while no worker holds it', async () => {
-    const { store, run, submitted, startHere, settled } = await leaveWaiting();
+    const { store, run, submitted, startWorker, settled } = await leaveWaiting();
     await store.requestCancel(run, store.now());
-    startHere();
+    startWorker();
     expect((await settled(submitted))?.state).not.toBe('running');
     expect((await store.findRun(run))?.state).toBe('ended');
   });
 
   it("goes to a human when its repository's state is not in the store", async () => {
-    const { store, run, submitted, startHere, settled } = await leaveWaiting();
+    const { store, run, submitted, startWorker, settled } = await leaveWaiting();
     vi.spyOn(store, 'findRepositoryStart').mockResolvedValue(undefined);
-    startHere();
+    startWorker();
     expect((await settled(submitted))?.decision?.action).toBe('needs-human');
     expect((await store.findRun(run))?.result?.error?.code).toBe('WORKER_GONE');
   });

@@ -35,16 +35,16 @@ async function openSite(turns: readonly (readonly object[])[], database = 'memor
   const program = [...START_AGENT, AGENT, script];
   const store = await openStore(database === 'sqlite:' ? `sqlite:${join(data, 'sluice.db')}` : database);
   onTestFinished(async () => store.close());
-  const start = (more: Partial<WorkerOptions> = {}) => {
+  const start = (options: Partial<WorkerOptions> = {}) => {
     const runs = { data, programs: { codex: program } };
     const lead = createLead({ store, data });
-    const worker = startWorker({ store, lead, runs, leaseMs: 600, pollMs: 100, ...more });
+    const worker = startWorker({ store, lead, runs, leaseMs: 600, pollMs: 100, ...options });
     onTestFinished(async () => worker.stop({ graceMs: 0 }));
     return worker;
   };
   const queue = async (id: string, spec: Partial<RunSpec>) => {
-    const full = { engine: 'codex', prompt: 'Do it.', workdir: join(data, 'work'), ...spec } as const;
-    await store.createRun({ id, spec: full, state: 'queued', now: store.now() });
+    const runSpec = { engine: 'codex', prompt: 'Do it.', workdir: join(data, 'work'), ...spec } as const;
+    await store.createRun({ id, spec: runSpec, state: 'queued', now: store.now() });
   };
   const prompts = async () =>
     (await readFile(`${script}.calls`, 'utf8').catch(() => ''))
@@ -67,11 +67,11 @@ async function waitForState(store: Store, id: string, state: RunRecord['state'])
 }
 
 /** Waits until a run's events contain this text. */
-async function hasPublished(store: Store, runId: string, words: string): Promise<void> {
+async function hasPublished(store: Store, runId: string, text: string): Promise<void> {
   await vi.waitFor(
     async () => {
       const events = await store.read({ runId, protocol: 'fcmp', limit: 1000 });
-      expect(JSON.stringify(events)).toContain(words);
+      expect(JSON.stringify(events)).toContain(text);
     },
     { timeout: 40_000 },
   );

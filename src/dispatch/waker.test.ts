@@ -24,7 +24,7 @@ describe('a waker', () => {
 
   it('wakes at the earliest of multiple times', async () => {
     const waker = createWaker();
-    for (const later of [60_000, 5, 30_000]) waker.wakeAt(performance.now() + later);
+    for (const delay of [60_000, 5, 30_000]) waker.wakeAt(performance.now() + delay);
     await expect(waker.sleep(60_000)).resolves.toBe(true);
   });
 });

@@ -4,7 +4,7 @@ export interface Waker {
   /** Resolves when woken, even by an earlier call, or after this many milliseconds; returns whether it was woken. */
   readonly sleep: (longestMs: number) => Promise<boolean>;
   /** Wakes at a time of `performance.now()`, or earlier if an earlier time was set. */
-  readonly wakeAt: (moment: number) => void;
+  readonly wakeAt: (time: number) => void;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface Waker {
 export function createWaker(): Waker {
   let isWoken = false;
   let resume: (() => void) | undefined;
-  let alarm: { readonly moment: number; readonly timer: NodeJS.Timeout } | undefined;
+  let alarm: { readonly time: number; readonly timer: NodeJS.Timeout } | undefined;
 
   function wake(): void {
     isWoken = true;
@@ -41,16 +41,16 @@ export function createWaker(): Waker {
       isWoken = false;
       return wasWoken;
     },
-    wakeAt: (moment) => {
-      if (alarm !== undefined && alarm.moment <= moment) return;
+    wakeAt: (time) => {
+      if (alarm !== undefined && alarm.time <= time) return;
       clearTimeout(alarm?.timer);
       const ring = (): void => {
         alarm = undefined;
         wake();
       };
       alarm = {
-        moment,
-        timer: setTimeout(ring, Math.min(MAX_ALARM_MS, Math.max(0, moment - performance.now()))).unref(),
+        time,
+        timer: setTimeout(ring, Math.min(MAX_ALARM_MS, Math.max(0, time - performance.now()))).unref(),
       };
     },
   };

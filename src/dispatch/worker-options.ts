@@ -64,7 +64,7 @@ export interface WorkContext {
   /** Without it, any number of runs can execute concurrently. */
   readonly slots?: Slots;
   /** Schedules a search for work at `moment` (by `clock`), when a released run can be claimed again. */
-  readonly wakeAt?: (moment: number) => void;
+  readonly wakeAt?: (time: number) => void;
   /** The span of the order, for the runs that check its result. */
   readonly traceparent?: string | undefined;
   /** Aborted when the worker's grace period is over. */

@@ -38,13 +38,13 @@ export async function listAuditFiles(dir: string, root: TrustedRoot = {}): Promi
   const files: AuditFile[] = [];
   for (const name of names.toReversed()) {
     const path = join(folder.place, name);
-    const found = await lstat(path, { bigint: true }).catch(() => undefined);
-    if (found?.isFile() !== true) continue;
-    const id = String(found.ino);
+    const stats = await lstat(path, { bigint: true }).catch(() => undefined);
+    if (stats?.isFile() !== true) continue;
+    const id = String(stats.ino);
     files.push({
       path: `${AUDIT_FOLDER}/${name}`,
       id,
-      size: Number(found.size),
+      size: Number(stats.size),
       open: async () => openIfSame(path, id, root),
     });
   }

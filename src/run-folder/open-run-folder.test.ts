@@ -57,10 +57,10 @@ describe('openRunFolder', () => {
   });
 
   test('does not follow an .audit that is a link', async () => {
-    const elsewhere = await makeRunFolder({ 'stdout.1.log': 'secret' });
+    const otherFolder = await makeRunFolder({ 'stdout.1.log': 'secret' });
     const dir = await makeRunFolder({});
     await mkdir(join(dir, 'x'));
-    await symlink(elsewhere, join(dir, '.audit'));
+    await symlink(otherFolder, join(dir, '.audit'));
     await expect(openRunFolder(dir)).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
   });
 
@@ -85,9 +85,9 @@ describe('a run folder in a data folder', () => {
         'data/runs/one/.audit/stdout.1.log': 'own',
         'elsewhere/runs/one/.audit/stdout.1.log': 'secret',
       });
-      const [data, elsewhere] = [join(dir, 'data'), join(dir, 'elsewhere')];
+      const [data, otherFolder] = [join(dir, 'data'), join(dir, 'elsewhere')];
       await rename(join(data, level), join(data, 'aside'));
-      await symlink(join(elsewhere, level), join(data, level));
+      await symlink(join(otherFolder, level), join(data, level));
       await expect(openRun(data, 'one')).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
       const path = getRunFolderPath(data, 'one');
       await expect(createRunFolder(path, { trustedRoot: data })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
@@ -95,7 +95,7 @@ describe('a run folder in a data folder', () => {
       expect(await readLastAttempt(path, 10, { trustedRoot: data })).toMatchObject({ stdout: new Uint8Array() });
       await packRunFolder(data, 'one').catch(() => undefined);
       await removeRunFolder(data, 'one').catch(() => undefined);
-      expect(await readFile(join(elsewhere, 'runs/one/.audit/stdout.1.log'), 'utf8')).toBe('secret');
+      expect(await readFile(join(otherFolder, 'runs/one/.audit/stdout.1.log'), 'utf8')).toBe('secret');
       const packed = await openRun(data, 'one').catch(() => undefined);
       for await (const file of packed?.files() ?? []) expect(file.path).not.toContain('stdout');
     },

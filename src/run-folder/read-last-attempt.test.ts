@@ -14,10 +14,10 @@ describe('readLastAttempt', () => {
       '.audit/stderr.2.log': 'oops',
       '.audit/meta.2.json': '{"command": ["worker", "-x"], "version": "1.2", "started_at": "2026-11-15T08:00:00.000Z"}',
     });
-    const remains = await readLastAttempt(dir, 7);
-    expect(joinText(remains.stdout)).toBe('attempt');
-    expect(joinText(remains.stderr)).toBe('oops');
-    expect(remains).toMatchObject({ command: ['worker', '-x'], version: '1.2', startedAt: '2026-11-15T08:00:00.000Z' });
+    const attempt = await readLastAttempt(dir, 7);
+    expect(joinText(attempt.stdout)).toBe('attempt');
+    expect(joinText(attempt.stderr)).toBe('oops');
+    expect(attempt).toMatchObject({ command: ['worker', '-x'], version: '1.2', startedAt: '2026-11-15T08:00:00.000Z' });
   });
 
   it('uses terminal output if no other output exists', async () => {
@@ -36,7 +36,7 @@ describe('readLastAttempt', () => {
     const dir = await makeFolder({ secret: 'do not read', '.audit/stderr.1.log': 'seen', '.audit/meta.1.json': 'no' });
     await symlink(join(dir, 'secret'), join(dir, '.audit/stdout.1.log'));
     await mkdir(join(dir, '.audit/pty-output.1.log'));
-    const remains = await readLastAttempt(dir, 100);
-    expect([joinText(remains.stdout), joinText(remains.stderr)]).toEqual(['', 'seen']);
+    const attempt = await readLastAttempt(dir, 100);
+    expect([joinText(attempt.stdout), joinText(attempt.stderr)]).toEqual(['', 'seen']);
   });
 });

@@ -116,9 +116,9 @@ export async function replayRunFolder(
 
 async function findAltered(folder: RunFolder, captured: readonly StreamDigest[]): Promise<AlteredStream | undefined> {
   for (const { attempt, stream, bytes, sha256 } of captured) {
-    const found = await digestFile(await folder.openAttempt(stream, attempt));
-    if (found?.bytes === bytes && found.sha256 === sha256) continue;
-    return { file: getAttemptFileName(stream, attempt), captured: { bytes, sha256 }, found };
+    const digest = await digestFile(await folder.openAttempt(stream, attempt));
+    if (digest?.bytes === bytes && digest.sha256 === sha256) continue;
+    return { file: getAttemptFileName(stream, attempt), captured: { bytes, sha256 }, found: digest };
   }
   return undefined;
 }
@@ -197,12 +197,12 @@ class OlderComparison {
         if (next === undefined) break;
         storedLog.ahead.push(next);
       }
-      const found = storedLog.ahead.findIndex((row) => makeRowKey(row.value) === makeRowKey(rebuilt));
-      if (found < 0) {
+      const index = storedLog.ahead.findIndex((row) => makeRowKey(row.value) === makeRowKey(rebuilt));
+      if (index < 0) {
         this.#note(log, storedLog.rowCount + 1, { path: [], stored: undefined, rebuilt });
         continue;
       }
-      for (const row of storedLog.ahead.splice(0, found)) this.#noteStored(log, storedLog, row);
+      for (const row of storedLog.ahead.splice(0, index)) this.#noteStored(log, storedLog, row);
       const row = storedLog.ahead.shift();
       storedLog.rowCount += 1;
       const difference = findFirstDifference(dropCounters(row?.value ?? {}), dropCounters(rebuilt));

@@ -17,8 +17,8 @@ describe('a run id', () => {
     ['../other', '"../other"'],
     ['größe', '"größe"'],
     ['x'.repeat(129), `"${'x'.repeat(128)}…"`],
-  ])('must not be %j, and the error explains what is allowed', (id, shown) => {
-    const error = expect.objectContaining({ code: 'INVALID_RUN_ID', message: `Invalid run id ${shown}. ${ADVICE}` });
+  ])('must not be %j, and the error explains what is allowed', (id, expected) => {
+    const error = expect.objectContaining({ code: 'INVALID_RUN_ID', message: `Invalid run id ${expected}. ${ADVICE}` });
     expect(() => getRunFolderPath('/data', id)).toThrow(error);
     expect(() => getPackedRunPath('/data', id)).toThrow(error);
   });

@@ -35,8 +35,8 @@ export function getPackedRunName(runId: string): string {
 
 function checkRunId(runId: string): string {
   if (RUN_ID.test(runId)) return runId;
-  const shown = JSON.stringify(runId.length > 128 ? `${runId.slice(0, 128)}…` : runId);
-  const message = `Invalid run id ${shown}. Use 1 to 128 letters (A to Z, a to z), digits, dots, underscores and hyphens, and begin with a letter or a digit.`;
+  const quotedId = JSON.stringify(runId.length > 128 ? `${runId.slice(0, 128)}…` : runId);
+  const message = `Invalid run id ${quotedId}. Use 1 to 128 letters (A to Z, a to z), digits, dots, underscores and hyphens, and begin with a letter or a digit.`;
   throw new SluiceError('INVALID_RUN_ID', message);
 }
 

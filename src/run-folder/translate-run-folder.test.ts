@@ -61,9 +61,9 @@ describe('translateRunFolder', () => {
 
   test('a single attempt has the same events as in the whole run', async () => {
     const { fcmp } = await translate(RECORDED);
-    const alone = await translate(RECORDED, { attempt: 2 });
-    expect(alone.fcmp).toEqual(fcmp.filter(({ meta }) => meta.attempt === 2));
-    expect(alone.fcmp[0]?.seq).toBeGreaterThan(1);
+    const singleAttempt = await translate(RECORDED, { attempt: 2 });
+    expect(singleAttempt.fcmp).toEqual(fcmp.filter(({ meta }) => meta.attempt === 2));
+    expect(singleAttempt.fcmp[0]?.seq).toBeGreaterThan(1);
   });
 
   test('a session is passed to an attempt whose meta does not name one, but not if the meta has null', async () => {

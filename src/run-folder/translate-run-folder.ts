@@ -209,8 +209,9 @@ function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: numbe
   // The engine `command` can be any executable; its output is read as plain text.
   if (meta.engine === 'command' && meta.reads === undefined) return 'generic';
   if (meta.reads === undefined && isKnown(meta.engine)) return meta.engine;
-  const named = meta.reads ?? meta.engine;
-  const problem = named === undefined ? 'names no engine' : `names the unknown engine ${JSON.stringify(named)}`;
+  const engineName = meta.reads ?? meta.engine;
+  const problem =
+    engineName === undefined ? 'names no engine' : `names the unknown engine ${JSON.stringify(engineName)}`;
   const message = `The meta file of attempt ${attempt} ${problem}. Pass one of ${ENGINE_NAMES.join(', ')}, or auto.`;
   throw new RunFolderError('ENGINE_NOT_NAMED', message);
 }

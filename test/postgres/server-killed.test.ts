@@ -7,7 +7,7 @@ import { isSluiceError } from '../../src/base/sluice-error.js';
 import { sampleFcmp } from '../../src/store/contract/fixtures/run-samples.js';
 import { sampleSettlement, sampleSubmission } from '../../src/store/contract/fixtures/order-samples.js';
 import { openStore, type Store } from '../../src/store/index.js';
-import { openWorkshop } from '../../src/dispatch/fixtures/workshop.js';
+import { setUpWorker } from '../../src/dispatch/fixtures/set-up-worker.js';
 import { eventually } from './eventually.js';
 import { report } from '../report.js';
 import { createPostgresServer, type PostgresServer } from './postgres-server.js';
@@ -121,7 +121,7 @@ describe('PostgreSQL restarted while agents work', () => {
   it('causes only a pause: every run succeeds, with all its events', { timeout: 120_000 }, async () => {
     const server = await startServer();
     const store = await openStore(server.url);
-    const { start, submit, settled, data } = await openWorkshop({ store });
+    const { start, submit, settled, data } = await setUpWorker({ store });
     start();
     // Each run prints lines until the server has been restarted.
     const restartedFile = join(data, 'back');

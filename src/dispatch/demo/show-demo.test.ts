@@ -6,7 +6,7 @@ import { startWorker } from '../start-worker.js';
 import { createDemoWrappers } from './demo-agents.js';
 import { showDemo } from './show-demo.js';
 
-async function openStage() {
+async function setUpDemo() {
   const data = await makeFolder({});
   const store = await openSite('memory:');
   const lead = createLead({ store, data, wrappers: createDemoWrappers() });
@@ -20,7 +20,7 @@ async function openStage() {
 
 describe('the demo of an empty store', { timeout: 90_000 }, () => {
   it('replays recorded agents through the real pipeline and leaves one item in the inbox', async () => {
-    const { data, store, lead } = await openStage();
+    const { data, store, lead } = await setUpDemo();
     const demo = await showDemo({ store, lead, data });
     expect((await store.listRuns({ state: 'running' })).items.length).toBeLessThanOrEqual(3);
     await demo?.played;
@@ -47,16 +47,16 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
 
   it('creates one set of orders when two servers start concurrently, each with its own folder', async () => {
     // Created first, so it is removed last: the worker uses it.
-    const elsewhere = await makeFolder({});
-    const { data, store, lead } = await openStage();
-    const demos = await Promise.all([data, elsewhere].map(async (folder) => showDemo({ store, lead, data: folder })));
+    const otherFolder = await makeFolder({});
+    const { data, store, lead } = await setUpDemo();
+    const demos = await Promise.all([data, otherFolder].map(async (folder) => showDemo({ store, lead, data: folder })));
     for (const demo of demos) await demo?.stop();
     expect(demos).not.toContain(undefined);
     expect((await store.listOrders({})).items).toHaveLength(3);
   });
 
   it('stops the replayed agents when it is stopped', async () => {
-    const { data, store, lead } = await openStage();
+    const { data, store, lead } = await setUpDemo();
     const demo = await showDemo({ store, lead, data });
     await demo?.stop();
     expect((await store.listRuns({ state: 'running' })).items.filter(({ order }) => order === null)).toEqual([]);

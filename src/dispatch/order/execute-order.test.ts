@@ -9,8 +9,8 @@ import { openMemoryStore } from '../../store/memory/open.js';
 import { StoreError } from '../../store/store-error.js';
 import type { Store } from '../../store/store.js';
 import { executeRun } from '../execute-run.js';
-import { openWorkshop } from '../fixtures/workshop.js';
-import type { Instructions } from '../fixtures/workshop.js';
+import { setUpWorker } from '../fixtures/set-up-worker.js';
+import type { Instructions } from '../fixtures/set-up-worker.js';
 import type { WorkContext } from '../worker-options.js';
 
 const WORKER = { worker_id: 'w1', host: hostname(), pid: process.pid, pid_started: null };
@@ -23,12 +23,15 @@ interface Setting {
 }
 
 /** Creates a claimed order for a script that follows its instructions. */
-async function withClaim(instructions: Instructions, { store: given, request, limits }: Setting = {}) {
-  const site = await openWorkshop({ ...(given === undefined ? {} : { store: given }), ...(limits && { limits }) });
+async function withClaim(instructions: Instructions, { store: givenStore, request, limits }: Setting = {}) {
+  const site = await setUpWorker({
+    ...(givenStore === undefined ? {} : { store: givenStore }),
+    ...(limits && { limits }),
+  });
   const submitted = await site.submit('acme/shop#12', instructions, request);
   const claimed = await site.store.claimRun({ worker: WORKER, leaseMs: LEASE_MS, now: Date.now() });
   if (claimed === undefined) throw new Error('nothing to claim');
-  const execute = async (more: Partial<WorkContext> = {}, run: ClaimedRun = claimed) => {
+  const execute = async (overrides: Partial<WorkContext> = {}, run: ClaimedRun = claimed) => {
     const { signal } = new AbortController();
     const context = {
       store: site.store,
@@ -37,7 +40,7 @@ async function withClaim(instructions: Instructions, { store: given, request, li
       leaseMs: LEASE_MS,
       clock: Date.now,
     };
-    await executeRun({ ...context, logger: silentLogger, signal, ...more }, run, 'w1');
+    await executeRun({ ...context, logger: silentLogger, signal, ...overrides }, run, 'w1');
   };
   const order = async () => site.store.findOrder('acme/shop#12', submitted.order.run_id);
   const run = async () => site.store.findRun(submitted.run);

@@ -68,7 +68,7 @@ export async function executeOrder(
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
     const base = 'why' in start || start.isEmpty ? {} : { baseCommit: start.head };
     const repositoryStart = 'spec' in prepared && canAsk(prepared.spec) ? serializeStart(start) : undefined;
-    const startedHere = Date.now();
+    const localStart = Date.now();
     const started = await retryStore(
       async () =>
         store.markStarted({ id, workerId, now: clock(), ...spec, ...base, ...omitUndefined({ repositoryStart }) }),
@@ -84,7 +84,7 @@ export async function executeOrder(
     const run = { id, workerId, spec: prepared.spec, env: prepared.env, lock, mayDetach };
     const result = await runToEnd(context, run, claim);
     if (isDetached(result)) return;
-    await finishOrder(context, { record, worktree, start, startedHere }, result, { claim, executeCheck });
+    await finishOrder(context, { record, worktree, start, localStart }, result, { claim, executeCheck });
   } finally {
     await lock?.release();
   }
@@ -113,10 +113,10 @@ async function chooseStart(
 ): Promise<RepositoryStart | { readonly why: string }> {
   const reviewed = order?.start_commit;
   if (reviewed === undefined || 'why' in start) return start;
-  const found = await withObjects(start, async (call) =>
+  const lookup = await withObjects(start, async (call) =>
     call(['rev-parse', '--quiet', '--verify', `${reviewed}^{commit}`]),
   );
-  return found.code === 0 ? { ...start, head: found.stdout.trim() } : start;
+  return lookup.code === 0 ? { ...start, head: lookup.stdout.trim() } : start;
 }
 
 /** Returns an order's worktree, or undefined if it works in the repository itself. */
@@ -148,9 +148,10 @@ async function resumeSession<T extends Injection | { readonly startError: string
   const { spec } = prepared;
   const reviewed = await retryStore(async () => context.store.findRun(reviewedRun), context);
   const session = reviewed?.result?.session_id;
-  const isHere = reviewed?.owner?.host === hostname() && reviewed.spec.engine === spec.engine;
+  const isOnThisHost = reviewed?.owner?.host === hostname() && reviewed.spec.engine === spec.engine;
   const canResume = listLaunchers(context.runs.agents)[spec.engine]?.canResume === true;
-  if (!isHere || !canResume || session === undefined || session === null || !SESSION.test(session)) return prepared;
+  if (!isOnThisHost || !canResume || session === undefined || session === null || !SESSION.test(session))
+    return prepared;
   return { ...prepared, spec: { ...spec, session } };
 }
 

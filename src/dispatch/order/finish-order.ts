@@ -26,7 +26,7 @@ export interface RunningOrder {
   readonly worktree: Worktree | undefined;
   readonly start: RepositoryStart | { readonly why: string };
   /** When it was started, by this host's clock; absent if another worker started it. */
-  readonly startedHere?: number;
+  readonly localStart?: number;
 }
 
 /** Settles an order. Retries while the store is unavailable, so no result is lost; settling twice is harmless. */
@@ -41,7 +41,7 @@ export async function settleOrder(context: WorkContext, order: WorkOrder, end: W
  */
 export async function finishOrder(
   context: WorkContext,
-  { record, worktree, start, startedHere: filesSince }: RunningOrder,
+  { record, worktree, start, localStart: filesSince }: RunningOrder,
   result: RunResult,
   { claim, executeCheck }: { readonly claim: HeldClaim; readonly executeCheck: ExecuteCheck },
 ): Promise<void> {
@@ -79,12 +79,12 @@ async function writeUnlessPresent(data: string, runDir: string, file: PackFile):
 
 /** Returns how the agent's process exited, as recorded by the run. */
 export function readExit(result: RunResult): WorkerEnd {
-  const { process: ended, error, status } = result;
-  if (ended === undefined) {
+  const { process: processExit, error, status } = result;
+  if (processExit === undefined) {
     const startError = error?.message ?? `the run ended as ${status} before its process started`;
     return { ...EXIT_UNKNOWN, startError };
   }
-  const { exit_code, signal, command, version } = ended;
+  const { exit_code, signal, command, version } = processExit;
   // A process that Sluice stopped can still exit with 0: it counts as stopped.
   const wasStopped = error?.category === 'canceled' || error?.category === 'timeout' || error?.category === 'limit';
   return {

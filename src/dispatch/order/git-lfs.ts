@@ -51,7 +51,7 @@ export async function findPointer(gitDir: string, commit: string): Promise<strin
   const paths = changed.stdout.split('\0').filter(Boolean);
   if (changed.code !== 0 || paths.length === 0) return undefined;
   const pathspecs = paths.length > MAX_PATHS ? [] : paths.map((path) => `:(literal)${path}`);
-  const found = await runGit(gitDir, ['grep', '-l', '-z', '-F', '-e', POINTER, commit, '--', ...pathspecs], options);
-  const [first = ''] = found.stdout.split('\0');
-  return found.code === 0 && first !== '' ? first.slice(commit.length + 1) : undefined;
+  const matches = await runGit(gitDir, ['grep', '-l', '-z', '-F', '-e', POINTER, commit, '--', ...pathspecs], options);
+  const [first = ''] = matches.stdout.split('\0');
+  return matches.code === 0 && first !== '' ? first.slice(commit.length + 1) : undefined;
 }

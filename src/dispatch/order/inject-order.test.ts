@@ -39,8 +39,10 @@ describe('a worker with a command', () => {
   });
 
   test('no part of the request becomes part of the command automatically', () => {
-    const hostile = { ...order, instructions: '--dangerous; rm -rf /', worker: 'x' };
-    expect(injectOrder({ type: 'script', command: ['worker'] }, hostile, runDir).spec.command).toEqual(['worker']);
+    const maliciousOrder = { ...order, instructions: '--dangerous; rm -rf /', worker: 'x' };
+    expect(injectOrder({ type: 'script', command: ['worker'] }, maliciousOrder, runDir).spec.command).toEqual([
+      'worker',
+    ]);
   });
 
   test('by file: reads work_order.json in its run folder', () => {
@@ -109,8 +111,8 @@ describe('an agent', () => {
   );
 
   test('gets a prompt with its order, its files and how to report', () => {
-    const full = { ...order, constraints: ['No new dependencies.'], spec_snapshot: '# Basket' };
-    expect(injectOrder({ type: 'codex-cli' }, full, runDir).spec.prompt).toBe(
+    const completeOrder = { ...order, constraints: ['No new dependencies.'], spec_snapshot: '# Basket' };
+    expect(injectOrder({ type: 'codex-cli' }, completeOrder, runDir).spec.prompt).toBe(
       `Execute one work order, in the role backend, in the repository /srv/shop.
 
 Issue: acme/shop#12
@@ -165,7 +167,7 @@ Write it to ${runDir}/work_result.json as your last step. Your last message ends
 });
 
 test('the context pack has one file for each part of the order that has content', () => {
-  const full = {
+  const completeOrder = {
     ...order,
     constraints: ['No new dependencies.', 'Two\nlines.'],
     spec_ref: 'docs/basket.md',
@@ -174,7 +176,7 @@ test('the context pack has one file for each part of the order that has content'
     depends_on: ['acme/shop#11'],
     links: ['https://forge.example/x'],
   };
-  const { files } = injectOrder({ type: 'script', command: ['x'] }, full, runDir);
+  const { files } = injectOrder({ type: 'script', command: ['x'] }, completeOrder, runDir);
   expect(files.slice(1)).toEqual([
     { path: 'spec_snapshot.md', text: '# Basket\n' },
     { path: 'constraints.md', text: '- No new dependencies.\n- Two\n  lines.\n' },

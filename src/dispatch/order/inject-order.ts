@@ -94,8 +94,8 @@ function fillPlaceholders(
   inject: NonNullable<Wrapper['inject']>,
   values: ReadonlyMap<string, string>,
 ): readonly string[] {
-  const filled = command.map((word) => word.replaceAll(PLACEHOLDER, (name) => values.get(name) ?? name));
-  const hasPlaceholder = command.some((word) => word.search(PLACEHOLDER) >= 0);
+  const filled = command.map((argument) => argument.replaceAll(PLACEHOLDER, (name) => values.get(name) ?? name));
+  const hasPlaceholder = command.some((argument) => argument.search(PLACEHOLDER) >= 0);
   const path = values.get('{work_order}') ?? '';
   return [...filled, ...(inject === 'args' && !hasPlaceholder ? [path] : [])];
 }

@@ -254,7 +254,7 @@ describe('a worktree', () => {
 
   it('cannot be created without a repository', async () => {
     const repoDir = await makeFolder({ 'a.txt': 'x' });
-    const made = await createWorktree({ repoDir, folder: join(repoDir, 'w'), branch: 'sluice/x' });
-    expect(made.error).toContain(`"${repoDir}" is not one`);
+    const worktree = await createWorktree({ repoDir, folder: join(repoDir, 'w'), branch: 'sluice/x' });
+    expect(worktree.error).toContain(`"${repoDir}" is not one`);
   });
 });

@@ -69,12 +69,12 @@ async function replaceWorktree(worktree: Worktree, commit: string): Promise<stri
   await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   await rm(folder, { recursive: true, force: true });
   // An existing branch is used only if it points to the commit a new branch would: it is never reset.
-  const [tip, wanted] = await Promise.all(
+  const [tip, base] = await Promise.all(
     [`refs/heads/${branch}`, commit].map(async (name) =>
       runGit(repoDir, ['rev-parse', '--quiet', '--verify', `${name}^{commit}`]),
     ),
   );
-  if (tip?.code === 0 && tip.stdout !== wanted?.stdout) return `the branch ${branch} exists already`;
+  if (tip?.code === 0 && tip.stdout !== base?.stdout) return `the branch ${branch} exists already`;
   const added = await addWorktree(worktree, commit, { hasBranch: tip?.code === 0 });
   return added.code === 0 ? undefined : describeFailure(repoDir, added);
 }
@@ -131,9 +131,9 @@ export async function findNestedRepositories(
   if (listed.code !== 0) return ['.'];
   const modules = listed.stdout.split('\0').filter((row) => row.startsWith('160000 '));
   const paths = modules.map((row) => row.slice(row.indexOf('\t') + 1));
-  const found: string[] = [];
-  for (const path of paths) if (await isPresent(join(folder, path, '.git'))) found.push(path);
-  return found;
+  const submodules: string[] = [];
+  for (const path of paths) if (await isPresent(join(folder, path, '.git'))) submodules.push(path);
+  return submodules;
 }
 
 /**
@@ -162,9 +162,9 @@ export async function withPrivateGitDir(
   work: (call: CallGit) => Promise<GitResult>,
   known?: KnownRepository,
 ): Promise<GitResult> {
-  const found = (await locateKnown(folder, known)) ?? (await locate(folder));
-  if ('code' in found) return found;
-  const { objects, index, exclude, format, head } = found;
+  const paths = (await locateKnown(folder, known)) ?? (await locate(folder));
+  if ('code' in paths) return paths;
+  const { objects, index, exclude, format, head } = paths;
   const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
   try {
     await makeGitDir(gitDir, format);
@@ -173,7 +173,9 @@ export async function withPrivateGitDir(
     const options = { ...LONG, gitDir, workTree: folder, indexFile: index, filters };
     // The exclude file is a list of patterns and runs nothing.
     const ignored = exclude === undefined ? [] : ['-c', `core.excludesFile=${exclude}`];
-    return await work(async (args, more = {}) => runGit(folder, [...ignored, ...args], { ...options, ...more }));
+    return await work(async (args, extraOptions = {}) =>
+      runGit(folder, [...ignored, ...args], { ...options, ...extraOptions }),
+    );
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
@@ -190,9 +192,9 @@ interface WorktreePaths extends KnownRepository {
 /** Locates the files of a worktree by calling git. */
 async function locate(folder: string): Promise<WorktreePaths | GitResult> {
   const paths = ['objects', 'index', 'info/exclude'].flatMap((path) => ['--git-path', path]);
-  const found = await runGit(folder, ['rev-parse', ...paths, '--show-object-format', 'HEAD']);
-  const [objects = '', index = '', exclude = '', format = '', head = ''] = found.stdout.trim().split('\n');
-  if (found.code !== 0 || head === '') return found;
+  const output = await runGit(folder, ['rev-parse', ...paths, '--show-object-format', 'HEAD']);
+  const [objects = '', index = '', exclude = '', format = '', head = ''] = output.stdout.trim().split('\n');
+  if (output.code !== 0 || head === '') return output;
   return {
     objects: await realpath(resolve(folder, objects)),
     index: resolve(folder, index),

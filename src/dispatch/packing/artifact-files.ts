@@ -19,14 +19,14 @@ export async function* listArtifactFiles({ result, ended_at: endedAt, spec }: Ru
   let bytes = 0;
   const { created, modified } = result.artifacts;
   for (const path of [...created, ...modified].filter(isArtifactPath).slice(0, MAX_FILES)) {
-    const found = await lstat(join(spec.workdir, path)).catch(() => undefined);
-    if (found?.isFile() !== true || found.mtimeMs > until || found.size > MAX_FILE_BYTES) continue;
-    bytes += found.size;
+    const stats = await lstat(join(spec.workdir, path)).catch(() => undefined);
+    if (stats?.isFile() !== true || stats.mtimeMs > until || stats.size > MAX_FILE_BYTES) continue;
+    bytes += stats.size;
     if (bytes > MAX_TOTAL_BYTES) return;
     yield {
       path: `${ARTIFACT_FOLDER}/${path.replaceAll('\\', '/')}`,
-      size: found.size,
-      mtimeMs: found.mtimeMs,
+      size: stats.size,
+      mtimeMs: stats.mtimeMs,
       open: async () => openInside(spec.workdir, path),
     };
   }

@@ -21,12 +21,12 @@ async function addFolder(data: string, id: string) {
   await writeFile(join(data, 'runs', id, '.audit', 'stdout.1.log'), 'x');
 }
 
-async function openPacking(given: { readonly now?: number } = {}) {
+async function openPacking(options: { readonly now?: number } = {}) {
   const data = await makeFolder({});
   const store = await openSite('memory:');
   const warnings: unknown[] = [];
   const logger = { debug() {}, info() {}, warn: (...entry: unknown[]) => void warnings.push(entry), error() {} };
-  let now = given.now ?? NOW + 100_000;
+  let now = options.now ?? NOW + 100_000;
   const packing = startPacking({ store, data, settings: { afterMs: 60_000 }, clock: () => now, logger });
   onTestFinished(async () => packing.stop());
   const advance = (ms: number) => void (now += ms);
@@ -53,9 +53,9 @@ describe('packing', () => {
     await addRun(store, data, 'ended', NOW);
     expect(await packing.sweep()).toBe(1);
     await addFolder(data, 'ended');
-    const [old, young] = ['old.tmp', 'young.tmp'].map((name) => join(data, 'packed', 'tmp', name));
-    for (const path of [old, young]) await writeFile(path ?? '', 'x');
-    await utimes(old ?? '', 0, 0);
+    const [oldFile, newFile] = ['old.tmp', 'young.tmp'].map((name) => join(data, 'packed', 'tmp', name));
+    for (const path of [oldFile, newFile]) await writeFile(path ?? '', 'x');
+    await utimes(oldFile ?? '', 0, 0);
     expect(await packing.sweep()).toBe(1);
     expect(await readdir(join(data, 'runs'))).toEqual([]);
     expect(await readdir(join(data, 'packed', 'tmp'))).toEqual(['young.tmp']);

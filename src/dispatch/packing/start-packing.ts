@@ -137,8 +137,8 @@ async function removeStale(folder: string): Promise<void> {
   for await (const names of listNames(folder, NAMES_PER_QUERY, ({ name }) => name)) {
     for (const name of names) {
       const path = join(folder, name);
-      const found = await stat(path).catch(() => undefined);
-      if (found !== undefined && found.mtimeMs < Date.now() - STALE_MS) await rm(path, { force: true });
+      const stats = await stat(path).catch(() => undefined);
+      if (stats !== undefined && stats.mtimeMs < Date.now() - STALE_MS) await rm(path, { force: true });
     }
   }
 }

@@ -154,7 +154,7 @@ describe('the retention of an archive', () => {
     site.s3.fault = () => undefined;
     await job.work(signal);
     expect([await readArchived(site, 'one'), await readArchived(site, 'two')]).toEqual([undefined, undefined]);
-    const noted: unknown = JSON.parse(await readFile(join(site.data, 'packed', 'forgotten.json'), 'utf8'));
-    expect(noted).toMatchObject({ place: 's3://runs/a', cursor: null });
+    const progress: unknown = JSON.parse(await readFile(join(site.data, 'packed', 'forgotten.json'), 'utf8'));
+    expect(progress).toMatchObject({ place: 's3://runs/a', cursor: null });
   });
 });

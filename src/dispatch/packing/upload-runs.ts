@@ -177,14 +177,14 @@ export function createUploads(options: UploadOptions): Uploads {
    */
   async function addEarlierRuns(): Promise<void> {
     const path = join(data, PACKED_FOLDER, 'archived.json');
-    const found = readPosition(await readFile(path, 'utf8').catch(() => '{}'));
-    let next = found?.place === archive.location ? found.next : 0;
+    const storedPosition = readPosition(await readFile(path, 'utf8').catch(() => '{}'));
+    let next = storedPosition?.place === archive.location ? storedPosition.next : 0;
     if (next >= SHARDS || (await listNotes(folder)).length > CONCURRENCY) return;
-    for (let left = MAX_NOTES; next < SHARDS && left > 0; next += 1) {
+    for (let remaining = MAX_NOTES; next < SHARDS && remaining > 0; next += 1) {
       const shard = join(data, PACKED_FOLDER, next.toString(16).padStart(3, '0'));
       const names = await readdir(shard).catch(() => []);
       for (const name of names.filter((zip) => zip.endsWith('.zip'))) await add(name.slice(0, -'.zip'.length));
-      left -= names.length;
+      remaining -= names.length;
     }
     await replaceFile(path, JSON.stringify({ place: archive.location, next }));
   }

@@ -161,16 +161,16 @@ describe('a mirror', () => {
     await fetchMirror(data, repo);
     const programs = await makeFolder({ 'stderr.txt': stderr });
     const real = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
-    const failing = `case " $* " in *" fetch "*) cat ${join(programs, 'stderr.txt')} >&2; exit 128;; esac`;
-    await writeFile(join(programs, 'git'), `#!/bin/sh\n${failing}\nexec ${real} "$@"\n`, { mode: 0o755 });
+    const failingGit = `case " $* " in *" fetch "*) cat ${join(programs, 'stderr.txt')} >&2; exit 128;; esac`;
+    await writeFile(join(programs, 'git'), `#!/bin/sh\n${failingGit}\nexec ${real} "$@"\n`, { mode: 0o755 });
     vi.stubEnv('PATH', `${programs}:${process.env['PATH'] ?? ''}`);
     onTestFinished(() => void vi.unstubAllEnvs());
     await expect(fetchMirror(data, repo, ONCE)).rejects.toThrow(advice);
   });
 
   it('that would become too large is rejected, and leaves nothing behind', async () => {
-    const large = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join('');
-    const { url } = await makeRepository({ 'large.txt': large });
+    const largeContent = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join('');
+    const { url } = await makeRepository({ 'large.txt': largeContent });
     const data = await makeFolder({});
     expect(await catchCode(fetchMirror(data, read({ url, max_bytes: 1000 })))).toBe('REPO_TOO_LARGE');
     expect((await fetchMirror(data, read(url))).endsWith('.git')).toBe(true);
@@ -182,16 +182,16 @@ describe('a mirror', () => {
     const repo = read(one.url);
     const folder = await fetchMirror(data, repo);
     const trace = join(data, 'executed');
-    const evil = join(data, 'evil.sh');
-    await writeFile(evil, `#!/bin/sh\ntouch ${trace}\n`, { mode: 0o755 });
+    const maliciousScript = join(data, 'evil.sh');
+    await writeFile(maliciousScript, `#!/bin/sh\ntouch ${trace}\n`, { mode: 0o755 });
     await mkdir(join(folder, 'hooks'), { recursive: true });
     await writeFile(join(folder, 'hooks', 'reference-transaction'), `#!/bin/sh\ntouch ${trace}\n`, { mode: 0o755 });
     git(folder, 'config', `url.${other.url}.insteadOf`, one.url);
     git(folder, 'config', 'remote.origin.url', other.url);
-    git(folder, 'config', 'core.fsmonitor', evil);
-    git(folder, 'config', 'uploadpack.packObjectsHook', evil);
-    git(folder, 'config', 'core.sshCommand', evil);
-    git(folder, 'config', 'credential.helper', evil);
+    git(folder, 'config', 'core.fsmonitor', maliciousScript);
+    git(folder, 'config', 'uploadpack.packObjectsHook', maliciousScript);
+    git(folder, 'config', 'core.sshCommand', maliciousScript);
+    git(folder, 'config', 'credential.helper', maliciousScript);
     await writeFile(join(one.clone, 'more.txt'), 'more');
     const second = one.commit('More');
     await fetchMirror(data, repo);
@@ -205,12 +205,12 @@ describe('a mirror', () => {
   it('rejects objects that could attack a client that checks them out', async () => {
     const { url, bare, clone } = await makeRepository();
     // A folder named .git; git's own commands refuse to create such a tree, so it is written as an object.
-    const inner = Buffer.from(git(clone, 'rev-parse', 'HEAD^{tree}'), 'hex');
-    const input = Buffer.concat([Buffer.from('40000 .git\0'), inner]);
+    const innerTree = Buffer.from(git(clone, 'rev-parse', 'HEAD^{tree}'), 'hex');
+    const input = Buffer.concat([Buffer.from('40000 .git\0'), innerTree]);
     const flags = ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'];
     const tree = execFileSync('git', ['-C', clone, ...flags], { input, encoding: 'utf8' }).trim();
-    const evil = git(clone, 'commit-tree', '-m', 'Evil', tree);
-    git(clone, 'push', '--quiet', bare, `${evil}:refs/heads/main`, '--force');
+    const maliciousCommit = git(clone, 'commit-tree', '-m', 'Evil', tree);
+    git(clone, 'push', '--quiet', bare, `${maliciousCommit}:refs/heads/main`, '--force');
     const refused = fetchMirror(await makeFolder({}), read(url), ONCE);
     expect(await catchCode(refused)).toBe('REPO_UNAVAILABLE');
     await expect(refused).rejects.toThrow(/\.git/);
@@ -228,8 +228,8 @@ describe('a push', () => {
     await pushCommit(data, repo, { commit: second, branch: 'sluice/one' });
     await pushCommit(data, repo, { commit: second, branch: 'sluice/one' });
     expect(git(bare, 'rev-parse', 'sluice/one')).toBe(second);
-    const back = pushCommit(data, repo, { commit: first, branch: 'sluice/one' }, ONCE);
-    expect(await catchCode(back)).toBe('REPO_PUSH_FAILED');
+    const olderPush = pushCommit(data, repo, { commit: first, branch: 'sluice/one' }, ONCE);
+    expect(await catchCode(olderPush)).toBe('REPO_PUSH_FAILED');
     expect(git(bare, 'rev-parse', 'sluice/one')).toBe(second);
   });
 });

@@ -191,9 +191,9 @@ async function createMirror(folder: string, format: string, repo: Repo): Promise
 
 /** Rejects another object format: objects in two formats in one folder would damage the mirror. */
 async function requireFormat(folder: string, format: string, repo: Repo): Promise<void> {
-  const found = await runGit(folder, ['rev-parse', '--show-object-format'], { gitDir: folder });
-  const earlier = found.stdout.trim();
-  if (found.code !== 0 || earlier === format) return;
+  const output = await runGit(folder, ['rev-parse', '--show-object-format'], { gitDir: folder });
+  const earlier = output.stdout.trim();
+  if (output.code !== 0 || earlier === format) return;
   throw createUnavailableError(
     repo,
     `its object format is now ${format}, but that of its mirror "${folder}" is ${earlier}`,
@@ -310,8 +310,8 @@ function describeFailure({ code, stderr }: GitResult, { maskText = (text) => tex
   const lines = stderr.split('\n').filter((line) => !/^(?:hint: |To |error: failed to push some refs|\s*$)/.test(line));
   // Git explains some errors in additional lines, which are less useful than the error itself.
   const errors = lines.filter((line) => /^(?:fatal|error|remote): |^ ! \[/.test(line));
-  const shown = (errors.length > 0 ? errors : lines).slice(-3);
-  const message = shown.map((line) => line.replace(/^(?:fatal|error|remote): /, '').trim()).join('; ');
+  const lastLines = (errors.length > 0 ? errors : lines).slice(-3);
+  const message = lastLines.map((line) => line.replace(/^(?:fatal|error|remote): /, '').trim()).join('; ');
   if (message !== '') return dropFullStop(maskText(message).slice(0, 300));
   if (typeof code === 'number') return `git exited with code ${code}`;
   return signal?.aborted === true ? 'git was stopped' : 'git did not finish in time';

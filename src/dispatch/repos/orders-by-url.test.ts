@@ -124,10 +124,10 @@ describe('an order for a repository with a URL', { timeout: 120_000 }, () => {
     const [item] = (await store.listInbox({ issueRef: 'local#1' })).items;
     const { order } = await lead.resolve({ id: item?.id ?? '', action: 'retry', who: 'ada', why: 'Once more.' });
     const name = { issueRef: 'local#1', runId: order?.run_id ?? '' };
-    const again = await waitForOrder(store, name, { signal: AbortSignal.timeout(50_000) });
-    expect(again?.order).toMatchObject({ repo: url, start_commit: reviewed });
-    expect(git(bare, 'rev-parse', `${again?.result?.changes.commit}^`)).toBe(reviewed);
-    expect(await readdir(join(root, 'second', 'runs'))).toContain(again?.run);
+    const retriedOrder = await waitForOrder(store, name, { signal: AbortSignal.timeout(50_000) });
+    expect(retriedOrder?.order).toMatchObject({ repo: url, start_commit: reviewed });
+    expect(git(bare, 'rev-parse', `${retriedOrder?.result?.changes.commit}^`)).toBe(reviewed);
+    expect(await readdir(join(root, 'second', 'runs'))).toContain(retriedOrder?.run);
   });
 
   it('needs a token that its agent never gets', async () => {

@@ -35,8 +35,8 @@ describe('a repository mirror', () => {
     const { url, data, repo, mirror, sweep } = await openMirror();
     expect(await sweep(29)).toBe(0);
     expect(await sweep(31, [url])).toBe(0);
-    const old = new Date(Date.now() - 60 * DAY);
-    await utimes(`${mirror}.lock`, old, old);
+    const oldDate = new Date(Date.now() - 60 * DAY);
+    await utimes(`${mirror}.lock`, oldDate, oldDate);
     // A fetch is a use.
     await fetchMirror(data, repo);
     expect(await sweep(1)).toBe(0);

@@ -111,8 +111,8 @@ function chooseMirror(entry: Dirent): string | undefined {
 
 /** Returns when a mirror was last used: every fetch and push touches the lock's folder. */
 async function findLastUse(folder: string): Promise<number> {
-  const found = await stat(`${folder}.lock`).catch(async () => stat(folder));
-  return found.mtimeMs;
+  const stats = await stat(`${folder}.lock`).catch(async () => stat(folder));
+  return stats.mtimeMs;
 }
 
 /** Whether the mirror has worktrees: of orders in progress, or with changes left for a human. */
@@ -123,6 +123,6 @@ async function hasWorktrees(folder: string): Promise<boolean> {
 /** Whether an order branch has commits that were neither fetched nor pushed. */
 async function hasOwnCommits(folder: string): Promise<boolean> {
   const flags = ['--max-count=1', '--branches', '--not', '--remotes', '--tags', `--glob=${PUSHED_REFS}*`];
-  const found = await runGit(folder, ['rev-list', ...flags, '--'], { gitDir: folder, timeLimitMs: 60_000 });
-  return found.code !== 0 || found.stdout.trim() !== '';
+  const output = await runGit(folder, ['rev-list', ...flags, '--'], { gitDir: folder, timeLimitMs: 60_000 });
+  return output.code !== 0 || output.stdout.trim() !== '';
 }

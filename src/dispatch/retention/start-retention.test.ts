@@ -64,13 +64,13 @@ describe('retention', () => {
     const { data, store, sweep } = await openRetention({ runsMs: DAY });
     await addRun(store, data, 'old', NOW);
     await mkdir(join(data, 'runs', 'mine'), { recursive: true });
-    const elsewhere = await makeFolder({ 'keep.txt': 'x' });
+    const otherFolder = await makeFolder({ 'keep.txt': 'x' });
     await addRun(store, data, 'linked', NOW);
     await sweep();
-    await symlink(elsewhere, join(data, 'runs', 'linked'));
+    await symlink(otherFolder, join(data, 'runs', 'linked'));
     await sweep();
     expect((await readdir(join(data, 'runs'))).toSorted()).toEqual(['linked', 'mine']);
-    expect(await readdir(elsewhere)).toEqual(['keep.txt']);
+    expect(await readdir(otherFolder)).toEqual(['keep.txt']);
   });
 
   it('removes the folder of a run whose record another host has marked as purged', async () => {
@@ -147,10 +147,10 @@ describe('retention', () => {
   it('reads neither folders nor rows when nothing is due', async () => {
     const { store, retention } = await openRetention({ runsMs: DAY });
     await retention.sweepFolders();
-    const asked: string[] = [];
+    const queries: string[] = [];
     const watched = new Proxy(store, {
       get(target, name: keyof typeof store) {
-        asked.push(name);
+        queries.push(name);
         return target[name];
       },
     });
@@ -158,9 +158,9 @@ describe('retention', () => {
     const second = startRetention({ store: watched, data: missing, settings: { runsMs: DAY } });
     onTestFinished(async () => second.stop());
     await second.sweepFolders();
-    asked.length = 0;
+    queries.length = 0;
     await second.sweepFolders();
-    expect(asked).toEqual(['listPurgedRuns']);
+    expect(queries).toEqual(['listPurgedRuns']);
   });
 
   it('has no job if everything is kept', async () => {

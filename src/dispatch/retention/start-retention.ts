@@ -121,9 +121,9 @@ export function startRetention(options: RetentionOptions): RetentionSweep {
 
 async function purgeRuns(
   store: Retention,
-  wanted: { readonly endedBefore: number; readonly clock: () => number; readonly mayContinue: () => boolean },
+  options: { readonly endedBefore: number; readonly clock: () => number; readonly mayContinue: () => boolean },
 ): Promise<number> {
-  const { endedBefore, clock, mayContinue } = wanted;
+  const { endedBefore, clock, mayContinue } = options;
   let purged = 0;
   let isDone = false;
   while (!isDone && mayContinue()) {
@@ -135,12 +135,12 @@ async function purgeRuns(
   return purged;
 }
 
-async function deleteAll(drop: () => Promise<number>, mayContinue: () => boolean): Promise<number> {
+async function deleteAll(deleteStep: () => Promise<number>, mayContinue: () => boolean): Promise<number> {
   let total = 0;
-  let dropped = ROWS_PER_STEP;
-  while (dropped >= ROWS_PER_STEP && mayContinue()) {
-    dropped = await drop();
-    total += dropped;
+  let deletedRows = ROWS_PER_STEP;
+  while (deletedRows >= ROWS_PER_STEP && mayContinue()) {
+    deletedRows = await deleteStep();
+    total += deletedRows;
     await yieldToEvents();
   }
   return total;

@@ -147,8 +147,8 @@ describe("an order's change", () => {
     await symlink(join(root, 'elsewhere'), worktree.folder);
     // Only the order's branch remains, without commits.
     expect(await read()).toMatchObject({ source: 'commit', commit: record.base_commit, files: [] });
-    const gone = { ...record.order, repo_dir: join(root, 'nowhere') };
-    expect((await read({ order: gone })).source).toBe('none');
+    const orderWithoutRepository = { ...record.order, repo_dir: join(root, 'nowhere') };
+    expect((await read({ order: orderWithoutRepository })).source).toBe('none');
     expect(await readFile(join(root, 'elsewhere/secret'), 'utf8')).toBe('x');
   });
 });

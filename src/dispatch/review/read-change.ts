@@ -52,11 +52,11 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
     const isConfirmed = record.decision?.evidence?.some(
       ({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed',
     );
-    const shown =
+    const change =
       isConfirmed !== true && (await isFolder(worktree.folder))
         ? await readWorktree(context, worktree, base)
         : await readCommit(context, worktree, record, base);
-    return { ...subject, ...shown };
+    return { ...subject, ...change };
   } catch (error) {
     const why = context.maskText(getErrorMessage(error));
     return {
@@ -79,14 +79,14 @@ async function isFolder(path: string): Promise<boolean> {
 async function readWorktree(context: ChangeContext, worktree: Worktree, base: string): Promise<ShownChange> {
   const { folder } = worktree;
   const scratch = await mkdtemp(join(tmpdir(), 'sluice-index-'));
-  let shown = createEmptyChange('Git cannot read the worktree.');
+  let change = createEmptyChange('Git cannot read the worktree.');
   try {
     await withPrivateGitDir(worktree, async (call) => {
       const options = { ...TIME_LIMIT, indexFile: join(scratch, 'index') };
       const read = await call(['read-tree', 'HEAD'], options);
       // Git would query the state of a repository inside the worktree with that repository's own configuration.
       const [nested] = await findNestedRepositories(call, folder, 'HEAD');
-      if (nested !== undefined) shown = createEmptyChange('The worktree contains a nested repository.');
+      if (nested !== undefined) change = createEmptyChange('The worktree contains a nested repository.');
       if (read.code !== 0 || nested !== undefined) return read;
       const added = await call(['add', '--all', '--', '.'], options);
       if (added.code !== 0) return added;
@@ -95,13 +95,13 @@ async function readWorktree(context: ChangeContext, worktree: Worktree, base: st
         '--cached',
         base,
       ]);
-      shown = { source: 'worktree', commit: null, ...files };
+      change = { source: 'worktree', commit: null, ...files };
       return added;
     });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
-  return shown;
+  return change;
 }
 
 async function readCommit(
@@ -119,9 +119,10 @@ async function readCommit(
   if (!/^[0-9a-f]{4,64}$/.test(commitName))
     return createEmptyChange('Nothing was committed, and there is no worktree.');
   return withObjects(start, async (call): Promise<ShownChange> => {
-    const found = await call(['rev-parse', '--quiet', '--verify', `${commitName}^{commit}`], TIME_LIMIT);
-    if (found.code !== 0) return createEmptyChange(`The commit ${commitName.slice(0, 12)} is not in the repository.`);
-    const commit = found.stdout.trim();
+    const resolved = await call(['rev-parse', '--quiet', '--verify', `${commitName}^{commit}`], TIME_LIMIT);
+    if (resolved.code !== 0)
+      return createEmptyChange(`The commit ${commitName.slice(0, 12)} is not in the repository.`);
+    const commit = resolved.stdout.trim();
     const files = await listFiles(context, async (args, limits) => call(args, { ...TIME_LIMIT, ...limits }), [
       'diff-tree',
       '-r',

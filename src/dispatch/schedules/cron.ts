@@ -45,9 +45,9 @@ interface Field {
 
 const PART = /^(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/;
 
-function readField(word: string, { name, first, last }: (typeof FIELDS)[number], expression: string): Field {
+function readField(field: string, { name, first, last }: (typeof FIELDS)[number], expression: string): Field {
   const values = new Set<number>();
-  for (const part of word.split(',')) {
+  for (const part of field.split(',')) {
     const match = PART.exec(part);
     if (match === null) throw createCronError(expression, `the ${name} "${part}" is invalid`);
     const [, from, to, step] = match;
@@ -61,7 +61,7 @@ function readField(word: string, { name, first, last }: (typeof FIELDS)[number],
     if (width < 1) throw createCronError(expression, `the step of the ${name} "${part}" must be at least 1`);
     for (let value = start; value <= end; value += width) values.add(value);
   }
-  return { isAny: word.startsWith('*'), has: (value) => values.has(value) };
+  return { isAny: field.startsWith('*'), has: (value) => values.has(value) };
 }
 
 function createCronError(expression: string, why: string): SluiceError {

@@ -56,16 +56,18 @@ describe('schedules', () => {
     onTestFinished(async () => store.close());
     const lead = createLead({ store, data });
     const clock = { now: at('2026-11-16T03:00:10') };
-    const timed = {
+    const timedStore = {
       noteRequest: async (request: Parameters<typeof store.noteRequest>[0]) => store.noteRequest(request),
       now: () => clock.now,
     };
     const request = { issue_ref: 'local#1', role: 'qa', repo_dir: `${data}/repository`, worker: 'codex-cli' };
-    const nightly = { cron: '0 3 * * *', request: { ...request, instructions: 'Look.' } };
-    const fire = async (schedules: Parameters<typeof createScheduleJob>[0]['schedules'] = { nightly }) =>
-      createScheduleJob({ schedules, lead, store: timed, logger: silentLogger }).work(new AbortController().signal);
+    const nightlySchedule = { cron: '0 3 * * *', request: { ...request, instructions: 'Look.' } };
+    const fire = async (schedules: Parameters<typeof createScheduleJob>[0]['schedules'] = { nightlySchedule }) =>
+      createScheduleJob({ schedules, lead, store: timedStore, logger: silentLogger }).work(
+        new AbortController().signal,
+      );
     const list = async () => (await store.listOrders({})).items;
-    return { store, clock, fire, list, nightly };
+    return { store, clock, fire, list, nightlySchedule };
   }
 
   it('fire once per tick, regardless of the number of processes', async () => {
@@ -86,8 +88,8 @@ describe('schedules', () => {
   });
 
   it('a failing schedule does not stop the others', async () => {
-    const { fire, list, nightly } = await openSite();
-    await fire({ broken: { cron: '0 3 * * *', request: { issue_ref: 'nonsense' } }, nightly });
+    const { fire, list, nightlySchedule } = await openSite();
+    await fire({ broken: { cron: '0 3 * * *', request: { issue_ref: 'nonsense' } }, nightlySchedule });
     expect(await list()).toHaveLength(1);
   });
 });

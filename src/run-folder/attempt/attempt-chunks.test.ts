@@ -97,8 +97,8 @@ describe('readAttemptChunks', () => {
           'timing.1.jsonl': lines(...entries),
         });
         for (const [stream, log] of Object.entries(logs)) {
-          const own = chunks.filter((chunk) => chunk.startsWith(`${stream}@`));
-          expect(own.map((chunk) => chunk.slice(chunk.indexOf(':') + 1)).join('')).toBe(log);
+          const streamChunks = chunks.filter((chunk) => chunk.startsWith(`${stream}@`));
+          expect(streamChunks.map((chunk) => chunk.slice(chunk.indexOf(':') + 1)).join('')).toBe(log);
         }
       }),
       { numRuns: 50 },
@@ -113,8 +113,8 @@ describe('following', () => {
       'timing.1.jsonl': lines({ ms: 1, stream: 'stdout', offset: 0, bytes: 2 }),
     });
     const folder = await openRunFolder(dir);
-    let ended = false;
-    const following = { signal: new AbortController().signal, hasEnded: async () => ended };
+    let hasEnded = false;
+    const following = { signal: new AbortController().signal, hasEnded: async () => hasEnded };
     const chunks = readAttemptChunks(folder, 1, () => undefined, following);
     expect(show((await chunks.next()).value as Chunk)).toBe('stdout@1:ab');
     const next = chunks.next();
@@ -122,7 +122,7 @@ describe('following', () => {
     await appendFile(join(dir, 'timing.1.jsonl'), lines({ ms: 5, stream: 'stdout', offset: 2, bytes: 2 }));
     expect(show((await next).value as Chunk)).toBe('stdout@5:cd');
     await writeFile(join(dir, 'stderr.1.log'), 'late');
-    ended = true;
+    hasEnded = true;
     expect(show((await chunks.next()).value as Chunk)).toBe('stderr@null:late');
     expect((await chunks.next()).done).toBe(true);
   });

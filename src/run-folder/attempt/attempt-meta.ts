@@ -46,10 +46,10 @@ export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; r
   const ignored: string[] = [];
   const meta: Record<string, unknown> = {};
   for (const [key, isValid] of Object.entries(SHAPES)) {
-    const given: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-    if (given === undefined) continue;
-    if (isValid(given)) meta[key] = given;
-    else if (given !== null) ignored.push(key);
+    const field: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+    if (field === undefined) continue;
+    if (isValid(field)) meta[key] = field;
+    else if (field !== null) ignored.push(key);
   }
   return { meta, ignored };
 }
@@ -67,7 +67,7 @@ const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> =
   engine: isText,
   reads: isText,
   version: isText,
-  command: (field) => Array.isArray(field) && field.every((word) => typeof word === 'string'),
+  command: (field) => Array.isArray(field) && field.every((argument) => typeof argument === 'string'),
   mode: (field) => field === 'auto' || field === 'interactive',
   started_at: isTime,
   finished_at: isTime,

@@ -43,10 +43,10 @@ describe('a log file', () => {
     ['{"seq":1}\n{"seq":2}', 1],
     ['{"se', 0],
     [`{"seq":1}\n{"text":"${'x'.repeat(200_000)}`, 1],
-  ])('never returns an incomplete last line, and removes it before the next is appended', async (content, whole) => {
+  ])('never returns an incomplete last line, and removes it before the next is appended', async (content, expected) => {
     const path = join(await makeRunFolder({ log: content }), 'log');
     const before = await read(path);
-    expect(before.rows).toHaveLength(whole);
+    expect(before.rows).toHaveLength(expected);
     expect(before.warnings).toEqual([expect.stringContaining('unfinished line')]);
     const log = await openLogFile(path);
     await log.append([{ seq: 'next' }]);

@@ -41,10 +41,10 @@ describe('logs with very many short lines', () => {
     for (const protocol of ['rasp', 'fcmp'] as const) {
       const folder = await openWritableRunFolder(dir);
       expect((await readFile(folder.logPath(protocol))).length).toBeLessThan(8 * LETTERS.length);
-      const own = events.filter((emitted) => emitted.protocol === protocol);
-      expect(own.length).toBeGreaterThan(6000);
-      expect(own.every(({ event }) => isValid[protocol](event))).toBe(true);
-      for (const limit of [7, 1000]) expect(await readAll(dir, protocol, limit)).toEqual(own);
+      const protocolEvents = events.filter((emitted) => emitted.protocol === protocol);
+      expect(protocolEvents.length).toBeGreaterThan(6000);
+      expect(protocolEvents.every(({ event }) => isValid[protocol](event))).toBe(true);
+      for (const limit of [7, 1000]) expect(await readAll(dir, protocol, limit)).toEqual(protocolEvents);
     }
   });
 
@@ -64,7 +64,7 @@ describe('logs with very many short lines', () => {
     }
     await logs.close();
     expect(seen).toEqual(Array.from({ length: 1201 }, (_, index) => index + 1));
-    const some = await pages.read({ after: { attempt: 0, seq: 450 }, to: { attempt: 0, seq: 460 }, limit: 100 });
-    expect(some.map(({ event }) => event.seq)).toEqual([451, 452, 453, 454, 455, 456, 457, 458, 459, 460]);
+    const page = await pages.read({ after: { attempt: 0, seq: 450 }, to: { attempt: 0, seq: 460 }, limit: 100 });
+    expect(page.map(({ event }) => event.seq)).toEqual([451, 452, 453, 454, 455, 456, 457, 458, 459, 460]);
   });
 });

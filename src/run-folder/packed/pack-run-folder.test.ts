@@ -44,7 +44,7 @@ const EMPTY_FILE: ReadableFile = {
 };
 
 async function readAll(folder: RunFolder): Promise<Record<string, string>> {
-  const found: Record<string, string> = {};
+  const contents: Record<string, string> = {};
   for await (const listed of folder.files()) {
     const { path, size } = listed;
     const file = await listed.open();
@@ -53,9 +53,9 @@ async function readAll(folder: RunFolder): Promise<Record<string, string>> {
     await file?.close();
     const bytes = Buffer.concat(chunks);
     expect(bytes.length).toBe(size);
-    found[path] = createHash('sha256').update(bytes).digest('hex');
+    contents[path] = createHash('sha256').update(bytes).digest('hex');
   }
-  return found;
+  return contents;
 }
 
 describe('a packed run', () => {
@@ -80,7 +80,7 @@ describe('a packed run', () => {
     const data = await makeData({ '.audit/stdout.2.log': LARGE });
     const before = await readAll(await openRun(data, RUN));
     await packRunFolder(data, RUN);
-    const there = await makeRunFolder({});
+    const targetFolder = await makeRunFolder({});
     const script = [
       'import sys, zipfile',
       'packed = zipfile.ZipFile(sys.argv[1])',
@@ -90,9 +90,9 @@ describe('a packed run', () => {
       'for name in packed.namelist(): again.write(sys.argv[2] + "/" + name, name)',
       'again.close()',
     ].join('\n');
-    await promisify(execFile)('python3', ['-c', script, getPackedRunPath(data, RUN), there]);
-    expect(await readAll(await openRunFolder(join(there, RUN)))).toEqual(before);
-    expect(await readAll(await openRunFolder(join(there, 'again.zip')))).toEqual(before);
+    await promisify(execFile)('python3', ['-c', script, getPackedRunPath(data, RUN), targetFolder]);
+    expect(await readAll(await openRunFolder(join(targetFolder, RUN)))).toEqual(before);
+    expect(await readAll(await openRunFolder(join(targetFolder, 'again.zip')))).toEqual(before);
   });
 
   test('provides any range of a stream', async () => {
@@ -169,13 +169,13 @@ describe('a packed run', () => {
   });
 
   test('skips links and does not follow them', async () => {
-    const elsewhere = await makeRunFolder({ secret: 'x' });
+    const otherFolder = await makeRunFolder({ secret: 'x' });
     const data = await makeData();
-    await symlink(elsewhere, join(data, 'runs', RUN, 'linked'));
-    await symlink(join(elsewhere, 'secret'), join(data, 'runs', RUN, 'file'));
+    await symlink(otherFolder, join(data, 'runs', RUN, 'linked'));
+    await symlink(join(otherFolder, 'secret'), join(data, 'runs', RUN, 'file'));
     await packRunFolder(data, RUN);
     expect(Object.keys(await readAll(await openRun(data, RUN)))).not.toContain('file');
-    expect(await readdir(elsewhere)).toEqual(['secret']);
+    expect(await readdir(otherFolder)).toEqual(['secret']);
   });
 });
 

@@ -112,8 +112,8 @@ async function listFiles(
   const paths = new Set<string>();
   let bytes = 0;
   let isLimited = false;
-  const add = async (found: AsyncIterable<RunFile>): Promise<boolean> => {
-    for await (const file of found) {
+  const add = async (foundFiles: AsyncIterable<RunFile>): Promise<boolean> => {
+    for await (const file of foundFiles) {
       if (paths.has(file.path) || !isPackedPath(file.path)) continue;
       paths.add(file.path);
       files.push(file);

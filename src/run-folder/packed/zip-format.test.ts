@@ -25,9 +25,9 @@ const SMALL: ZipEntry = {
 /** Encodes and decodes the directory of a file whose other bytes are not read. */
 function roundTrip(entries: readonly ZipEntry[], offset: number): readonly ZipEntry[] {
   const directory = encodeDirectory(entries, offset);
-  const place = findDirectory(directory, offset + directory.length);
-  expect(place).toMatchObject({ count: entries.length, offset });
-  return decodeDirectory(directory, place ?? { count: 0, offset: 0, size: 0 }, 'x.zip');
+  const location = findDirectory(directory, offset + directory.length);
+  expect(location).toMatchObject({ count: entries.length, offset });
+  return decodeDirectory(directory, location ?? { count: 0, offset: 0, size: 0 }, 'x.zip');
 }
 
 test('a directory is read back unchanged', () => {
@@ -59,10 +59,10 @@ test('invalid directories are rejected with a code', () => {
     fc.property(fc.nat(directory.length - 1), fc.nat(255), fc.nat(directory.length), (at, byte, length) => {
       const bytes = Buffer.from(directory);
       bytes[at] = byte;
-      const place = findDirectory(bytes.subarray(0, length), 200 + length);
-      if (place === undefined) return true;
+      const location = findDirectory(bytes.subarray(0, length), 200 + length);
+      if (location === undefined) return true;
       try {
-        decodeDirectory(bytes.subarray(0, length), place, 'x.zip');
+        decodeDirectory(bytes.subarray(0, length), location, 'x.zip');
         return true;
       } catch (error) {
         return isSluiceError(error);

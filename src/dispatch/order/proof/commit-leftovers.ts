@@ -66,7 +66,8 @@ async function makeCommit(
   // The index is in the same folder as the private git directory, which is removed afterwards.
   const files = { ...LONG, workTree: worktree.folder };
   const filters = adaptGitFilters(worktree.filters ?? {}, start.objects);
-  const call: CallGit = async (args, more = {}) => callGit(['-C', worktree.folder, ...args], { ...files, ...more });
+  const call: CallGit = async (args, extraOptions = {}) =>
+    callGit(['-C', worktree.folder, ...args], { ...files, ...extraOptions });
   const claimed = result.changes.commit;
   const isHash = claimed !== undefined && /^[0-9a-f]{4,64}$/.test(claimed);
   const [ignored, read, [nested], known] = await Promise.all([
@@ -100,8 +101,8 @@ async function makeCommit(
 }
 
 async function findExclude(repoDir: string): Promise<string | undefined> {
-  const found = await runGit(repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']);
-  return found.code === 0 ? found.stdout.trim() : undefined;
+  const output = await runGit(repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']);
+  return output.code === 0 ? output.stdout.trim() : undefined;
 }
 
 function refuse(why: string): Committed {
@@ -148,7 +149,7 @@ async function findHiddenSecret(
 ): Promise<string | undefined> {
   // Unfiltered files are not committed, so their objects do not belong in the repository.
   const objectDirectory = await mkdtemp(join(tmpdir(), 'sluice-objects-'));
-  const call: CallGit = async (args, more = {}) => callGit(args, { objectDirectory, ...more });
+  const call: CallGit = async (args, extraOptions = {}) => callGit(args, { objectDirectory, ...extraOptions });
   try {
     await makeFolder(join(objectDirectory, 'info'));
     await writeFile(join(objectDirectory, 'info', 'alternates'), `${start.objects}\n`);

@@ -31,8 +31,8 @@ export async function copyObjects(
   gitDir: string,
   { objects, commits, between, withoutFiles = false }: WantedObjects,
 ): Promise<{ readonly error?: string }> {
-  const call = async (args: readonly string[], more: GitOptions = {}): Promise<GitResult> =>
-    runGit(gitDir, args, { ...LONG, gitDir, maxBytes: MAX_LISTING, ...more });
+  const call = async (args: readonly string[], extraOptions: GitOptions = {}): Promise<GitResult> =>
+    runGit(gitDir, args, { ...LONG, gitDir, maxBytes: MAX_LISTING, ...extraOptions });
   const alternates = join(gitDir, 'objects', 'info', 'alternates');
   await makeFolder(join(gitDir, 'objects', 'info'));
   await writeFile(alternates, `${objects}\n`);
@@ -57,7 +57,7 @@ async function packObjects(
   gitDir: string,
   alternates: string,
   names: readonly string[],
-  call: (args: readonly string[], more?: GitOptions) => Promise<GitResult>,
+  call: (args: readonly string[], extraOptions?: GitOptions) => Promise<GitResult>,
 ): Promise<{ readonly error?: string }> {
   const folder = join(gitDir, 'objects', 'pack');
   await makeFolder(folder);
@@ -72,9 +72,9 @@ async function packObjects(
     const indexed = await call(['index-pack', join(folder, file)]);
     if (indexed.code !== 0) return { error: `its objects are damaged: ${describeGitFailure(indexed)}` };
   }
-  const found = await call(['cat-file', '--batch-check=%(objectname)'], { input });
-  const missing = found.stdout.split('\n').find((line) => line.endsWith(' missing'));
-  if (found.code !== 0 || missing !== undefined)
+  const listing = await call(['cat-file', '--batch-check=%(objectname)'], { input });
+  const missing = listing.stdout.split('\n').find((line) => line.endsWith(' missing'));
+  if (listing.code !== 0 || missing !== undefined)
     return { error: 'the content of its objects does not match their names' };
   return {};
 }

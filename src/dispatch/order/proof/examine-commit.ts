@@ -49,7 +49,7 @@ export async function examineCommit(start: RepositoryStart, claim: CommitClaim):
 async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit): Promise<CommitFacts> {
   const { base, from, made } = claim;
   const isOnlyCommit = made !== undefined && [made.parent, base, from].every((each) => each === start.head);
-  if (isOnlyCommit && !start.isEmpty) return examineMade(start, claim.commit, made, call);
+  if (isOnlyCommit && !start.isEmpty) return examineOwnCommit(start, claim.commit, made, call);
   const resolved = await call(['rev-parse', '--quiet', '--verify', `${claim.commit}^{commit}`]);
   if (resolved.code === 'failed' || resolved.code === 'no_git') return { found: 'unknown', why: 'git did not finish' };
   if (resolved.code !== 0) return { found: 'missing', commit: claim.commit };
@@ -103,7 +103,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
  * Examines a commit that Sluice made on top of the commit where the work started. Its history, branch and changes are
  * known, and it has no links that lead out of the repository: otherwise Sluice would not have made it.
  */
-async function examineMade(
+async function examineOwnCommit(
   start: RepositoryStart,
   commit: string,
   { files, lines }: MadeCommit,
@@ -150,9 +150,9 @@ async function findTwin(call: CallGit, tips: readonly string[], commit: string):
   if (tips.length === 0) return undefined;
   const compared = [commit, ...tips.slice(0, MAX_TWINS)];
   const input = compared.map((tip) => `${tip}^{tree}\n`).join('');
-  const found = await call(['cat-file', '--batch-check=%(objectname)'], { input, maxBytes: MAX_LISTING_BYTES });
-  const [ownTree, ...tipTrees] = found.stdout.split('\n');
-  const index = found.code === 0 ? tipTrees.indexOf(ownTree ?? '') : -1;
+  const listing = await call(['cat-file', '--batch-check=%(objectname)'], { input, maxBytes: MAX_LISTING_BYTES });
+  const [ownTree, ...tipTrees] = listing.stdout.split('\n');
+  const index = listing.code === 0 ? tipTrees.indexOf(ownTree ?? '') : -1;
   return index === -1 ? undefined : tips[index];
 }
 
@@ -183,10 +183,10 @@ async function findChangedScripts(
   files: readonly FileChange[],
 ): Promise<readonly string[]> {
   const read = async (revision: string, path: string): Promise<string> => {
-    const found = await call(['cat-file', 'blob', `${revision}:${path}`], { maxBytes: MAX_PACKAGE_BYTES });
-    if (typeof found.code === 'number' && found.code !== 0) return 'none';
+    const blob = await call(['cat-file', 'blob', `${revision}:${path}`], { maxBytes: MAX_PACKAGE_BYTES });
+    if (typeof blob.code === 'number' && blob.code !== 0) return 'none';
     try {
-      const { scripts }: { scripts?: unknown } = JSON.parse(found.stdout) as object;
+      const { scripts }: { scripts?: unknown } = JSON.parse(blob.stdout) as object;
       return JSON.stringify(scripts ?? null);
     } catch {
       return 'unreadable';
@@ -204,12 +204,12 @@ async function findChangedScripts(
 /** Finds commits or folders in a change whose content does not match their hash: a forged object could hide changes. */
 async function findForgery(
   { objects, format, shallow }: RepositoryStart,
-  wanted: Pick<WantedObjects, 'commits' | 'between'>,
+  query: Pick<WantedObjects, 'commits' | 'between'>,
 ): Promise<string | undefined> {
   const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
   try {
     await makeGitDir(gitDir, format, shallow);
-    return (await copyObjects(gitDir, { objects, ...wanted, withoutFiles: true })).error;
+    return (await copyObjects(gitDir, { objects, ...query, withoutFiles: true })).error;
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }

@@ -41,22 +41,23 @@ export interface Proof {
 /** Verifies a result: commits uncommitted work, examines the commit, runs the checks. Decides nothing. */
 export async function prove(
   context: WorkContext,
-  ended: EndedOrder,
+  endedOrder: EndedOrder,
   claim: HeldClaim,
   execute: ExecuteCheck,
 ): Promise<Proof> {
-  const { result } = ended.reading;
-  const { order } = ended.record;
+  const { result } = endedOrder.reading;
+  const { order } = endedOrder.record;
   const isOwn = result?.issue_ref === order.issue_ref && result.run_id === order.run_id;
   // A blocked agent does not have to prove anything, and the result of another run is not examined.
   if (result === undefined || !isOwn || result.status === 'blocked') {
-    return { reading: ended.reading, evidence: [], isCommitted: false };
+    return { reading: endedOrder.reading, evidence: [], isCommitted: false };
   }
-  const committed = await commitUncommitted(context, ended, result);
-  const reading = committed.state === 'committed' ? withCommit(ended.reading, committed.commit) : ended.reading;
+  const committed = await commitUncommitted(context, endedOrder, result);
+  const reading =
+    committed.state === 'committed' ? withCommit(endedOrder.reading, committed.commit) : endedOrder.reading;
   const claimedPr = result.changes.pr;
   const request = claimedPr === undefined ? undefined : await context.lead.findPullRequest(order.issue_ref, claimedPr);
-  const facts = await examine(context, ended, reading, committed, request);
+  const facts = await examine(context, endedOrder, reading, committed, request);
   const evidence = facts === undefined ? [] : [...judgeCommit(facts, order)];
   if (claimedPr !== undefined && request !== undefined) {
     evidence.push(
@@ -67,7 +68,8 @@ export async function prove(
       ),
     );
   }
-  const checked = result.status === 'ok' ? await runAndJudgeChecks(context, ended, reading, facts, claim, execute) : [];
+  const checked =
+    result.status === 'ok' ? await runAndJudgeChecks(context, endedOrder, reading, facts, claim, execute) : [];
   const lines = facts?.found === 'change' ? facts.change.lines : null;
   return {
     reading,

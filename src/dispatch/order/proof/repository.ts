@@ -44,7 +44,7 @@ const LONG_TIME_LIMIT = { timeLimitMs: 120_000 };
 export async function recordStart(repoDir: string): Promise<RepositoryStart | { readonly why: string }> {
   if (await isOutsideRepositories(repoDir)) return { why: 'repo_dir is not a git repository' };
   const gitPaths = ['objects', 'shallow', 'info/exclude'].flatMap((path) => ['--git-path', path]);
-  const found = await runGit(repoDir, [
+  const gitInfo = await runGit(repoDir, [
     'rev-parse',
     ...gitPaths,
     '--show-object-format',
@@ -52,14 +52,14 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
     '--verify',
     'HEAD^{commit}',
   ]);
-  if (found.code === 'no_git') return { why: 'git is not installed' };
-  const [objects = '', shallowFile = '', exclude = '', format = '', commit = ''] = found.stdout.trim().split('\n');
+  if (gitInfo.code === 'no_git') return { why: 'git is not installed' };
+  const [objects = '', shallowFile = '', exclude = '', format = '', commit = ''] = gitInfo.stdout.trim().split('\n');
   if (format === '') {
-    return { why: found.stderr.includes('not a git repository') ? 'repo_dir is not a git repository' : 'git failed' };
+    return { why: gitInfo.stderr.includes('not a git repository') ? 'repo_dir is not a git repository' : 'git failed' };
   }
   // Exit code 1 means no commit exists, and git has printed the rest.
-  const isEmpty = found.code === 1;
-  if (found.code !== 0 && !isEmpty) return { why: 'git could not read the current commit of the repository' };
+  const isEmpty = gitInfo.code === 1;
+  if (gitInfo.code !== 0 && !isEmpty) return { why: 'git could not read the current commit of the repository' };
   const head = isEmpty ? (EMPTY_TREES.get(format) ?? '') : commit;
   const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)'];
   const others = isEmpty ? listing : [...listing, `--no-merged=${head}`];

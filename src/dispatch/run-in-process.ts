@@ -8,7 +8,7 @@ import { CANCELED_BEFORE_START, runToEnd } from './run-to-end.js';
 import type { WorkContext } from './worker-options.js';
 
 /** A run that this process executes itself. */
-export interface RunHere {
+export interface InProcessRun {
   readonly id?: string;
   readonly spec: RunSpec;
   /** Inputs for the agent besides the spec. */
@@ -21,9 +21,9 @@ export interface RunHere {
  * Executes a run in this process immediately, without the queue. It is in the store like any other run: other processes can
  * follow its events, answer its questions and cancel it.
  */
-export async function runHere(
+export async function runInProcess(
   context: WorkContext,
-  { id = createUlidGenerator(context.clock)(), spec, inputs, onRun }: RunHere,
+  { id = createUlidGenerator(context.clock)(), spec, inputs, onRun }: InProcessRun,
 ): Promise<RunResult> {
   const { store, clock, leaseMs } = context;
   const workerId = `here/${id}`;

@@ -10,7 +10,7 @@ import { createGitHubSink } from '../orders/sinks/github-sink.js';
 import type { Checks } from '../orders/proof/checks.js';
 import type { Sink } from '../orders/sinks/sink.js';
 import type { Decision } from '../records/index.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 import { waitForOrder } from './wait-for-order.js';
 
 /*
@@ -89,7 +89,7 @@ async function executeLie(lie: Lie) {
     env: ['LIE'],
     ...(policy === undefined ? {} : { policy: { evidence: policy } }),
   } as const;
-  const { data, store, lead, start, submit, settled } = await openWorkshop({
+  const { data, store, lead, start, submit, settled } = await setUpWorker({
     lead: {
       wrappers: { liar: wrapper },
       checks,
@@ -122,8 +122,8 @@ async function executeLie(lie: Lie) {
 }
 
 function show(decision: Decision | null | undefined): string {
-  const found = decision?.evidence?.filter(({ verdict }) => verdict !== 'confirmed') ?? [];
-  const facts = found.map(({ claim, by, verdict, detail }) => `${claim} ${verdict} by ${by}: ${detail}`);
+  const unconfirmed = decision?.evidence?.filter(({ verdict }) => verdict !== 'confirmed') ?? [];
+  const facts = unconfirmed.map(({ claim, by, verdict, detail }) => `${claim} ${verdict} by ${by}: ${detail}`);
   return [`${decision?.action} ${decision?.result_code}`, ...facts].join('\n');
 }
 
@@ -368,11 +368,11 @@ describe('an agent that writes its own check', { timeout: 60_000 }, () => {
       'mkdir -p node_modules/x; echo x > node_modules/x/a.js; git add -f .; work',
       /node_modules\/x/,
     ],
-  ])('by %s does not advance if proof is required, and the reason names it', async (_, script, named) => {
+  ])('by %s does not advance if proof is required, and the reason names it', async (_, script, expected) => {
     const proven = await executeLie({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
     expect(show(proven.decision)).toMatch(/^needs-human manual_intervention\n/);
     expect(show(proven.decision)).toMatch(/tests unchecked by sluice: unit .*It passed, but the change/);
-    expect(show(proven.decision)).toMatch(named);
+    expect(show(proven.decision)).toMatch(expected);
   });
 
   it('by the scripts in package.json does not advance; by its dependencies it can', async () => {
@@ -413,10 +413,10 @@ describe('an unusual fact about a commit', { timeout: 60_000 }, () => {
       /, dated before the work started\.$/,
     ],
     ['that it only moves files', 'git mv src/a.txt src/work.txt; commit', /, no line changed: files were only moved/],
-  ])('is named in the evidence: %s', async (_, script, named) => {
+  ])('is named in the evidence: %s', async (_, script, expected) => {
     const { decision } = await executeLie({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
     expect(show(decision)).toMatch(/^advance none/);
-    expect(decision?.evidence?.find(({ claim }) => claim === 'commit')?.detail).toMatch(named);
+    expect(decision?.evidence?.find(({ claim }) => claim === 'commit')?.detail).toMatch(expected);
   });
 });
 
@@ -500,8 +500,8 @@ describe('an agent that leaves a process behind', { timeout: 60_000 }, () => {
 
 describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () => {
   it('runs none of it: no hook, filter, monitor or included configuration', async () => {
-    const marks = await makeFolder({});
-    const trap = (name: string) => `touch ${join(marks, name)}; cat`;
+    const markerFolder = await makeFolder({});
+    const trap = (name: string) => `touch ${join(markerFolder, name)}; cat`;
     const script = `
       g=$(command git rev-parse --git-common-dir)
       command git config filter.evil.smudge "${trap('smudge')}"; command git config filter.evil.clean "${trap('clean')}"
@@ -510,33 +510,33 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
       command git config core.sshCommand "${trap('ssh')}"; command git config core.pager "${trap('pager')}"
       printf '[core]\\n\\thooksPath = %s/hooks\\n\\teditor = "%s"\\n' "$g" "${trap('editor')}" > "$g/more"; command git config include.path more
       for hook in post-checkout pre-commit commit-msg reference-transaction post-index-change; do
-        printf '#!/bin/sh\\ntouch ${join(marks, 'hook')}\\n' > "$g/hooks/$hook"; chmod +x "$g/hooks/$hook"
+        printf '#!/bin/sh\\ntouch ${join(markerFolder, 'hook')}\\n' > "$g/hooks/$hook"; chmod +x "$g/hooks/$hook"
       done
       printf '* filter=evil diff=evil\\n' > .gitattributes
-      echo x > src/work.txt; rm -f ${marks}/*; result "{}"`;
+      echo x > src/work.txt; rm -f ${markerFolder}/*; result "{}"`;
     const { decision } = await executeLie({ ...PROVEN, isolation: 'worktree', script });
     expect(show(decision)).toMatch(/^advance none/);
-    const left = execFileSync('ls', [marks], { encoding: 'utf8' });
-    expect(left).toBe('');
+    const markerFiles = execFileSync('ls', [markerFolder], { encoding: 'utf8' });
+    expect(markerFiles).toBe('');
   });
 
   it.each(fc.sample(fc.shuffledSubarray(GIT_TRICKS, { minLength: 8 }), GIT_CONFIGURATIONS).map((tricks) => [tricks]))(
     'cannot get any of it run, whatever else is in the git configuration: %j',
     async (tricks) => {
-      const marks = await makeFolder({});
-      const trap = (index: number) => `touch ${marks}/${index}; cat`;
+      const markerFolder = await makeFolder({});
+      const trap = (index: number) => `touch ${markerFolder}/${index}; cat`;
       const settings = tricks.map((trick, index) => `command git config ${trick} "${trap(index)}" || true`);
       const script = `
         g=$(command git rev-parse --git-common-dir)
         echo x > src/work.txt
         printf '* filter=evil diff=evil merge=evil\\n' > "$g/info/attributes"
-        printf '[submodule "evil"]\\n\\tpath = src/sub\\n\\turl = ext::sh\\n\\tupdate = !touch ${marks}/module\\n' > .gitmodules
+        printf '[submodule "evil"]\\n\\tpath = src/sub\\n\\turl = ext::sh\\n\\tupdate = !touch ${markerFolder}/module\\n' > .gitmodules
         command git config extensions.worktreeConfig true
         command git config --worktree core.hooksPath "$g/hooks" || true
         ${settings.join('\n')}
-        rm -f ${marks}/*; result "{}"`;
+        rm -f ${markerFolder}/*; result "{}"`;
       await executeLie({ ...PROVEN, isolation: 'worktree', script });
-      expect(execFileSync('ls', [marks], { encoding: 'utf8' })).toBe('');
+      expect(execFileSync('ls', [markerFolder], { encoding: 'utf8' })).toBe('');
     },
   );
 
@@ -550,8 +550,8 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
     });
     expect(show(decision)).toMatch(/commit contradicted .*it contains a secret/);
     expect(git('log', '--all', '--format=%s').trim()).toBe('Begin');
-    const kept = join(data, 'worktrees', submitted.run, 'src/work.txt');
-    expect(existsSync(kept) && readFileSync(kept, 'utf8')).toContain('ghp_');
+    const keptFile = join(data, 'worktrees', submitted.run, 'src/work.txt');
+    expect(existsSync(keptFile) && readFileSync(keptFile, 'utf8')).toContain('ghp_');
   });
 
   it('cannot get ignored files committed', async () => {

@@ -7,7 +7,7 @@ import { codex } from '../events/contract/translate-lines.contract.js';
 import type { Check } from '../orders/index.js';
 import { canSandbox } from '../runs/scenarios/fixtures/make-sandbox-site.js';
 import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 
 const WORKER = `echo "$SLUICE_RUN_ID" > work.txt; git add -A
 git -c user.name=w -c user.email=w@example.org commit -q -m Work
@@ -24,14 +24,14 @@ async function openChecked(checks: Readonly<Record<string, Check>>, policy?: 'pr
     checks: names,
     ...(policy === undefined ? {} : { policy: { evidence: policy } }),
   } as const;
-  const workshop = await openWorkshop({ lead: { wrappers: { worker: wrapper }, checks } });
-  const repository = join(workshop.data, 'repository');
+  const setup = await setUpWorker({ lead: { wrappers: { worker: wrapper }, checks } });
+  const repository = join(setup.data, 'repository');
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' });
   git('init', '--quiet', '--initial-branch=main');
   git('add', '.');
   git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
-  const order = async (status = 'ok') => workshop.submit('local#1', {}, { worker: 'worker', instructions: status });
-  return { ...workshop, git, order };
+  const order = async (status = 'ok') => setup.submit('local#1', {}, { worker: 'worker', instructions: status });
+  return { ...setup, git, order };
 }
 
 /** Returns the verdict of an order's only check. */
@@ -98,7 +98,7 @@ describe('a check', { timeout: 60_000 }, () => {
   });
 
   it('is retried if configured, each time in a new checkout, and all attempts are shown', async () => {
-    const { data } = await openWorkshop();
+    const { data } = await setUpWorker();
     const once = join(data, 'once');
     const command = ['sh', '-c', `test ! -e dirt && touch dirt && test -e ${once} || { touch ${once}; exit 3; }`];
     const { action, evidence } = await judge({ command, tries: 3, network: 'host' });
@@ -150,7 +150,7 @@ describe('an agent in a repository', { timeout: 60_000 }, () => {
       { print: lines.map((line) => `${JSON.stringify(line)}\n`).join('') },
     ]);
     const clock = () => Date.parse('2020-01-01T12:00:00Z');
-    const { data, start, submit, settled } = await openWorkshop({ lead: { clock } });
+    const { data, start, submit, settled } = await setUpWorker({ lead: { clock } });
     const git = (...args: readonly string[]) =>
       execFileSync('git', ['-C', join(data, 'repository'), ...args], { encoding: 'utf8' });
     git('init', '--quiet');

@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { canSandbox } from '../runs/scenarios/fixtures/make-sandbox-site.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 
 /** Writes a successful result for every order it can find, with that order's ids. */
-const THIEF = `
+const FORGER = `
   const { readdirSync, readFileSync, writeFileSync } = require('node:fs');
   const { dirname, join } = require('node:path');
   const own = process.env.SLUICE_RUN_DIR;
@@ -31,10 +31,10 @@ const THIEF = `
 describe.runIf(canSandbox)("a worker that writes another run's result", { timeout: 60_000 }, () => {
   it('does not advance it', async () => {
     const wrappers = {
-      thief: { type: 'script', command: [process.execPath, '-e', THIEF], inject: 'file', sandbox: 'required' },
+      thief: { type: 'script', command: [process.execPath, '-e', FORGER], inject: 'file', sandbox: 'required' },
       silent: { type: 'script', command: ['sleep', '1'], inject: 'file', sandbox: 'required' },
     } as const;
-    const { data, start, submit, settled } = await openWorkshop({ lead: { wrappers } });
+    const { data, start, submit, settled } = await setUpWorker({ lead: { wrappers } });
     await mkdir(join(data, 'elsewhere'));
     const worker = start({ concurrency: 2 });
     const thief = await submit('local#1', {}, { worker: 'thief' });

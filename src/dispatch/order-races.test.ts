@@ -2,22 +2,22 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { OrderRecord } from '../records/index.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 import { readRace } from './review/read-race.js';
 
-/** Returns a command that writes `$1` lines to a file named after its content, and reports success. */
+/** A script that writes `$LINES_LEFT` lines to a file and reports success. */
 const WORKER = `seq "$LINES_LEFT" > work.txt
 printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' \
   "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
 
-function leave(lines: number) {
+function createWrapper(lines: number) {
   return { type: 'script', command: ['/bin/sh', '-c', `LINES_LEFT=${lines}; ${WORKER}`] } as const;
 }
 
 const WRAPPERS = {
-  short: leave(3),
-  long: leave(40),
-  broken: leave(1),
+  short: createWrapper(3),
+  long: createWrapper(40),
+  broken: createWrapper(1),
   silent: { type: 'script', command: ['true'] },
   talker: {
     type: 'script',
@@ -30,22 +30,22 @@ const WRAPPERS = {
 /** Sets up a repository whose check rejects fewer than two lines. */
 async function openRace(race: number | readonly string[], changes: Readonly<Record<string, unknown>> = {}) {
   const checks = { unit: { command: ['sh', '-c', 'test "$(wc -l < work.txt)" -ge 2'], network: 'host' } } as const;
-  const workshop = await openWorkshop({ lead: { wrappers: WRAPPERS, checks } });
-  const repository = join(workshop.data, 'repository');
+  const setup = await setUpWorker({ lead: { wrappers: WRAPPERS, checks } });
+  const repository = join(setup.data, 'repository');
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' });
   git('init', '--quiet', '--initial-branch=main');
   git('add', '.');
   git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
-  const submitted = await workshop.submit('local#1', {}, { worker: 'short', checks: ['unit'], race, ...changes });
+  const submitted = await setup.submit('local#1', {}, { worker: 'short', checks: ['unit'], race, ...changes });
   const names = [submitted.record, ...submitted.rivals];
   const finish = async () => {
-    for (const { order } of names) await workshop.settled({ ...submitted, order });
-    const found = names.map(async ({ order }) => workshop.store.findOrder(order.issue_ref, order.run_id));
-    return (await Promise.all(found)).filter((record): record is OrderRecord => record !== undefined);
+    for (const { order } of names) await setup.settled({ ...submitted, order });
+    const orders = names.map(async ({ order }) => setup.store.findOrder(order.issue_ref, order.run_id));
+    return (await Promise.all(orders)).filter((record): record is OrderRecord => record !== undefined);
   };
-  const { lead, store, data } = workshop;
-  const look = async () => readRace({ store, data, maskText: (text) => lead.maskText(text) }, 'local#1');
-  return { ...workshop, git, submitted, finish, look };
+  const { lead, store, data } = setup;
+  const readCurrentRace = async () => readRace({ store, data, maskText: (text) => lead.maskText(text) }, 'local#1');
+  return { ...setup, git, submitted, finish, readCurrentRace };
 }
 
 function listActions(records: readonly OrderRecord[]): readonly (readonly (string | undefined)[])[] {
@@ -54,7 +54,7 @@ function listActions(records: readonly OrderRecord[]): readonly (readonly (strin
 
 describe('a race', { timeout: 60_000 }, () => {
   it('runs each worker in its own worktree, lets the smallest proven change win, and keeps the diffs of the others', async () => {
-    const { start, finish, look, store, git, data } = await openRace(['long', 'short', 'broken', 'silent']);
+    const { start, finish, readCurrentRace, store, git, data } = await openRace(['long', 'short', 'broken', 'silent']);
     start({ concurrency: 2 });
     const records = await finish();
     expect(listActions(records)).toEqual([
@@ -65,7 +65,7 @@ describe('a race', { timeout: 60_000 }, () => {
     ]);
     const winner = records[1]?.order.run_id;
     expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: winner });
-    const race = await look();
+    const race = await readCurrentRace();
     expect(race).toMatchObject({ group: records[0]?.order.run_id, winner });
     expect(race?.runs.map(({ change }) => change.files.map(({ added }) => added))).toEqual([[40], [3], [1], []]);
     expect((await store.listOutbox({})).items.map(({ trigger }) => trigger)).toEqual([`workrun:${winner}`]);
@@ -87,14 +87,14 @@ describe('a race', { timeout: 60_000 }, () => {
   });
 
   it('without a proven result asks a human, who sees all diffs and accepts one', async () => {
-    const { start, finish, look, store, lead } = await openRace(['broken', 'dying', 'silent']);
+    const { start, finish, readCurrentRace, store, lead } = await openRace(['broken', 'dying', 'silent']);
     start();
     expect((await finish()).map(({ decision }) => decision?.action)).toEqual([
       'needs-human',
       'needs-human',
       'needs-human',
     ]);
-    const race = await look();
+    const race = await readCurrentRace();
     expect(race?.winner).toBeNull();
     expect(race?.runs.map(({ change }) => change.files[0]?.added)).toEqual([1, 2, undefined]);
     const [, dying] = race?.runs ?? [];
@@ -103,7 +103,7 @@ describe('a race', { timeout: 60_000 }, () => {
     await lead.resolve(request);
     expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: dying?.run_id });
     expect((await store.listInbox({ open: true })).items).toEqual([]);
-    expect((await look())?.winner).toBe(dying?.run_id);
+    expect((await readCurrentRace())?.winner).toBe(dying?.run_id);
     const [broken] = race?.runs ?? [];
     await expect(lead.resolve({ ...request, id: broken?.inbox_id ?? '' })).rejects.toMatchObject({ code: 'CONFLICT' });
   });
@@ -130,7 +130,7 @@ describe('a race', { timeout: 60_000 }, () => {
   });
 
   it('is rejected in the repository itself, for an unknown worker, and for one run', async () => {
-    const { submit } = await openWorkshop({ lead: { wrappers: WRAPPERS } });
+    const { submit } = await setUpWorker({ lead: { wrappers: WRAPPERS } });
     const order = async (changes: object) => submit('local#1', {}, { worker: 'short', ...changes });
     const refused = { code: 'INVALID_WORK_REQUEST' };
     await expect(order({ race: 2, isolation: 'repository' })).rejects.toMatchObject(refused);

@@ -5,7 +5,7 @@ import { codex } from '../events/contract/translate-lines.contract.js';
 import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
 import type { Step } from '../runs/scenarios/fixtures/make-site.js';
 import type { Store } from '../store/store.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 import { readChange } from './review/read-change.js';
 
 function printRecords(...records: readonly object[]): Step {
@@ -29,8 +29,8 @@ function answer(text: string): readonly Step[] {
 /** Submits an order to a simulated codex and waits until it is settled. */
 async function orderFrom(...attempts: readonly (readonly Step[])[]) {
   const site = await makeSite(...attempts);
-  const workshop = await openWorkshop({ lead: { clock: () => Date.parse('2020-01-01T12:00:00Z') } });
-  const { data, start, submit, settled, store } = workshop;
+  const setup = await setUpWorker({ lead: { clock: () => Date.parse('2020-01-01T12:00:00Z') } });
+  const { data, start, submit, settled, store } = setup;
   const worker = start({ runs: { data, programs: { codex: site.agent } } });
   const record = await settled(await submit('local#1', {}, { worker: 'codex-cli' }));
   await worker.stop();
@@ -97,9 +97,9 @@ describe('an agent whose change is sent back for corrections', { timeout: 30_000
     ];
   };
 
-  async function sendBack(session: string) {
+  async function requestCorrections(session: string) {
     const site = await makeSite(attempt(1, session), attempt(2, 't-2'), attempt(3, 't-3'));
-    const { data, start, submit, settled, store, lead } = await openWorkshop({
+    const { data, start, submit, settled, store, lead } = await setUpWorker({
       lead: {
         clock: () => Date.parse('2020-01-01T12:00:00Z'),
         checks: { unit: { command: ['false'], network: 'host' } },
@@ -117,8 +117,8 @@ describe('an agent whose change is sent back for corrections', { timeout: 30_000
     for (const text of ['Say more.', 'Say less.']) {
       const [item] = (await store.listInbox({ open: true })).items;
       const comments = [{ path: 'work.txt', line: 1, side: 'new', text }] as const;
-      const asked = { id: item?.id ?? '', action: 'retry', who: 'Ada', why: 'Nearly.', comments } as const;
-      const { order = first.order } = await lead.resolve(asked);
+      const retryRequest = { id: item?.id ?? '', action: 'retry', who: 'Ada', why: 'Nearly.', comments } as const;
+      const { order = first.order } = await lead.resolve(retryRequest);
       reviewed.push(await settled({ ...first, order }));
     }
     const maskText = (text: string): string => text;
@@ -129,21 +129,21 @@ describe('an agent whose change is sent back for corrections', { timeout: 30_000
   }
 
   it('continues at the same path, in the same session, with the comments as part of its instructions', async () => {
-    const { calls, changes, reviewed } = await sendBack('t-1');
+    const { calls, changes, reviewed } = await requestCorrections('t-1');
     expect(new Set(calls.map(({ cwd }) => cwd)).size).toBe(1);
     const sessions = calls.map(({ args }) =>
-      args.includes('resume') ? args.find((word) => word.startsWith('t-')) : '',
+      args.includes('resume') ? args.find((argument) => argument.startsWith('t-')) : '',
     );
     expect(sessions).toEqual(['', 't-1', 't-2']);
     expect(calls[1]?.input).toContain('- work.txt, line 1: Say more.');
     expect(calls[2]?.input).toContain('- work.txt, line 1: Say less.');
     expect(new Set(reviewed.map((record) => record?.base_commit)).size).toBe(1);
-    const texts = changes.map(({ files }) => files[0]?.hunks[0]?.lines.map(({ text }) => text));
-    expect(texts).toEqual([['try 1'], ['try 2'], ['try 3']]);
+    const lines = changes.map(({ files }) => files[0]?.hunks[0]?.lines.map(({ text }) => text));
+    expect(lines).toEqual([['try 1'], ['try 2'], ['try 3']]);
   });
 
   it('starts a new session if the engine reported no resumable session', async () => {
-    const { calls } = await sendBack('-rf');
+    const { calls } = await requestCorrections('-rf');
     expect(calls[1]?.args).not.toContain('resume');
   });
 });
@@ -160,7 +160,7 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
         ),
       ],
     );
-    const { start, store, data } = await openWorkshop();
+    const { start, store, data } = await setUpWorker();
     const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, mode: 'interactive' } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
     // Long leases: the reply must reach the run through its notification, not because the lease happens to be renewed.
@@ -178,10 +178,10 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
 /** Resolves when a run's events contain its question. */
 async function waitForQuestion(store: Store, id: string): Promise<void> {
   await new Promise<void>((resolve) => {
-    const look = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       const events = await store.read({ runId: id, protocol: 'fcmp', limit: 100 });
       if (events.some(({ event }) => 'type' in event && event.type === 'user.input.required')) resolve();
     };
-    onTestFinished(store.watch(id, () => void look()));
+    onTestFinished(store.watch(id, () => void poll()));
   });
 }

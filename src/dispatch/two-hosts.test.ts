@@ -9,12 +9,12 @@ import { makeFolder } from '../../test/temporary-folder.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import { startProgram } from '../store/contract/fixtures/start-program.js';
 import { openStore } from '../store/open-store.js';
-import { machineOptions } from './fixtures/machine-options.js';
+import { hostOptions } from './fixtures/host-options.js';
 import { startWorker } from './start-worker.js';
 import { waitForOrder } from './wait-for-order.js';
 
-const PROGRAM = new URL('./fixtures/machine-program.js', import.meta.url);
-const MACHINES = ['machine-a', 'machine-b'] as const;
+const PROGRAM = new URL('./fixtures/host-program.js', import.meta.url);
+const HOSTS = ['machine-a', 'machine-b'] as const;
 
 /** Two workers with their own names, data folders and repositories on one database, and a lead without any of these. */
 async function openFleet() {
@@ -23,14 +23,14 @@ async function openFleet() {
   const store = await openStore(url);
   onTestFinished(async () => store.close());
   const program = await bundleProgram(PROGRAM);
-  for (const machine of MACHINES) {
+  for (const machine of HOSTS) {
     const git = ['-C', join(root, machine, 'repository'), '-c', 'user.name=x', '-c', 'user.email=x@example.org'];
     execFileSync('git', [...git, 'init', '--quiet']);
     execFileSync('git', [...git, 'add', '.']);
     execFileSync('git', [...git, 'commit', '--quiet', '-m', 'Begin']);
     await startProgram(program, [url, join(root, machine, 'data'), machine, machine]).started;
   }
-  const lead = createLead({ store, data: join(root, 'lead'), ...machineOptions });
+  const lead = createLead({ store, data: join(root, 'lead'), ...hostOptions });
   const order = { role: 'qa', isolation: 'worktree', instructions: '', checks: ['where'] } as const;
   const submit = async (issue: string, machine: string, changes: object = {}) =>
     lead.submit({
@@ -48,17 +48,17 @@ async function openFleet() {
 describe('two hosts on one store', { timeout: 120_000 }, () => {
   it('check a commit on the host that has it', async () => {
     const { root, store, submit, finish } = await openFleet();
-    const submitted = await Promise.all(MACHINES.map(async (machine) => submit(`local#${machine}`, machine)));
-    for (const [index, machine] of MACHINES.entries()) {
+    const submitted = await Promise.all(HOSTS.map(async (machine) => submit(`local#${machine}`, machine)));
+    for (const [index, machine] of HOSTS.entries()) {
       const { order, run } = submitted[index] ?? { order: { issue_ref: '', run_id: '' }, run: '' };
       const record = await finish(order.issue_ref, order.run_id);
       expect(record?.decision).toMatchObject({ action: 'advance' });
       expect(await store.findRun(run)).toMatchObject({ owner: { host: machine } });
       const check = record?.decision?.evidence?.find((each) => each.run !== undefined)?.run ?? '';
-      const place = join(root, machine, 'data', 'checks', run, 'work');
-      expect((await store.findRun(check))?.result?.text).toBe(`${place}\n${order.run_id}`);
-      const folders = MACHINES.map((each) => existsSync(join(root, each, 'data', 'runs', check)));
-      expect(folders).toEqual(MACHINES.map((each) => each === machine));
+      const checkFolder = join(root, machine, 'data', 'checks', run, 'work');
+      expect((await store.findRun(check))?.result?.text).toBe(`${checkFolder}\n${order.run_id}`);
+      const folders = HOSTS.map((each) => existsSync(join(root, each, 'data', 'runs', check)));
+      expect(folders).toEqual(HOSTS.map((each) => each === machine));
     }
   });
 });
@@ -77,7 +77,7 @@ describe('a worker that is killed', { timeout: 120_000 }, () => {
     ]);
     await started;
     // Not the other worker's data folder, so its process records are not found.
-    const lead = createLead({ store, data: join(root, 'two'), ...machineOptions });
+    const lead = createLead({ store, data: join(root, 'two'), ...hostOptions });
     const request = { issue_ref: 'local#1', role: 'qa', repo_dir: join(root, 'repository'), worker: 'patient' };
     const { order } = await lead.submit({ ...request, instructions: '' });
     const readLines = async () =>

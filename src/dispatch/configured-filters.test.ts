@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { readGitFilters } from '../orders/index.js';
-import { openWorkshop } from './fixtures/workshop.js';
+import { setUpWorker } from './fixtures/set-up-worker.js';
 import { checkOut } from './order/proof/check-out.js';
 import { recordStart } from './order/proof/repository.js';
 import { createWorktree, getWorktree, removeWorktree } from './order/worktree.js';
 import { readChange } from './review/read-change.js';
 
 /** A filter: lower case in commits, upper case in work trees. It records its folder and environment. */
-function upper(marks: string): string {
+function upper(markerFolder: string): string {
   const filter = (kind: string, from: string, to: string) =>
-    `\t${kind} = env > '${marks}/${kind}' && tr ${from} ${to}\n`;
+    `\t${kind} = env > '${markerFolder}/${kind}' && tr ${from} ${to}\n`;
   return `[filter "upper"]\n${filter('smudge', 'a-z', 'A-Z')}${filter('clean', 'A-Z', 'a-z')}\trequired\n`;
 }
 
@@ -30,9 +30,9 @@ function store(folder: string): string {
  */
 async function openFiltered(filter: 'upper' | 'store', check = 'true') {
   const home = await makeFolder({ 'marks/x': '', 'store/x': '' });
-  const marks = join(home, 'marks');
-  const unnamed = `[filter "unnamed"]\n\tsmudge = touch ${marks}/unnamed && cat\n\tclean = touch ${marks}/unnamed && cat\n`;
-  await writeFile(join(home, '.gitconfig'), `${upper(marks)}${store(join(home, 'store'))}${unnamed}`);
+  const markerFolder = join(home, 'marks');
+  const unnamed = `[filter "unnamed"]\n\tsmudge = touch ${markerFolder}/unnamed && cat\n\tclean = touch ${markerFolder}/unnamed && cat\n`;
+  await writeFile(join(home, '.gitconfig'), `${upper(markerFolder)}${store(join(home, 'store'))}${unnamed}`);
   vi.stubEnv('HOME', home);
   const filters = await readGitFilters([filter]);
   // Like an agent with a custom command: it writes a file and reports, and Sluice commits.
@@ -40,10 +40,10 @@ async function openFiltered(filter: 'upper' | 'store', check = 'true') {
   const script = `eval "$SLUICE_INSTRUCTIONS"; ${report} "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
   const worker = { type: 'script', command: ['/bin/sh', '-c', script], inject: 'env', checks: ['unit'] } as const;
   const checks = { unit: { command: ['sh', '-c', check] } };
-  const workshop = await openWorkshop({
+  const setup = await setUpWorker({
     lead: { wrappers: { worker }, checks, filters, secrets: { patterns: ['ghp_[A-Za-z]+'] } },
   });
-  const repoDir = join(workshop.data, 'repository');
+  const repoDir = join(setup.data, 'repository');
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-C', repoDir, '-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], {
       encoding: 'utf8',
@@ -55,16 +55,16 @@ async function openFiltered(filter: 'upper' | 'store', check = 'true') {
   await writeFile(join(repoDir, 'plain.txt'), 'plain\n');
   git('add', '.');
   git('commit', '--quiet', '-m', 'Begin');
-  const clear = () => execFileSync('sh', ['-c', `rm -f ${marks}/*`]);
+  const clear = () => execFileSync('sh', ['-c', `rm -f ${markerFolder}/*`]);
   clear();
   const order = async (instructions: string) => {
-    workshop.start();
-    const more = { worker: 'worker', instructions, isolation: 'worktree' };
-    return workshop.settled(await workshop.submit('local#1', {}, more));
+    setup.start();
+    const request = { worker: 'worker', instructions, isolation: 'worktree' };
+    return setup.settled(await setup.submit('local#1', {}, request));
   };
-  const worktree = { repoDir, folder: join(workshop.data, 'worktrees', 'one'), branch: 'sluice/one', filters };
-  const started = () => readdirSync(marks).toSorted();
-  return { ...workshop, home, marks, filters, repoDir, git, clear, order, worktree, started };
+  const worktree = { repoDir, folder: join(setup.data, 'worktrees', 'one'), branch: 'sluice/one', filters };
+  const started = () => readdirSync(markerFolder).toSorted();
+  return { ...setup, home, markerFolder, filters, repoDir, git, clear, order, worktree, started };
 }
 
 beforeEach(() => {
@@ -79,14 +79,15 @@ afterEach(() => {
 describe('a configured git filter', { timeout: 60_000 }, () => {
   it('runs when a worktree is created, when its files are committed and for checks, without secrets', async () => {
     const check = 'test "$(cat one.dat two.dat plain.txt)" = "$(printf "ONE\\nTWO\\nplain")"';
-    const { order, git, marks, started } = await openFiltered('upper', check);
+    const { order, git, markerFolder, started } = await openFiltered('upper', check);
     const record = await order('test "$(cat one.dat)" = ONE && echo TWO > two.dat');
     expect(record?.decision).toMatchObject({ action: 'advance' });
     const commit = record?.result?.changes.commit ?? '';
     expect(git('show', '--format=', '--name-status', commit).trim()).toBe('A\ttwo.dat');
     expect(git('cat-file', 'blob', `${commit}:two.dat`)).toBe('two\n');
     expect(started()).toEqual(['clean', 'smudge']);
-    for (const mark of started()) expect(readFileSync(join(marks, mark), 'utf8')).not.toMatch(/opensesame|SLUICE_/);
+    for (const marker of started())
+      expect(readFileSync(join(markerFolder, marker), 'utf8')).not.toMatch(/opensesame|SLUICE_/);
   });
 
   it('finds nothing to commit in files that only look different in a worktree', async () => {
@@ -132,8 +133,8 @@ describe('a configured git filter', { timeout: 60_000 }, () => {
     ],
   ])("runs the user's command if the repository names another command in %s", async (_, prepare) => {
     const repository = await openFiltered('upper');
-    const { worktree, started, clear, marks } = repository;
-    await prepare(repository, `touch ${marks}/evil && cat`);
+    const { worktree, started, clear, markerFolder } = repository;
+    await prepare(repository, `touch ${markerFolder}/evil && cat`);
     clear();
     expect(await createWorktree(worktree)).toEqual({});
     expect(readFileSync(join(worktree.folder, 'one.dat'), 'utf8')).toBe('ONE\n');
