@@ -158,7 +158,7 @@ async function checkUnchanged(file: string, sha256: string): Promise<void> {
 }
 
 function createUnreadableError(file: string, cause: unknown): SluiceError {
-  const message = `Cannot read the configuration "${file}": ${getErrorMessage(cause)}. Correct the file, or choose another one with --config or SLUICE_CONFIG.`;
+  const message = `Cannot read the configuration "${file}": ${getErrorMessage(cause)}. Correct the file, or choose another file with --config or SLUICE_CONFIG.`;
   return new SluiceError('INVALID_CONFIG', message, { cause });
 }
 

@@ -62,7 +62,7 @@ export async function requireTrust(
   const risk = needs.includes('code') ? 'it is code that would be executed' : `it sets ${needs.join(', ')}`;
   throw new SluiceError(
     'CONFIG_NOT_TRUSTED',
-    `The configuration "${file}" ${problem}, and ${risk}; an agent may have written it. Read it, then run: sluice trust`,
+    `The configuration "${file}" ${problem}, and ${risk}; an agent could have written it. Read it, then run: sluice trust`,
   );
 }
 

@@ -125,7 +125,7 @@ export async function settleBudget(
   try {
     await budget.spend({ tokens, cost: used.cost ?? 0 });
   } catch (error) {
-    logger.warn('cannot record the usage of a run', { error: getErrorMessage(error) });
+    logger.warn("cannot record a run's usage", { error: getErrorMessage(error) });
   }
 }
 

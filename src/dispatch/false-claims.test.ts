@@ -408,7 +408,7 @@ describe('an unusual fact about a commit', { timeout: 60_000 }, () => {
   it.each([
     ['its author', 'work; git commit -q --amend --reset-author --no-edit', /, by liar\.$/],
     [
-      'a date before the work began',
+      'a date before the work started',
       'export GIT_AUTHOR_DATE=2001-01-01T00:00:00Z GIT_COMMITTER_DATE=2001-01-01T00:00:00Z; work',
       /, dated before the work started\.$/,
     ],
@@ -483,7 +483,7 @@ describe('an agent that lies about its run', { timeout: 60_000 }, () => {
     const retried = await waitForOrder(store, name, { signal: AbortSignal.timeout(20_000) });
     expect(retried?.base_commit).toBe(record?.base_commit);
     expect(show(retried?.decision)).toMatch(CONTRADICTED);
-    expect(show(retried?.decision)).toContain('existed before the work began');
+    expect(show(retried?.decision)).toContain('existed before the work started');
   });
 });
 

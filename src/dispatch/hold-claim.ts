@@ -43,7 +43,7 @@ export function holdClaim(
     try {
       await deliver(reply);
     } catch (error) {
-      logger.warn('reply refused, still waiting for another', { run_id: id, error: String(error) });
+      logger.warn('reply rejected, still waiting for another', { run_id: id, error: String(error) });
       await store.markWaiting({ id, workerId, now: clock() });
     }
   };

@@ -40,7 +40,7 @@ describe('repeatSweep', () => {
     const { warnings, count } = start(async () => Promise.reject(new Error('disk full')));
     await vi.advanceTimersByTimeAsync(2000);
     expect(count()).toBe(2);
-    expect(warnings).toEqual([['packing failed, trying again', { error: 'disk full' }]]);
+    expect(warnings).toEqual([['packing failed, will retry', { error: 'disk full' }]]);
   });
 
   it('starts no new sweep while the current one exceeds the interval', async () => {

@@ -32,7 +32,7 @@ export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Swee
   const sweepAndLog = (): void => {
     // If a sweep takes longer than the interval, no queue builds up.
     if (waiting > 0) return;
-    sweep().catch((error: unknown) => logger.warn(`${name} failed, trying again`, { error: getErrorMessage(error) }));
+    sweep().catch((error: unknown) => logger.warn(`${name} failed, will retry`, { error: getErrorMessage(error) }));
   };
   const timer = everyMs === undefined ? undefined : setInterval(sweepAndLog, everyMs).unref();
   return {

@@ -30,7 +30,7 @@ export async function repeatWork(repeated: RepeatedWork): Promise<void> {
     try {
       await work();
     } catch (error) {
-      logger.warn(`${name} failed, trying again`, { error: String(error) });
+      logger.warn(`${name} failed, will retry`, { error: String(error) });
       // Otherwise a loop woken by its own failure would never pause.
       await pause(FAILURE_PAUSE_MS);
     }

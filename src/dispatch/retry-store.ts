@@ -21,7 +21,7 @@ export async function retryStore<T>(
     } catch (error) {
       const isFinal = isSluiceError(error) && !isOutage(error);
       if (signal?.aborted === true || tries === MAX_TRIES || isFinal) throw error;
-      logger.warn('store not available, trying again', { tries, error: String(error) });
+      logger.warn('store not available, will retry', { tries, error: String(error) });
       const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
       await pause(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
     }

@@ -63,7 +63,7 @@ export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promis
   async function renew(): Promise<void> {
     while (!signal.aborted) {
       await hold().catch((error: unknown) =>
-        logger.warn('cannot acquire or renew jobs, trying again', { error: String(error) }),
+        logger.warn('cannot acquire or renew jobs, will retry', { error: String(error) }),
       );
       if (signal.aborted) return;
       await renewalWaker.sleep(heldJobs.size > 0 ? leaseMs / 3 : leaseMs * (0.5 + Math.random() / 2));

@@ -85,7 +85,7 @@ export function startReaper(options: ReaperOptions): Reaper {
   }
 
   const hostLoop = repeatWork({
-    name: 'reconciling this machine',
+    name: 'reconciling this host',
     work: reconcileThisHost,
     waker,
     sleepMs: everyMs,

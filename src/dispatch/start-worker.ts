@@ -146,7 +146,7 @@ export function startWorker(options: WorkerOptions): Worker {
   };
   const skewMs = clock() - Date.now();
   if (options.clock === undefined && Math.abs(skewMs) > CLOCK_TOLERANCE_MS) {
-    logger.warn("this machine's clock differs from the database's; leases follow the database", { skew_ms: skewMs });
+    logger.warn("this host's clock differs from the database's; leases follow the database", { skew_ms: skewMs });
   }
   const stopWatching = store.watchQueue(
     (work) => {

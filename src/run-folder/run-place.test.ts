@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { getPackedRunPath, getRunFolderPath } from './run-place.js';
 
 const ADVICE =
-  'Use 1 to 128 letters (A to Z, a to z), digits, dots, underscores and hyphens, and begin with a letter or a digit.';
+  'Use 1 to 128 letters (A to Z, a to z), digits, dots, underscores and hyphens, and start with a letter or a digit.';
 
 describe('a run id', () => {
   it.each(['a', '01JC', 'run_1.2-x', 'x'.repeat(128)])('can be %s', (id) => {

@@ -36,7 +36,7 @@ export function getPackedRunName(runId: string): string {
 function checkRunId(runId: string): string {
   if (RUN_ID.test(runId)) return runId;
   const quotedId = JSON.stringify(runId.length > 128 ? `${runId.slice(0, 128)}…` : runId);
-  const message = `Invalid run id ${quotedId}. Use 1 to 128 letters (A to Z, a to z), digits, dots, underscores and hyphens, and begin with a letter or a digit.`;
+  const message = `Invalid run id ${quotedId}. Use 1 to 128 letters (A to Z, a to z), digits, dots, underscores and hyphens, and start with a letter or a digit.`;
   throw new SluiceError('INVALID_RUN_ID', message);
 }
 

@@ -185,7 +185,7 @@ describe('the inbox', () => {
   it('shows why there is no change', async () => {
     const page = await openItem((await waiting(app.site, { print: 'done' })).id);
     const change = page.getByRole('region', { name: 'Change' });
-    await expect.poll(async () => change.innerText()).toContain('The folder of the order is not a git repository.');
+    await expect.poll(async () => change.innerText()).toContain("The order's folder is not a git repository.");
   });
 
   it('accepts a result that can be read, after asking once', async () => {

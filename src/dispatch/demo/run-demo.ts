@@ -114,7 +114,7 @@ async function waitForAll(store: Store, orders: readonly WorkOrder[]): Promise<v
     if (!signal.aborted) throw cause;
     throw new SluiceError(
       'DEMO_TIMED_OUT',
-      `The demo did not finish within ${TIME_LIMIT_MS / 1000} s. Try again when the machine is less busy.`,
+      `The demo did not finish within ${TIME_LIMIT_MS / 1000} s. Try again when the system is under less load.`,
       { cause },
     );
   }

@@ -40,7 +40,7 @@ describe('files in Git LFS', () => {
     const { worktree, repoDir } = await makeRepository('*.bin filter=lfs\n');
     const filters = { 'filter.lfs.smudge': 'false', 'filter.lfs.clean': 'cat', 'filter.lfs.required': 'true' };
     expect((await createWorktree({ ...worktree, filters })).error).toBe(
-      `the content of "a.bin" is stored by Git LFS and is not on this machine; Sluice does not download it. ` +
+      `the content of "a.bin" is stored by Git LFS and is not on this host; Sluice does not download it. ` +
         `Run "git lfs fetch --all" in "${repoDir}", or remove "lfs" from "git.filters" to work with pointers`,
     );
   });

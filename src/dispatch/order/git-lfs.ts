@@ -30,7 +30,7 @@ export function explainMissingContent(stderr: string, repoDir: string): string |
   const file = /^fatal: (.+): smudge filter lfs failed$/m.exec(stderr)?.[1];
   if (file === undefined) return undefined;
   return (
-    `the content of "${file.slice(0, 200)}" is stored by Git LFS and is not on this machine; Sluice does not download it. ` +
+    `the content of "${file.slice(0, 200)}" is stored by Git LFS and is not on this host; Sluice does not download it. ` +
     `Run "git lfs fetch --all" in "${repoDir}", or remove "lfs" from "git.filters" to work with pointers`
   );
 }

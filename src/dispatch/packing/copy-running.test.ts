@@ -144,7 +144,7 @@ describe('a run that is still running', () => {
     await machine.print('one\n');
     machine.s3.fault = () => fault;
     await machine.stop();
-    expect(machine.warnings).toEqual(['cannot copy all recorded bytes to the archive before the process ends']);
+    expect(machine.warnings).toEqual(['cannot copy all recorded bytes to the archive before the process exits']);
   });
 
   it('waits while the archive is unusable, and is copied later', async () => {
@@ -154,7 +154,7 @@ describe('a run that is still running', () => {
     machine.s3.fault = () => 'unavailable';
     await machine.pass(30_000);
     await machine.pass(10_000);
-    expect(machine.warnings).toEqual(['cannot upload to the archive, trying again']);
+    expect(machine.warnings).toEqual(['cannot upload to the archive, will retry']);
     machine.s3.fault = () => undefined;
     await machine.pass(60_000);
     expect(await machine.readElsewhere()).toBe('one\n');

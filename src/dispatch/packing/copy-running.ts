@@ -74,7 +74,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') throw error;
       // The run has since been packed, and is uploaded as a packed file.
       if (getErrorCode(error) === 'RUN_FOLDER_NOT_FOUND') return false;
-      logger.warn('cannot copy a running run to the archive, trying again later', {
+      logger.warn('cannot copy an active run to the archive, will retry later', {
         run_id: id,
         error: getErrorMessage(error),
       });

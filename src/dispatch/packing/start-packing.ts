@@ -107,10 +107,10 @@ export function startPacking(options: PackingOptions): Packing {
         ...(uploads === undefined ? {} : { beforeNaming: async () => uploads.add(id) }),
       });
       if (outcome !== 'too_large') return outcome === 'packed';
-      logger.warn('run folder is too large to be packed, it stays a folder', { run_id: id });
+      logger.warn('run folder is too large to pack and stays a folder', { run_id: id });
       uploads?.keepParts(id);
     } catch (error) {
-      logger.warn('cannot pack a run folder, trying again later', { run_id: id, error: getErrorMessage(error) });
+      logger.warn('cannot pack a run folder, will retry later', { run_id: id, error: getErrorMessage(error) });
     }
     postponed.set(id, clock() + POSTPONED_MS);
     if (postponed.size > MAX_POSTPONED) postponed.delete(postponed.keys().next().value ?? id);

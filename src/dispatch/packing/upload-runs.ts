@@ -76,8 +76,8 @@ export function createUploads(options: UploadOptions): Uploads {
     const timeout = once(signal, 'abort').then(() => `not done after ${withinMs} ms`);
     const outcome = await Promise.race([copyLast(signal).catch(getErrorMessage), timeout]);
     if (typeof outcome === 'string') {
-      logger.warn('cannot copy all recorded bytes to the archive before the process ends', { error: outcome });
-    } else if (outcome > 0) logger.info('running runs copied to the archive', { runs: outcome });
+      logger.warn('cannot copy all recorded bytes to the archive before the process exits', { error: outcome });
+    } else if (outcome > 0) logger.info('active runs copied to the archive', { runs: outcome });
   }
 
   async function copyLast(signal: AbortSignal): Promise<number> {
@@ -132,7 +132,7 @@ export function createUploads(options: UploadOptions): Uploads {
   function pause({ code, message }: ArchiveError): void {
     pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, pauseMs * 2), MAX_PAUSE_MS);
     pausedUntil = clock() + pauseMs;
-    logger.warn('cannot upload to the archive, trying again', { code, error: message, pause_ms: pauseMs });
+    logger.warn('cannot upload to the archive, will retry', { code, error: message, pause_ms: pauseMs });
   }
 
   async function uploadOne(id: string, isPurged: boolean): Promise<'uploaded' | 'not_uploaded' | ArchiveError> {
@@ -166,7 +166,7 @@ export function createUploads(options: UploadOptions): Uploads {
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') return error;
       postponed.set(id, clock() + MAX_PAUSE_MS);
       if (postponed.size > MAX_NOTES) postponed.delete(postponed.keys().next().value ?? id);
-      logger.warn('cannot upload a run, trying again later', { run_id: id, error: getErrorMessage(error) });
+      logger.warn('cannot upload a run, will retry later', { run_id: id, error: getErrorMessage(error) });
       return 'not_uploaded';
     }
   }

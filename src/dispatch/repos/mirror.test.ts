@@ -115,7 +115,7 @@ describe('a mirror', () => {
     const folder = await fetchMirror(data, read(one.url));
     await rm(one.bare, { recursive: true });
     await rename(other.bare, one.bare);
-    await expect(fetchMirror(data, read(one.url), ONCE)).rejects.toThrow(`its mirror "${folder}" is sha1`);
+    await expect(fetchMirror(data, read(one.url), ONCE)).rejects.toThrow(`its mirror "${folder}" uses sha1`);
     expect(git(folder, 'rev-parse', 'HEAD')).toBe(one.first);
   });
 
@@ -236,7 +236,7 @@ describe('a push', () => {
 
 describe('readRepos', () => {
   it.each([
-    ['https://ada:secret@git.example.org/shop.git', 'leave out user and password'],
+    ['https://ada:secret@git.example.org/shop.git', 'omit user and password'],
     ['ext::sh -c touch% /tmp/x', 'use https, http, ssh or file'],
     ['git://git.example.org/shop.git', 'use https, http, ssh or file'],
     ['git@git.example.org:shop.git', 'use a URL such as'],

@@ -59,7 +59,7 @@ export async function fetchMirror(data: string, repo: Repo, options: MirrorOptio
       await fetchInto(folder, format, repo, options);
       const known = await runGit(folder, ['cat-file', '-e', `${head.commit}^{commit}`], { gitDir: folder });
       if (known.code !== 0) {
-        throw createUnavailableError(repo, `the commit of its ${head.name} was not received`, 'Try again.');
+        throw createUnavailableError(repo, `its ${head.name}'s commit was not received`, 'Try again.');
       }
       const moved = await runGit(folder, ['update-ref', '--no-deref', 'HEAD', head.commit], { gitDir: folder });
       if (moved.code !== 0) throw createUnavailableError(repo, describeFailure(moved, options), CHECK_DATA_FOLDER);
@@ -196,7 +196,7 @@ async function requireFormat(folder: string, format: string, repo: Repo): Promis
   if (output.code !== 0 || earlier === format) return;
   throw createUnavailableError(
     repo,
-    `its object format is now ${format}, but that of its mirror "${folder}" is ${earlier}`,
+    `its object format is now ${format}, but its mirror "${folder}" uses ${earlier}`,
     'Save what you need from the mirror, then remove it.',
   );
 }
@@ -300,7 +300,7 @@ const LOCAL_FAILURE =
 
 /** Advises on a failed git call: `remoteAdvice`, unless the failure has nothing to do with the remote repository. */
 function adviseOnFailure({ code, stderr }: GitResult, remoteAdvice: string): string {
-  if (code === 'no_git') return 'Install git on this machine.';
+  if (code === 'no_git') return 'Install git on this host.';
   const local = stderr.replaceAll(/^remote: .*$/gm, '');
   return LOCAL_FAILURE.test(local) ? CHECK_DATA_FOLDER : remoteAdvice;
 }

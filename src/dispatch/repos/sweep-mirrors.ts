@@ -62,7 +62,7 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
         if (name.endsWith(REMOVED)) await rm(folder, { recursive: true, force: true });
         else if (clock() - (await findLastUse(folder)) >= unusedMs && (await removeUnused(folder))) removed += 1;
       } catch (error) {
-        logger.warn('cannot remove an unused mirror, trying again', { folder, error: getErrorMessage(error) });
+        logger.warn('cannot remove an unused mirror, will retry', { folder, error: getErrorMessage(error) });
       }
     }
     if (removed > 0) logger.info('unused mirrors removed', { mirrors: removed });

@@ -139,7 +139,7 @@ describe("an order's change", () => {
 
   it('is missing without a repository, before the start, and for a worktree that is a link', async () => {
     const { root, worktree, read, record } = await startOrder();
-    expect((await read({ base_commit: null })).why).toBe('The folder of the order is not a git repository.');
+    expect((await read({ base_commit: null })).why).toBe("The order's folder is not a git repository.");
     expect((await read({ base_commit: null, started_at: null })).why).toBe('The work has not started.');
     await mkdir(join(root, 'elsewhere'));
     await writeFile(join(root, 'elsewhere/secret'), 'x');

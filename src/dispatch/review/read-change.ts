@@ -43,7 +43,7 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
   const subject = { issue_ref: order.issue_ref, run_id: order.run_id, base_commit: base };
   if (base === null) {
     const why =
-      record.started_at === null ? 'The work has not started.' : 'The folder of the order is not a git repository.';
+      record.started_at === null ? 'The work has not started.' : "The order's folder is not a git repository.";
     return { ...subject, ...createEmptyChange(why) };
   }
   try {
@@ -116,8 +116,7 @@ async function readCommit(
   if ('why' in start) return createEmptyChange(`Cannot read the repository: ${start.why}.`);
   const tip = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', `refs/heads/${branch}^{commit}`]);
   const commitName = tip.code === 0 ? tip.stdout.trim() : (claimed ?? '');
-  if (!/^[0-9a-f]{4,64}$/.test(commitName))
-    return createEmptyChange('Nothing was committed, and there is no worktree.');
+  if (!/^[0-9a-f]{4,64}$/.test(commitName)) return createEmptyChange('Nothing was committed, and no worktree exists.');
   return withObjects(start, async (call): Promise<ShownChange> => {
     const resolved = await call(['rev-parse', '--quiet', '--verify', `${commitName}^{commit}`], TIME_LIMIT);
     if (resolved.code !== 0)

@@ -98,7 +98,7 @@ async function* readRemainder(tails: Record<StreamName, FileTail>, summary: Timi
   }
   if (!summary.hasTiming) {
     if (STREAMS.every((stream) => tails[stream].position === 0)) return;
-    const message = `Attempt ${attempt} has no timing: stdout, stderr and terminal are read one after the other.`;
+    const message = `Attempt ${attempt} has no timing: stdout, stderr and the terminal are read one after another.`;
     warn({ code: 'INTERLEAVING_UNKNOWN', attempt, message });
   } else if (uncovered + invalidLines > 0) {
     const message =

@@ -26,7 +26,7 @@ describe('readAttemptMeta', () => {
   });
 
   test.each([null, [], 'text', undefined])('ignores %j entirely', (value) => {
-    expect(readAttemptMeta(value)).toEqual({ meta: {}, ignored: ['the entire file'] });
+    expect(readAttemptMeta(value)).toEqual({ meta: {}, ignored: ['the whole file'] });
   });
 
   test('ignores inherited properties', () => {

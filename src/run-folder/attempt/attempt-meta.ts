@@ -42,7 +42,7 @@ export interface AttemptMeta {
  * Reads the valid fields of a parsed `meta.N.json`, and lists the invalid ones. Unknown fields are ignored.
  */
 export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; readonly ignored: readonly string[] } {
-  if (!isRecord(value)) return { meta: {}, ignored: ['the entire file'] };
+  if (!isRecord(value)) return { meta: {}, ignored: ['the whole file'] };
   const ignored: string[] = [];
   const meta: Record<string, unknown> = {};
   for (const [key, isValid] of Object.entries(SHAPES)) {

@@ -209,7 +209,7 @@ export function decodeDirectory(bytes: Buffer, { count, offset: end }: Directory
       return value === MAX_32 ? (extra.shift() ?? value) : value;
     };
     const [size, packed, offset] = [readField(24), readField(20), readField(42)];
-    if (offset + LOCAL_BYTES + packed > end) throw createDamagedError(place, `"${path}" is outside of the file`);
+    if (offset + LOCAL_BYTES + packed > end) throw createDamagedError(place, `"${path}" is outside the file`);
     if ((flags & ENCRYPTED) !== 0 || (method !== STORED && method !== DEFLATED)) {
       const message = `"${path}" in "${place}" is encrypted or compressed in a way that Sluice cannot read. Unpack it, and pass the folder.`;
       throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);

@@ -52,7 +52,7 @@ export async function commitLeftovers(leftovers: Leftovers): Promise<Committed> 
   const outcome = await withObjects(start, async (call) => makeCommit(leftovers, { parent, tree }, call));
   if (outcome.state !== 'committed') return outcome;
   // Only if the branch still has its old tip, so a branch that has since moved is not reset.
-  const update = ['update-ref', '-m', 'sluice: commit the changes of the agent', reference, outcome.commit, parent];
+  const update = ['update-ref', '-m', "sluice: commit the agent's changes", reference, outcome.commit, parent];
   const moved = await runGit(worktree.repoDir, update);
   return moved.code === 0 ? outcome : { state: 'stopped', why: `the branch ${worktree.branch} could not be updated` };
 }

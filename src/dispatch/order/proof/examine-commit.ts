@@ -56,7 +56,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   const commit = resolved.stdout.trim();
   const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
 
-  if (commit === base || commit === start.head) return foreign('existed before the work began');
+  if (commit === base || commit === start.head) return foreign('existed before the work started');
   const excluded = start.isEmpty ? [] : [`^${base}`, `^${start.head}`];
   // In parallel: these calls are independent of each other, and each starts a process.
   const [ancestry, commitCount, unsharedCount, forged, isReviewable, listed, twin, origin] = await Promise.all([
@@ -76,14 +76,14 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
     readOrigin(call, base, [commit, ...excluded]),
   ]);
   const newCount = unsharedCount === null ? commitCount : unsharedCount;
-  if (ancestry.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work began`);
-  if (ancestry.code !== 0) return { found: 'unknown', why: 'git could not compare it with where the work began' };
+  if (ancestry.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work started`);
+  if (ancestry.code !== 0) return { found: 'unknown', why: 'git could not compare it with where the work started' };
   if (commitCount === undefined || newCount === undefined)
     return { found: 'unknown', why: 'git could not list its commits' };
-  if (commitCount === 0) return foreign('existed before the work began');
+  if (commitCount === 0) return foreign('existed before the work started');
   if (newCount < commitCount) {
     return foreign(
-      `has ${commitCount - newCount} of ${commitCount} commits from other branches, tags or remotes that existed before the work began`,
+      `has ${commitCount - newCount} of ${commitCount} commits from other branches, tags or remotes that existed before the work started`,
     );
   }
   if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);

@@ -54,7 +54,7 @@ export async function runChecks(
     }
   } finally {
     await removeFolder(folder).catch((error: unknown) =>
-      context.logger.warn('cannot remove the folder of the checks', { folder, error: getErrorMessage(error) }),
+      context.logger.warn('cannot remove the checks folder', { folder, error: getErrorMessage(error) }),
     );
   }
   return outcomes;
