@@ -72,7 +72,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
     {
       name: `hostile texts of ${HOSTILE_KILOBYTES} kB`,
       project: 'source',
-      files: ['src/json/hostile'],
+      files: ['src/json/adversarial-inputs'],
       rounds: 1,
       settings: { HOSTILE_KILOBYTES },
     },
