@@ -13,7 +13,7 @@ export type LogEngine = 'codex' | 'claude' | 'acp';
 /**
  * Generates a log of about this many bytes with lines of about this many bytes, in which messages and tool calls alternate.
  */
-export function makeAgentLog(engine: LogEngine, script: LogScript, lineBytes: number, bytes: number): Uint8Array {
+export function createAgentLog(engine: LogEngine, script: LogScript, lineBytes: number, bytes: number): Uint8Array {
   const encoder = new TextEncoder();
   const lines: Uint8Array[] = [];
   let total = 0;
@@ -29,7 +29,7 @@ export function makeAgentLog(engine: LogEngine, script: LogScript, lineBytes: nu
 }
 
 /** Cuts a log into chunks, as a pipe delivers it. */
-export function cutLog(log: Uint8Array, size = 65_536): Uint8Array[] {
+export function splitLog(log: Uint8Array, size = 65_536): Uint8Array[] {
   return Array.from({ length: Math.ceil(log.length / size) }, (_, index) =>
     log.subarray(index * size, (index + 1) * size),
   );

@@ -1,13 +1,13 @@
 /** Translates 1 GiB of log and prints the memory after 64 MiB and at the end, as JSON. Started by `part-events-memory.ts`. */
-import { cutLog, makeAgentLog } from './agent-log.js';
+import { splitLog, createAgentLog } from './agent-log.js';
 import { readResidentMemory } from './measure.js';
 import { createTranslator } from './product.js';
 
 const GIBIBYTE = 2 ** 30;
 const EARLY = 2 ** 26;
 
-const log = makeAgentLog('codex', 'ASCII', Number(process.argv[2] ?? 200), 2 ** 22);
-const chunks = cutLog(log);
+const log = createAgentLog('codex', 'ASCII', Number(process.argv[2] ?? 200), 2 ** 22);
+const chunks = splitLog(log);
 const translator = createTranslator({ engine: 'codex', runId: 'bench', attempt: 1, clock: () => 0 });
 
 let bytes = 0;

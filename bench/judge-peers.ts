@@ -15,15 +15,15 @@ const MAX_RUN_MS = 3000;
 
 /** Runs each peer once and compares with the intended value. */
 export async function judgePeers(peers: readonly Peer[], text: string, intended: unknown): Promise<JudgedPeer[]> {
-  const judged: JudgedPeer[] = [];
+  const judgedPeers: JudgedPeer[] = [];
   for (const { name, read, run } of peers) {
     const start = performance.now();
     const verdict = await judge(read, text, intended);
-    if (verdict === 'refuses') judged.push({ name, verdict });
-    else if (performance.now() - start > MAX_RUN_MS) judged.push({ name, verdict: 'too slow' });
-    else judged.push({ name, verdict, subject: { name, run: () => run(text) } });
+    if (verdict === 'refuses') judgedPeers.push({ name, verdict });
+    else if (performance.now() - start > MAX_RUN_MS) judgedPeers.push({ name, verdict: 'too slow' });
+    else judgedPeers.push({ name, verdict, subject: { name, run: () => run(text) } });
   }
-  return judged;
+  return judgedPeers;
 }
 
 async function judge(read: Peer['read'], text: string, intended: unknown): Promise<'right' | 'wrong' | 'refuses'> {

@@ -45,7 +45,7 @@ const SLOW_PARTS = ['h'];
 const defaults = Object.keys(PARTS).filter((name) => !SLOW_PARTS.includes(name));
 const choice = chooseParts(process.argv.slice(2), Object.keys(PARTS), defaults);
 if ('problem' in choice) exitWithUsageError(choice.problem);
-const { parts: chosen } = choice;
+const { parts: selectedParts } = choice;
 
 if (!existsSync(`${FOLDER}node_modules`)) {
   console.error('installing the peers');
@@ -58,11 +58,11 @@ if (!existsSync(`${FOLDER}node_modules`)) {
 }
 
 await mkdir(`${FOLDER}results`, { recursive: true });
-for (const [name, run] of Object.entries(PARTS).filter(([part]) => chosen.includes(part))) {
+for (const [name, run] of Object.entries(PARTS).filter(([part]) => selectedParts.includes(part))) {
   console.error(`part ${name}`);
-  const recorded: RecordedPart = { result: await run(), environment: describeEnvironment() };
-  await writeFile(`${FOLDER}results/${name}.json`, `${JSON.stringify(recorded, null, 2)}\n`);
-  for (const { what, limit, measured, met } of recorded.result.targets)
+  const storedResults: RecordedPart = { result: await run(), environment: describeEnvironment() };
+  await writeFile(`${FOLDER}results/${name}.json`, `${JSON.stringify(storedResults, null, 2)}\n`);
+  for (const { what, limit, measured, met } of storedResults.result.targets)
     console.log(`${met ? 'met   ' : 'MISSED'} ${what}: ${measured} (${limit})`);
 }
 

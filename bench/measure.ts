@@ -27,7 +27,7 @@ interface Entry {
   readonly subject: Subject;
   readonly repeats: number;
   readonly samples: number[];
-  spent: number;
+  spentMs: number;
 }
 
 /**
@@ -40,13 +40,13 @@ export async function compare(
 ): Promise<Timing[]> {
   const entries: Entry[] = [];
   for (const subject of subjects)
-    entries.push({ subject, repeats: await warmUp(subject, effort), samples: [], spent: 0 });
+    entries.push({ subject, repeats: await warmUp(subject, effort), samples: [], spentMs: 0 });
   for (let round = 0; round < effort.rounds; round++) {
     for (const entry of entries) {
-      if (round >= MIN_ROUNDS && entry.spent > effort.budget) continue;
+      if (round >= MIN_ROUNDS && entry.spentMs > effort.budget) continue;
       const elapsed = await time(entry.subject, entry.repeats);
       entry.samples.push(elapsed / entry.repeats);
-      entry.spent += elapsed;
+      entry.spentMs += elapsed;
     }
   }
   const [base] = entries;
@@ -64,12 +64,12 @@ export async function compare(
 /** Lets the engine compile hot code, and returns the number of runs per sample. */
 async function warmUp(subject: Subject, effort: Effort): Promise<number> {
   const until = Math.min(MAX_WARM_UP_MS, effort.budget / 10);
-  let spent = 0;
+  let spentMs = 0;
   let last = 0;
   let repeats = 1;
-  while (spent < until) {
+  while (spentMs < until) {
     last = (await time(subject, repeats)) / repeats;
-    spent += last * repeats;
+    spentMs += last * repeats;
     repeats = Math.max(1, Math.min(repeats * 2, Math.ceil(MIN_SAMPLE_MS / Math.max(last, 1e-6))));
   }
   return Math.max(1, Math.ceil(MIN_SAMPLE_MS / Math.max(last, 1e-6)));

@@ -42,11 +42,11 @@ export async function traceTasks(browser: Browser, page: Page, act: () => Promis
 /** Finds the main thread that painted a page of `origin`, and measures its tasks after that. */
 export function readTasks(events: readonly TraceEvent[], origin: string): PageTasks {
   const commit = events.findLast(({ args }) => args?.data?.url?.startsWith(origin) === true);
-  const isOurs = ({ pid }: TraceEvent): boolean => pid === commit?.pid;
+  const isMainThread = ({ pid }: TraceEvent): boolean => pid === commit?.pid;
   const thread = events.find(
-    (event) => event.name === 'thread_name' && event.args?.name === 'CrRendererMain' && isOurs(event),
+    (event) => event.name === 'thread_name' && event.args?.name === 'CrRendererMain' && isMainThread(event),
   );
-  const paint = events.findLast((event) => event.name === 'firstPaint' && isOurs(event));
+  const paint = events.findLast((event) => event.name === 'firstPaint' && isMainThread(event));
   if (thread === undefined) throw new Error('The trace does not contain the page.');
   const tasks = events.filter(
     ({ name, pid, tid, ts }) =>

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createParser } from 'eventsource-parser';
-import { cutLog, makeAgentLog, type LogScript } from './agent-log.js';
+import { splitLog, createAgentLog, type LogScript } from './agent-log.js';
 import { createLineReader } from './line-reader.js';
 import { compare, median } from './measure.js';
 import { atMost, formatMs, formatRatio, type BarGroup, type PartResult, type Target } from './part-result.js';
@@ -35,7 +35,7 @@ export async function runAcp(): Promise<PartResult> {
   const rows: string[][] = [];
   for (const { script, lineBytes } of LOGS) {
     const name = `ACP, ${script} lines of ${lineBytes === 400 ? '400 bytes' : '20 KB'}`;
-    const chunks = cutLog(makeAgentLog('acp', script, lineBytes, BYTES));
+    const chunks = splitLog(createAgentLog('acp', script, lineBytes, BYTES));
     const [loop, measured] = await compare([
       { name: 'loop', run: () => readLines(chunks) },
       { name: 'translate', run: () => translate(chunks) },
@@ -50,9 +50,9 @@ export async function runAcp(): Promise<PartResult> {
     });
     rows.push([name, formatMs(loop?.milliseconds ?? Number.NaN), formatRatio(ratio)]);
   }
-  const bare = await findBest(measureBareAnswers);
-  const through = await findBest(measureAnswers);
-  const added = through - bare;
+  const bareMs = await findBest(measureBareAnswers);
+  const sluiceMs = await findBest(measureAnswers);
+  const added = sluiceMs - bareMs;
   targets.push({
     what: `a permission request answered over HTTP through server, worker and SQLite, median of ${QUESTIONS - WARM_UP}, best of ${ROUNDS} rounds`,
     limit: `< ${ROUND_TRIP_MS} ms beyond the agent's own time`,
@@ -71,7 +71,7 @@ export async function runAcp(): Promise<PartResult> {
       {
         title: 'From writing a permission request to reading its answer, which a follower of the events sends',
         columns: ['answered by the process that started the agent', 'through server, worker and SQLite'],
-        rows: [[formatMs(bare), formatMs(through)]],
+        rows: [[formatMs(bareMs), formatMs(sluiceMs)]],
       },
     ],
     groups,
@@ -79,9 +79,9 @@ export async function runAcp(): Promise<PartResult> {
 }
 
 async function findBest(measure: () => Promise<readonly number[]>): Promise<number> {
-  let least = Infinity;
-  for (let round = 0; round < ROUNDS; round += 1) least = Math.min(least, median(await measure()));
-  return least;
+  let fastest = Infinity;
+  for (let round = 0; round < ROUNDS; round += 1) fastest = Math.min(fastest, median(await measure()));
+  return fastest;
 }
 
 function readLines(chunks: readonly Uint8Array[]): number {

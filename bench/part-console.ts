@@ -18,13 +18,13 @@ const EVENTS = Number(process.env['CONSOLE_EVENTS'] ?? 50_000);
 const RATE = 200;
 const SECONDS = Number(process.env['CONSOLE_SECONDS'] ?? 10);
 /** How often keys are pressed during the run. */
-const KEY_EVERY_MS = 60;
+const KEY_INTERVAL_MS = 60;
 /** A longer task is noticeable. */
 const MAX_TASK_MS = 50;
 /** How often the long run is opened, scrolled and jumped through. */
 const ROUNDS = 5;
 /** The rows selected in each pane, as fractions of its height; the other panes jump to them. */
-const CHOSEN_AT = [0.1, 0.8, 0.3, 0.6];
+const SELECTION_FRACTIONS = [0.1, 0.8, 0.3, 0.6];
 /** A jump ends within this many frames. */
 const JUMP_FRAMES = 12;
 const FIRST_LOAD_BYTES = 60_000;
@@ -39,10 +39,10 @@ export async function runConsole(): Promise<PartResult> {
   const browser = await chromium.connect(server.wsEndpoint());
   try {
     const bytes = await measureFirstLoad(browser, site);
-    const { opened, scrolled, jumped } = await measureLongRun(browser, site);
+    const { opened: openTasks, scrolled: scrollTasks, jumped: jumpTasks } = await measureLongRun(browser, site);
     const large = await measureLongLines(browser, site);
     const live = await measureLiveRun(browser, site);
-    const longest = Math.max(opened.longest, scrolled.longest, jumped.longest);
+    const longest = Math.max(openTasks.longest, scrollTasks.longest, jumpTasks.longest);
     return {
       title: 'The console',
       targets: [
@@ -76,9 +76,9 @@ export async function runConsole(): Promise<PartResult> {
           title: 'Tasks of the main thread of the page',
           columns: ['', 'tasks', 'longest, processor time', 'in the worst round', 'longest, elapsed time'],
           rows: [
-            formatTaskRow('opening the long run', opened),
-            formatTaskRow('scrolling it from end to end', scrolled),
-            formatTaskRow('selecting rows, to which the other panes jump', jumped),
+            formatTaskRow('opening the long run', openTasks),
+            formatTaskRow('scrolling it from end to end', scrollTasks),
+            formatTaskRow('selecting rows, to which the other panes jump', jumpTasks),
             formatTaskRow('opening and scrolling lines of 5 MB', large),
             formatTaskRow(`${SECONDS} s of ${RATE} events a second`, { ...live.tasks, worst: live.tasks.longest }),
           ],
@@ -119,9 +119,9 @@ async function measureLongRun(browser: Browser, site: Site) {
   const rounds: Awaited<ReturnType<typeof measureRound>>[] = [];
   for (let round = 0; round < ROUNDS; round++) rounds.push(await measureRound(browser, site, id));
   return {
-    opened: joinRounds(rounds.map(({ opened }) => opened)),
-    scrolled: joinRounds(rounds.map(({ scrolled }) => scrolled)),
-    jumped: joinRounds(rounds.map(({ jumped }) => jumped)),
+    opened: joinRounds(rounds.map(({ opened: openTasks }) => openTasks)),
+    scrolled: joinRounds(rounds.map(({ scrolled: scrollTasks }) => scrollTasks)),
+    jumped: joinRounds(rounds.map(({ jumped: jumpTasks }) => jumpTasks)),
   };
 }
 
@@ -173,12 +173,12 @@ function joinRounds(rounds: readonly PageTasks[]): RoundsTasks {
 
 async function measureRound(browser: Browser, site: Site, id: string) {
   const page = await openPage(browser, site);
-  const opened = await traceTasks(browser, page, async () => {
+  const openTasks = await traceTasks(browser, page, async () => {
     await page.goto(`/runs/${id}`);
     await untilRows(page, EVENTS);
   });
   const panes = await page.locator('.virtual').all();
-  const scrolled = await traceTasks(browser, page, async () => {
+  const scrollTasks = await traceTasks(browser, page, async () => {
     for (const pane of panes) {
       await pane.hover();
       for (let turn = 0; turn < 60; turn++) {
@@ -187,16 +187,16 @@ async function measureRound(browser: Browser, site: Site, id: string) {
       }
     }
   });
-  const jumped = await traceTasks(browser, page, async () => {
-    for (const pane of panes) for (const share of CHOSEN_AT) await chooseRow(page, pane, share);
+  const jumpTasks = await traceTasks(browser, page, async () => {
+    for (const pane of panes) for (const fraction of SELECTION_FRACTIONS) await chooseRow(page, pane, fraction);
   });
   await page.close();
-  return { opened, scrolled, jumped };
+  return { opened: openTasks, scrolled: scrollTasks, jumped: jumpTasks };
 }
 
 /** Scrolls to a position in a pane and selects a visible row. */
-async function chooseRow(page: Page, pane: Locator, share: number): Promise<void> {
-  await pane.evaluate((box, to) => box.scrollTo({ top: box.scrollHeight * to }), share);
+async function chooseRow(page: Page, pane: Locator, fraction: number): Promise<void> {
+  await pane.evaluate((box, to) => box.scrollTo({ top: box.scrollHeight * to }), fraction);
   for (let frame = 0; frame < JUMP_FRAMES; frame++) await nextFrame(page);
   await pane.locator('.choose').nth(4).click();
   for (let frame = 0; frame < JUMP_FRAMES; frame++) await nextFrame(page);
@@ -215,7 +215,7 @@ async function measureLiveRun(browser: Browser, site: Site) {
     const until = performance.now() + SECONDS * 1000;
     while (performance.now() < until) {
       await page.keyboard.press('Shift');
-      await wait(KEY_EVERY_MS);
+      await wait(KEY_INTERVAL_MS);
     }
     await printing;
     await untilRows(page, total);
@@ -225,7 +225,7 @@ async function measureLiveRun(browser: Browser, site: Site) {
   await site.waitForRun(run.id, 'ended');
   await page.close();
   const sorted = delays.toSorted((one, other) => one - other);
-  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  const at = (fraction: number): number => sorted[Math.floor(sorted.length * fraction)] ?? Number.NaN;
   return { tasks, keys: sorted.length, p50: at(0.5), p95: at(0.95), longest: sorted.at(-1) ?? Number.NaN };
 }
 
@@ -235,11 +235,11 @@ async function printSteadily(
   total: number,
 ): Promise<void> {
   const start = performance.now();
-  for (let printed = 0; printed < total;) {
+  for (let printedCount = 0; printedCount < total;) {
     await wait(25);
     const due = Math.min(total, Math.floor(((performance.now() - start) / 1000) * RATE));
-    await print(Array.from({ length: due - printed }, (_, index) => longSessionRecord(printed + index)));
-    printed = due;
+    await print(Array.from({ length: due - printedCount }, (_, index) => longSessionRecord(printedCount + index)));
+    printedCount = due;
   }
 }
 

@@ -11,7 +11,7 @@ import { sampleFcmp, sampleRasp } from '../src/store/contract/fixtures/run-sampl
 import type { Emitted } from '../src/events/index.js';
 import type { Store } from '../src/store/index.js';
 import { createPostgresServer } from '../test/postgres/postgres-server.js';
-import { makeAgentLog } from './agent-log.js';
+import { createAgentLog } from './agent-log.js';
 import { median } from './measure.js';
 import { atMost, formatMs, formatRatio, type PartResult, type Target } from './part-result.js';
 import { openStore, startRun } from './product.js';
@@ -33,12 +33,12 @@ export async function runEventStorage(): Promise<PartResult> {
   try {
     const diskSpace = await measureDiskSpace(folder);
     const few = await measureSqlite(folder, 8);
-    const many = await measureSqlite(folder, 128);
+    const manyRuns = await measureSqlite(folder, 128);
     const large = await measureWithLarge(folder);
-    const shared = await measurePostgres(folder, 128);
+    const commonFields = await measurePostgres(folder, 128);
     return {
       title: 'Storing events',
-      targets: [...diskSpace.targets, ...few.targets, ...many.targets, large.target, ...shared.targets],
+      targets: [...diskSpace.targets, ...few.targets, ...manyRuns.targets, large.target, ...commonFields.targets],
       tables: [
         {
           title: 'Disk space of run folder and SQLite file, as multiples of the output',
@@ -48,12 +48,12 @@ export async function runEventStorage(): Promise<PartResult> {
         {
           title: `SQLite on this disk, appends of ${PER_APPEND} events, one after the other in each run`,
           columns: ['', 'bare statements', 'store', 'ratio', 'bytes written for each byte of event', 'HTTP p50'],
-          rows: [few.row, many.row],
+          rows: [few.row, manyRuns.row],
         },
         {
           title: `PostgreSQL on this machine, synced, appends of ${PER_APPEND} events`,
           columns: ['', 'bare statements', 'store', 'ratio', 'events a second'],
-          rows: [shared.row],
+          rows: [commonFields.row],
         },
         { title: 'SQLite, 10,000 appends with four events of 5 MB', columns: ['', 'time'], rows: large.rows },
       ],
@@ -86,13 +86,13 @@ const TEXTS: readonly {
   {
     name: 'codex, lines of 2 KB',
     reads: 'codex',
-    text: () => makeAgentLog('codex', 'ASCII', 2000, 1_000_000),
+    text: () => createAgentLog('codex', 'ASCII', 2000, 1_000_000),
     limit: ORDINARY_LIMIT,
   },
   {
     name: 'claude, lines of 2 KB',
     reads: 'claude',
-    text: () => makeAgentLog('claude', 'ASCII', 2000, 1_000_000),
+    text: () => createAgentLog('claude', 'ASCII', 2000, 1_000_000),
     limit: ORDINARY_LIMIT,
   },
 ];
@@ -270,11 +270,11 @@ async function watchLatency(): Promise<{ end(): Promise<number> }> {
       await sleep(5);
     }
   };
-  const watched = watch();
+  const latencies = watch();
   return {
     async end() {
       over.abort();
-      await watched;
+      await latencies;
       server.close();
       return median(samples);
     },
@@ -380,13 +380,13 @@ async function measureWithLarge(folder: string) {
     await store.close();
     return elapsed;
   };
-  const without = await time('without.db', 0);
-  const withLarge = await time('with-large.db', 4);
+  const plainRate = await time('without.db', 0);
+  const mixedRate = await time('with-large.db', 4);
   return {
-    target: atMost('10,000 appends with four events of 5 MB', withLarge / without, 1.5, 'the time without them'),
+    target: atMost('10,000 appends with four events of 5 MB', mixedRate / plainRate, 1.5, 'the time without them'),
     rows: [
-      ['without', formatMs(without)],
-      ['with', formatMs(withLarge)],
+      ['without', formatMs(plainRate)],
+      ['with', formatMs(mixedRate)],
     ],
   };
 }

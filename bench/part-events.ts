@@ -1,4 +1,4 @@
-import { cutLog, makeAgentLog, type LogEngine, type LogScript } from './agent-log.js';
+import { splitLog, createAgentLog, type LogEngine, type LogScript } from './agent-log.js';
 import { createLineReader } from './line-reader.js';
 import { compare } from './measure.js';
 import { atMost, formatMs, formatRatio, type BarGroup, type PartResult, type Target } from './part-result.js';
@@ -25,8 +25,8 @@ export async function runEvents(): Promise<PartResult> {
   const rows: string[][] = [];
   for (const { engine, script, lineBytes } of LOGS) {
     const name = `${engine}, ${script} lines of ${lineBytes === 200 ? '200 bytes' : '20 KB'}`;
-    const chunks = cutLog(makeAgentLog(engine, script, lineBytes, BYTES));
-    const twice = cutLog(makeAgentLog(engine, script, lineBytes, 2 * BYTES));
+    const chunks = splitLog(createAgentLog(engine, script, lineBytes, BYTES));
+    const twice = splitLog(createAgentLog(engine, script, lineBytes, 2 * BYTES));
     const own = { name: 'translate', run: () => translate(engine, chunks) };
     const [loop, measured] = await compare([{ name: 'loop', run: () => readLines(chunks) }, own]);
     const ratio = measured?.ratio ?? Number.NaN;

@@ -1,4 +1,4 @@
-import { HOSTILE_INPUTS } from './hostile-inputs.js';
+import { MALICIOUS_INPUTS } from './hostile-inputs.js';
 import type { PartResult } from './part-result.js';
 import { listAvailablePeers } from './peers.js';
 import { runTrial } from './run-trial.js';
@@ -7,7 +7,7 @@ import { runTrial } from './run-trial.js';
 export async function runHostilePeers(): Promise<PartResult> {
   const peers = await listAvailablePeers();
   const rows: string[][] = [];
-  for (const { name } of HOSTILE_INPUTS) {
+  for (const { name } of MALICIOUS_INPUTS) {
     console.error(`  ${name}`);
     const row = [`\`${name}\``];
     for (const peer of peers) row.push(await runTrial(peer, name));

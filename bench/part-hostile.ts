@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { HOSTILE_INPUTS, MORE_HOSTILE_INPUTS, type HostileInput } from './hostile-inputs.js';
+import { MALICIOUS_INPUTS, MORE_MALICIOUS_INPUTS, type MaliciousInput } from './hostile-inputs.js';
 import { compare } from './measure.js';
 import { formatMs, formatRatio, type PartResult, type Target } from './part-result.js';
 import { createJsonStream, fromJsonSchema, parse, repairJson } from './product.js';
@@ -14,7 +14,7 @@ const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const schema = fromJsonSchema({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] });
 
 /** The functions that parse a malicious input; each returns its outcome as a word. */
-const WAYS: readonly { readonly name: string; readonly run: (text: string) => string }[] = [
+const PARSERS: readonly { readonly name: string; readonly run: (text: string) => string }[] = [
   { name: 'parse', run: (text) => describeOutcome(parse(text)) },
   { name: 'allowPartial', run: (text) => describeOutcome(parse(text, undefined, { allowPartial: true })) },
   { name: 'schema', run: (text) => describeOutcome(parse(text, schema)) },
@@ -27,13 +27,13 @@ const WAYS: readonly { readonly name: string; readonly run: (text: string) => st
 export async function runHostile(): Promise<PartResult> {
   const targets: Target[] = [];
   const rows: string[][] = [];
-  for (const input of [...HOSTILE_INPUTS, ...MORE_HOSTILE_INPUTS]) {
+  for (const input of [...MALICIOUS_INPUTS, ...MORE_MALICIOUS_INPUTS]) {
     console.error(`  ${input.name}`);
     const row = [formatCode(input.name)];
     // Valid input is also parsed by `JSON.parse`, whose time can grow faster.
     const base = input.depth === undefined ? 0 : (await measure(input, parseStrictly)).growth;
     const limit = Math.max(LIMIT, base);
-    for (const way of WAYS) {
+    for (const way of PARSERS) {
       const { outcome, growth, time } = await measureRepeatedly(input, way.run, limit);
       row.push(`${outcome}, ${formatMs(time)}, ${formatRatio(growth)}`);
       targets.push({
@@ -45,14 +45,15 @@ export async function runHostile(): Promise<PartResult> {
     }
     rows.push(row);
   }
-  for (const input of HOSTILE_INPUTS.filter(({ depth }) => depth !== undefined)) targets.push(runThroughCommand(input));
+  for (const input of MALICIOUS_INPUTS.filter(({ depth }) => depth !== undefined))
+    targets.push(runThroughCommand(input));
   return {
     title: 'Hostile input',
     targets: summarize(targets),
     tables: [
       {
         title: 'Sluice: outcome, time, and how the time grows with each doubling of the text (mean of three doublings)',
-        columns: ['', ...WAYS.map(({ name }) => name)],
+        columns: ['', ...PARSERS.map(({ name }) => name)],
         rows,
       },
     ],
@@ -71,7 +72,7 @@ interface Measured {
  * doublings, since a single one would be lost in noise. If the full size would be slow, smaller inputs are used, which
  * show quadratic growth too.
  */
-async function measure(input: HostileInput, run: (text: string) => string): Promise<Measured> {
+async function measure(input: MaliciousInput, run: (text: string) => string): Promise<Measured> {
   let size = input.size / 16;
   while (size < input.size && measureMs(() => run(input.make(size))) < SLOW) size *= 4;
   const texts = [size / 4, size, 2 * size].map((length) => input.make(length));
@@ -85,7 +86,11 @@ async function measure(input: HostileInput, run: (text: string) => string): Prom
  * Repeats a measurement that grows too fast: after earlier inputs have filled the heap, garbage collection can
  * temporarily take longer than the input's growth explains. Quadratic time grows too fast in every attempt.
  */
-async function measureRepeatedly(input: HostileInput, run: (text: string) => string, limit: number): Promise<Measured> {
+async function measureRepeatedly(
+  input: MaliciousInput,
+  run: (text: string) => string,
+  limit: number,
+): Promise<Measured> {
   let best = await measure(input, run);
   for (let attempt = 1; attempt < MAX_ATTEMPTS && best.growth > limit; attempt += 1) {
     const next = await measure(input, run);
@@ -110,11 +115,11 @@ function parseStrictly(text: string): string {
 }
 
 /** Characters per stream chunk. */
-const PIECE = 4096;
+const CHUNK_LENGTH = 4096;
 
 function streamText(text: string): ReturnType<typeof parse> {
   const reading = createJsonStream();
-  for (let at = 0; at < text.length; at += PIECE) reading.push(text.slice(at, at + PIECE));
+  for (let at = 0; at < text.length; at += CHUNK_LENGTH) reading.push(text.slice(at, at + CHUNK_LENGTH));
   return reading.end();
 }
 
@@ -127,7 +132,7 @@ function describeRepair(text: string): string {
   }
 }
 
-function runThroughCommand(input: HostileInput): Target {
+function runThroughCommand(input: MaliciousInput): Target {
   const what = `${input.name}: sluice parse`;
   const limit = 'LIMIT_EXCEEDED';
   try {
@@ -146,16 +151,16 @@ function runThroughCommand(input: HostileInput): Target {
 
 /** Combines all targets that are met into one line; each missed one has its own line. */
 function summarize(targets: readonly Target[]): Target[] {
-  const missed = targets.filter((target) => !target.met);
-  const met = targets.length - missed.length;
+  const missedTargets = targets.filter((target) => !target.met);
+  const met = targets.length - missedTargets.length;
   return [
     {
       what: 'hostile texts: an answer or a typed error, linear time',
       limit: `${targets.length} of ${targets.length}`,
       measured: `${met} of ${targets.length}`,
-      met: missed.length === 0,
+      met: missedTargets.length === 0,
     },
-    ...missed,
+    ...missedTargets,
   ];
 }
 

@@ -37,7 +37,7 @@ export async function runMiddleware(): Promise<PartResult> {
       ],
       EFFORT,
     );
-    const [alone, together] = await compare(
+    const [standalone, withStreamText] = await compare(
       [
         { name: 'none', run: async () => readObject(createModel(parts)) },
         { name: 'middleware', run: async () => readObject(withMiddleware(parts)) },
@@ -47,12 +47,12 @@ export async function runMiddleware(): Promise<PartResult> {
     const kilobytes = `${bytes / 1000} KB`;
     rows.push(
       describe(`${kilobytes}, ${pieces} pieces, read without streamText`, pieces, bare, wrapped),
-      describe(`${kilobytes}, ${pieces} pieces, read by streamText`, pieces, alone, together),
+      describe(`${kilobytes}, ${pieces} pieces, read by streamText`, pieces, standalone, withStreamText),
     );
     targets.push(
       atMost(
         `AI SDK middleware, ${kilobytes} in pieces`,
-        together?.ratio ?? Number.NaN,
+        withStreamText?.ratio ?? Number.NaN,
         LIMIT,
         '`streamText` without it',
       ),

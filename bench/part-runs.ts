@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeAgentLog } from './agent-log.js';
+import { createAgentLog } from './agent-log.js';
 import { createLineReader } from './line-reader.js';
 import { median, readResidentMemory } from './measure.js';
 import { formatRatio, type PartResult, type Target } from './part-result.js';
@@ -27,17 +27,17 @@ export async function runRuns(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
     const log = await writeLog(folder, 'long.ndjson', LOG_BYTES);
-    const paced = await timePaced(folder, log);
-    const unpaced = await timeUnpaced(folder, log);
+    const pacedSeconds = await timePaced(folder, log);
+    const unpacedSeconds = await timeUnpaced(folder, log);
     const together = await runConcurrently(folder);
     return {
       title: 'Runs',
-      targets: [paced.target, together.target, together.memory],
+      targets: [pacedSeconds.target, together.target, together.memory],
       tables: [
         {
           title: 'One agent that prints lines of 2 KB',
           columns: ['', 'bare', 'through `startRun`', 'ratio'],
-          rows: [paced.row, unpaced.row],
+          rows: [pacedSeconds.row, unpacedSeconds.row],
         },
       ],
       groups: [],
@@ -92,7 +92,7 @@ async function runConcurrently(folder: string): Promise<{ readonly target: Targe
   const first = await runBatch(folder, env);
   const early = readResidentMemory();
   const second = await runBatch(folder, env);
-  const grown = readResidentMemory() - early;
+  const grownBytes = readResidentMemory() - early;
   const complete = [...first, ...second].filter((count) => count === first[0]).length;
   return {
     target: {
@@ -104,8 +104,8 @@ async function runConcurrently(folder: string): Promise<{ readonly target: Targe
     memory: {
       what: `memory after the second ${CONCURRENT_RUNS} runs, against that after the first`,
       limit: `≤ ${MAX_GROWTH_BYTES / 1e6} MB more`,
-      measured: `${Math.round(grown / 1e6)} MB`,
-      met: grown <= MAX_GROWTH_BYTES,
+      measured: `${Math.round(grownBytes / 1e6)} MB`,
+      met: grownBytes <= MAX_GROWTH_BYTES,
     },
   };
 }
@@ -144,7 +144,7 @@ async function drainBare(
 
 async function writeLog(folder: string, name: string, bytes: number): Promise<string> {
   const path = join(folder, name);
-  await writeFile(path, makeAgentLog('codex', 'ASCII', 2000, bytes));
+  await writeFile(path, createAgentLog('codex', 'ASCII', 2000, bytes));
   return path;
 }
 

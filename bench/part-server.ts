@@ -134,10 +134,10 @@ async function sendRequests(url: string, body: string, agent: Agent, count: numb
 async function post(url: string, body: string, agent: Agent): Promise<void> {
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   await new Promise<void>((resolve, reject) => {
-    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+    const sentCount = request(url, { method: 'POST', agent, headers }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`The response has status ${response.statusCode}.`));
       response.resume().once('end', resolve);
     });
-    sent.once('error', reject).end(body);
+    sentCount.once('error', reject).end(body);
   });
 }

@@ -147,8 +147,8 @@ async function measurePeers({ text, json }: StreamText): Promise<{ table: Table;
       rows.push([peer.name, verdict, '']);
       continue;
     }
-    const again: Subject = { name: peer.name, run: () => peer.follow(chunks, Infinity) };
-    const [parse, measured] = await compare(time < SLOW ? [base, again] : [base], EFFORT);
+    const repeated: Subject = { name: peer.name, run: () => peer.follow(chunks, Infinity) };
+    const [parse, measured] = await compare(time < SLOW ? [base, repeated] : [base], EFFORT);
     const ratio = measured?.ratio ?? time / (parse?.milliseconds ?? Number.NaN);
     rows.push([peer.name, formatRatio(ratio), `${verdict}${time < SLOW ? '' : ', one run'}`]);
     bars.push({ name: peer.name, ratio, ...(verdict === 'right' ? {} : { note: verdict }) });

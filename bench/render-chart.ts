@@ -30,15 +30,15 @@ const STYLE = `
 
 /** Draws horizontal bars on a logarithmic scale, in groups; a dashed line is the group's limit. */
 export function renderChart(groups: readonly BarGroup[]): string {
-  const shown = groups.filter((group) => group.bars.length > 0);
-  const largest = Math.max(10, ...shown.flatMap((group) => group.bars.map((bar) => bar.ratio)));
+  const visibleBars = groups.filter((group) => group.bars.length > 0);
+  const largest = Math.max(10, ...visibleBars.flatMap((group) => group.bars.map((bar) => bar.ratio)));
   const decades = Math.ceil(Math.log10(largest));
   const position = (ratio: number): number =>
     LABEL_WIDTH + (SPAN * Math.max(0, Math.log10(Math.max(ratio, 1)))) / decades;
   let top = 30;
-  const drawn: string[] = [];
-  for (const group of shown) {
-    drawn.push(renderGroup(group, top, position));
+  const renderedGroups: string[] = [];
+  for (const group of visibleBars) {
+    renderedGroups.push(renderGroup(group, top, position));
     top += group.bars.length * ROW + GROUP_GAP;
   }
   const ticks = Array.from({ length: decades + 1 }, (_, decade) => {
@@ -50,7 +50,7 @@ export function renderChart(groups: readonly BarGroup[]): string {
     `<style>${STYLE}\n</style>`,
     `<rect class="page" width="${WIDTH}" height="${top}"/>`,
     ...ticks,
-    ...drawn,
+    ...renderedGroups,
     '</svg>\n',
   ].join('\n');
 }

@@ -113,18 +113,18 @@ async function serveBare() {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  let gathered: string[] = [];
+  let batch: string[] = [];
   setInterval(() => {
-    if (gathered.length === 0) return;
-    const bytes = Buffer.from(gathered.join(''));
-    gathered = [];
+    if (batch.length === 0) return;
+    const bytes = Buffer.from(batch.join(''));
+    batch = [];
     for (const response of readers) response.write(bytes);
   }, GATHER_MS);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     emit: async (events: readonly object[]) => {
       for (const event of events)
-        gathered.push(`id: ${(event as { seq: number }).seq}\ndata: ${JSON.stringify(event)}\n\n`);
+        batch.push(`id: ${(event as { seq: number }).seq}\ndata: ${JSON.stringify(event)}\n\n`);
     },
     end: async () => {
       setTimeout(() => {

@@ -16,8 +16,8 @@ streamAll(text).stream.end();
 const value = measureGrowth(() => JSON.parse(json.toString('latin1')) as unknown);
 const streaming = measureGrowth(() => streamAll(text));
 const ended = measureGrowth(() => {
-  const kept = streamAll(text);
-  return { ...kept, result: kept.stream.end() };
+  const retained = streamAll(text);
+  return { ...retained, result: retained.stream.end() };
 });
 console.log(JSON.stringify({ text: text.length, value, streaming, ended }));
 
@@ -36,9 +36,9 @@ function forgetLastMatch(): void {
 /** Returns how much the heap grows while the created value is held. */
 function measureGrowth(make: () => unknown): number {
   const before = readHeapUsed();
-  const held = [make()];
+  const heldValue = [make()];
   const after = readHeapUsed();
-  return held.length === 1 ? after - before : Number.NaN;
+  return heldValue.length === 1 ? after - before : Number.NaN;
 }
 
 function readHeapUsed(): number {

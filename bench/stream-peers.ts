@@ -17,11 +17,11 @@ export class TimeLimitReached extends Error {
 }
 
 /** Libraries that reread all input so far with each chunk. */
-const REREADING = ['AI SDK', 'partial-json', 'best-effort'];
+const REREADING_PEERS = ['AI SDK', 'partial-json', 'best-effort'];
 
 /** Loads the peers that can return a value before the input is complete. */
 export async function loadStreamPeers(): Promise<StreamPeer[]> {
-  const rereading = (await loadPeers(REREADING)).map(({ name, read }): StreamPeer => ({
+  const rereadingPeers = (await loadPeers(REREADING_PEERS)).map(({ name, read }): StreamPeer => ({
     name,
     async follow(chunks, deadline) {
       let text = '';
@@ -33,7 +33,7 @@ export async function loadStreamPeers(): Promise<StreamPeer[]> {
       return value;
     },
   }));
-  return [...rereading, await loadJsonriver(), await loadStreamparser()];
+  return [...rereadingPeers, await loadJsonriver(), await loadStreamparser()];
 }
 
 async function loadJsonriver(): Promise<StreamPeer> {
@@ -52,7 +52,7 @@ async function loadJsonriver(): Promise<StreamPeer> {
 }
 
 /** A value event of `@streamparser/json`; the root is the second entry on the stack, the parent or the value itself. */
-interface Found {
+interface ValueEvent {
   readonly value: unknown;
   readonly parent: unknown;
   readonly stack: readonly { readonly value: unknown }[];
@@ -60,7 +60,7 @@ interface Found {
 
 async function loadStreamparser(): Promise<StreamPeer> {
   const Parser = (await loadModule('@streamparser/json'))['JSONParser'] as new (options: object) => {
-    onValue: (found: Found) => void;
+    onValue: (found: ValueEvent) => void;
     write(chunk: string): void;
   };
   return {

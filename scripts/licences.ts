@@ -16,7 +16,7 @@ const PAGE = join(PROJECT, 'THIRD-PARTY.md');
 const packages = await readPackages(PROJECT);
 const shipped = packages.filter(({ isShipped }) => isShipped);
 const page = renderNotices(
-  await Promise.all(shipped.map(async (found) => ({ ...found, text: await readLicence(found) }))),
+  await Promise.all(shipped.map(async (foundPage) => ({ ...foundPage, text: await readLicence(foundPage) }))),
 );
 const problems = checkLicences(packages);
 

@@ -32,10 +32,10 @@ try {
 
 async function checkPackage(): Promise<string[]> {
   const tarball = await pack(PROJECT, folder);
-  const small = await pack(join(PROJECT, 'dist/sluice-json'), folder);
-  console.log(`packed ${tarball.files.length} files, and ${small.files.length} of sluice-json`);
-  const problems = [...(await inspectTarball(tarball, folder)), ...(await inspectTarball(small, folder))];
-  problems.push(...listDeadLinks(PROJECT, tarball), ...listDeadLinks(join(PROJECT, 'dist/sluice-json'), small));
+  const smallPackage = await pack(join(PROJECT, 'dist/sluice-json'), folder);
+  console.log(`packed ${tarball.files.length} files, and ${smallPackage.files.length} of sluice-json`);
+  const problems = [...(await inspectTarball(tarball, folder)), ...(await inspectTarball(smallPackage, folder))];
+  problems.push(...listDeadLinks(PROJECT, tarball), ...listDeadLinks(join(PROJECT, 'dist/sluice-json'), smallPackage));
 
   const consumer = join(folder, 'consumer');
   const trial = await tryAsConsumer(tarball.path, CONSUMER, consumer);
@@ -47,7 +47,7 @@ async function checkPackage(): Promise<string[]> {
 
   const installed = await run(
     'npm',
-    ['install', '--silent', '--prefer-offline', '--no-audit', '--no-fund', small.path],
+    ['install', '--silent', '--prefer-offline', '--no-audit', '--no-fund', smallPackage.path],
     consumer,
   );
   if (installed.exitCode !== 0) problems.push(`sluice-json: ${installed.stderr}`);

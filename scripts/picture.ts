@@ -11,9 +11,9 @@ import { PROJECT } from './run-tool.js';
 const PAGE = join(PROJECT, 'docs/architecture.md');
 
 const page = await readFile(PAGE, 'utf8');
-const drawn = replacePicture(page, renderPicture(await readImportGraph(PROJECT)));
-if (process.argv.includes('--write')) await writeFile(PAGE, drawn);
-else if (drawn !== page) {
+const picture = replacePicture(page, renderPicture(await readImportGraph(PROJECT)));
+if (process.argv.includes('--write')) await writeFile(PAGE, picture);
+else if (picture !== page) {
   console.error('The diagram in docs/architecture.md is out of date. Run "npm run picture -- --write".');
   process.exitCode = 1;
 }

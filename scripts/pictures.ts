@@ -62,12 +62,12 @@ async function prepareRepository(): Promise<void> {
 async function draw(name: string, args: readonly string[], maxLines: number): Promise<void> {
   const words = args.map((word) => (/\s/.test(word) ? `"${word}"` : word));
   const lines = [{ text: `$ sluice ${words.join(' ')}`, at: 0 }, ...(await record(args))];
-  const shown = lines.filter(({ text }) => !text.startsWith('sluice: data folder'));
+  const output = lines.filter(({ text }) => !text.startsWith('sluice: data folder'));
   await writeFile(
     join(FOLDER, `${name}.svg`),
-    renderTerminal(`sluice ${name}, recorded in a terminal`, shown, maxLines),
+    renderTerminal(`sluice ${name}, recorded in a terminal`, output, maxLines),
   );
-  console.log(`docs/pictures/${name}.svg: ${shown.length} lines`);
+  console.log(`docs/pictures/${name}.svg: ${output.length} lines`);
 }
 
 /** Runs a command in a terminal. Returns its lines, each with the time when it was complete. */

@@ -17,17 +17,17 @@ const FOLDER = join(PROJECT, 'docs/screenshots');
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-interface Shot {
+interface Screenshot {
   readonly name: string;
   readonly path: string;
   readonly theme?: 'dark';
   readonly size?: typeof PHONE;
   /** The element to select before the screenshot is taken, by its text. */
-  readonly chosen?: string;
+  readonly selected?: string;
 }
 
 /** Pause between the lines of an agent: without one, its timeline would look unrealistic. */
-const PACE_MS = 350;
+const LINE_DELAY_MS = 350;
 
 // The server of the tests, built from these sources.
 await setup();
@@ -36,11 +36,11 @@ const site = await startSite();
 const server = await launchChromium({ withSystemFonts: true });
 try {
   await seedHistory(site.data);
-  const { reviewed, asking, item } = await seedConsole(site, { paceMs: PACE_MS });
-  const shots: readonly Shot[] = [
+  const { reviewed, asking, item } = await seedConsole(site, { paceMs: LINE_DELAY_MS });
+  const screenshots: readonly Screenshot[] = [
     { name: 'runs', path: '/runs' },
     { name: 'start-run', path: '/runs?start' },
-    { name: 'run', path: `/runs/${reviewed}`, chosen: 'command_execution' },
+    { name: 'run', path: `/runs/${reviewed}`, selected: 'command_execution' },
     { name: 'run-asks', path: `/runs/${asking}` },
     { name: 'inbox', path: `/inbox/${item}` },
     { name: 'issues', path: '/issues/acme%2Fshop%239' },
@@ -50,13 +50,13 @@ try {
     { name: 'workers', path: '/workers' },
     { name: 'charts', path: '/charts?range=week' },
     { name: 'charts-dark', path: '/charts?range=week', theme: 'dark' },
-    { name: 'run-dark', path: `/runs/${reviewed}`, chosen: 'command_execution', theme: 'dark' },
+    { name: 'run-dark', path: `/runs/${reviewed}`, selected: 'command_execution', theme: 'dark' },
     { name: 'inbox-phone', path: `/inbox/${item}`, size: PHONE },
     { name: 'runs-phone-dark', path: '/runs', size: PHONE, theme: 'dark' },
   ];
   await mkdir(FOLDER, { recursive: true });
   const browser = await chromium.connect(server.wsEndpoint());
-  for (const { name, path, chosen, theme = 'light', size = DESKTOP } of shots) {
+  for (const { name, path, selected, theme = 'light', size = DESKTOP } of screenshots) {
     const context = await browser.newContext({
       locale: 'en-US',
       baseURL: site.url,
@@ -69,7 +69,7 @@ try {
     const page = await context.newPage();
     await page.goto(path);
     await waitUntilLoaded(page);
-    if (chosen !== undefined) await page.locator('.choose').filter({ hasText: chosen }).first().click();
+    if (selected !== undefined) await page.locator('.choose').filter({ hasText: selected }).first().click();
     // Canvas drawings and individually measured rows appear shortly after the rest.
     await page.waitForTimeout(1000);
     const file = join(FOLDER, `${name}.png`);

@@ -35,9 +35,9 @@ if (!Object.values(length).every((number) => number > 0))
   exitWithUsageError('--damages, --rounds, --seconds and --minutes must be numbers above 0.');
 const campaigns = makeCampaigns(length);
 const mutationsName = `${MUTATIONS.length} mutations of the clauses in docs/requirements.md`;
-const isChosen = (name: string) => name.toLowerCase().includes(values.only.toLowerCase());
-const chosen = campaigns.filter(({ name, isLong = false }) => isChosen(name) && (!isLong || values.only !== ''));
-const withMutations = isChosen(mutationsName);
+const isSelected = (name: string) => name.toLowerCase().includes(values.only.toLowerCase());
+const chosen = campaigns.filter(({ name, isLong = false }) => isSelected(name) && (!isLong || values.only !== ''));
+const withMutations = isSelected(mutationsName);
 if (chosen.length === 0 && !withMutations) {
   const names = [...campaigns.map(({ name }) => name), mutationsName].map((name) => `  ${name}`);
   exitWithUsageError(`No campaign has "${values.only}" in its name. The campaigns are:\n${names.join('\n')}`);
@@ -47,10 +47,10 @@ process.env['CAMPAIGN'] = '1';
 process.env['RANDOM_SEEDS'] = '1';
 let failures = 0;
 for (const campaign of chosen) {
-  const { passed, failed, took } = await runCampaign(campaign);
+  const { passed, failed, took: seconds } = await runCampaign(campaign);
   failures += failed;
   console.log(
-    `${campaign.name}: ${campaign.rounds} round${campaign.rounds === 1 ? '' : 's'}, ${passed} passed, ${failed} failed, ${took} s`,
+    `${campaign.name}: ${campaign.rounds} round${campaign.rounds === 1 ? '' : 's'}, ${passed} passed, ${failed} failed, ${seconds} s`,
   );
 }
 if (withMutations) failures += await runMutations();
@@ -66,10 +66,10 @@ async function runCampaign({ project, files, rounds, settings }: Campaign) {
     // Failed tests are not repeated: the bugs that a campaign looks for can occur once in a thousand runs.
     const args = ['scripts/test.ts', '--retry=0', '--project', project, ...files];
     const { stdout, stderr } = await runTool('tsx', args, PROJECT);
-    const [, good, bad] = /(\d+) passed, (\d+) failed[^\n]*\n*$/.exec(stdout) ?? [];
-    passed += Number(good ?? 0);
-    failed += Number(bad ?? 1);
-    if (bad !== '0') console.error(`${stdout}${stderr}`);
+    const [, passedCount, failedCount] = /(\d+) passed, (\d+) failed[^\n]*\n*$/.exec(stdout) ?? [];
+    passed += Number(passedCount ?? 0);
+    failed += Number(failedCount ?? 1);
+    if (failedCount !== '0') console.error(`${stdout}${stderr}`);
     for (const [line] of stdout.matchAll(/^campaign: .*$/gm)) console.log(line);
   }
   return { passed, failed, took: Math.round((performance.now() - start) / 1000) };
@@ -96,7 +96,7 @@ async function runMutations(): Promise<number> {
   } finally {
     await sandbox.remove();
   }
-  const took = Math.round((performance.now() - start) / 1000);
-  console.log(`${mutationsName}: ${MUTATIONS.length - survivors} killed, ${survivors} failed, ${took} s`);
+  const seconds = Math.round((performance.now() - start) / 1000);
+  console.log(`${mutationsName}: ${MUTATIONS.length - survivors} killed, ${survivors} failed, ${seconds} s`);
   return survivors;
 }

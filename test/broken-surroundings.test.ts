@@ -21,17 +21,17 @@ beforeEach(async () => {
 
 /** Runs the command; CLOSED is replaced by a folder that cannot be created. */
 async function sluice(...args: readonly string[]) {
-  const closed = await findUnusableFolder();
-  const words = args.map((word) => word.replace('CLOSED', closed));
+  const uncreatablePath = await findUnusableFolder();
+  const words = args.map((word) => word.replace('CLOSED', uncreatablePath));
   return run(process.execPath, [BUNDLED_MAIN, ...words], folder);
 }
 
 /** Asserts the format of a refusal: one line with a code, no stack, exit code 2, nothing on stdout. */
-function expectRefusal(ended: Awaited<ReturnType<typeof sluice>>, code: string): void {
-  const lines = ended.stderr.trimEnd().split('\n');
+function expectRefusal(result: Awaited<ReturnType<typeof sluice>>, code: string): void {
+  const lines = result.stderr.trimEnd().split('\n');
   expect(lines.at(-1)).toMatch(new RegExp(`^sluice: ${code}: .+`));
-  expect(ended.stderr).not.toMatch(/^ {4}at /m);
-  expect(ended).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(result.stderr).not.toMatch(/^ {4}at /m);
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' });
 }
 
 const WITH_DATABASE = [
@@ -59,9 +59,9 @@ describe('a database that cannot be used', () => {
     ['postgres://someone:secret@[bad', 'INVALID_STORE_URL'],
     ['mysql://someone:secret@host/x', 'INVALID_STORE_URL'],
   ])('is reported wherever it is: %s', async (database, code) => {
-    const ended = await sluice('outbox', '--deliver', '--database', database);
-    expectRefusal(ended, code);
-    expect(ended.stderr).not.toContain('secret');
+    const result = await sluice('outbox', '--deliver', '--database', database);
+    expectRefusal(result, code);
+    expect(result.stderr).not.toContain('secret');
   });
 });
 
@@ -98,12 +98,12 @@ describe('an invalid schedule', () => {
 
 describe('a run whose agent replaces the folder .audit with a link', () => {
   it('is reported, and the command exits', async () => {
-    const trick = `
+    const agentScript = `
       const { renameSync, symlinkSync } = require('node:fs');
       renameSync(process.env.SLUICE_RUN_DIR + '/.audit', process.env.SLUICE_RUN_DIR + '/mine');
       symlinkSync(${JSON.stringify(join(folder, 'folder'))}, process.env.SLUICE_RUN_DIR + '/.audit');`;
     expectRefusal(
-      await sluice('run', '--sandbox', 'off', '--engine', 'command', '--', process.execPath, '-e', trick),
+      await sluice('run', '--sandbox', 'off', '--engine', 'command', '--', process.execPath, '-e', agentScript),
       'UNSAFE_FILE',
     );
     expect(await readdir(join(folder, 'folder'))).toEqual([]);

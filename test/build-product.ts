@@ -26,8 +26,8 @@ const STAMP = join(BUNDLE, 'built-from.txt');
 
 /** Builds `dist` before the tests that use it, unless it is up to date. */
 export async function setup(): Promise<void> {
-  const earlier: unknown = Reflect.get(globalThis, BUILT);
-  const building = earlier instanceof Promise ? earlier : buildProduct();
+  const previousBuild: unknown = Reflect.get(globalThis, BUILT);
+  const building = previousBuild instanceof Promise ? previousBuild : buildProduct();
   Reflect.set(globalThis, BUILT, building);
   await building;
 }

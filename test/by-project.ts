@@ -23,7 +23,7 @@ export const SLOW_FILES = [
 export class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((one, other) => rank(one) - rank(other));
+    return sorted.toSorted((first, other) => rank(first) - rank(other));
   }
 }
 

@@ -22,10 +22,10 @@ let runs = 0;
 function runStep(id: string, inputs: Readonly<Record<string, string>>, more: Readonly<Record<string, string>> = {}) {
   const { defaults, steps } = readAction();
   const step = steps.find((one) => one.id === id);
-  const given = { ...defaults, ...inputs };
+  const givenInputs = { ...defaults, ...inputs };
   const stem = `step-${(runs += 1)}`;
   for (const name of ['output', 'summary']) write(`${stem}.${name}`, '');
-  const variables = Object.entries(step?.env ?? {}).map(([name, value]) => [name, fillInInputs(value, given)]);
+  const variables = Object.entries(step?.env ?? {}).map(([name, value]) => [name, fillInInputs(value, givenInputs)]);
   const ended = spawnSync('bash', ['--noprofile', '--norc', '-e', '-o', 'pipefail', '-c', step?.script ?? 'exit 99'], {
     cwd: folder,
     encoding: 'utf8',

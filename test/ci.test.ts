@@ -21,8 +21,8 @@ esac
 `;
 
 /** Runs the CI steps with an npm that fails one of them; returns headings and last lines. */
-async function runSteps(refused: string, npm = NPM) {
-  const folder = await makeFolder({ 'bin/npm': npm, refuse: refused });
+async function runSteps(refusedStep: string, npm = NPM) {
+  const folder = await makeFolder({ 'bin/npm': npm, refuse: refusedStep });
   await chmod(join(folder, 'bin/npm'), 0o755);
   await mkdir(join(folder, '.ci'));
   await copyFile(join(PROJECT, '.ci/run'), join(folder, '.ci/run'));

@@ -30,7 +30,7 @@ END
 `;
 
 /** The result of commands typed into bash. */
-export interface Typed {
+export interface TypedResult {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -42,7 +42,7 @@ export interface CommandStage {
   readonly env: NodeJS.ProcessEnv;
   readonly write: (path: string, text: string, mode?: number) => void;
   /** Types lines into bash until one fails. */
-  readonly type: (lines: string) => Typed;
+  readonly type: (lines: string) => TypedResult;
 }
 
 /** Prepares the stage in an existing folder. */

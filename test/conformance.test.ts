@@ -3,7 +3,7 @@ import { readCases } from '../scripts/conformance/conformance-case.js';
 import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
-const right = [
+const correctSet = [
   { id: 'repair', kind: 'repair', input: '{a: 1', expected: { a: 1 } },
   { id: 'repair-refused', kind: 'repair', input: '', expectError: true },
   { id: 'extract', kind: 'extract', input: 'So: {"a": 1}.', expected: { a: 1 } },
@@ -19,7 +19,7 @@ const right = [
     expectError: true,
   },
 ];
-const wrong = [
+const incorrectSet = [
   { id: 'other-value', kind: 'repair', input: '{a: 1}', expected: { a: 2 } },
   { id: 'value-for-error', kind: 'extract', input: '{"a": 1}', expectError: true },
   { id: 'error-for-value', kind: 'extract', input: 'Nothing here.', expected: null },
@@ -33,8 +33,8 @@ async function conform(files: Readonly<Record<string, string>>, ...options: stri
 describe('npm run conformance', () => {
   it('scores every set, and shows each miss with its input, expectation and answer', async () => {
     const { exitCode, stdout } = await conform({
-      'clean.json': JSON.stringify(right),
-      'mixed.json': JSON.stringify([...right, ...wrong]),
+      'clean.json': JSON.stringify(correctSet),
+      'mixed.json': JSON.stringify([...correctSet, ...incorrectSet]),
       'README.md': 'not a set',
     });
     expect(exitCode).toBe(0);
@@ -42,13 +42,13 @@ describe('npm run conformance', () => {
       'clean.json: 8 of 8 (100.0%)',
       'mixed.json: 8 of 12 (66.7%)',
     ]);
-    expect([...stdout.matchAll(/^ {2}(\S+)$/gm)].map((match) => match[1])).toEqual(wrong.map((one) => one.id));
+    expect([...stdout.matchAll(/^ {2}(\S+)$/gm)].map((match) => match[1])).toEqual(incorrectSet.map((one) => one.id));
     expect(stdout).toContain('input     "{a: 1}"\n    expected  {"a":2}\n    got       {"a":1}');
     expect(stdout).toContain('expected  null\n    got       NO_JSON');
   });
 
   it('prints one JSON line per set with --json', async () => {
-    const { stdout } = await conform({ 'mixed.json': JSON.stringify([...right, ...wrong]) }, '--json');
+    const { stdout } = await conform({ 'mixed.json': JSON.stringify([...correctSet, ...incorrectSet]) }, '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       set: 'mixed.json',
       cases: 12,

@@ -17,29 +17,29 @@ beforeEach(async () => {
 describe('Ctrl-C', () => {
   /** A worker that writes a file when it starts and does not exit by itself. */
   const waiting = (): string[] => {
-    const sign = JSON.stringify(join(folder, 'begun'));
+    const startFile = JSON.stringify(join(folder, 'begun'));
     return [
       process.execPath,
       '-e',
-      `require('node:fs').writeFileSync(${sign}, ''); setInterval(() => undefined, 1000)`,
+      `require('node:fs').writeFileSync(${startFile}, ''); setInterval(() => undefined, 1000)`,
     ];
   };
-  const hasBegun = async (): Promise<boolean> => (await readdir(folder)).includes('begun');
+  const hasStarted = async (): Promise<boolean> => (await readdir(folder)).includes('begun');
 
   /** Interrupts a command while it works. */
   async function interrupt(
     args: readonly string[],
-    isAtWork: (printed: string) => boolean | Promise<boolean>,
+    isWorking: (printed: string) => boolean | Promise<boolean>,
     signal: NodeJS.Signals = 'SIGINT',
   ) {
     const { child, printed, exitCode } = startCommand(args, folder);
-    await expect.poll(async () => isAtWork(printed.stdout + printed.stderr), { timeout: 30_000 }).toBe(true);
+    await expect.poll(async () => isWorking(printed.stdout + printed.stderr), { timeout: 30_000 }).toBe(true);
     child.kill(signal);
     return { exitCode: await exitCode, ...printed };
   }
 
   it('cancels a run, whose result is still printed', async () => {
-    const { exitCode, stdout } = await interrupt(['run', '--engine', 'command', '--', ...waiting()], hasBegun);
+    const { exitCode, stdout } = await interrupt(['run', '--engine', 'command', '--', ...waiting()], hasStarted);
     expect(exitCode).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled', error: { code: 'RUN_CANCELED' } });
   });
@@ -51,7 +51,10 @@ describe('Ctrl-C', () => {
     await mkdir(repo_dir);
     const request = { issue_ref: 'local#1', role: 'qa', repo_dir, worker: 'slow', instructions: 'x' };
     await writeFile(join(folder, 'request.json'), JSON.stringify(request));
-    const { exitCode, stdout } = await interrupt(['order', 'request.json', '--config', 'sluice.config.json'], hasBegun);
+    const { exitCode, stdout } = await interrupt(
+      ['order', 'request.json', '--config', 'sluice.config.json'],
+      hasStarted,
+    );
     expect(exitCode).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ action: 'needs-human', state: 'settled' });
     expect(
@@ -80,8 +83,8 @@ describe('Ctrl-C', () => {
   }
 
   it('cancels a run that waits for an answer', async () => {
-    const asks = await writeAskingAgent();
-    const { exitCode, stdout } = await interrupt(asks, (printed) => printed.includes('? Which color?'));
+    const askingAgent = await writeAskingAgent();
+    const { exitCode, stdout } = await interrupt(askingAgent, (printed) => printed.includes('? Which color?'));
     expect(exitCode).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled' });
   });
@@ -118,12 +121,14 @@ describe('Ctrl-C', () => {
     const env = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER', AWS_ENDPOINT_URL_S3: s3.endpoint };
     const options = ['--config', 'config.json', '--data', 'data', '--database', database];
     const { child, exitCode } = startCommand([...args, ...options], folder, env);
-    const recorded = join(folder, 'data', 'runs', 'r1', '.audit', 'stdout.1.log');
-    await expect.poll(async () => readFile(recorded, 'utf8').catch(() => ''), { timeout: 30_000 }).toBe('recorded\n');
+    const recordedFiles = join(folder, 'data', 'runs', 'r1', '.audit', 'stdout.1.log');
+    await expect
+      .poll(async () => readFile(recordedFiles, 'utf8').catch(() => ''), { timeout: 30_000 })
+      .toBe('recorded\n');
     child.kill('SIGTERM');
     expect(await exitCode).toBe(0);
-    const copied = await (await s3.open({ address: config.archive })).openRun('r1');
-    expect(await readSmallFile('stdout', 1000, async () => copied?.openAttempt('stdout', 1))).toBe('recorded\n');
+    const archivedFiles = await (await s3.open({ address: config.archive })).openRun('r1');
+    expect(await readSmallFile('stdout', 1000, async () => archivedFiles?.openAttempt('stdout', 1))).toBe('recorded\n');
   });
 
   it('has the same effect as closing the terminal', async () => {

@@ -85,8 +85,8 @@ describe('docs/errors.md', () => {
   });
 
   it('lists every code that is thrown once, under Runs or under Misuse', () => {
-    const listed = [...(sections.get('Misuse') ?? []), ...(sections.get('Runs') ?? [])];
-    expect(listed.toSorted()).toEqual(findThrownCodes().toSorted());
+    const listedCodes = [...(sections.get('Misuse') ?? []), ...(sections.get('Runs') ?? [])];
+    expect(listedCodes.toSorted()).toEqual(findThrownCodes().toSorted());
   });
 
   it('has only sections that are compared', () => {

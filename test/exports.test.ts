@@ -40,8 +40,8 @@ describe('the entries of the package', () => {
   it.each(entries)('$name exports the names its source lists when built', async ({ name, built }) => {
     const source = readFileSync(join(PROJECT, built.replace('./dist/', 'src/').replace(/\.js$/, '.ts')), 'utf8');
     const listed = name === '.' ? readFileSync(join(PROJECT, 'src/entries/json.ts'), 'utf8') : source;
-    const loaded = (await import(join(PROJECT, built))) as object;
-    expect(Object.keys(loaded).toSorted()).toEqual(listNames(listed).filter((text) => !text.startsWith('type ')));
+    const loadedModule = (await import(join(PROJECT, built))) as object;
+    expect(Object.keys(loadedModule).toSorted()).toEqual(listNames(listed).filter((text) => !text.startsWith('type ')));
   });
 
   it('distinguishes a list of names from anything else', () => {

@@ -32,20 +32,24 @@ describe('the guides', () => {
   });
 
   it.each(guides)('$name: every block does what the guide describes', { timeout: SLOW }, async ({ name, steps }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const stage = prepareStage(folder);
+    const guideFolder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
+    onTestFinished(() => rmSync(guideFolder, { recursive: true, force: true }));
+    const stage = prepareStage(guideFolder);
     for (const step of steps) {
-      const place = `${name}:${step.line}`;
+      const folder = `${name}:${step.line}`;
       if (step.kind === 'file') {
         stage.write(step.name, step.text, step.text.startsWith('#!') ? 0o755 : 0o644);
         continue;
       }
       const line = step.kind === 'program' ? `node "${programs.getFile(getName(name, step))}"` : step.text;
       const { exitCode, stdout, stderr } = stage.type(line);
-      expect({ place, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ place, exitCode: 0, stderr: '' });
+      expect({ place: folder, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
+        place: folder,
+        exitCode: 0,
+        stderr: '',
+      });
       const { prints = stdout } = step;
-      expect(matchesOutput(stdout, prints), `${place} printed\n${stdout}\nand not\n${prints}`).toBe(true);
+      expect(matchesOutput(stdout, prints), `${folder} printed\n${stdout}\nand not\n${prints}`).toBe(true);
     }
   });
 });

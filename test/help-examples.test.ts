@@ -66,8 +66,8 @@ describe('the examples in the help', () => {
   );
 
   it('exist for every command, and are shown', () => {
-    const named = [...type('sluice --help').stdout.matchAll(/^ {2}([a-z]+) [[<]|^ {2}([a-z]+) {2}/gm)];
-    const commands = named.map(([, first, second]) => first ?? second ?? '').filter((name) => name !== 'help');
+    const namedCommands = [...type('sluice --help').stdout.matchAll(/^ {2}([a-z]+) [[<]|^ {2}([a-z]+) {2}/gm)];
+    const commands = namedCommands.map(([, first, second]) => first ?? second ?? '').filter((name) => name !== 'help');
     expect(Object.keys(COMMAND_EXAMPLES).toSorted()).toEqual(commands.toSorted());
     expect(type('sluice parse --help').stdout).toContain(`  ${COMMAND_EXAMPLES['parse']?.[0]?.line}\n`);
   });

@@ -6,7 +6,7 @@ import { setup } from './install-bubblewrap.js';
 import { makeFolder } from './temporary-folder.js';
 
 /** Simulates a host whose only executables are a shell and an `apt-get` that records its calls. */
-async function openMachine(script: string, { uid = 0, hasBwrap = false } = {}) {
+async function createHost(script: string, { uid = 0, hasBwrap = false } = {}) {
   const folder = await makeFolder({ calls: '', 'bin/x': '' });
   const [calls, bin] = [join(folder, 'calls'), join(folder, 'bin')];
   const write = async (name: string, text: string): Promise<void> => {
@@ -36,7 +36,7 @@ const INSTALL = '[ "$2" = update ] || echo "#!/bin/sh" > BIN/bwrap';
 
 describe.runIf(process.platform === 'linux')('the installation of bubblewrap', () => {
   it('updates the list of packages, then installs it without further packages', async () => {
-    expect(await openMachine(INSTALL)).toEqual({
+    expect(await createHost(INSTALL)).toEqual({
       calls: ['--quiet update', '--quiet install --yes --no-install-recommends bubblewrap'],
       printed: 'installing bubblewrap with apt-get\n',
       hasBwrap: true,
@@ -46,12 +46,12 @@ describe.runIf(process.platform === 'linux')('the installation of bubblewrap', (
   it.each([
     ['it is installed', { hasBwrap: true }],
     ['this user may not install packages', { uid: 1000 }],
-  ])('does nothing if %s', async (_, machine) => {
-    expect(await openMachine(INSTALL, machine)).toMatchObject({ calls: [], printed: '' });
+  ])('does nothing if %s', async (_, host) => {
+    expect(await createHost(INSTALL, host)).toMatchObject({ calls: [], printed: '' });
   });
 
   it('reports why it fails, and does not prevent the tests from running', async () => {
-    const { calls, printed } = await openMachine('echo "E: no network" >&2; exit 100');
+    const { calls, printed } = await createHost('echo "E: no network" >&2; exit 100');
     expect(calls).toEqual(['--quiet update']);
     expect(printed).toContain('E: no network');
   });

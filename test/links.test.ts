@@ -6,12 +6,13 @@ import { PROJECT } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
 /** Pages that are generated or belong to other projects. */
-const FOREIGN = /^(?:node_modules|dist|coverage|docs\/api|\.git|\.sluice)(?:\/|$)|\/(?:node_modules|fixtures)(?:\/|$)/;
+const EXCLUDED_PAGES =
+  /^(?:node_modules|dist|coverage|docs\/api|\.git|\.sluice)(?:\/|$)|\/(?:node_modules|fixtures)(?:\/|$)/;
 
 function listPages(root: string, folder = ''): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-    if (FOREIGN.test(path)) return [];
+    if (EXCLUDED_PAGES.test(path)) return [];
     if (entry.isDirectory()) return listPages(root, path);
     return path.endsWith('.md') ? [path] : [];
   });

@@ -91,11 +91,11 @@ describe('sluice mcp on the data folder', () => {
       roots: [site.work],
       workers: expect.arrayContaining([{ name: 'greeter', type: 'script' }]),
     });
-    const { result: submitted } = await call('delegate_order', order(site, 'greeter'));
-    expect(submitted).toMatchObject({ issue_ref: 'acme/shop#1', worker: 'greeter', rivals: [] });
-    const { run } = submitted ?? {};
-    const waited = await call('wait_for_run', { run, timeout_s: 50 });
-    expect(waited.result).toMatchObject({
+    const { result: submittedOrder } = await call('delegate_order', order(site, 'greeter'));
+    expect(submittedOrder).toMatchObject({ issue_ref: 'acme/shop#1', worker: 'greeter', rivals: [] });
+    const { run } = submittedOrder ?? {};
+    const waitResult = await call('wait_for_run', { run, timeout_s: 50 });
+    expect(waitResult.result).toMatchObject({
       run,
       done: true,
       state: 'ended',
@@ -103,7 +103,7 @@ describe('sluice mcp on the data folder', () => {
       decision: { action: 'advance' },
       work_result: { status: 'ok' },
     });
-    expect(await call('read_result', { run })).toMatchObject({ result: waited.result });
+    expect(await call('read_result', { run })).toMatchObject({ result: waitResult.result });
     const first = await call('follow_run', { run, limit: 1 });
     expect(first.result).toMatchObject({ done: false });
     const types: string[] = [];
@@ -161,10 +161,10 @@ describe('sluice mcp on the data folder', () => {
     const outside = { ...order(site, 'greeter'), repo_dir: '/etc' };
     expect(await call('delegate_order', outside)).toMatchObject(failure('FOLDER_NOT_ALLOWED'));
     const { result } = await call('delegate_order', { ...order(site, 'greeter'), request_id: 'r-1' });
-    const again = await call('delegate_order', { ...order(site, 'greeter'), request_id: 'r-1' });
-    expect(again.result).toEqual(result);
-    const waited = await call('wait_for_run', { run: result?.['run'], timeout_s: 0.2 });
-    expect(waited.result).toMatchObject({
+    const resubmitted = await call('delegate_order', { ...order(site, 'greeter'), request_id: 'r-1' });
+    expect(resubmitted.result).toEqual(result);
+    const waitResult = await call('wait_for_run', { run: result?.['run'], timeout_s: 0.2 });
+    expect(waitResult.result).toMatchObject({
       done: false,
       state: 'queued',
       next: expect.stringContaining('wait_for_run'),
@@ -237,8 +237,8 @@ describe('sluice mcp with a server', () => {
   it('offers the tools that the token allows; deciding needs a token with that scope', async () => {
     const site = await makeSite({ tokens: TOKENS });
     const { url, child } = await startServer(site);
-    const as = async (letter: string) =>
-      connect(['--url', url], { cwd: site.folder, env: { SLUICE_TOKEN: letter.repeat(32) } });
+    const as = async (message: string) =>
+      connect(['--url', url], { cwd: site.folder, env: { SLUICE_TOKEN: message.repeat(32) } });
     const reader = await as('r');
     expect(await reader.listNames()).not.toContain('delegate_order');
     expect(await reader.call('delegate_order', order(site, 'mumbler'))).toMatchObject(failure('SCOPE_MISSING'));

@@ -16,12 +16,12 @@ describe('the mutations of npm run torture', () => {
     expect(mutate(text, { file, ...change })).not.toBe(undefined);
     expect(findRow({ file, ...change }, requirements)).toBeDefined();
     // A function that the file does not have would make every test fail.
-    expect(listCalled(change.replace).filter((name) => !text.includes(`${name}(`))).toEqual([]);
+    expect(listCalledFunctions(change.replace).filter((name) => !text.includes(`${name}(`))).toEqual([]);
   });
 });
 
 /** Lists the functions that a code fragment calls by name. */
-function listCalled(code: string): string[] {
+function listCalledFunctions(code: string): string[] {
   return [...code.matchAll(/(?<![.\w])[a-z]\w*(?=\()/g)].map(([name]) => name).filter((name) => name !== 'if');
 }
 

@@ -13,7 +13,10 @@ const MANIFEST = {
   files: ['dist'],
   exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
 };
-const SOUND = { 'dist/index.js': 'export const a = 1;\n', 'dist/index.d.ts': 'export declare const a: number;\n' };
+const VALID_MANIFEST = {
+  'dist/index.js': 'export const a = 1;\n',
+  'dist/index.d.ts': 'export declare const a: number;\n',
+};
 
 async function packPlanted(manifest: object, files: Readonly<Record<string, string>>) {
   const folder = await makeFolder({ 'package.json': JSON.stringify({ ...MANIFEST, ...manifest }), ...files });
@@ -24,7 +27,7 @@ describe('npm run package', () => {
   it('finds nothing wrong with a sound package and runs it as a consumer', async () => {
     const { folder, tarball } = await packPlanted(
       {},
-      { ...SOUND, 'program.ts': `import { a } from 'planted';\na.toFixed();\n` },
+      { ...VALID_MANIFEST, 'program.ts': `import { a } from 'planted';\na.toFixed();\n` },
     );
     expect(await inspectTarball(tarball, folder)).toEqual([]);
     const trial = await tryAsConsumer(tarball.path, join(folder, 'program.ts'), join(folder, 'consumer'));
@@ -33,7 +36,7 @@ describe('npm run package', () => {
 
   it('refuses an entry without its file, types that do not resolve, and tests in the package', async () => {
     const exports = { '.': MANIFEST.exports['.'], './b': { types: './dist/b.d.ts', default: './dist/b.js' } };
-    const files = { ...SOUND, 'dist/index.test.js': '' };
+    const files = { ...VALID_MANIFEST, 'dist/index.test.js': '' };
     const { folder, tarball } = await packPlanted({ exports }, files);
     const problems = await inspectTarball(tarball, folder);
     expect(problems).toEqual([
@@ -44,7 +47,7 @@ describe('npm run package', () => {
   });
 
   it('refuses declarations that a consumer cannot compile against', async () => {
-    const files = { ...SOUND, 'program.ts': `import { b } from 'planted';\nb.toFixed();\n` };
+    const files = { ...VALID_MANIFEST, 'program.ts': `import { b } from 'planted';\nb.toFixed();\n` };
     const { folder, tarball } = await packPlanted({}, files);
     const trial = await tryAsConsumer(tarball.path, join(folder, 'program.ts'), join(folder, 'consumer'));
     expect(trial.exitCode).not.toBe(0);
@@ -52,7 +55,11 @@ describe('npm run package', () => {
   });
 
   it('refuses a package that compiles but does not run', async () => {
-    const files = { ...SOUND, 'dist/index.js': '', 'program.ts': `import { a } from 'planted';\na.toFixed();\n` };
+    const files = {
+      ...VALID_MANIFEST,
+      'dist/index.js': '',
+      'program.ts': `import { a } from 'planted';\na.toFixed();\n`,
+    };
     const { folder, tarball } = await packPlanted({}, files);
     const trial = await tryAsConsumer(tarball.path, join(folder, 'program.ts'), join(folder, 'consumer'));
     expect(trial.exitCode).not.toBe(0);

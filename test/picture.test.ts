@@ -36,9 +36,9 @@ describe('the picture of the imports', () => {
   it('replaces the previous picture', () => {
     const begin = '<!-- picture of the imports, made by npm run picture -- --write -->';
     const page = `before\n${begin}\nold\n<!-- end of the picture -->\nafter\n`;
-    const drawn = replacePicture(page, 'new');
-    expect(drawn).toBe(`before\n${begin}\n\n\`\`\`mermaid\nnew\n\`\`\`\n\n<!-- end of the picture -->\nafter\n`);
-    expect(replacePicture(drawn, 'new')).toBe(drawn);
+    const picture = replacePicture(page, 'new');
+    expect(picture).toBe(`before\n${begin}\n\n\`\`\`mermaid\nnew\n\`\`\`\n\n<!-- end of the picture -->\nafter\n`);
+    expect(replacePicture(picture, 'new')).toBe(picture);
     expect(() => replacePicture('nowhere', 'new')).toThrow('no markers for the picture');
   });
 });

@@ -10,9 +10,9 @@ function listCode(page: string): string[] {
 }
 
 /** The numbers on a page, outside of code blocks and links; other languages put them in a different order. */
-function listFigures(page: string): string[] {
+function listNumbers(page: string): string[] {
   const words = page.replaceAll(/^```[^]*?^```$|\]\([^)]*\)|`[^`]*`/gm, '');
-  return [...words.matchAll(/\d+(?:[.,]\d+)*/g)].map(([figure]) => figure).toSorted();
+  return [...words.matchAll(/\d+(?:[.,]\d+)*/g)].map(([number]) => number).toSorted();
 }
 
 describe('README.zh-CN.md', () => {
@@ -23,12 +23,12 @@ describe('README.zh-CN.md', () => {
   });
 
   it('has the same numbers as README.md', () => {
-    expect(listFigures(chinese)).toEqual(listFigures(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
+    expect(listNumbers(chinese)).toEqual(listNumbers(readFileSync(join(PROJECT, 'README.md'), 'utf8')));
   });
 
   it('detects a different command and a different number', () => {
-    expect(listFigures('1.5 × of 20.')).toEqual(listFigures('20 的 1.5 ×'));
-    expect(listFigures('1.5 ×')).not.toEqual(listFigures('1.6 ×'));
+    expect(listNumbers('1.5 × of 20.')).toEqual(listNumbers('20 的 1.5 ×'));
+    expect(listNumbers('1.5 ×')).not.toEqual(listNumbers('1.6 ×'));
     expect(listCode('```sh\nnpm ci # 安装\n```\n')).toEqual(listCode('```sh\nnpm ci   # installs\n```\n'));
     expect(listCode('```sh\nnpm ci\n```\n')).not.toEqual(listCode('```sh\nnpm i\n```\n'));
   });

@@ -52,8 +52,8 @@ describe('README.md', () => {
     );
     expect(texts).toHaveLength(4);
     for (const [index, [, , peer = '', own = '']] of rows.entries()) {
-      const [made, read] = readings(texts[index] ?? '');
-      expect([peer.replaceAll(/[*`]|^error: /g, ''), own]).toEqual([made, read]);
+      const [compiled, read] = readings(texts[index] ?? '');
+      expect([peer.replaceAll(/[*`]|^error: /g, ''), own]).toEqual([compiled, read]);
     }
   });
 

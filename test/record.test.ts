@@ -24,12 +24,12 @@ describe('scrub', () => {
         fc.array(fc.nat(60)),
         (words, cuts) => {
           const bytes = Buffer.from(words.join(''));
-          const scrubbed = scrub(bytes, [['/long/', '/s/']]);
+          const replaced = scrub(bytes, [['/long/', '/s/']]);
           const edges = [0, ...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b), bytes.length];
-          const offsets = edges.map((edge) => scrubbed.moveOffset(edge));
+          const offsets = edges.map((edge) => replaced.moveOffset(edge));
           expect(offsets).toEqual(offsets.toSorted((a, b) => a - b));
           expect(offsets[0]).toBe(0);
-          expect(offsets.at(-1)).toBe(scrubbed.bytes.length);
+          expect(offsets.at(-1)).toBe(replaced.bytes.length);
         },
       ),
     );

@@ -3,20 +3,20 @@ import { findUndocumented } from '../scripts/reference/find-undocumented.js';
 
 const FUNCTION = 64;
 const INTERFACE = 256;
-const said = { summary: [{ kind: 'text', text: 'Adds.' }] };
-const shown = { ...said, blockTags: [{ tag: '@example', content: [] }] };
+const comment = { summary: [{ kind: 'text', text: 'Adds.' }] };
+const example = { ...comment, blockTags: [{ tag: '@example', content: [] }] };
 const entry = (...children: readonly object[]) => ({ children: [{ name: 'json', children }] });
 
 describe('npm run reference', () => {
   it('accepts a comment, and for functions an example', () => {
-    const add = { name: 'add', kind: FUNCTION, signatures: [{ comment: shown }] };
-    expect(findUndocumented(entry(add, { name: 'Sum', kind: INTERFACE, comment: said }))).toEqual([]);
+    const add = { name: 'add', kind: FUNCTION, signatures: [{ comment: example }] };
+    expect(findUndocumented(entry(add, { name: 'Sum', kind: INTERFACE, comment: comment }))).toEqual([]);
   });
 
   it('finds names without a comment, and functions without an example', () => {
     const names = entry(
       { name: 'bare', kind: FUNCTION, signatures: [{}] },
-      { name: 'described', kind: FUNCTION, signatures: [{ comment: said }] },
+      { name: 'described', kind: FUNCTION, signatures: [{ comment: comment }] },
       { name: 'Empty', kind: INTERFACE, comment: { summary: [] } },
     );
     expect(findUndocumented(names)).toEqual([

@@ -76,10 +76,10 @@ describe('names that the build shortens', () => {
   });
 
   it('become different names if they are properties of one object', () => {
-    const both = texts.flatMap((text) => [...text.matchAll(/\b([A-Z]\w+) & ([A-Z]\w+)\b/g)]);
+    const sharedLetters = texts.flatMap((text) => [...text.matchAll(/\b([A-Z]\w+) & ([A-Z]\w+)\b/g)]);
     const objects = [
       ...[...kinds.keys()].map((name) => [name]),
-      ...both.map(([, left = '', right = '']) => [left, right]),
+      ...sharedLetters.map(([, remainingNames = '', right = '']) => [remainingNames, right]),
       // The survey's blocks become spans.
       ['TagBlock', 'Span'],
     ];

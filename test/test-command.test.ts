@@ -65,12 +65,12 @@ describe('npm test', () => {
   });
 
   it("hides the developer's settings and home from the tests", async () => {
-    const theirs = {
+    const developerSettings = {
       SLUICE_DATABASE: 'postgres://db/in-use',
       GIT_DIR: '/theirs',
       HOME: await makeFolder({ '.npmrc': '' }),
     };
-    for (const [name, value] of Object.entries(theirs)) vi.stubEnv(name, value);
+    for (const [name, value] of Object.entries(developerSettings)) vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());
     const looking = `
       import { readdirSync } from 'node:fs';

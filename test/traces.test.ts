@@ -94,9 +94,9 @@ describe('traces in a local OTLP receiver', () => {
     expect(agent).toMatchObject({ traceId: TRACE, parentSpanId: 'b7ad6b7169203331' });
     expect(read(agent, 'sluice.run_id')).toBe(run_id);
     expect(Number(read(agent, 'gen_ai.usage.input_tokens'))).toBe(11);
-    const below = spans.filter((span) => span !== agent);
+    const childSpans = spans.filter((span) => span !== agent);
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
-    expect(new Set(below.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([agent.spanId]));
+    expect(new Set(childSpans.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([agent.spanId]));
     expect(JSON.stringify(spans)).not.toContain('confidential');
     // The agent's own spans are part of the trace.
     expect(await readFile(join(folder, 'traceparent.txt'), 'utf8')).toBe(`00-${TRACE}-${agent.spanId}-01`);
@@ -115,8 +115,8 @@ describe('traces in a local OTLP receiver', () => {
     };
     const file = join(await makeFolder({ 'sluice.config.json': JSON.stringify(config) }), 'sluice.config.json');
     // The TRACEPARENT of the server's own process is not the parent of its callers' work.
-    const ambient = { ...env, TRACEPARENT: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` };
-    const server = startCommand(['serve', '--no-demo', '--port', '0', '--config', file], folder, ambient);
+    const ambientTrace = { ...env, TRACEPARENT: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` };
+    const server = startCommand(['serve', '--no-demo', '--port', '0', '--config', file], folder, ambientTrace);
     await expect.poll(() => server.printed.stdout, { timeout: 30_000 }).toMatch(/^http:\/\/\S+\n$/);
     const url = server.printed.stdout.trim();
     const headers = {

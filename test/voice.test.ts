@@ -29,11 +29,11 @@ const files = [
 describe('sources, tests and pages', () => {
   it('use plain English', () => {
     expect(files.length).toBeGreaterThan(1000);
-    const odd = files.flatMap((file) => {
+    const findings = files.flatMap((file) => {
       const found = findDialect(readFileSync(join(PROJECT, file), 'utf8'), { isPage: file.endsWith('.md') });
       return found.length > (ALLOWED[file]?.times ?? 0) ? found.map((line) => `${file} ${line}`) : [];
     });
-    expect(odd).toEqual([]);
+    expect(findings).toEqual([]);
   });
 });
 

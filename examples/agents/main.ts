@@ -40,8 +40,8 @@ try {
   }
   await worker.stop();
   for (const { body } of (await store.listOutbox({ state: 'delivered' })).items.toReversed()) {
-    const shown = body.split('\n').filter((line) => /^(?:Action|Status|ResultCode): /.test(line));
-    console.log(`comment: ${shown.join(', ')}`);
+    const summary = body.split('\n').filter((line) => /^(?:Action|Status|ResultCode): /.test(line));
+    console.log(`comment: ${summary.join(', ')}`);
   }
   const { items } = await store.listInbox({ open: true });
   console.log(`for a person to decide: ${items.map(({ next }) => next).join(' ')}`);

@@ -81,7 +81,7 @@ const MODULE_URL =
 
 /** Bundles `dist` files as CommonJS. Each is a separate module and requires the others, so no code is duplicated. */
 export async function bundleCommonJs(dist: string, files: readonly string[], outdir: string): Promise<void> {
-  const kept = new Set(files);
+  const keptFiles = new Set(files);
   for (const file of files) {
     const outfile = join(outdir, relative(dist, file));
     const otherFiles: Plugin = {
@@ -89,7 +89,7 @@ export async function bundleCommonJs(dist: string, files: readonly string[], out
       setup(bundler) {
         bundler.onResolve({ filter: /^\./ }, ({ path, importer }) => {
           const target = resolve(dirname(importer), path);
-          if (importer === '' || target === file || !kept.has(target)) return undefined;
+          if (importer === '' || target === file || !keptFiles.has(target)) return undefined;
           const from = relative(dirname(file), target);
           return { path: from.startsWith('.') ? from : `./${from}`, external: true };
         });

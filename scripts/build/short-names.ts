@@ -49,10 +49,10 @@ export const SHORT_NAMES = {
 function assignLetters(): Record<string, string> {
   const letters: Record<string, string> = {};
   for (const name of INTERNAL_NAMES) {
-    const taken = NAMES_BY_KIND.filter((kind) => kind.includes(name)).flatMap((kind) =>
+    const usedLetters = NAMES_BY_KIND.filter((kind) => kind.includes(name)).flatMap((kind) =>
       kind.map((other) => letters[other]),
     );
-    const letter = Array.from(LETTERS).find((candidate) => !taken.includes(candidate));
+    const letter = Array.from(LETTERS).find((candidate) => !usedLetters.includes(candidate));
     if (letter === undefined) throw new Error(`No letter is left for ${name}.`);
     letters[name] = letter;
   }

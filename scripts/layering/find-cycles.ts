@@ -23,13 +23,13 @@ export function findCycles({ files, edges }: ImportGraph): string[][] {
 /** Finds the shortest path from a file back to itself, breadth first. */
 function findShortestCycle(start: string, imports: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const cameFrom = new Map<string, string>();
-  const waiting = [start];
-  for (const file of waiting) {
+  const queue = [start];
+  for (const file of queue) {
     for (const next of imports.get(file) ?? []) {
       if (next === start) return traceBack(start, file, cameFrom);
       if (cameFrom.has(next)) continue;
       cameFrom.set(next, file);
-      waiting.push(next);
+      queue.push(next);
     }
   }
   return undefined;

@@ -12,10 +12,10 @@ export interface Floor {
 }
 
 /** The floor that every other floor may import: errors, ids, the logger, schema types. */
-export const GROUND = 'base';
+export const BASE_FLOOR = 'base';
 
 const CORE = [
-  GROUND,
+  BASE_FLOOR,
   'files',
   'threads',
   'sandbox',
@@ -35,71 +35,71 @@ const CORE = [
 /** All floors, lowest first; `docs/architecture.md` has a diagram. */
 export const FLOORS: Readonly<Record<string, Floor>> = {
   base: { imports: [], packages: [], browserSafe: true },
-  files: { imports: [GROUND], packages: [] },
-  threads: { imports: [GROUND], packages: [] },
-  sandbox: { imports: [GROUND, 'files'], packages: [] },
-  json: { imports: [GROUND], packages: [], browserSafe: true },
-  'json-schema': { imports: [GROUND, 'json'], packages: ['ajv', '@valibot/to-json-schema'], browserSafe: true },
-  events: { imports: [GROUND, 'json'], packages: [], browserSafe: true },
-  records: { imports: [GROUND, 'events'], types: ['json', 'json-schema'], packages: [], browserSafe: true },
-  'run-folder': { imports: [GROUND, 'files', 'events'], packages: [] },
-  archive: { imports: [GROUND, 'files', 'run-folder'], packages: ['aws4fetch'] },
+  files: { imports: [BASE_FLOOR], packages: [] },
+  threads: { imports: [BASE_FLOOR], packages: [] },
+  sandbox: { imports: [BASE_FLOOR, 'files'], packages: [] },
+  json: { imports: [BASE_FLOOR], packages: [], browserSafe: true },
+  'json-schema': { imports: [BASE_FLOOR, 'json'], packages: ['ajv', '@valibot/to-json-schema'], browserSafe: true },
+  events: { imports: [BASE_FLOOR, 'json'], packages: [], browserSafe: true },
+  records: { imports: [BASE_FLOOR, 'events'], types: ['json', 'json-schema'], packages: [], browserSafe: true },
+  'run-folder': { imports: [BASE_FLOOR, 'files', 'events'], packages: [] },
+  archive: { imports: [BASE_FLOOR, 'files', 'run-folder'], packages: ['aws4fetch'] },
   runs: {
-    imports: [GROUND, 'files', 'sandbox', 'json', 'json-schema', 'events', 'records', 'run-folder'],
+    imports: [BASE_FLOOR, 'files', 'sandbox', 'json', 'json-schema', 'events', 'records', 'run-folder'],
     packages: 'any',
   },
   orders: {
-    imports: [GROUND, 'files', 'sandbox', 'json', 'json-schema', 'records', 'run-folder', 'runs'],
+    imports: [BASE_FLOOR, 'files', 'sandbox', 'json', 'json-schema', 'records', 'run-folder', 'runs'],
     types: ['events'],
     packages: 'any',
   },
   // Imports the types of the ports it implements, and the rules that apply to every implementation.
-  store: { imports: [GROUND, 'files', 'threads', 'events', 'records', 'runs'], types: ['orders'], packages: 'any' },
+  store: { imports: [BASE_FLOOR, 'files', 'threads', 'events', 'records', 'runs'], types: ['orders'], packages: 'any' },
   dispatch: {
-    imports: [GROUND, 'files', 'archive', 'records', 'run-folder', 'runs', 'orders', 'store'],
+    imports: [BASE_FLOOR, 'files', 'archive', 'records', 'run-folder', 'runs', 'orders', 'store'],
     packages: 'any',
   },
   // Runs as human-readable documents: HTML and Markdown.
-  report: { imports: [GROUND, 'files', 'events', 'records', 'run-folder'], packages: [] },
+  report: { imports: [BASE_FLOOR, 'files', 'events', 'records', 'run-folder'], packages: [] },
   // Recorded runs as test cases.
   suite: {
-    imports: [GROUND, 'files', 'json-schema', 'records', 'run-folder', 'runs', 'orders', 'dispatch'],
+    imports: [BASE_FLOOR, 'files', 'json-schema', 'records', 'run-folder', 'runs', 'orders', 'dispatch'],
     types: ['json'],
     packages: [],
   },
   // Spans for runs and orders; implements a port of `runs`.
   tracing: {
-    imports: [GROUND, 'files'],
+    imports: [BASE_FLOOR, 'files'],
     types: ['events', 'records', 'runs'],
     packages: ['@opentelemetry/api'],
   },
-  api: { imports: [GROUND, 'records'], types: ['json', 'events'], packages: [], browserSafe: true },
+  api: { imports: [BASE_FLOOR, 'records'], types: ['json', 'events'], packages: [], browserSafe: true },
   config: { imports: CORE, packages: 'any' },
   server: { imports: [...CORE, 'api', 'config', 'report', 'suite', 'client', 'mcp'], packages: 'any' },
   // Sluice as an agent: an edge like the server, with the protocol's own SDK.
   acp: { imports: CORE, packages: ['@agentclientprotocol/sdk'] },
   client: {
-    imports: [GROUND, 'api', 'records'],
+    imports: [BASE_FLOOR, 'api', 'records'],
     types: ['json', 'events'],
     packages: ['eventsource-parser'],
     browserSafe: true,
   },
   // Tools for other agents: all calls go through the client, to a server or to the store of this process.
   mcp: {
-    imports: [GROUND, 'files', 'json-schema', 'events', 'records', 'api', 'client'],
+    imports: [BASE_FLOOR, 'files', 'json-schema', 'events', 'records', 'api', 'client'],
     packages: ['@modelcontextprotocol/server'],
   },
   cli: { imports: [...CORE, 'acp', 'mcp', 'api', 'config', 'server', 'client', 'report', 'suite'], packages: 'any' },
   // The libraries of the console are bundled into it.
   web: {
-    imports: [GROUND, 'json', 'json-schema', 'records', 'client'],
+    imports: [BASE_FLOOR, 'json', 'json-schema', 'records', 'client'],
     types: ['events', 'api'],
     packages: ['preact', '@preact/signals', 'jsonrepair'],
     browserSafe: true,
   },
   // Other libraries' interfaces are typed by their shape; a library is imported only to extend one of its classes.
   adapters: {
-    imports: [GROUND, 'json', 'json-schema'],
+    imports: [BASE_FLOOR, 'json', 'json-schema'],
     packages: ['@langchain/core', 'react'],
     browserSafe: true,
     hasNoIndex: true,

@@ -34,15 +34,15 @@ export async function readImportGraph(root: string): Promise<ImportGraph> {
 }
 
 async function listSources(root: string): Promise<string[]> {
-  const found: string[] = [];
+  const imports: string[] = [];
   for (const folder of FOLDERS.filter((name) => existsSync(`${root}/${name}`))) {
     for (const name of await readdir(`${root}/${folder}`, { recursive: true })) {
       const file = `${folder}/${name.replaceAll('\\', '/')}`;
       const isSource = /\.tsx?$/.test(file) && !/\.(?:test|contract|config)\.ts$|\/fixtures\//.test(file);
-      if (isSource) found.push(file);
+      if (isSource) imports.push(file);
     }
   }
-  return found.toSorted();
+  return imports.toSorted();
 }
 
 /**

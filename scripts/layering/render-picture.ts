@@ -1,5 +1,5 @@
 import { getFloor } from './get-floor.js';
-import { GROUND } from './floors.js';
+import { BASE_FLOOR } from './floors.js';
 import type { ImportGraph } from './import-graph.js';
 
 /** The kind of dependency between floors: code, or only types. */
@@ -20,7 +20,7 @@ export function renderPicture({ edges }: ImportGraph): string {
   for (const { from, to, kind, typeOnly } of edges) {
     const [upper, lower] = [getFloor(from), getFloor(to)];
     // Imports that every floor has are omitted.
-    if (kind !== 'file' || lower === GROUND || upper === 'entries' || upper === lower) continue;
+    if (kind !== 'file' || lower === BASE_FLOOR || upper === 'entries' || upper === lower) continue;
     const targets = arrows.get(upper) ?? new Map<string, Strength>();
     if (!typeOnly || !targets.has(lower)) targets.set(lower, typeOnly ? 'types' : 'code');
     arrows.set(upper, targets);
@@ -52,7 +52,7 @@ function isReachable(
   arrows: ReadonlyMap<string, ReadonlyMap<string, Strength>>,
   from: string,
   to: string,
-  needed: Strength,
+  minStrength: Strength,
 ): boolean {
   const seen = new Set<string>();
   const waiting = [from];
@@ -60,7 +60,7 @@ function isReachable(
     if (seen.has(floor)) continue;
     seen.add(floor);
     for (const [lower, strength] of arrows.get(floor) ?? []) {
-      if (needed === 'code' && strength === 'types') continue;
+      if (minStrength === 'code' && strength === 'types') continue;
       if (lower === to) return true;
       waiting.push(lower);
     }

@@ -9,7 +9,7 @@ const DEVELOPMENT = [...SHIPPED, 'MPL-2.0', 'Unlicense', 'CC-BY-4.0', 'Python-2.
  * Test packages (of `s3rver`) whose licence is not in the field npm reads, but in their readme or in an older field:
  * MIT, verified for exactly these versions.
  */
-const READ_BY_HAND: ReadonlySet<string> = new Set([
+const VERIFIED_MANUALLY: ReadonlySet<string> = new Set([
   'busboy@0.3.1',
   'dicer@0.3.0',
   'humanize-number@0.0.2',
@@ -20,7 +20,7 @@ const READ_BY_HAND: ReadonlySet<string> = new Set([
 /** Lists every package whose licence is not allowed for its use, as a message. */
 export function checkLicences(packages: readonly LockedPackage[]): string[] {
   return packages.flatMap(({ name, version, licence, isShipped }) => {
-    if (!isShipped && licence === '' && READ_BY_HAND.has(`${name}@${version}`)) return [];
+    if (!isShipped && licence === '' && VERIFIED_MANUALLY.has(`${name}@${version}`)) return [];
     if (licence === '') return [`${name}@${version} declares no licence`];
     if (isAllowed(licence, isShipped ? SHIPPED : DEVELOPMENT)) return [];
     return [

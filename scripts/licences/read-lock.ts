@@ -32,11 +32,11 @@ const FOLDER = 'node_modules/';
 export function readLock(text: string, bundled: readonly string[]): LockedPackage[] {
   const { packages } = Lock.parse(JSON.parse(text));
   const shipped = new Set<string>();
-  const waiting = [...bundled];
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+  const queue = [...bundled];
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
     if (shipped.has(name)) continue;
     shipped.add(name);
-    waiting.push(...Object.keys(packages[`${FOLDER}${name}`]?.dependencies ?? {}));
+    queue.push(...Object.keys(packages[`${FOLDER}${name}`]?.dependencies ?? {}));
   }
   return Object.entries(packages)
     .filter(([path]) => path.includes(FOLDER))

@@ -13,16 +13,16 @@ const Bom = z.looseObject({
 export function keepShipped(bill: unknown, shipped: ReadonlySet<string>, name: string): z.infer<typeof Bom> {
   const bom = Bom.parse(bill);
   const own = bom.metadata.component['bom-ref'];
-  const isKept = (ref: string): boolean => ref === own || shipped.has(ref);
+  const isShipped = (ref: string): boolean => ref === own || shipped.has(ref);
   return {
     ...bom,
     // npm names the project after its folder.
     metadata: { ...bom.metadata, component: { ...bom.metadata.component, name } },
     components: bom.components
-      .filter((component) => isKept(component['bom-ref']))
+      .filter((component) => isShipped(component['bom-ref']))
       .map((component) => ({ ...component, scope: 'required' })),
     dependencies: bom.dependencies
-      .filter(({ ref }) => isKept(ref))
-      .map((dependency) => ({ ...dependency, dependsOn: (dependency.dependsOn ?? []).filter(isKept) })),
+      .filter(({ ref }) => isShipped(ref))
+      .map((dependency) => ({ ...dependency, dependsOn: (dependency.dependsOn ?? []).filter(isShipped) })),
   };
 }

@@ -7,10 +7,10 @@ export async function inspectTarball({ path, files }: Tarball, folder: string): 
   // Entries that need Node.js are published as ES modules only, so attw must not require CommonJS. `matrix.ts` checks that the
   // other entries can be loaded with `require`.
   const types = await runTool('attw', [path, '--profile', 'esm-only', '--no-color', '--format', 'ascii'], folder);
-  const strays = files.filter((file) => /\.(test|contract)\.|(^|\/)fixtures\//.test(file));
+  const unexpectedFiles = files.filter((file) => /\.(test|contract)\.|(^|\/)fixtures\//.test(file));
   return [
     ...(manifest.exitCode === 0 ? [] : [`publint: ${manifest.stdout}${manifest.stderr}`]),
     ...(types.exitCode === 0 ? [] : [`attw: ${types.stdout}${types.stderr}`]),
-    ...strays.map((file) => `${file} does not belong in the package`),
+    ...unexpectedFiles.map((file) => `${file} does not belong in the package`),
   ];
 }

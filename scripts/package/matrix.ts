@@ -72,8 +72,8 @@ async function findFailure({ commands, silent }: Trial, project: string): Promis
     last = await run(program, args, project);
     if (last.exitCode !== 0) return `${program} exited with ${last.exitCode}\n${last.stdout}${last.stderr}`;
   }
-  const printed = `${last.stdout}${last.stderr}`;
-  return silent === true || printed.includes(EXPECTED) ? undefined : `printed\n${printed}`;
+  const output = `${last.stdout}${last.stderr}`;
+  return silent === true || output.includes(EXPECTED) ? undefined : `printed\n${output}`;
 }
 
 function writePrograms(project: string, entries: (typeof PACKAGES)[keyof typeof PACKAGES]): void {

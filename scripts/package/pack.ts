@@ -13,10 +13,10 @@ export interface Tarball {
 
 /** Packs the package in a folder as `npm publish` would, into another folder. */
 export async function pack(folder: string, destination: string): Promise<Tarball> {
-  const packed = await run('npm', ['pack', '--silent', '--json', '--pack-destination', destination], folder);
-  if (packed.exitCode !== 0) throw new Error(`npm pack failed: ${packed.stderr}${packed.stdout}`);
+  const packReport = await run('npm', ['pack', '--silent', '--json', '--pack-destination', destination], folder);
+  if (packReport.exitCode !== 0) throw new Error(`npm pack failed: ${packReport.stderr}${packReport.stdout}`);
   // A build script can print something before the report.
-  const report = PackReport.parse(JSON.parse(packed.stdout.slice(packed.stdout.indexOf('[\n'))));
+  const report = PackReport.parse(JSON.parse(packReport.stdout.slice(packReport.stdout.indexOf('[\n'))));
   const [first] = report;
   if (first === undefined) throw new Error('npm pack made no tarball');
   return { path: join(destination, first.filename), files: first.files.map((file) => file.path) };

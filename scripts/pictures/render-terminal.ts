@@ -25,7 +25,7 @@ export function renderTerminal(title: string, recorded: readonly TerminalLine[],
   const lines = shorten(wrapped, maxLines);
   const width = Math.ceil(COLUMNS * WIDTH + 2 * MARGIN);
   const height = HEADER + lines.length * HEIGHT + MARGIN;
-  const shown = lines.map(({ text, at }, index) => {
+  const visibleLines = lines.map(({ text, at }, index) => {
     const y = HEADER + (index + 1) * HEIGHT;
     const kind = chooseKind(text);
     const style = `animation-delay:${(at / 1000).toFixed(2)}s`;
@@ -41,7 +41,7 @@ text{font:13.5px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d5da
 </style>
 <rect width="100%" height="100%" rx="10" fill="#171b22"/>
 <circle cx="20" cy="17" r="5" fill="#3a4150"/><circle cx="38" cy="17" r="5" fill="#3a4150"/><circle cx="56" cy="17" r="5" fill="#3a4150"/>
-${shown.join('\n')}
+${visibleLines.join('\n')}
 </svg>
 `;
 }
@@ -49,14 +49,14 @@ ${shown.join('\n')}
 /** Returns the first lines, with shortened pauses. */
 function shorten(lines: readonly TerminalLine[], maxLines: number): readonly TerminalLine[] {
   let now = 0;
-  let before = lines[0]?.at ?? 0;
-  const paced = lines.map(({ text, at }) => {
-    now += Math.min(MAX_PAUSE_MS, at - before);
-    before = at;
+  let previousAt = lines[0]?.at ?? 0;
+  const pacedLines = lines.map(({ text, at }) => {
+    now += Math.min(MAX_PAUSE_MS, at - previousAt);
+    previousAt = at;
     return { text, at: now };
   });
-  if (paced.length <= maxLines) return paced;
-  return [...paced.slice(0, maxLines - 1), { text: '…', at: paced[maxLines - 1]?.at ?? now }];
+  if (pacedLines.length <= maxLines) return pacedLines;
+  return [...pacedLines.slice(0, maxLines - 1), { text: '…', at: pacedLines[maxLines - 1]?.at ?? now }];
 }
 
 function wrap(text: string): readonly string[] {

@@ -26,10 +26,10 @@ export function scrub(bytes: Buffer, pairs: readonly (readonly [string, string])
   const pattern = new RegExp(words.map(([from]) => escape(from)).join('|'), 'g');
   const replacements: Replacement[] = [];
   let shift = 0;
-  const scrubbed = text.replaceAll(pattern, (found, offset: number) => {
-    const to = words.find(([from]) => from === found)?.[1] ?? '';
-    shift += to.length - found.length;
-    replacements.push({ from: offset, to: offset + found.length, shift });
+  const scrubbed = text.replaceAll(pattern, (matches, offset: number) => {
+    const to = words.find(([from]) => from === matches)?.[1] ?? '';
+    shift += to.length - matches.length;
+    replacements.push({ from: offset, to: offset + matches.length, shift });
     return to;
   });
   return {

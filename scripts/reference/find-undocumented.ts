@@ -23,9 +23,9 @@ export function findUndocumented(model: unknown): string[] {
   if (entries.length === 0) return ['typedoc found no entry'];
   return entries.flatMap((entry) =>
     entry.children.flatMap(({ name, kind, comment, signatures }) => {
-      const found = comment ?? signatures.find((signature) => signature.comment !== undefined)?.comment;
-      if (found === undefined || found.summary.length === 0) return [`${entry.name}: ${name} has no doc comment`];
-      const hasExample = found.blockTags.some(({ tag }) => tag === '@example');
+      const findings = comment ?? signatures.find((signature) => signature.comment !== undefined)?.comment;
+      if (findings === undefined || findings.summary.length === 0) return [`${entry.name}: ${name} has no doc comment`];
+      const hasExample = findings.blockTags.some(({ tag }) => tag === '@example');
       return NEEDS_EXAMPLE.has(kind) && !hasExample ? [`${entry.name}: ${name} has no example`] : [];
     }),
   );

@@ -15,11 +15,11 @@ export function checkRequirements(requirements: readonly Requirement[], tests: r
     ...(requirements.length === 0 ? ['no requirement was found'] : []),
     ...checkNumbers(requirements),
     ...requirements.flatMap(({ number, file, test }) => {
-      const inFile = tests.filter((found) => found.file === file);
-      if (inFile.length === 0) return [`${number}: ${file} is gone or has no tests`];
-      const named = inFile.filter(({ name }) => name === test || name.startsWith(`${test} > `));
-      if (named.length === 0) return [`${number}: ${file} has no test "${test}"`];
-      return named.some(({ isRun }) => !isRun) ? [`${number}: "${test}" of ${file} is not run`] : [];
+      const fileTests = tests.filter((matchingTests) => matchingTests.file === file);
+      if (fileTests.length === 0) return [`${number}: ${file} is gone or has no tests`];
+      const namedTests = fileTests.filter(({ name }) => name === test || name.startsWith(`${test} > `));
+      if (namedTests.length === 0) return [`${number}: ${file} has no test "${test}"`];
+      return namedTests.some(({ isRun }) => !isRun) ? [`${number}: "${test}" of ${file} is not run`] : [];
     }),
   ];
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { report } from '../../test/report.js';
-import { untilNone } from '../../test/until-none.js';
+import { waitUntilNone } from '../../test/until-none.js';
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/create-client.js';
 import type { Emitted } from '../events/index.js';
@@ -150,11 +150,11 @@ describe('a server that is repeatedly killed', () => {
         await site.kill();
         await site.start();
       }
-      await untilNone('commands', async () => countMissing(load.acknowledged));
+      await waitUntilNone('commands', async () => countMissing(load.acknowledged));
       expect(await load.stop()).toEqual([]);
 
       const store = await openSite(`sqlite:${join(site.folder, 'data', 'sluice.db')}`);
-      await untilNone('runs and orders', async () => {
+      await waitUntilNone('runs and orders', async () => {
         const { runs, orders } = await store.countOpenWork();
         return runs.queued + runs.running + runs.waiting + orders.queued + orders.running;
       });

@@ -11,10 +11,10 @@ import { startSite } from './start-site.js';
 import { useConsole } from './use-console.js';
 
 /** A server without a worker; leases are short, so a lost worker is noticed soon. */
-const ALONE = { args: ['--no-worker'] };
+const WITHOUT_WORKER = { args: ['--no-worker'] };
 const LEASE = { lease_s: 1 };
 
-const app = useConsole(async () => undefined, LEASE, ALONE);
+const app = useConsole(async () => undefined, LEASE, WITHOUT_WORKER);
 
 const STARTED = command('item_1', 'npm test', '')[0] ?? '';
 const MESSAGES = Array.from({ length: 12 }, (_, index) => codex.message(`Message ${index}.`, `item_${index}`));
@@ -78,7 +78,10 @@ describe('raw bytes on another host', () => {
     const archive = await s3.open({ address: 's3://runs/team' });
     const env = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
     const address = `s3://runs/team?endpoint=${s3.endpoint}`;
-    const site = await startSite({ ...LEASE, archive: address, packing: { enabled: false } }, { ...ALONE, env });
+    const site = await startSite(
+      { ...LEASE, archive: address, packing: { enabled: false } },
+      { ...WITHOUT_WORKER, env },
+    );
     onTestFinished(async () => site.stop());
     const worker = await site.startWorker();
     const run = await site.runToEnd({ prints: session(...MESSAGES) });

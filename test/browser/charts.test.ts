@@ -61,12 +61,12 @@ describe('the charts', () => {
     await waitUntilLoaded(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });
     const bar = chart.locator('.strip.bad .strip-hit').first();
-    const figure = Number(/: (\d+) Failed$/.exec((await bar.locator('title').textContent()) ?? '')?.[1]);
+    const count = Number(/: (\d+) Failed$/.exec((await bar.locator('title').textContent()) ?? '')?.[1]);
     await bar.click();
     await page.waitForURL('**/runs?outcome=failed&ended_since=*');
     await waitUntilLoaded(page);
     // As many runs as the bar represents, and the filter can be removed.
-    await expect.poll(async () => page.getByRole('row').filter({ hasText: 'failed' }).count()).toBe(figure);
+    await expect.poll(async () => page.getByRole('row').filter({ hasText: 'failed' }).count()).toBe(count);
     await expect.poll(async () => page.getByLabel('Outcome').inputValue()).toBe('failed');
     await page.getByRole('button', { name: 'Remove the filter Ended from' }).click();
     await page.waitForURL('**/runs?outcome=failed');

@@ -8,7 +8,7 @@ const app = useConsole(async (site) => site.runToEnd({ prints: session(codex.mes
 it("the browser's own EventSource follows a run to its end, each event once and in order", async () => {
   const { page } = await app.open('/workbench');
   const { id } = app.seeds;
-  const seen = await page.evaluate(
+  const receivedIds = await page.evaluate(
     async (address) =>
       new Promise<{ ids: string[]; end: string }>((resolve, reject) => {
         const ids: string[] = [];
@@ -23,7 +23,7 @@ it("the browser's own EventSource follows a run to its end, each event once and 
     `/v1/runs/${id}/events`,
   );
   const { events } = await app.site.client.readHistory({ id });
-  expect(seen.ids).toEqual(events.map((event) => String((event as { readonly seq: number }).seq)));
-  expect(seen.ids.length).toBeGreaterThan(2);
-  expect(JSON.parse(seen.end)).toEqual({ status: 'success' });
+  expect(receivedIds.ids).toEqual(events.map((event) => String((event as { readonly seq: number }).seq)));
+  expect(receivedIds.ids.length).toBeGreaterThan(2);
+  expect(JSON.parse(receivedIds.end)).toEqual({ status: 'success' });
 });

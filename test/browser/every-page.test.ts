@@ -11,7 +11,7 @@ import { walkByKeyboard } from './walk-by-keyboard.js';
 const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[] = [
   ['the runs', () => '/runs'],
   ['the form that starts a run', () => '/runs?start'],
-  ['a run that has ended', ({ reviewed }) => `/runs/${reviewed}`],
+  ['a run that has ended', ({ reviewed: reviewItem }) => `/runs/${reviewItem}`],
   ['a run that failed', ({ failed }) => `/runs/${failed}`],
   ['a run that asks', ({ asking }) => `/runs/${asking}`],
   ['a run that is not there', () => '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV'],
@@ -57,7 +57,7 @@ describe.each(PAGES)('%s', (_, getPath) => {
     // Browsers report layout shifts in thousandths; less than that counts as zero.
     const total = record.shifts.reduce((sum, { value }) => sum + value, 0);
     expect(total < 0.0005 ? [] : record.shifts).toEqual([]);
-    const { missed, unseen, mouseOnly, stops } = await walkByKeyboard(page);
+    const { unreached: missed, withoutFocusRing: unseen, mouseOnly, stops } = await walkByKeyboard(page);
     expect({ missed, unseen, mouseOnly }).toEqual({ missed: [], unseen: [], mouseOnly: [] });
     expect(stops).toBeGreaterThan(5);
   });

@@ -5,7 +5,7 @@ export async function findCutOff(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
     const isWide = document.documentElement.scrollWidth > innerWidth;
-    const beyond = [...document.querySelectorAll('a, button, input, select, textarea, summary, h1, h2')].filter(
+    const overflowing = [...document.querySelectorAll('a, button, input, select, textarea, summary, h1, h2')].filter(
       (element) => {
         if (!element.checkVisibility({ visibilityProperty: true })) return false;
         for (let around = element.parentElement; around !== null; around = around.parentElement) {
@@ -24,7 +24,7 @@ export async function findCutOff(page: Page): Promise<readonly string[]> {
     );
     return [
       ...(isWide ? ['the page scrolls horizontally', ...widest.map(({ outerHTML }) => outerHTML.slice(0, 160))] : []),
-      ...beyond.map(({ outerHTML }) => outerHTML.slice(0, 160)),
+      ...overflowing.map(({ outerHTML }) => outerHTML.slice(0, 160)),
     ];
   });
 }

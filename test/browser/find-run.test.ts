@@ -65,8 +65,8 @@ describe(`among ${RUNS} runs`, () => {
     await expect.poll(async () => failure.innerText()).toContain('The ledger was locked.');
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(app.seeds.id));
-    const again = await app.site.waitForRun(page.url().slice(-26), 'ended');
-    expect(again.result?.status).toBe('success');
+    const secondRun = await app.site.waitForRun(page.url().slice(-26), 'ended');
+    expect(secondRun.result?.status).toBe('success');
   });
 
   it('saves a named view, shows the selected columns, and totals the listed rows', async () => {
@@ -127,14 +127,14 @@ describe('many windows', () => {
     await live.print([{ type: 'item.completed', item: { id: 'i1', type: 'agent_message', text: 'To all windows.' } }]);
     for (const one of windows) await one.getByText('To all windows.').first().waitFor();
     expect(streams).toEqual(['fcmp,rasp']);
-    const [first, ...others] = windows;
+    const [first, ...otherWindows] = windows;
     await first?.close();
     await expect.poll(() => streams).toEqual(['fcmp,rasp', 'fcmp,rasp']);
     await live.print([{ type: 'item.completed', item: { id: 'i2', type: 'agent_message', text: 'To the others.' } }]);
-    for (const one of others) await one.getByText('To the others.').first().waitFor();
+    for (const one of otherWindows) await one.getByText('To the others.').first().waitFor();
     expect(streams).toHaveLength(2);
     await live.print(['end']);
-    for (const one of others) await one.getByText('Complete', { exact: true }).waitFor();
+    for (const one of otherWindows) await one.getByText('Complete', { exact: true }).waitFor();
     expect((await app.site.waitForRun(live.id, 'ended')).state).toBe('ended');
   });
 });

@@ -59,7 +59,7 @@ it('finds axe violations and clipped text', async () => {
 
 it('finds what the keyboard does not reach, and focus that is not visible', async () => {
   const { page } = await openBadPage();
-  const { missed, unseen, mouseOnly, stops } = await walkByKeyboard(page);
+  const { unreached: missed, withoutFocusRing: unseen, mouseOnly, stops } = await walkByKeyboard(page);
   expect(missed).toEqual([]);
   expect(unseen).toEqual([expect.stringContaining('unmarked')]);
   expect(mouseOnly).toEqual([expect.stringContaining('clickable')]);

@@ -39,10 +39,10 @@ const DISGUISES = [
 ];
 
 /** All of them. */
-export const HOSTILE_TEXTS: readonly string[] = [...MARKUP, ...MARKDOWN, ...DISGUISES];
+export const MALICIOUS_TEXTS: readonly string[] = [...MARKUP, ...MARKDOWN, ...DISGUISES];
 
 /** Keys with a special meaning in JavaScript objects. */
-export const HOSTILE_KEYS = {
+export const MALICIOUS_KEYS = {
   ['__proto__']: { pwned: 1 },
   constructor: { prototype: { pwned: 1 } },
   toString: '<img src=x onerror=window.pwned=1>',

@@ -2,26 +2,26 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, fileChange, reasoning, session } from './codex-lines.js';
-import { HOSTILE_KEYS, HOSTILE_TEXTS } from './hostile-texts.js';
+import { MALICIOUS_KEYS, MALICIOUS_TEXTS } from './hostile-texts.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-const EVERYTHING = HOSTILE_TEXTS.join('\n\n');
+const EVERYTHING = MALICIOUS_TEXTS.join('\n\n');
 const FILE = '<img src=x onerror=window.pwned=1>.md';
 
 /** Creates runs by a malicious agent and a malicious worker. */
-async function seedHostile(site: Site) {
+async function seedMaliciousRuns(site: Site) {
   const run = await site.runToEnd({
     prompt: EVERYTHING,
     writes: { [FILE]: EVERYTHING, 'page.html': `<!doctype html><script>window.pwned=1</script>${EVERYTHING}` },
     prints: session(
-      ...HOSTILE_TEXTS.map((text, index) => codex.message(text, `item_m${index}`)),
-      ...HOSTILE_TEXTS.map((text, index) => reasoning(`item_r${index}`, text)),
-      ...HOSTILE_TEXTS.flatMap((text, index) => command(`item_c${index}`, text, text, index % 2)),
+      ...MALICIOUS_TEXTS.map((text, index) => codex.message(text, `item_m${index}`)),
+      ...MALICIOUS_TEXTS.map((text, index) => reasoning(`item_r${index}`, text)),
+      ...MALICIOUS_TEXTS.flatMap((text, index) => command(`item_c${index}`, text, text, index % 2)),
       ...fileChange('item_f', FILE, 'page.html'),
-      ...HOSTILE_TEXTS,
-      codex.message(`\`\`\`json\n${JSON.stringify({ text: EVERYTHING, ...HOSTILE_KEYS })}\n\`\`\``, 'item_last'),
+      ...MALICIOUS_TEXTS,
+      codex.message(`\`\`\`json\n${JSON.stringify({ text: EVERYTHING, ...MALICIOUS_KEYS })}\n\`\`\``, 'item_last'),
     ),
   });
   const asking = await site.startRun({ mode: 'interactive', prints: session(codex.message(EVERYTHING)) });
@@ -29,18 +29,18 @@ async function seedHostile(site: Site) {
   const order = await site.runOrder('acme/shop#13', {
     print: EVERYTHING,
     complain: EVERYTHING,
-    result: { summary: EVERYTHING, questions: [...HOSTILE_TEXTS], ...HOSTILE_KEYS },
+    result: { summary: EVERYTHING, questions: [...MALICIOUS_TEXTS], ...MALICIOUS_KEYS },
     exit: 1,
   });
   const { items } = await site.client.listInbox();
   return { run: run.id, asking: asking.id, order: order.run, item: items[0]?.id ?? '' };
 }
 
-const app = useConsole(seedHostile);
+const app = useConsole(seedMaliciousRuns);
 
 /** Asserts that agent output acts as nothing but text. */
 async function expectHarmless(page: Page): Promise<void> {
-  const found = await page.evaluate(() => {
+  const leaks = await page.evaluate(() => {
     const { body } = document;
     const elements = [...body.querySelectorAll('*')];
     return {
@@ -57,7 +57,7 @@ async function expectHarmless(page: Page): Promise<void> {
       acting: body.innerText.match(/(?![\t\n\r])[\p{Cc}\u200B\u202A-\u202E\u2066-\u2069\uFEFF]/gu) ?? [],
     };
   });
-  expect(found).toEqual({ pwned: false, elements: 0, foreign: [], handlers: [], acting: [] });
+  expect(leaks).toEqual({ pwned: false, elements: 0, foreign: [], handlers: [], acting: [] });
 }
 
 describe('agent output', () => {
@@ -89,7 +89,7 @@ describe('agent output', () => {
     await page
       .getByLabel('Model output')
       .getByRole('textbox')
-      .fill(JSON.stringify({ text: EVERYTHING, ...HOSTILE_KEYS }));
+      .fill(JSON.stringify({ text: EVERYTHING, ...MALICIOUS_KEYS }));
     await expect.poll(async () => page.locator('main').innerText()).toContain('<iframe srcdoc');
     await waitUntilLoaded(page);
     const shown = await page.evaluate(() => ('pwned' in globalThis ? 'pwned' : 'safe'));

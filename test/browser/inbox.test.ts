@@ -12,13 +12,13 @@ import { useConsole } from './use-console.js';
 const app = useConsole(async () => undefined);
 
 /** A result with typical worker errors: the form is filled in with its content. */
-const SLIPPED = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'changes': { 'pr': 'https://example.org/pull/9' },
+const INVALID_RESULT = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'changes': { 'pr': 'https://example.org/pull/9' },
   'tests': { 'command': 'npm test', 'result': 'pass', 'evidence': '214 passed' }, 'summary': 'Keeps the order.', }`;
 
 const PATH = '<img src=x onerror="window.pwned=1">.ts';
 
 /** Creates a malicious agent's change. */
-function makeChange({ issue_ref, run_id }: InboxItem): Change {
+function createChange({ issue_ref, run_id }: InboxItem): Change {
   const lines = [
     { kind: 'same', old_line: 1, new_line: 1, text: 'one' },
     { kind: 'removed', old_line: 2, new_line: null, text: 'two' },
@@ -41,7 +41,7 @@ function makeChange({ issue_ref, run_id }: InboxItem): Change {
 let issues = 0;
 
 /** Submits an order that ends in the inbox, for one test. */
-async function waiting(site: Site, instructions: Instructions): Promise<InboxItem> {
+async function submitWaitingOrder(site: Site, instructions: Instructions): Promise<InboxItem> {
   issues += 1;
   const ref = `acme/shop#${100 + issues}`;
   await site.runOrder(ref, {
@@ -76,7 +76,10 @@ async function confirm(page: Page): Promise<string> {
 }
 
 /** Returns the comment delivered for a decision, from the outbox and from the file it was written to. */
-async function delivered(site: Site, item: InboxItem): Promise<{ readonly body: string; readonly file: string }> {
+async function readDeliveredComment(
+  site: Site,
+  item: InboxItem,
+): Promise<{ readonly body: string; readonly file: string }> {
   const message = await until('the comment is delivered', async () => {
     const { items } = await site.client.listOutbox({ query: { issue_ref: item.issue_ref, state: 'delivered' } });
     return items.find(({ trigger }) => trigger === `resolve:${item.id}`);
@@ -87,8 +90,8 @@ async function delivered(site: Site, item: InboxItem): Promise<{ readonly body: 
 
 describe('the inbox', () => {
   it('shows the number of open items on every page, oldest first', async () => {
-    const first = await waiting(app.site, { print: 'done' });
-    const second = await waiting(app.site, { print: 'done too' });
+    const first = await submitWaitingOrder(app.site, { print: 'done' });
+    const second = await submitWaitingOrder(app.site, { print: 'done too' });
     const { page } = await app.open('/runs');
     const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /Inbox/ });
     await expect.poll(async () => link.innerText()).toMatch(/[1-9]/);
@@ -101,7 +104,11 @@ describe('the inbox', () => {
   });
 
   it('shows why an item waits, what to do, the evidence and the output', async () => {
-    const item = await waiting(app.site, { raw: SLIPPED, print: 'All done.', complain: 'the cache is cold' });
+    const item = await submitWaitingOrder(app.site, {
+      raw: INVALID_RESULT,
+      print: 'All done.',
+      complain: 'the cache is cold',
+    });
     const page = await openItem(item.id);
     await page.getByText(item.reason).first().waitFor();
     await page.getByRole('article').getByText(item.next).waitFor();
@@ -111,7 +118,7 @@ describe('the inbox', () => {
   });
 
   it('shows verified evidence separately from reported evidence', async () => {
-    const item = await waiting(app.site, { result: {}, exit: 3 });
+    const item = await submitWaitingOrder(app.site, { result: {}, exit: 3 });
     const page = await openItem(item.id);
     const verdicts = await page.getByRole('list', { name: 'Verdicts' }).innerText();
     expect(verdicts).toMatch(/Result\s+Verified\s+work_result.json names this run and reports ok; exit code 3\./);
@@ -119,7 +126,7 @@ describe('the inbox', () => {
   });
 
   it('delivers exactly the comment it showed when a result is edited and accepted', async () => {
-    const item = await waiting(app.site, { raw: SLIPPED });
+    const item = await submitWaitingOrder(app.site, { raw: INVALID_RESULT });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Edit and accept/ }).check();
     await expect.poll(async () => page.getByLabel('Summary').inputValue()).toBe('Keeps the order.');
@@ -127,7 +134,7 @@ describe('the inbox', () => {
     await page.getByLabel('Reason', { exact: true }).fill('I ran the tests myself.\nTwice.');
     await page.getByLabel('Your name').fill('Ada');
     const shown = await confirm(page);
-    const { body, file } = await delivered(app.site, item);
+    const { body, file } = await readDeliveredComment(app.site, item);
     expect(shown).toBe(body);
     expect(file).toContain(body);
     expect(body).toContain('“Quotes”, &lt;tags> & all.');
@@ -137,9 +144,9 @@ describe('the inbox', () => {
   });
 
   it('shows the change as a diff, and sends comments on its lines with the decision', async () => {
-    const item = await waiting(app.site, { print: 'done' });
+    const item = await submitWaitingOrder(app.site, { print: 'done' });
     const { page } = await app.open('/inbox');
-    await page.route('**/diff?*', async (route) => route.fulfill({ json: makeChange(item) }));
+    await page.route('**/diff?*', async (route) => route.fulfill({ json: createChange(item) }));
     await page.goto(new URL(`/inbox/${item.id}`, page.url()).href);
     await waitUntilLoaded(page);
     const change = page.getByRole('region', { name: 'Change' });
@@ -164,9 +171,9 @@ describe('the inbox', () => {
   });
 
   it('does not move content below a large change', async () => {
-    const first = await waiting(app.site, { print: 'done' });
+    const first = await submitWaitingOrder(app.site, { print: 'done' });
     const { page, record } = await app.open('/inbox');
-    const large = makeChange(first);
+    const large = createChange(first);
     const lines = Array.from({ length: 400 }, (_, index) => ({
       kind: 'added' as const,
       old_line: null,
@@ -183,13 +190,13 @@ describe('the inbox', () => {
   });
 
   it('shows why there is no change', async () => {
-    const page = await openItem((await waiting(app.site, { print: 'done' })).id);
+    const page = await openItem((await submitWaitingOrder(app.site, { print: 'done' })).id);
     const change = page.getByRole('region', { name: 'Change' });
     await expect.poll(async () => change.innerText()).toContain("The order's folder is not a git repository.");
   });
 
   it('accepts a result that can be read, after asking once', async () => {
-    const item = await waiting(app.site, { result: {}, exit: 3 });
+    const item = await submitWaitingOrder(app.site, { result: {}, exit: 3 });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Accept/ }).check();
     await page.getByLabel('Reason', { exact: true }).fill('The exit code is that of the linter.');
@@ -198,11 +205,11 @@ describe('the inbox', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     expect((await app.site.client.getInboxItem({ id: item.id })).resolution).toBeNull();
     const shown = await confirm(page);
-    expect(shown).toBe((await delivered(app.site, item)).body);
+    expect(shown).toBe((await readDeliveredComment(app.site, item)).body);
   });
 
   it('does not offer to accept an unreadable result', async () => {
-    const item = await waiting(app.site, { print: 'Trust me.' });
+    const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     const accept = page.getByRole('radio', { name: /^Accept/ });
     await accept.waitFor();
@@ -210,30 +217,30 @@ describe('the inbox', () => {
   });
 
   it('rejects: the issue is blocked, and the comment has the reason', async () => {
-    const item = await waiting(app.site, { print: 'Trust me.' });
+    const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Reason', { exact: true }).fill('There is no evidence.');
     const shown = await confirm(page);
-    expect(shown).toBe((await delivered(app.site, item)).body);
+    expect(shown).toBe((await readDeliveredComment(app.site, item)).body);
     expect(shown).toContain('There is no evidence.');
     const { issue } = await app.site.client.getIssue({ ref: item.issue_ref });
     expect(issue.state).toBe('blocked');
   });
 
   it('retries: the order is queued again as a new run', async () => {
-    const item = await waiting(app.site, { print: 'Trust me.' });
+    const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).check();
     await page.getByLabel('Reason', { exact: true }).fill('Perhaps it was the network.');
     const shown = await confirm(page);
-    expect(shown).toBe((await delivered(app.site, item)).body);
+    expect(shown).toBe((await readDeliveredComment(app.site, item)).body);
     const { issue } = await app.site.client.getIssue({ ref: item.issue_ref });
     expect(issue.active_run_id).not.toBe(item.run_id);
   });
 
   it('requires a reason', async () => {
-    const item = await waiting(app.site, { print: 'Trust me.' });
+    const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByRole('button', { name: 'Reject and comment' }).click();
@@ -242,7 +249,7 @@ describe('the inbox', () => {
   });
 
   it('reports that another user has decided, and keeps the draft', async () => {
-    const item = await waiting(app.site, { print: 'Trust me.' });
+    const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Reason', { exact: true }).fill('My long reason.');
@@ -254,7 +261,7 @@ describe('the inbox', () => {
   });
 
   it('keeps an unfinished reason across a reload', async () => {
-    const item = await waiting(app.site, { print: 'Trust me.' });
+    const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Reason', { exact: true }).fill('Because the');
@@ -263,7 +270,7 @@ describe('the inbox', () => {
   });
 
   it('can be decided with only the keyboard', async () => {
-    const item = await waiting(app.site, { print: 'Trust me.' });
+    const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).focus();
     await page.keyboard.press('ArrowDown');

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { findInstalledChromium } from './installed-chromium.js';
 
 /** Creates a folder with executables of these names. */
-async function makeFolder(...names: readonly string[]): Promise<string> {
+async function createFolder(...names: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-browser-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   for (const name of names) {
@@ -16,12 +16,12 @@ async function makeFolder(...names: readonly string[]): Promise<string> {
 }
 
 it('prefers the headless browser, wherever it is on PATH', async () => {
-  const folders = [await makeFolder('google-chrome'), await makeFolder('chromium-headless-shell')];
+  const folders = [await createFolder('google-chrome'), await createFolder('chromium-headless-shell')];
   await expect(findInstalledChromium(folders.join(delimiter))).resolves.toBe(
     join(folders[1] ?? '', 'chromium-headless-shell'),
   );
 });
 
 it('explains what to do if no browser is installed', async () => {
-  await expect(findInstalledChromium(await makeFolder())).rejects.toThrow('SLUICE_CHROMIUM');
+  await expect(findInstalledChromium(await createFolder())).rejects.toThrow('SLUICE_CHROMIUM');
 });

@@ -14,28 +14,28 @@ const TURNS = 12;
 const app = useConsole(async (site) => site.runToEnd({ prints: longSession(EVENTS) }));
 
 /** Returns the number of rows in the page and in total. */
-async function rows(page: Page): Promise<{ readonly there: number; readonly known: number }> {
+async function rows(page: Page): Promise<{ readonly rowsInPage: number; readonly known: number }> {
   return page.evaluate(() => {
     const shown = [...document.querySelectorAll('.virtual-row')];
-    return { there: shown.length, known: Math.max(0, ...shown.map((row) => Number(row.ariaSetSize))) };
+    return { rowsInPage: shown.length, known: Math.max(0, ...shown.map((row) => Number(row.ariaSetSize))) };
   });
 }
 
 describe(`a run of ${EVENTS} events`, () => {
   it(`is opened, scrolled and jumped through with at most ${MAX_ROWS} rows in the page`, async () => {
     const { page } = await app.open(`/runs/${app.seeds.id}`);
-    let most = 0;
+    let maxRows = 0;
     const count = async (): Promise<number> => {
-      const { there, known } = await rows(page);
-      most = Math.max(most, there);
+      const { rowsInPage, known } = await rows(page);
+      maxRows = Math.max(maxRows, rowsInPage);
       return known;
     };
     await expect.poll(count, { timeout: 60_000 }).toBeGreaterThanOrEqual(EVENTS);
     await page.getByText('Complete', { exact: true }).waitFor();
     for (const name of ['Conversation', 'Events', 'Raw bytes']) {
       const list: Locator = page.locator(`.virtual[aria-label="${name}"]`);
-      for (const share of [0.1, 0.5, 0.9, 1]) {
-        await list.evaluate((box, to) => box.scrollTo({ top: box.scrollHeight * to }), share);
+      for (const fraction of [0.1, 0.5, 0.9, 1]) {
+        await list.evaluate((box, to) => box.scrollTo({ top: box.scrollHeight * to }), fraction);
         await list.locator('.virtual-row').first().waitFor();
         await count();
       }
@@ -46,8 +46,8 @@ describe(`a run of ${EVENTS} events`, () => {
       await expect.poll(async () => list.innerText()).toMatch(/Session started|run\.started|thread\.started/);
       await count();
     }
-    expect(most).toBeLessThanOrEqual(MAX_ROWS);
-    expect(most).toBeGreaterThan(20);
+    expect(maxRows).toBeLessThanOrEqual(MAX_ROWS);
+    expect(maxRows).toBeGreaterThan(20);
   });
 
   it('draws every row of a wheel scroll in the same frame, and the rows of a jump a few at a time', async () => {
@@ -55,9 +55,9 @@ describe(`a run of ${EVENTS} events`, () => {
     await page.getByText('Complete', { exact: true }).waitFor({ timeout: 60_000 });
     for (const name of ['Conversation', 'Events', 'Raw bytes']) {
       const list = page.locator(`.virtual[aria-label="${name}"]`);
-      const made = await list.evaluate(jump);
-      expect(Math.max(...made)).toBeLessThanOrEqual(MAX_ROWS_PER_TASK);
-      expect(made.length).toBeGreaterThan(1);
+      const created = await list.evaluate(jump);
+      expect(Math.max(...created)).toBeLessThanOrEqual(MAX_ROWS_PER_TASK);
+      expect(created.length).toBeGreaterThan(1);
       expect(await list.evaluate(turnWheel)).toEqual(Array.from({ length: TURNS }, () => 'covered'));
     }
   });
@@ -65,12 +65,12 @@ describe(`a run of ${EVENTS} events`, () => {
 
 /** Scrolls to the middle of a list, and returns the number of rows created in each task. Runs in the page. */
 async function jump(box: Element): Promise<readonly number[]> {
-  const made: number[] = [];
+  const created: number[] = [];
   const watch = new MutationObserver((changes) => {
     const added = changes
       .flatMap(({ addedNodes }) => [...addedNodes])
       .filter((node) => node.parentElement?.role === 'list');
-    if (added.length > 0) made.push(added.length);
+    if (added.length > 0) created.push(added.length);
   });
   watch.observe(box, { childList: true, subtree: true });
   box.scrollTop = box.scrollHeight / 2;
@@ -80,7 +80,7 @@ async function jump(box: Element): Promise<readonly number[]> {
     });
   }
   watch.disconnect();
-  return made;
+  return created;
 }
 
 /** Scrolls like a wheel, and returns for each frame whether rows covered the list without gaps. Runs in the page. */

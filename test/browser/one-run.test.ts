@@ -108,13 +108,13 @@ describe('one run', () => {
 
   it('moves from error to error with a key', async () => {
     const page = await openRun(app.seeds.busy);
-    const lit = pane(page, 'Conversation').locator('.highlighted');
+    const highlighted = pane(page, 'Conversation').locator('.highlighted');
     await page.keyboard.press('n');
-    await expect.poll(async () => lit.innerText()).toContain('cat missing.ts');
+    await expect.poll(async () => highlighted.innerText()).toContain('cat missing.ts');
     await page.keyboard.press('n');
-    await expect.poll(async () => lit.innerText()).toContain('cat gone.ts');
+    await expect.poll(async () => highlighted.innerText()).toContain('cat gone.ts');
     await page.keyboard.press('N');
-    await expect.poll(async () => lit.innerText()).toContain('cat missing.ts');
+    await expect.poll(async () => highlighted.innerText()).toContain('cat missing.ts');
   });
 
   it('finds words in thousands of items', async () => {

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 export interface CuttableProxy {
   readonly url: string;
   /** Breaks every connection and accepts no new one. */
-  shut(): void;
+  disconnect(): void;
   /** Lets connections through again. */
   open(): void;
   close(): Promise<void>;
@@ -17,15 +17,15 @@ export async function openProxy(target: string): Promise<CuttableProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isOpen = true;
-  const server = createServer((near) => {
+  const server = createServer((pageSocket) => {
     if (!isOpen) {
-      near.resetAndDestroy();
+      pageSocket.resetAndDestroy();
       return;
     }
-    const far = connect(Number(port), hostname);
+    const serverSocket = connect(Number(port), hostname);
     for (const [socket, other] of [
-      [near, far],
-      [far, near],
+      [pageSocket, serverSocket],
+      [serverSocket, pageSocket],
     ] as const) {
       sockets.add(socket);
       socket.on('error', () => other.destroy());
@@ -43,7 +43,7 @@ export async function openProxy(target: string): Promise<CuttableProxy> {
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    shut() {
+    disconnect() {
       isOpen = false;
       cut();
     },

@@ -14,18 +14,18 @@ import { useConsole } from './use-console.js';
  * not the webhook.
  */
 async function seedOrders(site: Site) {
-  const good = await site.runOrder('acme/shop#1', { result: {} });
+  const advancing = await site.runOrder('acme/shop#1', { result: {} });
   const blocked = await site.runOrder('acme/shop#2', {
     result: { status: 'blocked', blocked_by: 'acme/shop#1' },
   });
-  const unclear = await site.runOrder('acme/shop#3', { print: '=cmd|calc!A1' });
+  const undecided = await site.runOrder('acme/shop#3', { print: '=cmd|calc!A1' });
   await until('deliveries have ended', async () => {
     const { items } = await site.client.listOutbox({ query: { limit: 100 } });
     return items.length >= 6 && items.every(({ state }) => state === 'delivered' || state === 'dead')
       ? items
       : undefined;
   });
-  return { good, blocked, unclear };
+  return { good: advancing, blocked, unclear: undecided };
 }
 
 /** A repository that orders may name; no worker can fetch it. */

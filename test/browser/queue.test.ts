@@ -33,20 +33,20 @@ async function review(site: Site): Promise<string> {
   return items[0]?.id ?? '';
 }
 
-const HOSTILE = '<img src=x onerror="window.pwned=1">\u001B[31m\u202Ered';
+const MALICIOUS_TEXT = '<img src=x onerror="window.pwned=1">\u001B[31m\u202Ered';
 
 const PERMISSION: WaitingEntry = {
   kind: 'permission',
   id: 'r1/px_1_1',
   at: '2026-11-15T06:30:00.000Z',
-  text: `Allow ${HOSTILE}? {"command":"rm -r dist"}`,
+  text: `Allow ${MALICIOUS_TEXT}? {"command":"rm -r dist"}`,
   run: 'r1',
   engine: 'claude',
-  task: HOSTILE,
+  task: MALICIOUS_TEXT,
   issue_ref: null,
   interaction_id: 'px_1_1',
   seq: 4,
-  tool: HOSTILE,
+  tool: MALICIOUS_TEXT,
   options: [
     { id: 'yes', label: 'Allow once', kind: 'allow_once' },
     { id: 'no', label: 'Deny', kind: 'reject_once' },
@@ -64,7 +64,7 @@ const SINK: WaitingEntry = {
 };
 
 /** The event that requests the permission. */
-const ASKED = {
+const PERMISSION_EVENT = {
   protocol_version: 'fcmp/1.1',
   run_id: 'r1',
   seq: 4,
@@ -74,9 +74,11 @@ const ASKED = {
   data: {
     interaction_id: 'px_1_1',
     tool_call_id: 't1',
-    tool: HOSTILE,
-    input: { file_path: HOSTILE },
-    diff: [{ path: `src/${HOSTILE}.ts`, old_text: 'one\ntwo\n', new_text: 'one\n<script>window.pwned=1</script>\n' }],
+    tool: MALICIOUS_TEXT,
+    input: { file_path: MALICIOUS_TEXT },
+    diff: [
+      { path: `src/${MALICIOUS_TEXT}.ts`, old_text: 'one\ntwo\n', new_text: 'one\n<script>window.pwned=1</script>\n' },
+    ],
     options: PERMISSION.kind === 'permission' ? PERMISSION.options : [],
   },
   meta: { attempt: 1 },
@@ -85,9 +87,9 @@ const ASKED = {
 };
 
 /** Lets the page read that event. */
-async function serveAsked(page: Page): Promise<void> {
+async function servePermissionEvent(page: Page): Promise<void> {
   await page.route('**/v1/runs/r1/history?*', async (route) =>
-    route.fulfill({ json: { events: [ASKED], next_from: null } }),
+    route.fulfill({ json: { events: [PERMISSION_EVENT], next_from: null } }),
   );
 }
 
@@ -99,7 +101,7 @@ async function openWith(
 ): Promise<Page> {
   const { page } = await app.open('/workbench', size);
   await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
-  await serveAsked(page);
+  await servePermissionEvent(page);
   await page.goto(new URL(path, page.url()).href);
   await waitUntilLoaded(page);
   return page;
@@ -281,7 +283,7 @@ describe('the queue', () => {
 
   it('sends notifications of new entries if they are allowed and the tab is hidden', async () => {
     const { page } = await app.open('/workbench');
-    await serveAsked(page);
+    await servePermissionEvent(page);
     let entries: readonly WaitingEntry[] = [SINK];
     await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
     await page.addInitScript(() => {

@@ -11,7 +11,7 @@ import { useConsole } from './use-console.js';
 const ISSUE = 'acme/shop#31';
 
 /** Creates a repository with one commit, whose files the runs of the race change. */
-async function makeRepository(site: Site): Promise<string> {
+async function createRepository(site: Site): Promise<string> {
   const folder = join(site.work, 'raced');
   await mkdir(folder);
   const git = (...args: readonly string[]): void => {
@@ -26,7 +26,7 @@ async function makeRepository(site: Site): Promise<string> {
 }
 
 const app = useConsole(async (site) => {
-  const repository = await makeRepository(site);
+  const repository = await createRepository(site);
   await site.client.submitOrder({
     body: {
       issue_ref: ISSUE,

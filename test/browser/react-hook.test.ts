@@ -26,7 +26,7 @@ async function openPage(): Promise<Page> {
 }
 
 /** Reads the component's output. */
-async function readShown(page: Page): Promise<unknown> {
+async function readDisplayed(page: Page): Promise<unknown> {
   return JSON.parse((await page.locator('output').textContent()) ?? '');
 }
 
@@ -36,11 +36,15 @@ describe('useJsonStream in React', () => {
     await page.evaluate(() => window.page.start());
     await page.evaluate(() => window.page.write('Sure: ```json\n{"title": "Te'));
     await page.getByText('"title":"Te"').waitFor();
-    expect(await readShown(page)).toEqual({ value: { title: 'Te' }, status: 'streaming' });
+    expect(await readDisplayed(page)).toEqual({ value: { title: 'Te' }, status: 'streaming' });
     await page.evaluate(() => window.page.write('a", "minutes": 5,}\n```'));
     await page.evaluate(() => window.page.end());
     await page.getByText('"status":"done"').waitFor();
-    expect(await readShown(page)).toEqual({ value: { title: 'Tea', minutes: 5 }, status: 'done', result: 'success' });
+    expect(await readDisplayed(page)).toEqual({
+      value: { title: 'Tea', minutes: 5 },
+      status: 'done',
+      result: 'success',
+    });
   });
 
   it('keeps the value when the source fails', async () => {
@@ -50,7 +54,7 @@ describe('useJsonStream in React', () => {
     await page.getByText('"title":"Te"').waitFor();
     await page.evaluate(() => window.page.fail('connection lost'));
     await page.getByText('"status":"failed"').waitFor();
-    expect(await readShown(page)).toEqual({ value: { title: 'Te' }, status: 'failed', error: 'connection lost' });
+    expect(await readDisplayed(page)).toEqual({ value: { title: 'Te' }, status: 'failed', error: 'connection lost' });
   });
 
   it('stops a silent source, and starts another', async () => {
@@ -60,12 +64,12 @@ describe('useJsonStream in React', () => {
     await page.getByText('"title":"Te"').waitFor();
     await page.evaluate(() => window.page.stop());
     await page.getByText('"status":"idle"').waitFor();
-    expect(await readShown(page)).toEqual({ value: { title: 'Te' }, status: 'idle' });
+    expect(await readDisplayed(page)).toEqual({ value: { title: 'Te' }, status: 'idle' });
     await page.evaluate(() => window.page.start());
     await page.evaluate(() => window.page.write('{"title": "Coffee"}'));
     await page.evaluate(() => window.page.end());
     await page.getByText('"status":"done"').waitFor();
-    expect(await readShown(page)).toEqual({ value: { title: 'Coffee' }, status: 'done', result: 'success' });
+    expect(await readDisplayed(page)).toEqual({ value: { title: 'Coffee' }, status: 'done', result: 'success' });
   });
 
   it('replaces a stream that is still being read', async () => {
@@ -75,10 +79,10 @@ describe('useJsonStream in React', () => {
     await page.getByText('"title":"Te"').waitFor();
     await page.evaluate(() => window.page.start());
     await expect.poll(async () => page.evaluate(() => window.page.left)).toBe(1);
-    expect(await readShown(page)).toEqual({ status: 'streaming' });
+    expect(await readDisplayed(page)).toEqual({ status: 'streaming' });
     await page.evaluate(() => window.page.write('{"title": "Cof'));
     await page.getByText('"title":"Cof"').waitFor();
-    expect(await readShown(page)).toEqual({ value: { title: 'Cof' }, status: 'streaming' });
+    expect(await readDisplayed(page)).toEqual({ value: { title: 'Cof' }, status: 'streaming' });
   });
 
   it('cancels the source when the component is unmounted', async () => {

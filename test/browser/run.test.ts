@@ -18,7 +18,7 @@ type Pane = 'Conversation' | 'Events' | 'Raw bytes';
 /** Finds a pane's list. */
 const pane = (page: Page, name: Pane): Locator => page.locator(`.virtual[aria-label="${name}"]`);
 /** Finds a pane's highlighted rows. */
-const lit = (page: Page, name: Pane): Locator => pane(page, name).locator('.highlighted');
+const highlightedRows = (page: Page, name: Pane): Locator => pane(page, name).locator('.highlighted');
 
 /** Opens a page and waits until it has loaded all events of a run. */
 async function openRun(id: string): Promise<Page> {
@@ -64,14 +64,17 @@ async function readAll(list: Locator): Promise<readonly string[]> {
 }
 
 /** Waits until the first highlighted row is visible in its pane. */
-async function seen(page: Page, name: Pane): Promise<string> {
+async function waitForHighlight(page: Page, name: Pane): Promise<string> {
   await expect
     .poll(async () => {
-      const [row, box] = await Promise.all([lit(page, name).first().boundingBox(), pane(page, name).boundingBox()]);
+      const [row, box] = await Promise.all([
+        highlightedRows(page, name).first().boundingBox(),
+        pane(page, name).boundingBox(),
+      ]);
       return row !== null && box !== null && row.y + row.height > box.y && row.y < box.y + box.height;
     })
     .toBe(true);
-  return lit(page, name).first().innerText();
+  return highlightedRows(page, name).first().innerText();
 }
 
 describe('the panes', () => {
@@ -85,7 +88,7 @@ describe('the panes', () => {
     const row = start.locator('.virtual-row').filter({ hasText: words });
     await scrollTo(start, words);
     await row.locator('.choose').click();
-    for (const name of [from, ...others]) await expect.poll(async () => seen(page, name)).toContain(words);
+    for (const name of [from, ...others]) await expect.poll(async () => waitForHighlight(page, name)).toContain(words);
   });
 
   it('keep the selection in the address', async () => {
@@ -93,22 +96,24 @@ describe('the panes', () => {
     await pane(page, 'Conversation').focus();
     await page.keyboard.press('End');
     await page.keyboard.press('ArrowUp');
-    await expect.poll(async () => seen(page, 'Conversation')).toContain('Message 599:');
+    await expect.poll(async () => waitForHighlight(page, 'Conversation')).toContain('Message 599:');
     await expect.poll(() => new URL(page.url()).searchParams.has('at')).toBe(true);
     await page.reload();
     await waitUntilLoaded(page);
     for (const name of ['Conversation', 'Events', 'Raw bytes'] as const)
-      await expect.poll(async () => seen(page, name)).toContain('Message 599:');
+      await expect.poll(async () => waitForHighlight(page, name)).toContain('Message 599:');
   });
 
   it('can be navigated with the keyboard', async () => {
     const page = await openRun(app.seeds.reviewed);
     await pane(page, 'Events').focus();
     for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
-    await expect.poll(async () => lit(page, 'Events').count()).toBeGreaterThan(0);
-    await expect.poll(async () => seen(page, 'Events')).toContain('agent.message.final');
-    await expect.poll(async () => seen(page, 'Conversation')).toContain("I'll look at how the list is sorted first.");
-    await expect.poll(async () => seen(page, 'Raw bytes')).toContain('agent_message');
+    await expect.poll(async () => highlightedRows(page, 'Events').count()).toBeGreaterThan(0);
+    await expect.poll(async () => waitForHighlight(page, 'Events')).toContain('agent.message.final');
+    await expect
+      .poll(async () => waitForHighlight(page, 'Conversation'))
+      .toContain("I'll look at how the list is sorted first.");
+    await expect.poll(async () => waitForHighlight(page, 'Raw bytes')).toContain('agent_message');
   });
 
   it('can be closed and opened one by one', async () => {
@@ -294,7 +299,7 @@ describe('a live run', () => {
     await page.getByText('Live', { exact: true }).waitFor();
     await run.print(say(0, 5));
     await pane(page, 'Conversation').getByText('Line 4.', { exact: true }).waitFor();
-    proxy.shut();
+    proxy.disconnect();
     await page.getByText('Reconnecting …').waitFor();
     await run.print(say(5, 15));
     proxy.open();

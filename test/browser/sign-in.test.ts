@@ -46,9 +46,12 @@ describe('a server with tokens', () => {
     await page.getByLabel('Token').fill(ADA);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out ada' }).waitFor();
-    const kept = await page.evaluate(() => [document.cookie, ...Object.values({ ...localStorage, ...sessionStorage })]);
-    expect(kept.join()).not.toContain(ADA);
-    expect(kept[0]).toBe('');
+    const storedSession = await page.evaluate(() => [
+      document.cookie,
+      ...Object.values({ ...localStorage, ...sessionStorage }),
+    ]);
+    expect(storedSession.join()).not.toContain(ADA);
+    expect(storedSession[0]).toBe('');
     await page.goto(`/runs/${app.seeds.id}`);
     await page.getByText('Hello to those who may read.').first().waitFor();
   });

@@ -3,9 +3,9 @@ import type { Page } from 'playwright-core';
 /** The result of walking through a page without a mouse. */
 export interface Walk {
   /** Clickable elements that the Tab key did not reach. */
-  readonly missed: readonly string[];
+  readonly unreached: readonly string[];
   /** Stops without a visible focus indicator. */
-  readonly unseen: readonly string[];
+  readonly withoutFocusRing: readonly string[];
   /** Elements that look clickable but work only with the mouse. */
   readonly mouseOnly: readonly string[];
   /** The number of stops. */
@@ -18,15 +18,15 @@ const MAX_STOPS = 400;
 /** Walks once through a page with the Tab key. */
 export async function walkByKeyboard(page: Page): Promise<Walk> {
   await page.evaluate(prepareWalk);
-  const unseen: string[] = [];
+  const withoutFocusRing: string[] = [];
   let stops = 0;
   for (; stops < MAX_STOPS; stops++) {
     await page.keyboard.press('Tab');
     const stop = await page.evaluate(examineStop);
     if (stop.isOver) break;
-    if (!stop.isVisible) unseen.push(stop.what);
+    if (!stop.isVisible) withoutFocusRing.push(stop.what);
   }
-  return { ...(await page.evaluate(endWalk)), unseen, stops };
+  return { ...(await page.evaluate(endWalk)), withoutFocusRing, stops };
 }
 
 /** Removes all marks and moves the focus before the first element. Runs in the page. */
@@ -60,19 +60,19 @@ function examineStop(): { readonly isOver: boolean; readonly isVisible: boolean;
 }
 
 /** Lists the elements that the walk did not reach. Runs in the page. */
-function endWalk(): { readonly missed: readonly string[]; readonly mouseOnly: readonly string[] } {
+function endWalk(): { readonly unreached: readonly string[]; readonly mouseOnly: readonly string[] } {
   const CLICKABLE =
     'a[href], button, input, select, textarea, summary, [role=button], [role=tab], [role=option], [tabindex]';
   // In a group that is navigated with arrow keys (radio buttons, tabs, rows), Tab stops at one member.
-  const EXCUSED = ':disabled, input[type=radio], [tabindex="-1"], [data-walked]';
+  const EXEMPT = ':disabled, input[type=radio], [tabindex="-1"], [data-walked]';
   const shown = [...document.querySelectorAll('*')].filter((one) => one.checkVisibility({ visibilityProperty: true }));
-  const missed = shown.filter((element) => element.matches(CLICKABLE) && !element.matches(EXCUSED));
+  const unreached = shown.filter((element) => element.matches(CLICKABLE) && !element.matches(EXEMPT));
   const mouseOnly = shown.filter(
     (element) =>
       getComputedStyle(element).cursor === 'pointer' &&
       element.closest(`${CLICKABLE}, label`) === null &&
       !element.matches(':disabled'),
   );
-  const [first, second] = [missed, mouseOnly].map((found) => found.map(({ outerHTML }) => outerHTML.slice(0, 160)));
-  return { missed: first ?? [], mouseOnly: second ?? [] };
+  const [first, second] = [unreached, mouseOnly].map((found) => found.map(({ outerHTML }) => outerHTML.slice(0, 160)));
+  return { unreached: first ?? [], mouseOnly: second ?? [] };
 }

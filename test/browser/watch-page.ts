@@ -70,8 +70,8 @@ function observePage(): void {
   });
   new PerformanceObserver((list) => {
     for (const { value, hadRecentInput, sources } of list.getEntries() as LayoutShift[]) {
-      const moved = sources.map(({ node }) => node?.parentElement?.outerHTML.slice(0, 200));
-      if (!hadRecentInput) recordShift?.(value, moved.join(' | '));
+      const movedElements = sources.map(({ node }) => node?.parentElement?.outerHTML.slice(0, 200));
+      if (!hadRecentInput) recordShift?.(value, movedElements.join(' | '));
     }
   }).observe({ type: 'layout-shift', buffered: true });
 }

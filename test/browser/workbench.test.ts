@@ -26,9 +26,9 @@ const value = async (page: Page): Promise<string> =>
 
 /** Pastes text while no field has the focus, as Ctrl+V does. */
 async function paste(page: Page, text: string): Promise<void> {
-  await page.evaluate((pasted) => {
+  await page.evaluate((pastedText) => {
     const clipboardData = new DataTransfer();
-    clipboardData.setData('text/plain', pasted);
+    clipboardData.setData('text/plain', pastedText);
     document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
   }, text);
 }
@@ -52,9 +52,9 @@ describe('the workbench', () => {
     await expect.poll(async () => entry.count()).toBe(1);
     await entry.click();
     await expect.poll(async () => entry.getAttribute('aria-pressed')).toBe('true');
-    const chosen = page.getByLabel('The text with findings marked').locator('.chosen');
-    await expect.poll(async () => chosen.allInnerTexts()).toEqual([expect.stringContaining(',')]);
-    await expect.poll(async () => chosen.first().isVisible()).toBe(true);
+    const selectedEntry = page.getByLabel('The text with findings marked').locator('.chosen');
+    await expect.poll(async () => selectedEntry.allInnerTexts()).toEqual([expect.stringContaining(',')]);
+    await expect.poll(async () => selectedEntry.first().isVisible()).toBe(true);
   });
 
   it('shows schema errors at their location', async () => {
@@ -63,8 +63,8 @@ describe('the workbench', () => {
     await expect.poll(async () => outcome(page)).toContain('SCHEMA_MISMATCH');
     const issue = page.getByRole('button').filter({ hasText: 'score' }).first();
     await issue.click();
-    const chosen = page.getByLabel('The text with findings marked').locator('.chosen');
-    await expect.poll(async () => (await chosen.allInnerTexts()).join('')).toContain('11');
+    const selectedEntry = page.getByLabel('The text with findings marked').locator('.chosen');
+    await expect.poll(async () => (await selectedEntry.allInnerTexts()).join('')).toContain('11');
   });
 
   it('shows where a schema is invalid JSON, and moves the cursor there', async () => {

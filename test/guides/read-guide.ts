@@ -19,7 +19,7 @@ interface Block {
 }
 
 /** Blocks that are not run: formats, and commands that need the reader's own computer. */
-const SHOWN = new Set(['yaml', 'mermaid', 'console']);
+const NOT_RUN = new Set(['yaml', 'mermaid', 'console']);
 
 /**
  * Reads the steps of a guide, in order. A `ts` or `tsx` block is a program, an `sh` block is executed, a block with a file name
@@ -38,7 +38,7 @@ export function readGuide(page: string): GuideStep[] {
     } else if (language === 'sh') steps.push({ kind: 'commands', line, text, prints: undefined });
     else if (language === 'text' && last !== undefined && last.kind !== 'file' && last.prints === undefined) {
       steps.splice(-1, 1, { ...last, prints: text });
-    } else if (!SHOWN.has(language)) throw new Error(`line ${line}: a block of "${language}" cannot be tested`);
+    } else if (!NOT_RUN.has(language)) throw new Error(`line ${line}: a block of "${language}" cannot be tested`);
   }
   return steps;
 }

@@ -46,8 +46,8 @@ function describeTurns(engine: AcpAgentName): void {
   ) {
     const stage = await prepareStage(real, script, options);
     onTestFinished(async () => stage.remove());
-    const { model: _, ...given } = stage.spec;
-    const run = startRun({ ...given, engine, prompt: 'Do it.', ...spec }, { ...stage.ports, ...makePorts(stage) });
+    const { model: _, ...givenSpec } = stage.spec;
+    const run = startRun({ ...givenSpec, engine, prompt: 'Do it.', ...spec }, { ...stage.ports, ...makePorts(stage) });
     const fcmp: FcmpEvent[] = [];
     for await (const { protocol, event } of run.events) {
       if (protocol !== 'fcmp') continue;
@@ -81,22 +81,22 @@ function describeTurns(engine: AcpAgentName): void {
   });
 
   it('uses a tool that a user allows', async () => {
-    const { result, data, made } = await play(write, { permissions: 'ask' }, reply('allow_once'));
+    const { result, data, made: createdFile } = await play(write, { permissions: 'ask' }, reply('allow_once'));
     expect(data('permission.required')).toHaveLength(1);
     expect(data('permission.replied')).toMatchObject([{ decision: 'allow', by: 'person' }]);
-    expect(readFileSync(made, 'utf8')).toBe('hello');
+    expect(readFileSync(createdFile, 'utf8')).toBe('hello');
     expect(result).toMatchObject({ status: 'success', text: 'Done.' });
   });
 
   it('continues without a tool that a user denies', async () => {
-    const { data, made } = await play(write, { permissions: 'ask' }, reply('reject_once'));
+    const { data, made: createdFile } = await play(write, { permissions: 'ask' }, reply('reject_once'));
     expect(data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'person' }]);
-    expect(existsSync(made)).toBe(false);
+    expect(existsSync(createdFile)).toBe(false);
   });
 
   it('writes nothing with permissions: safe', async () => {
-    const { made, data } = await play(write, { permissions: 'safe' });
-    expect(existsSync(made)).toBe(false);
+    const { made: createdFile, data } = await play(write, { permissions: 'safe' });
+    expect(existsSync(createdFile)).toBe(false);
     expect(data('permission.replied').every((one) => 'decision' in one && one.decision === 'deny')).toBe(true);
   });
 
@@ -114,32 +114,36 @@ function describeTurns(engine: AcpAgentName): void {
 
   it('is stopped while it waits for a permission, and resumed with the answer', async () => {
     const options: string[] = [];
-    const { result, made } = await play(twice, { permissions: 'ask', limits: { hold_s: 1 } }, (event, run) => {
-      if (event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING')
-        void run.reply({ interaction_id: 'px_1_1', option_id: options[0] ?? '' });
-      if (event.type === 'permission.required') {
-        options.push(event.data.options.find(({ kind }) => kind === 'allow_once')?.id ?? '');
-        // A rephrased request from the resumed agent is asked again.
-        if (event.meta.attempt > 1) setTimeout(() => reply('allow_once')(event, run), 200);
-      }
-    });
+    const { result, made: createdFile } = await play(
+      twice,
+      { permissions: 'ask', limits: { hold_s: 1 } },
+      (event, run) => {
+        if (event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING')
+          void run.reply({ interaction_id: 'px_1_1', option_id: options[0] ?? '' });
+        if (event.type === 'permission.required') {
+          options.push(event.data.options.find(({ kind }) => kind === 'allow_once')?.id ?? '');
+          // A rephrased request from the resumed agent is asked again.
+          if (event.meta.attempt > 1) setTimeout(() => reply('allow_once')(event, run), 200);
+        }
+      },
+    );
     const isLost = real.losesFirstTurn === true;
     expect(result.error?.code).toBe(isLost ? 'SESSION_LOST' : undefined);
     expect(result.attempts).toBeGreaterThan(1);
-    expect(existsSync(made)).toBe(!isLost);
+    expect(existsSync(createdFile)).toBe(!isLost);
   });
 
   it('gets an image and an MCP server, with its variables', async () => {
-    let listed = '';
+    let listedFile = '';
     const ports = (stage: Stage) => {
-      const made = makeInputs(stage);
-      ({ listed } = made);
-      return { inputs: made.inputs };
+      const createdFile = makeInputs(stage);
+      ({ listed: listedFile } = createdFile);
+      return { inputs: createdFile.inputs };
     };
     const { result, model } = await play(() => [SLOW_ANSWER.reply], {}, undefined, ports, SLOW_ANSWER.options);
     expect(result.status).toBe('success');
     expect(result.text).toContain('Seen.');
-    expect(existsSync(listed)).toBe(real.ignoresServers !== true);
+    expect(existsSync(listedFile)).toBe(real.ignoresServers !== true);
     expect(model.hasReceived(PIXEL.toString('base64'))).toBe(real.dropsImages !== true);
   });
 

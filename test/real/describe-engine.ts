@@ -114,7 +114,7 @@ export function describeEngine(real: RealEngine): void {
           { toolCalls: [real.runShell('touch forbidden-too.txt')] },
           { content: 'I was not allowed to.' },
         ],
-        files: setTrap,
+        files: createTrap,
         spec: { prompt: 'Write it.', permissions: 'safe' },
       });
       expect(existsSync(getTrapFile(stage))).toBe(false);
@@ -134,7 +134,7 @@ export function describeEngine(real: RealEngine): void {
           { toolCalls: [real.runShell(`touch ${join(root, 'forbidden-too.txt')}`)] },
           { content: 'Done.' },
         ],
-        files: setTrap,
+        files: createTrap,
         spec: { prompt: 'Write it.', permissions: 'workspace' },
       });
       expect(existsSync(getTrapFile(stage))).toBe(false);
@@ -158,17 +158,17 @@ export function describeEngine(real: RealEngine): void {
       expect(readLastMessage(stage)).toContain(prompt);
     });
 
-    it(`${real.trapSprings ? 'starts' : 'does not start'} a program that the folder configures, with permissions: bypass`, async () => {
+    it(`${real.triggersTrap ? 'starts' : 'does not start'} a program that the folder configures, with permissions: bypass`, async () => {
       // In a sandbox the command could start, but could not reach the marker file.
       const spec = { prompt: 'Say hello.', permissions: 'bypass', sandbox: 'off' } as const;
-      const { stage } = await perform({ ...SCENARIOS.plain, files: setTrap, spec });
-      expect(existsSync(getTrapFile(stage))).toBe(real.trapSprings);
+      const { stage } = await perform({ ...SCENARIOS.plain, files: createTrap, spec });
+      expect(existsSync(getTrapFile(stage))).toBe(real.triggersTrap);
     });
   });
 }
 
 /** Working folder files that would start a command, which would leave a file. */
-function setTrap(real: RealEngine, folders: StageFolders): Readonly<Record<string, string>> {
+function createTrap(real: RealEngine, folders: StageFolders): Readonly<Record<string, string>> {
   const file = getTrapFile(folders);
   return real.trapFiles({ file, command: `touch ${file}` });
 }

@@ -9,12 +9,12 @@ export async function expectSound({ fcmp, result }: Played, { runDir }: Stage): 
   const ends = fcmp.filter(({ type }) => type === 'conversation.completed' || type === 'conversation.failed');
   expect(ends).toHaveLength(1);
   expect(result.error === undefined).toBe(result.status === 'success');
-  expect(listLivingProcesses(runDir)).toEqual([]);
+  expect(listRunningProcesses(runDir)).toEqual([]);
   expect(await replayRunFolder(runDir)).toMatchObject({ status: 'same' });
 }
 
 /** Lists the commands of running processes that a run started; empty on systems other than Linux. */
-function listLivingProcesses(runDir: string): string[] {
+function listRunningProcesses(runDir: string): string[] {
   if (process.platform !== 'linux') return [];
   const pids = readdirSync('/proc').filter((name) => /^\d+$/u.test(name));
   return pids.flatMap((pid) => {

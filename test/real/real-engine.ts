@@ -25,7 +25,7 @@ export interface RealEngine {
   /** Tools its model can request beyond files and commands; absent if unsupported. */
   readonly rich: RichCalls;
   /** Whether the trap is triggered without protection by Sluice; Gemini and Copilot have their own protection. */
-  readonly trapSprings: boolean;
+  readonly triggersTrap: boolean;
 }
 
 /** The calls of the rich scenario, and how an agent gets the server `exam` with its tool `lookup`. */
@@ -66,7 +66,7 @@ const codex: RealEngine = {
   engine: 'codex',
   package: '@openai/codex',
   format: 'json',
-  trapSprings: true,
+  triggersTrap: true,
   homeFiles: (url) => ({
     '.codex/config.toml': [
       'model = "gpt-5.5"',
@@ -100,7 +100,7 @@ const gemini: RealEngine = {
   engine: 'gemini',
   package: '@google/gemini-cli',
   format: 'stream-json',
-  trapSprings: false,
+  triggersTrap: false,
   model: 'gemini-2.5-pro',
   homeFiles: () => ({ '.gemini/settings.json': '{ "security": { "auth": { "selectedType": "gemini-api-key" } } }' }),
   environment: (url) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url }),
@@ -124,7 +124,7 @@ const opencode: RealEngine = {
   engine: 'opencode',
   package: 'opencode-ai',
   format: 'json',
-  trapSprings: true,
+  triggersTrap: true,
   homeFiles: (url) => ({
     '.config/opencode/opencode.json': JSON.stringify({
       model: 'mock/mock-1',
@@ -165,7 +165,7 @@ const claude: RealEngine = {
   engine: 'claude',
   package: '@anthropic-ai/claude-code',
   format: 'stream-json',
-  trapSprings: true,
+  triggersTrap: true,
   homeFiles: () => ({}),
   // As root it refuses every permission, unless a variable declares the host a sandbox.
   environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, IS_SANDBOX: '1' }),
@@ -194,7 +194,7 @@ const qwen: RealEngine = {
   engine: 'qwen',
   package: '@qwen-code/qwen-code',
   format: 'stream-json',
-  trapSprings: true,
+  triggersTrap: true,
   homeFiles: () => ({ '.qwen/settings.json': '{ "security": { "auth": { "selectedType": "openai" } } }' }),
   environment: (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'qwen3-coder-plus' }),
   writeFile: (path, content) => createCall('write_file', { file_path: path, content }),
@@ -220,7 +220,7 @@ const copilot: RealEngine = {
   engine: 'copilot',
   package: '@github/copilot',
   format: 'json',
-  trapSprings: false,
+  triggersTrap: false,
   homeFiles: () => ({}),
   environment: (url) => ({
     COPILOT_OFFLINE: 'true',

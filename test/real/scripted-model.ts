@@ -54,20 +54,20 @@ export async function startModel(
   };
   mock.on({ predicate: () => true }, answer, { latency: pauseMs });
   await mock.start();
-  const front = await startFront(mock.url);
+  const proxy = await startRecordingProxy(mock.url);
   return {
-    url: front.url,
+    url: proxy.url,
     requests,
-    hasReceived: (text) => front.bodies.some((body) => body.includes(text)),
+    hasReceived: (text) => proxy.bodies.some((body) => body.includes(text)),
     async stop() {
-      await front.stop();
+      await proxy.stop();
       await mock.stop();
     },
   };
 }
 
 /** Starts a proxy in front of the mock that records requests. */
-async function startFront(target: string) {
+async function startRecordingProxy(target: string) {
   const bodies: Buffer[] = [];
   const server = createServer((request, response) => {
     const pass = async (): Promise<void> => {

@@ -56,7 +56,7 @@ export async function prepareStage(
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-real-')));
   const folders = { root, workdir: join(root, 'work'), runDir: join(root, 'data', 'runs', RUN_ID) };
   const model = script === 'no model' ? NO_MODEL : await startModel(script(folders), options);
-  const home = real.homeOutsideTemporary === true ? makeHome() : join(root, 'home');
+  const home = real.homeOutsideTemporary === true ? createHome() : join(root, 'home');
   const variables = real.environment(model.url);
   writeFiles(home, { ...real.homeFiles(model.url), ...options.homeFiles?.(model.url) });
   mkdirSync(folders.workdir);
@@ -89,7 +89,7 @@ export async function prepareStage(
 }
 
 /** Creates a home folder outside the temporary folder. */
-function makeHome(): string {
+function createHome(): string {
   mkdirSync(HOMES_FOLDER, { recursive: true });
   return realpathSync(mkdtempSync(join(HOMES_FOLDER, 'home-')));
 }
