@@ -32,19 +32,19 @@ describe('the guides', () => {
   });
 
   it.each(guides)('$name: every block does what the guide describes', { timeout: SLOW }, async ({ name, steps }) => {
-    const guideFolder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
-    onTestFinished(() => rmSync(guideFolder, { recursive: true, force: true }));
-    const stage = prepareStage(guideFolder);
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const stage = prepareStage(folder);
     for (const step of steps) {
-      const folder = `${name}:${step.line}`;
+      const location = `${name}:${step.line}`;
       if (step.kind === 'file') {
         stage.write(step.name, step.text, step.text.startsWith('#!') ? 0o755 : 0o644);
         continue;
       }
       const line = step.kind === 'program' ? `node "${programs.getFile(getName(name, step))}"` : step.text;
       const { exitCode, stdout, stderr } = stage.type(line);
-      expect({ place: folder, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
-        place: folder,
+      expect({ location, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({
+        location,
         exitCode: 0,
         stderr: '',
       });
