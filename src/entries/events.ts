@@ -10,7 +10,7 @@ export {
   type TranslatorOptions,
   type AttemptEnd,
   type Coverage,
-  type Drained,
+  type DrainResult,
   type DriftSummary,
   type Emitted,
   createAcpProjection,

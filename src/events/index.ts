@@ -1,6 +1,6 @@
 export { createTranslator, type Translator, type TranslatorOptions } from './translator.js';
 export type { AttemptEnd } from './end/attempt-end.js';
-export type { Drained } from './protocol/translator-output.js';
+export type { DrainResult } from './protocol/translator-output.js';
 export { createAcpProjection, toAcp } from './projections/acp/acp.js';
 export { toAcpPermission, type AcpPermission } from './projections/acp/acp-permission.js';
 export type { AcpSessionNotification, AcpUpdate } from './projections/acp/acp-update.js';

@@ -3,7 +3,7 @@ import type { AttemptEnd } from './end/attempt-end.js';
 import type { Engine, ProcessExit } from './engines/engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
-import type { Coverage, DriftSummary, Emitted, Drained } from './protocol/translator-output.js';
+import type { Coverage, DriftSummary, Emitted, DrainResult } from './protocol/translator-output.js';
 import type { EngineName } from './protocol/engine-names.js';
 import type { CapturedStream } from './protocol/event-parts.js';
 import { DetectingTranslator } from './translate/detecting-translator.js';
@@ -48,9 +48,9 @@ export interface Translator {
    * need the last output to determine a verdict. Some engines print errors as plain text, which only the exit code distinguishes
    * from an answer: pass the same exit as to `end`.
    */
-  drain(exit?: ProcessExit): Drained;
+  drain(exit?: ProcessExit): DrainResult;
   /** Returns the current state without ending the attempt: whether the agent has ended its turn, and how. */
-  peek(): Omit<Drained, 'events'>;
+  peek(): Omit<DrainResult, 'events'>;
   /** Ends the attempt after the process has exited: emits pending events and judges how the attempt ended. */
   end(end: AttemptEnd): Emitted[];
   /** Returns the bytes covered by frames so far. */

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE_NAMES, STREAMS, createTranslator, isEngineName } from '../events/index.js';
-import type { CapturedStream, Drained, DriftSummary, Emitted, Engine, EngineName, Verdict } from '../events/index.js';
+import type {
+  CapturedStream,
+  DrainResult,
+  DriftSummary,
+  Emitted,
+  Engine,
+  EngineName,
+  Verdict,
+} from '../events/index.js';
 import { readAttemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
 import type { ChunkWarning, Following } from './attempt/attempt-chunks.js';
 import { hasEnded } from './attempt/attempt-meta.js';
@@ -39,7 +47,7 @@ export interface AttemptJudge {
   addBytes(stream: CapturedStream, bytes: Uint8Array): void;
   addEvents(events: readonly Emitted[]): void;
   /** Called after all bytes and events were added; `meta` is final. */
-  decide(drained: Drained, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }>;
+  decide(drained: DrainResult, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }>;
 }
 
 /** Where the next attempt's events continue. */

@@ -64,7 +64,7 @@ export class FrameEvents {
     this.isHandled = true;
   }
 
-  spanning(first: Frame, last: Frame): void {
+  setFrames(first: Frame, last: Frame): void {
     this.#setReference(first, last, first.encoding === 'binary' ? 'binary' : last.encoding);
   }
 
@@ -118,7 +118,7 @@ export class FrameEvents {
     }
   }
 
-  keepRest(record: object, used: ReadonlySet<string>, path?: string): void {
+  keepUnusedFields(record: object, used: ReadonlySet<string>, path?: string): void {
     for (const key in record) {
       if (used.has(key)) continue;
       this.#rest ??= {};

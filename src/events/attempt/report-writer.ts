@@ -187,8 +187,8 @@ export class ReportWriter implements Report {
     this.#writer.write('interaction.permission.replied', data, { interaction_id: interactionId });
   }
 
-  keepRest(record: object, used: ReadonlySet<string>, path?: string): void {
-    this.#frames.keepRest(record, used, path);
+  keepUnusedFields(record: object, used: ReadonlySet<string>, path?: string): void {
+    this.#frames.keepUnusedFields(record, used, path);
   }
 
   step({ model, usage }: { readonly model: string | null; readonly usage: Usage | null }): void {
@@ -247,12 +247,12 @@ export class ReportWriter implements Report {
     this.#writer.warn(code, message, options);
   }
 
-  about(frame: Frame): void {
+  setFrame(frame: Frame): void {
     this.#frames.open(frame);
   }
 
-  spanning(first: Frame, last: Frame): void {
-    this.#frames.spanning(first, last);
+  setFrames(first: Frame, last: Frame): void {
+    this.#frames.setFrames(first, last);
   }
 
   confidence(value: number): void {

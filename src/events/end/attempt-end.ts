@@ -96,7 +96,7 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, context: E
 export function startWithoutSession(report: ReportWriter, writer: EventWriter, engine: Engine): void {
   if (report.conversation.isStarted || !report.hasActivity) return;
   report.conversation.start(writer.sessionId);
-  if (engine.promises.session !== 'never') writer.warn('SESSION_ID_MISSING');
+  if (engine.guarantees.session !== 'never') writer.warn('SESSION_ID_MISSING');
 }
 
 function listWarnings(report: ReportWriter, { engine, end, bytes, silenceMs }: EndContext): DiagnosticCode[] {
@@ -105,7 +105,7 @@ function listWarnings(report: ReportWriter, { engine, end, bytes, silenceMs }: E
   const { endSignal, runtimeError } = report.outcome;
   const hasEnded = endSignal !== null || runtimeError !== null;
   if (bytes === 0 && !isStopped) codes.push('NO_OUTPUT');
-  else if (engine.promises.endSignal && !report.isPlainText && !hasEnded && !isStopped)
+  else if (engine.guarantees.endSignal && !report.isPlainText && !hasEnded && !isStopped)
     codes.push('EARLY_END_OF_STREAM');
   if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
   if (report.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');

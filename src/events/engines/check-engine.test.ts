@@ -10,7 +10,7 @@ const ECHO_ENGINE: Engine = {
   parser: 'echo_lines',
   parserVersion: '1',
   framing: 'text',
-  promises: { session: 'never', endSignal: false },
+  guarantees: { session: 'never', endSignal: false },
   detect: () => 0,
   readSession: () => null,
   createReader: (report) => ({

@@ -11,7 +11,7 @@ const ECHO_ENGINE: Engine = {
   parser: 'echo_ndjson',
   parserVersion: '1',
   framing: 'json',
-  promises: { session: 'early', endSignal: true },
+  guarantees: { session: 'early', endSignal: true },
   detect: (value) => (getString(value, 'agent') === 'echo' ? 1 : 0),
   readSession: (value) => getString(value, 'session'),
   createReader: (report) => ({

@@ -19,7 +19,7 @@ const RESERVED = ['auto', 'command'];
  *   parser: 'echo_lines',
  *   parserVersion: '1',
  *   framing: 'text',
- *   promises: { session: 'never', endSignal: false },
+ *   guarantees: { session: 'never', endSignal: false },
  *   detect: () => 0,
  *   readSession: () => null,
  *   createReader: (report) => ({ json: () => report.noise(), text: (frame) => report.message(frame.text), end: () => undefined }),

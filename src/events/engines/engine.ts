@@ -26,7 +26,7 @@ export interface Engine {
    * step'` means that the tokens of a step are printed after it: its last message or call waits for them or for the
    * next event.
    */
-  readonly promises: {
+  readonly guarantees: {
     readonly session: 'early' | 'late' | 'never';
     readonly endSignal: boolean;
     readonly usage?: 'after step';

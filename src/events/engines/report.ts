@@ -137,7 +137,7 @@ export interface Report {
 
   /** Emits the frame as raw without a warning: expected but irrelevant output. */
   noise(): void;
-  /** Marks the frame as part of something that is reported later, with `spanning`. */
+  /** Marks the frame as part of something that is reported later, with `setFrames`. */
   hold(): void;
   /** Emits the frame as raw with a warning: it is not valid output of the engine. */
   unparsed(code?: DiagnosticCode, message?: string): void;
@@ -149,7 +149,7 @@ export interface Report {
    * Adds the record fields that the reader does not use to the frame's first event, as a bounded `detail`. `path` is
    * the record's path in the frame's value; omit it for the value itself.
    */
-  keepRest(record: object, used: ReadonlySet<string>, path?: string): void;
+  keepUnusedFields(record: object, used: ReadonlySet<string>, path?: string): void;
   /**
    * Sets the model and tokens of the step whose messages and calls are reported next; they are added to the first of
    * these.
@@ -160,9 +160,9 @@ export interface Report {
   warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void;
 
   /** Makes later reports refer to a frame that was held, or to the current one again. */
-  about(frame: Frame): void;
+  setFrame(frame: Frame): void;
   /** Makes later reports refer to all bytes from one frame to another in the same stream. */
-  spanning(first: Frame, last: Frame): void;
+  setFrames(first: Frame, last: Frame): void;
   /** Sets the confidence of this frame; 1 by default. */
   confidence(value: number): void;
   /** Marks a report as a guess (confidence below 0.5): its source text is added as raw, with a warning. */

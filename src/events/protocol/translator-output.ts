@@ -12,7 +12,7 @@ export type Emitted =
   | { readonly protocol: 'fcmp'; readonly event: FcmpEvent };
 
 /** The state after all bytes of an attempt, before its end is judged. */
-export interface Drained {
+export interface DrainResult {
   /** Events that were still pending. */
   readonly events: Emitted[];
   readonly doneMarker: boolean;

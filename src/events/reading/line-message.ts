@@ -47,7 +47,7 @@ export class LineMessage {
     const chunk = `${this.#gap}${text}`;
     this.#text += chunk;
     this.#gap = '\n';
-    this.#report.spanning(frame, frame);
+    this.#report.setFrames(frame, frame);
     this.#report.confidence(confidence);
     this.#report.messageDelta(chunk, { key: this.#key });
   }
@@ -65,7 +65,7 @@ export class LineMessage {
     if (this.#first === null || this.#last === null) return;
     const text = this.#text;
     const { confidence, payload } = this.#judge(text);
-    this.#report.spanning(this.#first, this.#last);
+    this.#report.setFrames(this.#first, this.#last);
     this.#report.confidence(confidence);
     this.#report.message(text, { key: this.#key, payload });
     if (confidence < LOW_CONFIDENCE) this.#report.lowConfidence(text);

@@ -50,7 +50,7 @@ export class TextAnswer {
     this.#isPossible = false;
     if (this.#heldFrames.length === 0) return;
     this.#discard();
-    this.#report.about(current);
+    this.#report.setFrame(current);
   }
 
   /** Called at the end of the output: decides whether the held frames are the answer. */
@@ -75,7 +75,7 @@ export class TextAnswer {
     const last = lines.findLast(({ kind }) => kind !== 'blank') ?? first;
     const text = lines.map((line) => line.text).join('\n');
     this.#report.parser('generic_text');
-    this.#report.spanning(first, last);
+    this.#report.setFrames(first, last);
     this.#report.confidence(confidence);
     this.#report.message(text.trimEnd());
     if (confidence < LOW_CONFIDENCE) this.#report.lowConfidence(text);
@@ -84,7 +84,7 @@ export class TextAnswer {
   #discard(): void {
     for (const frame of this.#take()) {
       if (frame.kind === 'blank') continue;
-      this.#report.about(frame);
+      this.#report.setFrame(frame);
       if (frame.kind === 'json') this.#report.unknownType(getString(frame.value, 'type') ?? 'value without a type');
       else this.#report.unparsed();
     }

@@ -231,9 +231,9 @@ class MergeTally {
   }
 
   /** Reports both counts; `explain` is called only if records were set aside. */
-  report(report: Pick<Report, 'spanning' | 'warning'>, explain: () => string): void {
+  report(report: Pick<Report, 'setFrames' | 'warning'>, explain: () => string): void {
     if (this.#first !== null && this.#last !== null) {
-      report.spanning(this.#first, this.#last);
+      report.setFrames(this.#first, this.#last);
       const message = `Restored ${countRecords(this.#restored)} missing from stdout, using the terminal.`;
       report.warning('PTY_STREAM_MISMATCH', message);
     }

@@ -1,6 +1,6 @@
 import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Engine, ProcessExit } from '../engines/engine.js';
-import type { Coverage, StreamCoverage, DriftSummary, Emitted, Drained } from '../protocol/translator-output.js';
+import type { Coverage, StreamCoverage, DriftSummary, Emitted, DrainResult } from '../protocol/translator-output.js';
 import type { CapturedStream, StreamName } from '../protocol/event-parts.js';
 import type { Frame } from '../framing/frame.js';
 import { createFramer } from '../framing/framer.js';
@@ -41,7 +41,7 @@ export class DetectingTranslator {
     return this.#detector.isSettled ? this.#decide().emitted : [];
   }
 
-  drain(exit: ProcessExit, atMs: number): Drained {
+  drain(exit: ProcessExit, atMs: number): DrainResult {
     if (this.#translator !== null) return this.#translator.drain(exit, atMs);
     this.#detector.end();
     const { translator, emitted } = this.#decide();
@@ -49,7 +49,7 @@ export class DetectingTranslator {
     return { ...drained, events: [...emitted, ...drained.events] };
   }
 
-  peek(): Omit<Drained, 'events'> {
+  peek(): Omit<DrainResult, 'events'> {
     const emptyState = { doneMarker: false, endSignal: null, runtimeError: null, sessionId: null, usage: null };
     return this.#translator?.peek() ?? emptyState;
   }

@@ -6,7 +6,7 @@ import type { Frame } from '../framing/frame.js';
 import { createFramer } from '../framing/framer.js';
 import type { Framer } from '../framing/framer.js';
 import { EventWriter, toTimestamp } from '../mapping/event-writer.js';
-import type { Coverage, DriftSummary, Emitted, Drained } from '../protocol/translator-output.js';
+import type { Coverage, DriftSummary, Emitted, DrainResult } from '../protocol/translator-output.js';
 import type { CapturedStream } from '../protocol/event-parts.js';
 import { RecentBytes } from '../terminal/recent-bytes.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
@@ -54,8 +54,8 @@ export class StreamTranslator {
     this.#mismatch = new EngineMismatch(engine, engines);
     this.#start = start;
     const { name, parser, parserVersion } = engine;
-    const waitsForSession = engine.promises.session === 'early';
-    const usageEndsStep = engine.promises.usage === 'after step';
+    const waitsForSession = engine.guarantees.session === 'early';
+    const usageEndsStep = engine.guarantees.usage === 'after step';
     this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion, waitsForSession, usageEndsStep });
     this.#attempt = new Attempt(engine, this.#writer);
     this.#ledgers = {
@@ -92,13 +92,13 @@ export class StreamTranslator {
   }
 
   /** Marks the end of the bytes: emits pending events, and returns the final state. */
-  drain(exit: ProcessExit, atMs: number): Drained {
+  drain(exit: ProcessExit, atMs: number): DrainResult {
     this.#readRest(exit, atMs);
     return { events: this.#writer.take(), ...this.peek() };
   }
 
   /** Returns the current state. */
-  peek(): Omit<Drained, 'events'> {
+  peek(): Omit<DrainResult, 'events'> {
     const { endSignal, runtimeError, usage } = this.#attempt.report.outcome;
     return {
       doneMarker: this.#attempt.report.messages.doneMarkers > 0,

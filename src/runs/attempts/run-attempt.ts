@@ -1,4 +1,4 @@
-import type { Drained, DriftSummary, FcmpEvent, FsDiff, Emitted } from '../../events/index.js';
+import type { DrainResult, DriftSummary, FcmpEvent, FsDiff, Emitted } from '../../events/index.js';
 import { judgeOutput } from '../judge/judge-output.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunProcess, RunWarning } from '../../records/index.js';
@@ -171,7 +171,7 @@ async function recordLeftover({ progress }: RunContext, record: AttemptRecord): 
 }
 
 /** Describes an error that ended the run but was not reported as a diagnostic. */
-function explainRuntimeError({ runtimeError: message }: Drained): EngineFailure | null {
+function explainRuntimeError({ runtimeError: message }: DrainResult): EngineFailure | null {
   if (message === null) return null;
   return { cause: findCause({ code: 'ENGINE_ERROR', message }), message, httpStatus: undefined };
 }

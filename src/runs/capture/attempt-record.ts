@@ -8,7 +8,15 @@ import type {
 } from '../../run-folder/index.js';
 import type { RunSandbox } from '../../records/index.js';
 import { createTranslator, isRasp } from '../../events/index.js';
-import type { AttemptEnd, Drained, DriftSummary, Emitted, Engine, FcmpEvent, Translator } from '../../events/index.js';
+import type {
+  AttemptEnd,
+  DrainResult,
+  DriftSummary,
+  Emitted,
+  Engine,
+  FcmpEvent,
+  Translator,
+} from '../../events/index.js';
 import type { AnswerCollector } from '../judge/answer.js';
 import type { RunJournal } from './run-journal.js';
 
@@ -79,7 +87,7 @@ export class AttemptRecord {
   #fcmpSeq: number;
   /** Called before and after events are published. */
   observer: PublicationObserver | null = null;
-  #drained: Drained | null = null;
+  #drained: DrainResult | null = null;
 
   constructor(start: RecordedStart, folder: WritableRunFolder, journal: RunJournal, clock: () => number) {
     this.#start = start;
@@ -172,12 +180,12 @@ export class AttemptRecord {
   }
 
   /** Returns the findings from the output so far; the attempt continues. */
-  peek(): Omit<Drained, 'events'> {
+  peek(): Omit<DrainResult, 'events'> {
     return this.#translator.peek();
   }
 
   /** Marks the end of the bytes. `emitEnd` publishes the pending events, because only `end` writes their time to the files. */
-  drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): Drained {
+  drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): DrainResult {
     this.#emitTime = this.#startedAt + this.now();
     this.#drained = this.#translator.drain(exit);
     this.#start.answer.addEvents(this.#drained.events);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Drained } from '../../events/index.js';
+import type { DrainResult } from '../../events/index.js';
 import { ParseError } from '../../json/index.js';
 import { decideVerdict, isAsking } from './decide-verdict.js';
 import type { VerdictFacts } from './decide-verdict.js';
 
-const DRAINED: Drained = {
+const DRAINED: DrainResult = {
   events: [],
   doneMarker: false,
   endSignal: null,

@@ -1,4 +1,4 @@
-import type { Drained, Verdict } from '../../events/index.js';
+import type { DrainResult, Verdict } from '../../events/index.js';
 import { explainStop } from '../attempts/run-control.js';
 import type { Stop } from '../attempts/run-control.js';
 import type { EngineFailure } from '../result/run-findings.js';
@@ -9,7 +9,7 @@ import type { JudgedOutput } from './judge-output.js';
 export interface VerdictFacts {
   readonly stop: Stop | null;
   readonly judged: JudgedOutput | null;
-  readonly drained: Drained;
+  readonly drained: DrainResult;
   readonly end: ProcessExit;
   /** Whether output that fails the contract may be retried. */
   readonly canRetry: boolean;
@@ -48,7 +48,7 @@ export function decideVerdict(facts: VerdictFacts): {
 /** Whether both the process and the engine finished without an error. */
 export function hasSucceeded(
   end: ProcessExit,
-  { runtimeError, endSignal }: Pick<Drained, 'runtimeError' | 'endSignal'>,
+  { runtimeError, endSignal }: Pick<DrainResult, 'runtimeError' | 'endSignal'>,
 ): boolean {
   // Sluice stops a conversation's process after the turn, so its exit code is meaningless.
   const isOver = end.exitCode === null && end.signal === null && endSignal !== null;
@@ -58,7 +58,7 @@ export function hasSucceeded(
 /** Whether the agent is asking a question: it ended its turn without the done marker. */
 export function isAsking(
   mode: 'auto' | 'interactive',
-  { doneMarker, endSignal }: Pick<Drained, 'doneMarker' | 'endSignal'>,
+  { doneMarker, endSignal }: Pick<DrainResult, 'doneMarker' | 'endSignal'>,
 ): boolean {
   return mode === 'interactive' && endSignal !== null && !doneMarker;
 }

@@ -1,4 +1,4 @@
-import type { Drained, Emitted, FcmpEvent, Verdict } from '../../events/index.js';
+import type { DrainResult, Emitted, FcmpEvent, Verdict } from '../../events/index.js';
 import { fromJsonSchema } from '../../json-schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import type { RunResult, StoredRunSpec } from '../../records/index.js';
@@ -85,7 +85,10 @@ class RecordedRunJudge implements AttemptJudge {
     this.answer.addEvents(events);
   }
 
-  async decide(drained: Drained, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }> {
+  async decide(
+    drained: DrainResult,
+    meta: AttemptMeta,
+  ): Promise<{ readonly verdict?: Verdict; readonly reason?: string }> {
     const { verdict: recorded, reason } = meta;
     if (recorded !== undefined && !ANSWER_VERDICTS.has(recorded)) {
       this.verdicts.push(recorded);

@@ -122,7 +122,7 @@ describe('a library user’s engines and launchers', () => {
     parser: 'parrot_lines',
     parserVersion: '1',
     framing: 'text',
-    promises: { session: 'never', endSignal: false },
+    guarantees: { session: 'never', endSignal: false },
     detect: () => 0,
     readSession: () => null,
     createReader: (report) => ({

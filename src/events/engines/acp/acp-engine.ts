@@ -12,7 +12,7 @@ export const acpEngine: Engine = {
   parser: 'acp_jsonrpc',
   parserVersion: '1',
   framing: 'json',
-  promises: { session: 'early', endSignal: true },
+  guarantees: { session: 'early', endSignal: true },
   readsInput: true,
   detect,
   readSession(value) {

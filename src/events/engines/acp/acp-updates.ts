@@ -77,10 +77,10 @@ export class AcpUpdates {
     const open = this.#openText;
     if (open === null) return;
     this.#openText = null;
-    this.#report.spanning(open.first, open.last);
+    this.#report.setFrames(open.first, open.last);
     if (open.kind === 'message') this.#report.closeMessage({ key: open.id });
     else this.#report.reasoning(open.text, { id: open.id });
-    this.#report.spanning(frame, frame);
+    this.#report.setFrames(frame, frame);
   }
 
   deny(callId: string, why: string | undefined): void {

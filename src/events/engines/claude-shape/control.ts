@@ -132,7 +132,7 @@ export class ControlRecords {
     const request = readControlRequest(record);
     const question = request === null ? null : readToolPermissionRequest(request);
     if (request !== null && question !== null) {
-      report.keepRest(request.request, USED_FIELDS, 'request');
+      report.keepUnusedFields(request.request, USED_FIELDS, 'request');
       // The request's other fields become this event's detail.
       report.status({ status: request.subtype });
       if (this.#interactions.has(request.id)) {

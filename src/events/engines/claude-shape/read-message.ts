@@ -25,7 +25,7 @@ export function readAssistant(record: object, conversation: Conversation): void 
   const id = getName(message, 'id');
   const isNew = conversation.getSpeaker(parent).setMessage(id);
   const usage = readMessageUsage(message, isNew, conversation);
-  report.keepRest(message, USED_MESSAGE_FIELDS, 'message');
+  report.keepUnusedFields(message, USED_MESSAGE_FIELDS, 'message');
   report.step({ model: getName(message, 'model'), usage });
   for (const block of readBlocks(message)) readBlock(block, { parent, id, record }, conversation);
   report.status({
@@ -49,7 +49,7 @@ function readBlock(block: object, { parent, id, record }: BlockContext, conversa
   if (type === null || knownFields === undefined)
     return report.unknownType(`assistant block ${type ?? 'without a type'}`);
   report.checkFields(block, knownFields, `assistant.block(${type})`);
-  report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type})`);
+  report.keepUnusedFields(block, USED_BLOCK_FIELDS, `message.content(${type})`);
   switch (type) {
     case 'text':
       return readText(getString(block, 'text') ?? '', { parent, id, record }, conversation);
@@ -104,7 +104,7 @@ export function readUser(record: object, conversation: Conversation): void {
     const knownFields = type === null ? undefined : dialect.tables.blocks[type];
     if (type === null || knownFields === undefined) report.unknownType(`user block ${type ?? 'without a type'}`);
     else report.checkFields(block, knownFields, `user.block(${type})`);
-    report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type ?? 'unknown'})`);
+    report.keepUnusedFields(block, USED_BLOCK_FIELDS, `message.content(${type ?? 'unknown'})`);
     if (type !== 'tool_result') continue;
     // A replay repeats history: only the end of a call of this attempt is new.
     if (isReplay && !conversation.isOpenCall(getName(block, 'tool_use_id') ?? '')) continue;
@@ -206,7 +206,7 @@ function readMessageUsage(message: object, isNew: boolean, { report, dialect }: 
   const usage = getObject(message, 'usage');
   if (usage !== null) report.checkFields(usage, dialect.tables.usage, 'usage');
   if (usage === null || !isNew) return null;
-  report.keepRest(usage, USED_USAGE_FIELDS, 'message.usage');
+  report.keepUnusedFields(usage, USED_USAGE_FIELDS, 'message.usage');
   return readUsage(usage, { scope: 'turn', inputIncludesCache: dialect.inputIncludesCache });
 }
 

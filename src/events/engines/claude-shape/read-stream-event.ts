@@ -21,7 +21,7 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
       if (parent === null) conversation.continueTurn();
       const message = getObject(event, 'message') ?? {};
       speaker.startMessage(getName(message, 'id'));
-      report.keepRest(message, USED_START_FIELDS, 'event.message');
+      report.keepUnusedFields(message, USED_START_FIELDS, 'event.message');
       return report.status({ status: type, model: getName(message, 'model') });
     }
     case 'content_block_start':
@@ -30,8 +30,8 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
     case 'content_block_delta':
       return readDelta(event, parent, conversation);
     case 'message_delta':
-      report.keepRest(event, DELTA_ONLY, 'event');
-      report.keepRest(getObject(event, 'delta') ?? {}, STOP_REASON, 'event.delta');
+      report.keepUnusedFields(event, DELTA_ONLY, 'event');
+      report.keepUnusedFields(getObject(event, 'delta') ?? {}, STOP_REASON, 'event.delta');
       return report.status({ status: type, reason: getString(getObject(event, 'delta') ?? {}, 'stop_reason') });
     case 'message_stop':
       speaker.endBlock();

@@ -48,7 +48,7 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
     if (type === null || knownFields === undefined) return report.unknownType(type ?? 'record without a type');
     report.checkFields(record, knownFields, type);
     const usedFields = USED_FIELDS[type];
-    if (usedFields !== undefined) report.keepRest(record, usedFields);
+    if (usedFields !== undefined) report.keepUnusedFields(record, usedFields);
     readKnown(type, record, conversation);
   }
 
@@ -223,14 +223,14 @@ function readSystem(record: object, conversation: Conversation): void {
   // Later output is a new answer, not the rest of the interrupted one.
   const shouldKeepText = getBoolean(getObject(record, 'data') ?? {}, 'preserveText') === true;
   if (error.retrying === true && !shouldKeepText) conversation.agent.discard();
-  report.keepRest(record, USED_ERROR_FIELDS);
+  report.keepUnusedFields(record, USED_ERROR_FIELDS);
   report.engineError(error);
 }
 
 function readInit(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   conversation.startTurn();
-  report.keepRest(record, USED_INIT_FIELDS);
+  report.keepUnusedFields(record, USED_INIT_FIELDS);
   report.engineVersion(getName(record, dialect.versionField));
   report.status({
     status: 'init',

@@ -23,7 +23,7 @@ export const claudeEngine: Engine = {
   parser: 'claude_stream_json',
   parserVersion: '2',
   framing: 'json',
-  promises: { session: 'early', endSignal: true },
+  guarantees: { session: 'early', endSignal: true },
   readsInput: true,
   detect: (value) => detectShape(value, detectRecord),
   readSession: readShapeSession,

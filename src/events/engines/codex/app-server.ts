@@ -77,25 +77,25 @@ export class AppServerReader {
     if (message === null) return false;
     if (frame.stream === 'stdin') this.#readSent(message);
     else {
-      this.#keepRest(message);
+      this.#keepUnusedFields(message);
       this.#readPrinted(message);
     }
     return true;
   }
 
   /** Adds the message fields that no event contains to its event as details. */
-  #keepRest(message: RpcMessage): void {
+  #keepUnusedFields(message: RpcMessage): void {
     if (message.kind === 'result') {
       const result = getResultFields(message.result);
       const thread = getObject(result, 'thread');
-      this.#report.keepRest(result, USED_RESULT, 'result');
-      if (thread !== null) this.#report.keepRest(thread, USED_THREAD, 'result.thread');
+      this.#report.keepUnusedFields(result, USED_RESULT, 'result');
+      if (thread !== null) this.#report.keepUnusedFields(thread, USED_THREAD, 'result.thread');
     } else if (message.kind !== 'error') {
       const { params } = message;
-      this.#report.keepRest(params, USED_PARAMS, 'params');
+      this.#report.keepUnusedFields(params, USED_PARAMS, 'params');
       for (const name of ['item', 'turn', 'thread'] as const) {
         const part = getObject(params, name);
-        if (part !== null) this.#report.keepRest(part, USED_PARTS[name], `params.${name}`);
+        if (part !== null) this.#report.keepUnusedFields(part, USED_PARTS[name], `params.${name}`);
       }
     }
   }

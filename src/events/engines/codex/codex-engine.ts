@@ -16,7 +16,7 @@ export const codexEngine: Engine = {
   parser: 'codex_ndjson',
   parserVersion: '2',
   framing: 'json',
-  promises: { session: 'early', endSignal: true },
+  guarantees: { session: 'early', endSignal: true },
   readsInput: true,
   detect: (value) => Math.max(detect(value), detectAppServer(value)),
   detectText: (line) => (/^OpenAI Codex v\d/u.test(line) ? 1 : 0),
@@ -89,7 +89,7 @@ function readRecord(record: object, report: Report): void {
   const knownFields = type === null ? undefined : RECORD_FIELDS[type];
   if (type === null || knownFields === undefined) return report.unknownType(type ?? 'record without a type');
   report.checkFields(record, knownFields, type);
-  report.keepRest(record, knownFields);
+  report.keepUnusedFields(record, knownFields);
   switch (type) {
     case 'thread.started':
       return report.status({ status: type, session_id: getName(record, 'thread_id') });
@@ -101,7 +101,7 @@ function readRecord(record: object, report: Report): void {
       return report.endSignal('CODEX_TURN_COMPLETED');
     case 'turn.failed': {
       const error = getObject(record, 'error') ?? {};
-      report.keepRest(error, ERROR_FIELDS, 'error');
+      report.keepUnusedFields(error, ERROR_FIELDS, 'error');
       const message = getString(error, 'message') ?? 'The turn failed.';
       report.engineError({ message });
       return report.runtimeError(message);
@@ -122,7 +122,7 @@ function readUsage(record: object, report: Report): Usage | null {
   const usage = getObject(record, 'usage');
   if (usage === null) return null;
   report.checkFields(usage, USAGE_FIELDS, 'turn.completed.usage');
-  report.keepRest(usage, USAGE_FIELDS, 'usage');
+  report.keepUnusedFields(usage, USAGE_FIELDS, 'usage');
   const cached = getCount(usage, 'cached_input_tokens');
   const cacheWrite = getCount(usage, 'cache_write_input_tokens');
   const reasoning = getCount(usage, 'reasoning_output_tokens');

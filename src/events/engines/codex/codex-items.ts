@@ -22,7 +22,7 @@ export function readItem(phase: string, record: object, report: Report): void {
   const knownFields = ITEM_FIELDS[type];
   if (knownFields === undefined) return report.unknownType(`item.${phase} ${type}`);
   report.checkFields(item, knownFields, `item(${type})`);
-  report.keepRest(item, USED_FIELDS, 'item');
+  report.keepUnusedFields(item, USED_FIELDS, 'item');
   switch (type) {
     case 'agent_message':
     case 'reasoning':

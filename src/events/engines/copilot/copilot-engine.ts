@@ -24,7 +24,7 @@ export const copilotEngine: Engine = {
   parserVersion: '1',
   framing: 'json',
   // Only the last record has the session.
-  promises: { session: 'late', endSignal: true },
+  guarantees: { session: 'late', endSignal: true },
   detect,
   detectText: (line) => (RESUME.test(line) ? 0.9 : 0),
   readSession: (value) => (getString(value, 'type') === 'result' ? getName(value, 'sessionId') : null),
@@ -83,7 +83,7 @@ function readRecord(record: object, report: Report): void {
   const data = getObject(record, 'data');
   if (data === null) return report.unparsed('MALFORMED_RECORD', `A record of type "${type}" has no data.`);
   report.checkFields(record, RECORD_FIELDS, type);
-  report.keepRest(record, RECORD_FIELDS);
+  report.keepUnusedFields(record, RECORD_FIELDS);
   report.checkFields(data, knownFields, `${type}.data`);
   if (type.startsWith('tool.execution_')) return readTool(type, data, report);
   if (type.startsWith('assistant.')) return readAssistant(type, data, report);
@@ -153,7 +153,7 @@ function readAssistant(type: string, data: object, report: Report): void {
     case 'assistant.message_delta': {
       const text = getString(data, 'deltaContent');
       if (text === null || id === null) return reportMalformed(type, report);
-      report.keepRest(data, TEXT_FIELDS, 'data');
+      report.keepUnusedFields(data, TEXT_FIELDS, 'data');
       return report.messageDelta(text, { key: id, parent });
     }
     case 'assistant.message': {
@@ -162,7 +162,7 @@ function readAssistant(type: string, data: object, report: Report): void {
       report.step({ model: getName(data, 'model'), usage: null });
       // A message that only calls tools has no text; the calls follow as separate records.
       if (text === '') return report.status({ status: type, model: getName(data, 'model'), detail: data });
-      report.keepRest(data, TEXT_FIELDS, 'data');
+      report.keepUnusedFields(data, TEXT_FIELDS, 'data');
       return report.message(text, { key: id, parent });
     }
     case 'assistant.reasoning':
@@ -173,7 +173,7 @@ function readAssistant(type: string, data: object, report: Report): void {
       return report.reasoning(text, { ...(id === null ? {} : { id }), partial: isPartial, parent });
     }
     case 'assistant.usage':
-      report.keepRest(data, USAGE_FIELDS, 'data');
+      report.keepUnusedFields(data, USAGE_FIELDS, 'data');
       return report.status({ status: type, model: getName(data, 'model'), usage: readUsage(data) });
     default:
       return report.status({ status: type, model: getName(data, 'model'), detail: data });
@@ -221,7 +221,7 @@ function readTool(type: string, data: object, report: Report): void {
   const id = getName(data, 'toolCallId');
   if (id === null) return reportMalformed(type, report);
   if (type === 'tool.execution_partial_result') return report.status({ status: type, detail: data });
-  report.keepRest(data, TOOL_FIELDS, 'data');
+  report.keepUnusedFields(data, TOOL_FIELDS, 'data');
   const parent = getName(data, 'parentToolCallId');
   if (type === 'tool.execution_start') {
     const name = getName(data, 'toolName');
@@ -231,8 +231,8 @@ function readTool(type: string, data: object, report: Report): void {
   }
   const result = getObject(data, 'result');
   const failure = getObject(data, 'error');
-  if (result !== null) report.keepRest(result, CONTENT, 'data.result');
-  if (failure !== null) report.keepRest(failure, MESSAGE, 'data.error');
+  if (result !== null) report.keepUnusedFields(result, CONTENT, 'data.result');
+  if (failure !== null) report.keepUnusedFields(failure, MESSAGE, 'data.error');
   const call = {
     id,
     parent,

@@ -21,7 +21,7 @@ export function readDocument(document: object, report: Report): void {
   const response = getString(document, 'response');
   const error = getObject(document, 'error');
   report.checkFields(document, DOCUMENT_FIELDS, '');
-  report.keepRest(document, DOCUMENT_FIELDS);
+  report.keepUnusedFields(document, DOCUMENT_FIELDS);
   const stats = getObject(document, 'stats');
   const usage = stats === null ? null : readStats(stats, report);
   report.status({
@@ -45,7 +45,7 @@ export function readDocument(document: object, report: Report): void {
 /** Reads an error that ended the run. Its code is an HTTP status or, for Gemini's own errors, an exit code. */
 export function readFatalError(error: object, report: Report): void {
   report.checkFields(error, ERROR_FIELDS, 'error');
-  report.keepRest(error, ERROR_FIELDS, 'error');
+  report.keepUnusedFields(error, ERROR_FIELDS, 'error');
   const message = getString(error, 'message') ?? 'Gemini reported an error without a message.';
   const code = getCount(error, 'code');
   const httpStatus = code !== null && code >= 400 && code <= 599 ? code : null;

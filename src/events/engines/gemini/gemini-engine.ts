@@ -14,7 +14,7 @@ export const geminiEngine: Engine = {
   parser: 'gemini_json',
   parserVersion: '2',
   framing: 'json',
-  promises: { session: 'early', endSignal: true },
+  guarantees: { session: 'early', endSignal: true },
   detect,
   detectText: (line) => (isGeminiLogLine(line) ? 0.6 : 0),
   readSession,

@@ -62,7 +62,7 @@ export class GeminiStream {
     const knownFields = RECORD_FIELDS[type];
     if (knownFields === undefined) return this.#report.unknownType(type);
     this.#report.checkFields(record, knownFields, type);
-    this.#report.keepRest(record, USED_FIELDS);
+    this.#report.keepUnusedFields(record, USED_FIELDS);
     switch (type) {
       case 'init':
         return this.#report.status({
@@ -87,7 +87,7 @@ export class GeminiStream {
   closeMessage(): void {
     if (this.#first === null || this.#last === null) return;
     const isOneStream = this.#first.stream === this.#last.stream;
-    this.#report.spanning(isOneStream ? this.#first : this.#last, this.#last);
+    this.#report.setFrames(isOneStream ? this.#first : this.#last, this.#last);
     this.#report.closeMessage();
     this.#first = null;
     this.#last = null;
@@ -95,7 +95,7 @@ export class GeminiStream {
 
   #closeBefore(frame: JsonFrame): void {
     this.closeMessage();
-    this.#report.spanning(frame, frame);
+    this.#report.setFrames(frame, frame);
   }
 
   #readMessage(record: object, frame: JsonFrame): void {
@@ -137,7 +137,7 @@ export class GeminiStream {
     const output = getField(record, 'output');
     if (status === 'success') return this.#report.toolCompleted({ id, output });
     const failure = getObject(record, 'error') ?? {};
-    this.#report.keepRest(failure, ERROR_MESSAGE, 'error');
+    this.#report.keepUnusedFields(failure, ERROR_MESSAGE, 'error');
     const error = getString(failure, 'message') ?? getString(record, 'output');
     this.#report.toolFailed({ id, output, error: error ?? 'The tool failed without a reason.' });
   }

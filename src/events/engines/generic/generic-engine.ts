@@ -8,7 +8,7 @@ export const genericEngine: Engine = {
   parser: 'generic_text',
   parserVersion: '1',
   framing: 'text',
-  promises: { session: 'never', endSignal: false },
+  guarantees: { session: 'never', endSignal: false },
   detect: () => 0,
   readSession: () => null,
   createReader: createGenericReader,

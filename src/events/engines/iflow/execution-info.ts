@@ -51,7 +51,7 @@ export class ExecutionInfo {
 
   /** Reports a truncated or broken block as a raw event; its session id can still be found. */
   abandon(report: Report): void {
-    report.spanning(this.#first, this.#last);
+    report.setFrames(this.#first, this.#last);
     const session_id = findSessionId(this.#text);
     if (session_id !== null) {
       report.confidence(REGEX_CONFIDENCE);
@@ -66,7 +66,7 @@ export class ExecutionInfo {
   }
 
   #emit(info: object, report: Report): void {
-    report.spanning(this.#first, this.#last);
+    report.setFrames(this.#first, this.#last);
     report.confidence(BLOCK_CONFIDENCE);
     report.checkFields(info, INFO_FIELDS, '<Execution Info>');
     report.status({

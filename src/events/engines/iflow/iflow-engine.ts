@@ -14,7 +14,7 @@ export const iflowEngine: Engine = {
   parser: 'iflow_text',
   parserVersion: '2',
   framing: 'text',
-  promises: { session: 'late', endSignal: true },
+  guarantees: { session: 'late', endSignal: true },
   detect: () => 0,
   detectText: (line) => (/<\/?Execution Info>|^Error when talking to iFlow API/u.test(line) ? 1 : 0),
   readSession: () => null,
@@ -99,11 +99,11 @@ function createIflowReader(report: Report): Reader {
     const lines = suspectedError.take();
     if (lines.length === 0) return;
     for (const { frame, text } of lines) message.add(frame, text);
-    report.about(current);
+    report.setFrame(current);
   }
 
   function reportLine(frame: TextFrame, text: string, meaning: LineMeaning): void {
-    report.spanning(frame, frame);
+    report.setFrames(frame, frame);
     report.confidence(REGEX_CONFIDENCE);
     switch (meaning.kind) {
       case 'resuming':
@@ -193,7 +193,7 @@ class SuspectedError {
     const [first] = lines;
     const last = lines.findLast(({ text }) => text.trim() !== '');
     if (first === undefined || last === undefined) return;
-    this.#report.spanning(first.frame, last.frame);
+    this.#report.setFrames(first.frame, last.frame);
     this.#report.confidence(confidence);
     this.#report.engineError({
       message: lines

@@ -91,10 +91,10 @@ export class IflowText {
     if (this.#heldFrames.length === 0) return;
     for (const frame of this.#takeHeld()) {
       if (isBlank(frame.text)) continue;
-      this.#report.about(frame);
+      this.#report.setFrame(frame);
       this.#report.noise();
     }
-    this.#report.about(current);
+    this.#report.setFrame(current);
   }
 
   #swap(): void {

@@ -29,7 +29,7 @@ export const opencodeEngine: Engine = {
   parser: 'opencode_ndjson',
   parserVersion: '3',
   framing: 'json',
-  promises: { session: 'early', endSignal: true, usage: 'after step' },
+  guarantees: { session: 'early', endSignal: true, usage: 'after step' },
   detect,
   detectText: (line) => (TEXT_HEADER.test(line) ? 0.5 : 0),
   readSession: (value) => (detect(value) > 0 ? getName(value, 'sessionID') : null),
@@ -95,7 +95,7 @@ function readRecord(record: object, report: Report): void {
   const knownFields = RECORD_FIELDS[type];
   if (knownFields === undefined) return report.unknownType(type);
   report.checkFields(record, knownFields, type);
-  report.keepRest(record, knownFields);
+  report.keepUnusedFields(record, knownFields);
   const sessionId = getName(record, 'sessionID');
   if (type === 'error') {
     report.session(sessionId);
@@ -104,7 +104,7 @@ function readRecord(record: object, report: Report): void {
   const part = getObject(record, 'part');
   if (part === null) return report.unparsed('MALFORMED_RECORD', `A record of type "${type}" has no part.`);
   report.checkFields(part, PART_FIELDS[type] ?? NO_FIELDS, `${type}.part`);
-  report.keepRest(part, USED_FIELDS, 'part');
+  report.keepUnusedFields(part, USED_FIELDS, 'part');
   if (type === 'step_start') {
     report.turnStarted();
     return report.status({ status: type, session_id: sessionId });
@@ -162,7 +162,7 @@ function readError(record: object, report: Report): void {
   report.checkFields(error, ERROR_FIELDS, 'error.error');
   const name = getName(error, 'name') ?? 'unnamed error';
   const data = getObject(error, 'data') ?? error;
-  report.keepRest(data, USED_ERROR_FIELDS, 'error');
+  report.keepUnusedFields(data, USED_ERROR_FIELDS, 'error');
   const message = getString(data, 'message') ?? name;
   report.engineError({
     message,

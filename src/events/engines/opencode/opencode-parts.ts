@@ -69,7 +69,7 @@ export function readTool(part: object, report: Report): void {
   if (id === null || name === null || state === null)
     return report.unparsed('MALFORMED_RECORD', 'A tool part has no callID, tool or state.');
   report.checkFields(state, STATE_FIELDS, 'tool_use.part.state');
-  report.keepRest(state, USED_STATE_FIELDS, 'part.state');
+  report.keepUnusedFields(state, USED_STATE_FIELDS, 'part.state');
   const path = WRITING_TOOLS.has(name) ? getName(getObject(state, 'input') ?? {}, 'filePath') : null;
   const call: ToolEndReport = {
     id,

@@ -13,7 +13,7 @@ export const qwenEngine: Engine = {
   parser: 'qwen_stream_json',
   parserVersion: '2',
   framing: 'json',
-  promises: { session: 'early', endSignal: true },
+  guarantees: { session: 'early', endSignal: true },
   readsInput: true,
   detect: (value) => Math.max(detectShape(value, detectRecord), readErrorDocument(value) === null ? 0 : 0.2),
   readSession: readShapeSession,
