@@ -61,13 +61,13 @@ describe('schedules', () => {
       now: () => clock.now,
     };
     const request = { issue_ref: 'local#1', role: 'qa', repo_dir: `${data}/repository`, worker: 'codex-cli' };
-    const nightlySchedule = { cron: '0 3 * * *', request: { ...request, instructions: 'Look.' } };
-    const fire = async (schedules: Parameters<typeof createScheduleJob>[0]['schedules'] = { nightlySchedule }) =>
+    const nightly = { cron: '0 3 * * *', request: { ...request, instructions: 'Look.' } };
+    const fire = async (schedules: Parameters<typeof createScheduleJob>[0]['schedules'] = { nightly }) =>
       createScheduleJob({ schedules, lead, store: timedStore, logger: silentLogger }).work(
         new AbortController().signal,
       );
     const list = async () => (await store.listOrders({})).items;
-    return { store, clock, fire, list, nightlySchedule };
+    return { store, clock, fire, list, nightly };
   }
 
   it('fire once per tick, regardless of the number of processes', async () => {
@@ -88,8 +88,8 @@ describe('schedules', () => {
   });
 
   it('a failing schedule does not stop the others', async () => {
-    const { fire, list, nightlySchedule } = await openSite();
-    await fire({ broken: { cron: '0 3 * * *', request: { issue_ref: 'nonsense' } }, nightlySchedule });
+    const { fire, list, nightly } = await openSite();
+    await fire({ broken: { cron: '0 3 * * *', request: { issue_ref: 'nonsense' } }, nightly });
     expect(await list()).toHaveLength(1);
   });
 });
