@@ -179,7 +179,7 @@ export const EVENTS: readonly Mutation[] = [
     ],
     [
       'iFlow layer 3: the remaining text is the message.',
-      '    if (this.#held.some(({ text }) => !isBlank(text))) this.#swap();\n',
+      '    if (this.#heldFrames.some(({ text }) => !isBlank(text))) this.#swap();\n',
       '',
     ],
     [
@@ -195,7 +195,7 @@ export const EVENTS: readonly Mutation[] = [
     ['iFlow: confidence 0.45 for free text on stdout without a block.', '{ stdout: 0.45,', '{ stdout: 0.9,'],
     [
       'iFlow: the text may be on either stream.',
-      '    if (this.#held.some(({ text }) => !isBlank(text))) this.#swap();\n',
+      '    if (this.#heldFrames.some(({ text }) => !isBlank(text))) this.#swap();\n',
       '',
     ],
   ),
@@ -233,8 +233,8 @@ export const EVENTS: readonly Mutation[] = [
     ],
     [
       'Codex: a message that both have is reported once.',
-      "const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;",
-      "const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 99;",
+      "const isPaired = waitingFrame.kind === 'json' && (partners[record++] ?? -1) >= 0;",
+      "const isPaired = waitingFrame.kind === 'json' && (partners[record++] ?? -1) >= 99;",
     ],
     [
       'Codex: messages that were really repeated are not treated as duplicates.',
@@ -272,7 +272,11 @@ export const EVENTS: readonly Mutation[] = [
       '    this.start(id, status.model);\n',
       '',
     ],
-    ['Minimum: the session id if there is one.', 'if (id !== null && id !== before) this.#writer.sessionId = id;', ''],
+    [
+      'Minimum: the session id if there is one.',
+      'if (id !== null && id !== previousId) this.#writer.sessionId = id;',
+      '',
+    ],
   ),
   ...inFile('src/events/attempt/tool-calls.ts', [
     'OpenCode: the state of a tool call follows its status: started.',

@@ -250,7 +250,7 @@ export const ORDERS: readonly Mutation[] = [
     'src/orders/reading/read-tests.ts',
     [
       'Tests may also be described in other words.',
-      "return PASSED.test(plain) || remaining !== plain || exit !== undefined ? 'pass' : 'not_recognised';",
+      "return PASSED.test(cleaned) || remaining !== cleaned || exit !== undefined ? 'pass' : 'not_recognised';",
       "return 'not_recognised';",
     ],
     ['Words that mean failure contradict `ok`.', 'const isFailed = FAILED.test(remaining) ||', 'const isFailed ='],

@@ -25,8 +25,8 @@ export const PARSER: readonly Mutation[] = [
     ['The caller may set more than one.', 'attempt > maxRetries', 'attempt > Math.min(1, maxRetries)'],
     [
       'A retry sends no history: neither an earlier answer nor an earlier correction.',
-      'schema, parsing.profile, task);',
-      'schema, parsing.profile, prompt);',
+      'schema, parseOptions.profile, originalPrompt);',
+      'schema, parseOptions.profile, prompt);',
     ],
     [
       "Every call goes through the caller's own function, so that it can be audited.",
@@ -46,16 +46,16 @@ export const PARSER: readonly Mutation[] = [
     ['The temperature is 0.7 by default.', 'temperature = 0.7', 'temperature = 0.2'],
     [
       'The model is any function that returns a text; no client of a vendor is required.',
-      'maxTokens, signal: combined, attempt }),',
-      "maxTokens, signal: combined, attempt, response_format: 'json' } as never),",
+      'maxTokens, signal: combinedSignal, attempt }),',
+      "maxTokens, signal: combinedSignal, attempt, response_format: 'json' } as never),",
     ],
   ),
   ...inFile(
     'src/json/retry-prompt.ts',
     [
       'When parsing fails, the model is asked again with the error summary.',
-      "  add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);",
-      '  add(wrong, `[${code}]`, MAX_SUMMARY_LENGTH);',
+      "  add(problem, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);",
+      '  add(problem, `[${code}]`, MAX_SUMMARY_LENGTH);',
     ],
     ['The retry prompt has the wording of the document.', '错误信息：', '错误：'],
     [
@@ -120,8 +120,8 @@ export const PARSER: readonly Mutation[] = [
     ],
     [
       'Step 9: the schema validates.',
-      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
-      'return attempted;',
+      "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
+      'return examined;',
     ],
     [
       'The order is fixed: 7 before 8.',
@@ -142,8 +142,8 @@ export const PARSER: readonly Mutation[] = [
   ),
   ...inFile('src/json/candidates.ts', [
     'The order is fixed: 2 before 3.',
-    '      const visible = blankThinking(text);\n',
-    '      const visible = text;\n',
+    '      const visibleText = blankThinking(text);\n',
+    '      const visibleText = text;\n',
   ]),
   ...inFile('src/json/parse.ts', [
     'Parsing is a plain function that returns the validated value.',

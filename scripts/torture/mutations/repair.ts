@@ -45,18 +45,18 @@ export const REPAIR: readonly Mutation[] = [
     ],
     [
       'Success means that the schema passes, and nothing else.',
-      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
-      'return attempted;',
+      "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
+      'return examined;',
     ],
     [
       'Only syntax and structure are repaired; no field is filled in.',
-      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
-      'return { ...attempted, value: { provenance: {}, warnings: [], error: null, ...(attempted.value as object) } };',
+      "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
+      'return { ...examined, value: { provenance: {}, warnings: [], error: null, ...(examined.value as object) } };',
     ],
     [
       'Step 4: the value that was read is validated against the schema.',
-      'if (attempted.rejection !== undefined || !settings.hasSchema) return attempted;',
-      'if (attempted.rejection !== undefined || settings.hasSchema) return attempted;',
+      'if (examined.rejection !== undefined || !settings.hasSchema) return examined;',
+      'if (examined.rejection !== undefined || settings.hasSchema) return examined;',
     ],
     [
       'A repaired value that passes the schema is a success.',
@@ -65,13 +65,13 @@ export const REPAIR: readonly Mutation[] = [
     ],
     [
       'A repaired value that does not pass is a failure.',
-      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
-      'return attempted;',
+      "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
+      'return examined;',
     ],
     [
       'A run whose output does not pass ends as failed.',
-      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
-      'return attempted;',
+      "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
+      'return examined;',
     ],
   ),
   ...inFile('src/json/find/envelope.ts', [

@@ -91,23 +91,23 @@ export const TAGS: readonly Mutation[] = [
     ],
     [
       'Every issue has a file.',
-      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
-      'return attempted;',
+      "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
+      'return examined;',
     ],
     [
       'Its line is at least 1.',
-      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
-      'return attempted;',
+      "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
+      'return examined;',
     ],
     [
       'Its severity is critical, high, medium or low.',
-      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
-      'return attempted;',
+      "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
+      'return examined;',
     ],
     [
       'It has a message.',
-      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
-      'return attempted;',
+      "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
+      'return examined;',
     ],
   ),
   ...inFile('src/json/options.ts', [
