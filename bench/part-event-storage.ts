@@ -212,7 +212,10 @@ async function measureSqlite(folder: string, runs: number) {
   };
 }
 
-/** Measures the bytes written to the disk, and how long requests wait meanwhile; in separate rounds, because this measurement takes time too. */
+/**
+ * Measures the bytes written to the disk, and how long requests wait meanwhile; in separate rounds, because this
+ * measurement takes time too.
+ */
 async function measureSideEffects(folder: string, runs: number) {
   const [amplifications, latencies]: number[][] = [[], []];
   const store = await openStore(`sqlite:${join(folder, `effects-${runs}.db`)}`);

@@ -18,7 +18,10 @@ const SLOW_PAUSE_MS = SECONDS * 450;
 const CATCH_UP_MS = 60_000;
 /** One reader out of this many is timed. */
 const TIMED = 20;
-/** How much the server's memory may grow after the first third of the run: garbage not yet collected, and data for slow readers. */
+/**
+ * How much the server's memory may grow after the first third of the run: garbage not yet collected, and data for slow
+ * readers.
+ */
 const MAX_GROWTH = 128_000_000;
 
 interface Outcome {

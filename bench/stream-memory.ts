@@ -1,4 +1,7 @@
-/** Streams one shape and prints the bytes in use after garbage collection, as JSON. Started by `part-streaming.ts` with `--expose-gc`. */
+/**
+ * Streams one shape and prints the bytes in use after garbage collection, as JSON. Started by `part-streaming.ts` with
+ * `--expose-gc`.
+ */
 import { createJsonStream } from './product.js';
 import { cutText, STREAM_TEXTS, type StreamShape } from './stream-texts.js';
 

@@ -1,6 +1,6 @@
 /**
- * Writes a golden store of the current schema version, for SQLite and PostgreSQL: `npx tsx scripts/golden-store.ts`. Run it before
- * a release with a new schema version; tests migrate every golden store and read it.
+ * Writes a golden store of the current schema version, for SQLite and PostgreSQL: `npx tsx scripts/golden-store.ts`.
+ * Run it before a release with a new schema version; tests migrate every golden store and read it.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

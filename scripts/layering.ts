@@ -1,4 +1,7 @@
-/** The layering gate: `npm run layering [-- FOLDER]`. Fails if a file under `FOLDER/src` or `FOLDER/web` imports a floor that it must not import, or is part of an import cycle. */
+/**
+ * The layering gate: `npm run layering [-- FOLDER]`. Fails if a file under `FOLDER/src` or `FOLDER/web` imports a floor
+ * that it must not import, or is part of an import cycle.
+ */
 import { resolve } from 'node:path';
 import { checkLayering } from './layering/check-layering.js';
 import { readImportGraph } from './layering/import-graph.js';

@@ -6,7 +6,10 @@ import { PROJECT } from '../scripts/run-tool.js';
 /** The built command. */
 export const MAIN = join(PROJECT, 'dist/cli/main.js');
 
-/** The same command bundled into a few files, which starts in half the time, for tests that start it often. Built by `build-product.ts`. */
+/**
+ * The same command bundled into a few files, which starts in half the time, for tests that start it often. Built by
+ * `build-product.ts`.
+ */
 export const BUNDLED_MAIN = join(PROJECT, 'dist/bundled-command/main.js');
 
 /** Longer than any documented command takes, even under load. */

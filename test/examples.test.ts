@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { runScript } from './bundle-program.js';
 
-/** Not run here: the streaming examples start `scripted-model`, `sluice serve` replays `recorded-agents`, and `openapi-clients.test.ts` runs `python-client`. */
+/**
+ * Not run here: the streaming examples start `scripted-model`, `sluice serve` replays `recorded-agents`, and
+ * `openapi-clients.test.ts` runs `python-client`.
+ */
 const PROGRAMS = readdirSync(join(PROJECT, 'examples')).filter(
   (name) => !['scripted-model', 'recorded-agents', 'python-client'].includes(name),
 );

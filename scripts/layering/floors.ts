@@ -1,4 +1,7 @@
-/** The allowed imports of one folder of `src/`, or of `web/`, from other folders, which are imported only through their `index.ts`. */
+/**
+ * The allowed imports of one folder of `src/`, or of `web/`, from other folders, which are imported only through their
+ * `index.ts`.
+ */
 export interface Floor {
   readonly imports: readonly string[];
   /** Floors from which only types may be imported. */

@@ -10,7 +10,8 @@ const BEGIN = '<!-- picture of the imports, made by npm run picture -- --write -
 const END = '<!-- end of the picture -->';
 
 /**
- * Draws which floor imports which, as Mermaid: a line for code, dots for types only. An arrow that others imply (a imports b, b imports c, so a may import c) is omitted; with all of them the picture would be unreadable.
+ * Draws which floor imports which, as Mermaid: a line for code, dots for types only. An arrow that others imply (a
+ * imports b, b imports c, so a may import c) is omitted; with all of them the picture would be unreadable.
  *
  * @example
  * renderPicture(graph) // 'flowchart TD\n  events --> json\n…'

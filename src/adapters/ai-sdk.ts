@@ -17,8 +17,9 @@ export type SdkSchema = StandardSchema | { readonly jsonSchema: unknown };
 export type RepairOptions = Pick<ParseOptions, 'align' | 'prefer' | 'ambiguous' | 'normalizers' | 'limits'>;
 
 /**
- * Creates a function for `experimental_repairText` of `generateObject` and `streamObject`. It extracts the value, repairs its syntax and returns it as JSON if the schema accepts it; otherwise null, so the SDK reports its own error. A
- * truncated value is never completed.
+ * Creates a function for `experimental_repairText` of `generateObject` and `streamObject`. It extracts the value,
+ * repairs its syntax and returns it as JSON if the schema accepts it; otherwise null, so the SDK reports its own error.
+ * A truncated value is never completed.
  *
  * @example
  * const { object } = await generateObject({ model, prompt, schema, experimental_repairText: repairText(schema) })
@@ -34,7 +35,8 @@ export function repairText(
 }
 
 /**
- * Creates a function for `experimental_repairToolCall` (`repairToolCall` from version 7). It repairs a call's arguments, or returns null if the tool is unknown or the arguments contain no value that its schema accepts.
+ * Creates a function for `experimental_repairToolCall` (`repairToolCall` from version 7). It repairs a call's
+ * arguments, or returns null if the tool is unknown or the arguments contain no value that its schema accepts.
  *
  * @example
  * const { toolCalls } = await generateText({ model, prompt, tools, experimental_repairToolCall: repairToolCall(tools) })

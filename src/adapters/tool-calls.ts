@@ -25,7 +25,9 @@ export interface ToolCallOptions extends JsonStreamOptions {
 }
 
 /**
- * Yields the tool calls in a streamed answer, each with its arguments as a growing value. Accepts streams from OpenAI's client (chat completions and responses), Anthropic's client, and the AI SDK's `fullStream`. A call's last snapshot has `result`.
+ * Yields the tool calls in a streamed answer, each with its arguments as a growing value. Accepts streams from OpenAI's
+ * client (chat completions and responses), Anthropic's client, and the AI SDK's `fullStream`. A call's last snapshot
+ * has `result`.
  *
  * @example
  * for await (const { name, value, result } of streamToolCalls(stream, { schemas: { search: Query } })) {

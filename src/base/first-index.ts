@@ -1,5 +1,6 @@
 /**
- * Finds the first item that meets a condition, by binary search: if an item meets it, all later items must too. Returns the list's length if no item meets it.
+ * Finds the first item that meets a condition, by binary search: if an item meets it, all later items must too. Returns
+ * the list's length if no item meets it.
  *
  * @example
  * findFirstIndex([1, 3, 5], (number) => number > 2) // 1

@@ -1,9 +1,11 @@
 /*
- * Text written by an agent is shown in comments, terminals and the console. The pattern is in `base` so all of them can import it; each escapes the characters differently.
+ * Text written by an agent is shown in comments, terminals and the console. The pattern is in `base` so all of them can
+ * import it; each escapes the characters differently.
  */
 
 /**
- * Characters that can disguise text: control characters except tab and line feed, invisible characters, characters that change the writing direction, tag characters, line separators, and lone surrogates.
+ * Characters that can disguise text: control characters except tab and line feed, invisible characters, characters that
+ * change the writing direction, tag characters, line separators, and lone surrogates.
  *
  * @example
  * 'user\u202Egpj.exe'.replaceAll(INVISIBLE_CHARACTERS, '?') // 'user?gpj.exe'

@@ -14,7 +14,8 @@ export interface JsonLoggerOptions {
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /**
- * Creates a logger that writes JSON lines: `level`, `time`, `message`, then the fields. A field cannot override those three, and the line length is bounded.
+ * Creates a logger that writes JSON lines: `level`, `time`, `message`, then the fields. A field cannot override those
+ * three, and the line length is bounded.
  *
  * @example
  * const logger = createJsonLogger((line) => process.stderr.write(line), { mask: secrets.maskText });

@@ -28,7 +28,9 @@ export function matchGlob(
 }
 
 /**
- * Whether a path matches a glob: `*` matches characters within a name, `**` any folders, `?` one character. A glob that ends with `/` means everything in that folder; a glob without wildcards means that file, or everything in that folder. Takes time proportional to the product of both lengths.
+ * Whether a path matches a glob: `*` matches characters within a name, `**` any folders, `?` one character. A glob that
+ * ends with `/` means everything in that folder; a glob without wildcards means that file, or everything in that
+ * folder. Takes time proportional to the product of both lengths.
  *
  * @example
  * matchPathGlob('src/**', 'src/a/b.ts') // true

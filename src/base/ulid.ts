@@ -6,7 +6,8 @@ const RANDOM_DIGITS = 16;
 const RANDOM_END = 0x1_0000_0000_0000_0000_0000n;
 
 /**
- * Creates a function that generates ids that sort by creation time: 48 bits of time, 80 random bits. Ids created in the same millisecond, or after the clock was set back, still sort in creation order.
+ * Creates a function that generates ids that sort by creation time: 48 bits of time, 80 random bits. Ids created in the
+ * same millisecond, or after the clock was set back, still sort in creation order.
  *
  * @example
  * const newId = createUlidGenerator()

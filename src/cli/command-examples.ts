@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 
-/** A command line and its description. `RUN`, `RUN_FOLDER` and `ITEM` are placeholders for a run's id, its folder, and an inbox item's id. */
+/**
+ * A command line and its description. `RUN`, `RUN_FOLDER` and `ITEM` are placeholders for a run's id, its folder, and
+ * an inbox item's id.
+ */
 interface CommandExample {
   readonly line: string;
   readonly description: string;

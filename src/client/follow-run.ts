@@ -123,7 +123,10 @@ function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
   };
 }
 
-/** Yields the events of one connection, which is dropped after a long silence. The last event of a run is followed by `end`. Calls `onStable` if the connection lasts. */
+/**
+ * Yields the events of one connection, which is dropped after a long silence. The last event of a run is followed by
+ * `end`. Calls `onStable` if the connection lasts.
+ */
 async function* connect(
   send: SendRequest,
   { id, protocol = 'fcmp', signal, onConnection }: FollowInput<keyof ProtocolEvents>,

@@ -113,7 +113,10 @@ const retentionSchema = object(
   {
     /** Folders and events of runs that have ended. */
     runs: dayCount,
-    /** Records of runs that have ended, with their orders, executions and resolved inbox items; their folders and events are deleted first. */
+    /**
+     * Records of runs that have ended, with their orders, executions and resolved inbox items; their folders and events
+     * are deleted first.
+     */
     records: dayCount,
     /** Delivered comments in the outbox. */
     delivered: dayCount,
@@ -206,7 +209,10 @@ export const configFileSchema = object(
     agents: { type: 'object', propertyNames: agentNameSchema, additionalProperties: agentSettingsSchema },
     /** Rules for `permissions: ask`: which tools are allowed or denied without asking. The first match wins. */
     approvals: approvalRulesSchema,
-    /** Whether runs are sandboxed if their spec does not set it (`required` applies to all runs), and additional folders to mount. */
+    /**
+     * Whether runs are sandboxed if their spec does not set it (`required` applies to all runs), and additional folders
+     * to mount.
+     */
     sandbox: object({}, { use: sandboxUse, read: names, write: names }),
     /** Regular expressions for secrets to mask, besides the values of sensitive variables. */
     secrets: object({}, { patterns: names }),
@@ -226,7 +232,10 @@ export const configFileSchema = object(
     /** Executables that requests to the server may start with engine `command`. */
     commands: names,
     server: serverSchema,
-    /** Whether traces contain prompts, answers, and arguments and results of tools, shortened; and the base URL of links to runs. */
+    /**
+     * Whether traces contain prompts, answers, and arguments and results of tools, shortened; and the base URL of links
+     * to runs.
+     */
     traces: object({}, { content: flag, console_url: name }),
     budgets: budgetsSchema,
     schedules: { type: 'object', additionalProperties: scheduleSchema },

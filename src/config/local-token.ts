@@ -52,7 +52,10 @@ export async function openLocalToken(env: Environment): Promise<LocalToken> {
   }
 }
 
-/** Replaces the token: running servers accept the new one within seconds, and browsers that signed in with the old one are signed out. */
+/**
+ * Replaces the token: running servers accept the new one within seconds, and browsers that signed in with the old one
+ * are signed out.
+ */
 export async function rotateLocalToken(env: Environment): Promise<LocalToken> {
   const file = findLocalTokenFile(env);
   await rm(file, { force: true });

@@ -13,7 +13,10 @@ export interface Token {
 
 const tokensSchema = fromRecordSchema<readonly TokenConfig[]>(configFileSchema.properties.tokens);
 
-/** The environment variables that contain the tokens, or the path of a token file, which can be replaced while the server runs. */
+/**
+ * The environment variables that contain the tokens, or the path of a token file, which can be replaced while the
+ * server runs.
+ */
 const LIST_VARIABLE = 'SLUICE_TOKENS';
 const FILE_VARIABLE = 'SLUICE_TOKENS_FILE';
 

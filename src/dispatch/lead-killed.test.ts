@@ -141,7 +141,10 @@ describe('a lead that is killed repeatedly', () => {
   );
 });
 
-/** Asserts that every issue has the state that follows from the decision on its active run, and that every run was settled once. */
+/**
+ * Asserts that every issue has the state that follows from the decision on its active run, and that every run was
+ * settled once.
+ */
 async function checkStates(store: Store, orders: readonly OrderRecord[]): Promise<void> {
   expect(orders.filter(({ state }) => state !== 'settled' && state !== 'canceled')).toEqual([]);
   const executions = await readAllPages(async (page) => store.listExecutions(page));

@@ -86,7 +86,10 @@ export function startWorker(options: WorkerOptions): Worker {
   }
   slots.onFree = wake;
 
-  /** Claims runs until the queue is empty or all slots are used. Each claim has its own worker id, so each can be lost separately. */
+  /**
+   * Claims runs until the queue is empty or all slots are used. Each claim has its own worker id, so each can be lost
+   * separately.
+   */
   async function claimWork(): Promise<void> {
     while (!stopping.signal.aborted && !slots.isFull) {
       const workerId = `${id}/${newId()}`;

@@ -33,7 +33,10 @@ export interface TranslatorOptions {
   readonly reply?: string | undefined;
   /** The run whose cached result is repeated. */
   readonly cachedFrom?: string | undefined;
-  /** Whether the terminal is the only stream: its output is then reported immediately, without comparing it with other streams. */
+  /**
+   * Whether the terminal is the only stream: its output is then reported immediately, without comparing it with other
+   * streams.
+   */
   readonly terminalOnly?: boolean | undefined;
   /** Returns milliseconds since 1970; called once per push. */
   readonly clock?: (() => number) | undefined;

@@ -3,7 +3,8 @@ import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 /**
- * Finds an executable as the system would: a name on the PATH, or a path relative to the working folder. Returns undefined if none is found.
+ * Finds an executable as the system would: a name on the PATH, or a path relative to the working folder. Returns
+ * undefined if none is found.
  *
  * @example
  * await findExecutable('codex', { path: process.env.PATH ?? '', cwd: process.cwd() }) // '/usr/local/bin/codex'

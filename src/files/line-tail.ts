@@ -21,7 +21,10 @@ export interface FileLine {
 
 const NEWLINE = 0x0a;
 
-/** Opens a {@link LineTail}. Memory is bounded by `maxBytes`: the text of a longer line is dropped. Starts at `from`, which must be the start of a line. */
+/**
+ * Opens a {@link LineTail}. Memory is bounded by `maxBytes`: the text of a longer line is dropped. Starts at `from`,
+ * which must be the start of a line.
+ */
 export function openLineTail(source: string | OpenFile, maxBytes: number, from = 0): LineTail {
   const file = openFileTail(source, from);
   let block: Uint8Array = new Uint8Array(0);

@@ -3,7 +3,8 @@ import { opendir } from 'node:fs/promises';
 import { getErrorCode } from '../base/index.js';
 
 /**
- * Lists the names that `choose` returns for a folder's entries, in groups of at most `size`, so memory stays bounded. Yields nothing if the folder is missing.
+ * Lists the names that `choose` returns for a folder's entries, in groups of at most `size`, so memory stays bounded.
+ * Yields nothing if the folder is missing.
  *
  * @example
  * for await (const names of listNames(folder, 500, chooseFolder)) await remove(names)

@@ -6,7 +6,9 @@ import { getErrorCode } from '../base/index.js';
 const MODE = 0o700;
 
 /**
- * Creates a folder and its missing parents, accessible only to this user; an existing folder stays unchanged. Does not use `mkdir` with `recursive: true`: if a folder exists and nothing can be created in it (`/proc`), Node.js retries forever.
+ * Creates a folder and its missing parents, accessible only to this user; an existing folder stays unchanged. Does not
+ * use `mkdir` with `recursive: true`: if a folder exists and nothing can be created in it (`/proc`), Node.js retries
+ * forever.
  *
  * @example
  * await makeFolder('data/comments')

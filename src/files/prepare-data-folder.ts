@@ -15,7 +15,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates a data folder if it is missing, and checks that it is writable, before anything that needs it starts. Otherwise throws `DATA_FOLDER_UNUSABLE`.
+ * Creates a data folder if it is missing, and checks that it is writable, before anything that needs it starts.
+ * Otherwise throws `DATA_FOLDER_UNUSABLE`.
  *
  * @example
  * await prepareDataFolder('/srv/sluice')

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { getErrorCode } from '../base/index.js';
 
 /**
- * Removes a folder and everything in it; a missing folder is ignored, and links are not followed. Some tools create folders without write permission (for example Go's module cache), which cannot be emptied: they are made writable if the removal fails.
+ * Removes a folder and everything in it; a missing folder is ignored, and links are not followed. Some tools create
+ * folders without write permission (for example Go's module cache), which cannot be emptied: they are made writable if
+ * the removal fails.
  *
  * @example
  * await removeFolder('/data/checks/01J…')

@@ -71,7 +71,10 @@ async function openRegular(path: string, flags: number, root: TrustedRoot): Prom
   throw new FileError('UNSAFE_FILE', `"${path}" is not a regular file. Remove it.`);
 }
 
-/** Reads a small file as text; undefined if it does not exist. `openFile` opens a file that is not on disk, such as one in a packed run. */
+/**
+ * Reads a small file as text; undefined if it does not exist. `openFile` opens a file that is not on disk, such as one
+ * in a packed run.
+ */
 export async function readSmallFile(
   path: string,
   maxBytes: number,

@@ -6,7 +6,9 @@ import { FileError, getErrorCode } from '../base/index.js';
 import type { TrustedRoot } from '../base/index.js';
 
 /*
- * An agent that can write to a folder can replace it, or a writable folder above it, with a link at any time. On Linux the folders are opened one by one without following links, and the last one is used through its descriptor, so renaming or replacing it has no effect. On other systems all of them are checked before and after the operation.
+ * An agent that can write to a folder can replace it, or a writable folder above it, with a link at any time. On Linux
+ * the folders are opened one by one without following links, and the last one is used through its descriptor, so
+ * renaming or replacing it has no effect. On other systems all of them are checked before and after the operation.
  */
 
 /** A Linux flag without a constant in Node.js. Also opens folders that can be traversed but not listed. */
@@ -22,7 +24,9 @@ interface FolderWork<T> {
 }
 
 /**
- * Runs an operation in a folder below another folder, with no link between them. `folderPath` is a path to it that is valid only during the operation. Throws `UNSAFE_FILE` if a link is on the path, and the system error if a folder is missing. A file on the path causes the system error on Linux, and `UNSAFE_FILE` on other systems.
+ * Runs an operation in a folder below another folder, with no link between them. `folderPath` is a path to it that is
+ * valid only during the operation. Throws `UNSAFE_FILE` if a link is on the path, and the system error if a folder is
+ * missing. A file on the path causes the system error on Linux, and `UNSAFE_FILE` on other systems.
  *
  * @example
  * await withFolder(join(data, 'runs'), { trustedRoot: data }, { work: async (folderPath) => rm(join(folderPath, id), { recursive: true }) })
@@ -105,7 +109,10 @@ function createUnsafeError(folder: string, cause?: unknown): FileError {
   return new FileError('UNSAFE_FILE', message, { cause });
 }
 
-/** Throws unless every folder on the path below the trusted root (by default only the last one) is a real folder: a link could redirect writes. */
+/**
+ * Throws unless every folder on the path below the trusted root (by default only the last one) is a real folder: a link
+ * could redirect writes.
+ */
 export async function requireRealFolder(path: string, root: TrustedRoot = {}): Promise<void> {
   await withFolder(path, root, { work: async () => undefined }).catch((error: unknown) => {
     throw getErrorCode(error) === 'ENOTDIR' ? createUnsafeError(path, error) : error;

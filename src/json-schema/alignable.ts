@@ -14,7 +14,9 @@ type SchemaInput<Schema extends StandardSchema> = NonNullable<Schema['~standard'
 type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
 /**
- * Adds alignment to a schema from another library: zod 3 and 4, zod mini, arktype, valibot and Effect through their JSON Schema export, any other with its JSON Schema as the second argument. Values are aligned to the JSON Schema; the schema itself validates the result, so its refinements, transforms and defaults apply.
+ * Adds alignment to a schema from another library: zod 3 and 4, zod mini, arktype, valibot and Effect through their
+ * JSON Schema export, any other with its JSON Schema as the second argument. Values are aligned to the JSON Schema; the
+ * schema itself validates the result, so its refinements, transforms and defaults apply.
  *
  * @example
  * const schema = alignable(z.object({ price: z.number(), mood: z.enum(['bullish', 'bearish']) }))

@@ -12,8 +12,9 @@ export interface FormatInstructionsOptions {
 }
 
 /**
- * Formats prompt instructions that make a model answer with a value matching this schema: the answer's form and the JSON Schema. Accepts a JSON Schema, or a schema that {@link alignable} accepts. Throws if a schema cannot be exported as
- * JSON Schema.
+ * Formats prompt instructions that make a model answer with a value matching this schema: the answer's form and the
+ * JSON Schema. Accepts a JSON Schema, or a schema that {@link alignable} accepts. Throws if a schema cannot be exported
+ * as JSON Schema.
  *
  * @example
  * const prompt = `Where is the bug?\n\n${formatInstructions(z.object({ file: z.string(), line: z.int() }))}`

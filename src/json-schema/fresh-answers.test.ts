@@ -28,7 +28,8 @@ import { BATCH_12 } from './fixtures/fresh/batch-12.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
 /**
- * The expected value of each answer was written down before the answer was run. Scores with the rules at the time (right, refused, wrong):
+ * The expected value of each answer was written down before the answer was run. Scores with the rules at the time
+ * (right, refused, wrong):
  *
  * - batches 1 and 2: 387, 16 and 35 of 438
  * - 3: 94, 3 and 7 of 104; 4: 35, 0 and 3 of 38, nearly all choices between two values in running text
@@ -38,8 +39,10 @@ import { fromJsonSchema } from './from-json-schema.js';
  * - 13: 79, 19 and 3 of 101, all three with a warning; 14, with the rules for 13: 37, 2 and 3 of 42,
  *   one of these without a warning, which was valid JSON
  *
- * Some expectations changed on a second look: valid JSON is not reinterpreted (five answers of the last two batches had only valid escapes and were rewritten), documented repairs are right, and a value reached step by step is ambiguous.
- * Tables, CSV and lines after a sentence that announces them were refused at first, and prefixed strings without `align` still are.
+ * Some expectations changed on a second look: valid JSON is not reinterpreted (five answers of the last two batches had
+ * only valid escapes and were rewritten), documented repairs are right, and a value reached step by step is ambiguous.
+ * Tables, CSV and lines after a sentence that announces them were refused at first, and prefixed strings without
+ * `align` still are.
  *
  * These are refused although a careful human could read them. A wrong value is never acceptable.
  */

@@ -21,8 +21,9 @@ export interface FromJsonSchemaOptions {
  * Turns a JSON Schema (draft 2020-12) into a schema for `parse` that can align. The value is returned unchanged: no
  * defaults, no coercion. Throws `INVALID_SCHEMA`, with the location, for an unusable schema.
  *
- * The value type is inferred if the compiler can see the schema (written inline, `as const`, or made with TypeBox); otherwise pass it: `fromJsonSchema<Finding>(schema)`. The envelopes of OpenAI, Anthropic and MCP (`{ name, strict, schema }`,
- * `{ name, parameters }`, `{ name, input_schema }`, `{ name, inputSchema }`) are unwrapped.
+ * The value type is inferred if the compiler can see the schema (written inline, `as const`, or made with TypeBox);
+ * otherwise pass it: `fromJsonSchema<Finding>(schema)`. The envelopes of OpenAI, Anthropic and MCP (`{ name, strict,
+ * schema }`, `{ name, parameters }`, `{ name, input_schema }`, `{ name, inputSchema }`) are unwrapped.
  *
  * @example
  * const schema = fromJsonSchema({ type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] })

@@ -7,7 +7,8 @@ import { TRUSTED_BOUNDS } from './read-schema.js';
 import { readDocument } from './schema-references.js';
 
 /**
- * Creates a validator from a record's schema. The schema is read on the first check, and interpreted: generating code for every schema would take longer than the few checks that most processes perform.
+ * Creates a validator from a record's schema. The schema is read on the first check, and interpreted: generating code
+ * for every schema would take longer than the few checks that most processes perform.
  *
  * @example
  * const requestSchema = fromRecordSchema<WorkRequest>(WORK_REQUEST_SCHEMA)

@@ -10,9 +10,14 @@ import { reasoning, toolCalls } from './fixtures/held-out/thinking-and-tools.js'
 import { fromJsonSchema } from './from-json-schema.js';
 
 /**
- * Refused although a careful human could read them: full-width braces after words, a truncated word that only one enum member starts with, assignments in a string.
+ * Refused although a careful human could read them: full-width braces after words, a truncated word that only one enum
+ * member starts with, assignments in a string.
  *
- * Before any rule was changed for them, 85 of the first 103 answers were right, 10 refused and 8 wrong; of 78 more, 66, 3 and 9. Seven expectations did not survive a second look (for example, valid JSON is not reinterpreted): three answers were rewritten, three expectations changed, one answer (`010`) removed. The adjusted scores are 88, 10 and 5; and 68, 3 and 6. The rules were then changed with these answers in view, so they no longer measure the results for unseen answers.
+ * Before any rule was changed for them, 85 of the first 103 answers were right, 10 refused and 8 wrong; of 78 more, 66,
+ * 3 and 9. Seven expectations did not survive a second look (for example, valid JSON is not reinterpreted): three
+ * answers were rewritten, three expectations changed, one answer (`010`) removed. The adjusted scores are 88, 10 and 5;
+ * and 68, 3 and 6. The rules were then changed with these answers in view, so they no longer measure the results for
+ * unseen answers.
  */
 const REFUSED: readonly string[] = [
   'a Japanese answer with corner brackets and full-width punctuation',

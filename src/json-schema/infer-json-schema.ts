@@ -1,5 +1,6 @@
 /**
- * The type of the values that a JSON Schema describes, as far as it can be inferred; otherwise `unknown` (references, `not`, a schema that the compiler cannot see). TypeBox schemas of both generations are supported.
+ * The type of the values that a JSON Schema describes, as far as it can be inferred; otherwise `unknown` (references,
+ * `not`, a schema that the compiler cannot see). TypeBox schemas of both generations are supported.
  *
  * @example
  * const schema = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] } as const

@@ -31,7 +31,8 @@ export function readDocument(schema: unknown, bounds: SchemaBounds): SchemaDocum
 /**
  * Indexes every `$id` and anchor of a schema.
  *
- * Dynamic references are followed like plain ones, which is exact while the document is a single resource; with multiple resources a `$dynamicRef` is rejected rather than guessed.
+ * Dynamic references are followed like plain ones, which is exact while the document is a single resource; with
+ * multiple resources a `$dynamicRef` is rejected rather than guessed.
  */
 function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
   const targets = new Map<string, LocatedSchema>();

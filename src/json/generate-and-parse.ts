@@ -72,7 +72,8 @@ export interface Generated<T> {
 
 /**
  * Asks a model, parses the answer, and asks again with the error if that fails. Works with any provider: `call` is any
- * function that returns text, or `{ text, usage }`. A rejected `call` is not retried; an abort throws the signal's reason. The last attempt's error contains the answer as `raw`.
+ * function that returns text, or `{ text, usage }`. A rejected `call` is not retried; an abort throws the signal's
+ * reason. The last attempt's error contains the answer as `raw`.
  *
  * @example
  * const verdict = await generateAndParse(

@@ -7,8 +7,8 @@ export type TextInput = string | Uint8Array | null | undefined;
 export type Profile = 'default' | 'generic' | 'tagged' | 'unified';
 
 /**
- * Converts a parsed value to the shape that the schema expects before validation, for example by mapping field names. Normalizers run in the
- * order given; if one throws, the parse fails with `NORMALIZER_FAILED`.
+ * Converts a parsed value to the shape that the schema expects before validation, for example by mapping field names.
+ * Normalizers run in the order given; if one throws, the parse fails with `NORMALIZER_FAILED`.
  */
 export type Normalizer = (value: unknown) => unknown;
 

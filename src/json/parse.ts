@@ -69,7 +69,8 @@ export async function parseAsync<T>(
 }
 
 /**
- * Like {@link parse}, but returns the value itself and throws a {@link ParseError} on failure. A comment (profile `tagged` without a tag) is thrown as `NO_JSON`.
+ * Like {@link parse}, but returns the value itself and throws a {@link ParseError} on failure. A comment (profile
+ * `tagged` without a tag) is thrown as `NO_JSON`.
  *
  * @example
  * const { line } = parseOrThrow('{"line": 3}', z.object({ line: z.number() }))

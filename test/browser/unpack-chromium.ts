@@ -39,7 +39,8 @@ export async function unpackChromium({ withSystemFonts = false }: Fonts): Promis
 async function unpack(folder: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const draft = await mkdtemp(join(CACHE, 'unpacking-'));
-  // The package unpacks into the temporary folder of its process, and its libraries only on systems where it expects to need them.
+  // The package unpacks into the temporary folder of its process, and its libraries only on systems where it expects to
+  // need them.
   const env = { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
   const program = "import('@sparticuz/chromium').then(async (package_) => package_.default.executablePath())";
   await promisify(execFile)(process.execPath, ['-e', program], { cwd: PROJECT, env });

@@ -23,7 +23,8 @@ const NOT_RUN = new Set(['yaml', 'mermaid', 'console']);
 
 /**
  * Reads the steps of a guide, in order. A `ts` or `tsx` block is a program, an `sh` block is executed, a block with a file name
- * after its language is that file, and a `text` block is the output of the block before it. Any other kind of block is an error, because nothing would test it.
+ * after its language is that file, and a `text` block is the output of the block before it. Any other kind of block is
+ * an error, because nothing would test it.
  *
  * @example
  * readGuide('```ts\nconsole.log(1);\n```\n\n```text\n1\n```\n') // one program that prints 1

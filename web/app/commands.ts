@@ -28,7 +28,8 @@ const RUN_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 const ISSUE_REF = /^\S+#\S+$/;
 
 /**
- * Finds the commands that match the input: first the run or issue it names, then all commands whose label contains every word, then a run search.
+ * Finds the commands that match the input: first the run or issue it names, then all commands whose label contains
+ * every word, then a run search.
  *
  * @example
  * findCommands('fail', context) // [{ label: 'Failed runs', … }, { label: 'Search runs for “fail”', … }]

@@ -32,7 +32,8 @@ const MAX_POLLED_ROWS = 200;
 const MAX_ROWS = 1000;
 
 /**
- * Loads a list and polls it while the page is visible. `queryKey` identifies the query; the previous query's rows stay until the response arrives. While `isBeingRead` returns true, rows keep their position.
+ * Loads a list and polls it while the page is visible. `queryKey` identifies the query; the previous query's rows stay
+ * until the response arrives. While `isBeingRead` returns true, rows keep their position.
  *
  * @example
  * const runs = useLiveList(`engine ${engine}`, (page, signal) => client.listRuns({ query: { ...page, engine }, signal }), (run) => run.id)
@@ -134,7 +135,8 @@ export interface Page<Item> {
 export type GetKey<Item> = (item: Item) => string;
 
 /**
- * Merges the current first page of a list into the loaded items: changed items are replaced, deleted items removed, new items added, and older pages kept. With `hold`, no item is added or moved; new items are only counted.
+ * Merges the current first page of a list into the loaded items: changed items are replaced, deleted items removed, new
+ * items added, and older pages kept. With `hold`, no item is added or moved; new items are only counted.
  *
  * @example
  * mergeHead(null, page, getKey, { hold: false }).items // the items of the page

@@ -20,7 +20,8 @@ export interface Failure {
 const POLL_MS = 2000;
 
 /**
- * Loads a resource from the server; with `live`, also polls it while the page is visible. `key` identifies the request; when it changes, the old value is dropped.
+ * Loads a resource from the server; with `live`, also polls it while the page is visible. `key` identifies the request;
+ * when it changes, the old value is dropped.
  *
  * @example
  * const runs = useResource(`runs ${engine}`, (signal) => client.listRuns({ query: { engine }, signal }), { live: true })

@@ -15,8 +15,8 @@ const STYLES = /\u001b\[(?<codes>[0-9;:]{0,64})(?<end>[mK])/g;
 const MAX_STYLED_RUNS = 2000;
 
 /**
- * Splits tool output into runs of a single style. All other escapes stay in the text and are shown, because cursor movements could otherwise disguise the output. Concealed, inverse and blinking text is shown as plain
- * text.
+ * Splits tool output into runs of a single style. All other escapes stay in the text and are shown, because cursor
+ * movements could otherwise disguise the output. Concealed, inverse and blinking text is shown as plain text.
  *
  * @example
  * readStyles('\u001b[32m✓\u001b[0m done') // [{ text: '✓', style: 'ansi-2' }, { text: ' done', style: '' }]

@@ -148,7 +148,8 @@ export function createListViewport(estimate: number, draw: () => void): ListView
         if (!row.isConnected) {
           rowElements.delete(row);
           observer?.unobserve(row);
-          // The observer does not report an element that now shows another row of the same height, so the height is recorded here.
+          // The observer does not report an element that now shows another row of the same height, so the height is
+          // recorded here.
         } else if (height > 0) recordHeight(row, height);
       }
       settle();
@@ -204,7 +205,8 @@ interface ChosenRows {
 }
 
 /**
- * Chooses the rows to draw: all rows of `around` already in the page, and as many others as `grantRows` allows, visible ones first.
+ * Chooses the rows to draw: all rows of `around` already in the page, and as many others as `grantRows` allows, visible
+ * ones first.
  *
  * @example
  * chooseRows({ visible: [10, 12], around: [8, 14], isDrawn: () => false, grantRows: () => 4 })

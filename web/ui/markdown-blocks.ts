@@ -20,7 +20,8 @@ const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?: +|$)/;
 const TABLE_LINE = /^[ \t|:-]+$/;
 
 /**
- * Parses Markdown: headings, lists, quotes, fences, tables and paragraphs. HTML stays plain text; only Markdown markers are removed. Parsing takes linear time, and depth and block count are limited.
+ * Parses Markdown: headings, lists, quotes, fences, tables and paragraphs. HTML stays plain text; only Markdown markers
+ * are removed. Parsing takes linear time, and depth and block count are limited.
  *
  * @example
  * readBlocks('# Title\ntext') // [{ kind: 'heading', level: 1, … }, { kind: 'paragraph', … }]

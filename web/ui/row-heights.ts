@@ -10,7 +10,8 @@ export interface RowHeights {
 }
 
 /**
- * Creates heights for any number of rows. Rows that were never visible have the estimated height and need no memory. Every lookup takes logarithmic time, so adding a row stays cheap even in a list of a million rows.
+ * Creates heights for any number of rows. Rows that were never visible have the estimated height and need no memory.
+ * Every lookup takes logarithmic time, so adding a row stays cheap even in a list of a million rows.
  *
  * @example
  * const heights = createRowHeights(20)

@@ -1,7 +1,10 @@
 import { inFile } from '../run-mutation.js';
 import type { Mutation } from '../run-mutation.js';
 
-/** Mutations for section 002 of `docs/requirements.md` (engines to events): each breaks a clause in the file that implements it. */
+/**
+ * Mutations for section 002 of `docs/requirements.md` (engines to events): each breaks a clause in the file that
+ * implements it.
+ */
 export const EVENTS: readonly Mutation[] = [
   ...inFile(
     'src/events/engines/codex/codex-engine.ts',

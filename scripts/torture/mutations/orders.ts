@@ -1,7 +1,10 @@
 import { inFile } from '../run-mutation.js';
 import type { Mutation } from '../run-mutation.js';
 
-/** Mutations for section 004 of `docs/requirements.md` (workers and their results): each breaks a clause in the file that implements it. */
+/**
+ * Mutations for section 004 of `docs/requirements.md` (workers and their results): each breaks a clause in the file
+ * that implements it.
+ */
 export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/decide/decide.ts',

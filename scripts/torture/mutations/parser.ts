@@ -1,7 +1,10 @@
 import { inFile } from '../run-mutation.js';
 import type { Mutation } from '../run-mutation.js';
 
-/** Mutations for section 003 of `docs/requirements.md` (one parser, normalizers, retry): each breaks a clause in the file that implements it. */
+/**
+ * Mutations for section 003 of `docs/requirements.md` (one parser, normalizers, retry): each breaks a clause in the
+ * file that implements it.
+ */
 export const PARSER: readonly Mutation[] = [
   ...inFile(
     'src/json/find/strict-spans.ts',

@@ -1,7 +1,10 @@
 import { inFile } from '../run-mutation.js';
 import type { Mutation } from '../run-mutation.js';
 
-/** Mutations for section 000 of `docs/requirements.md` (deterministic repair): each breaks a clause in the file that implements it. */
+/**
+ * Mutations for section 000 of `docs/requirements.md` (deterministic repair): each breaks a clause in the file that
+ * implements it.
+ */
 export const REPAIR: readonly Mutation[] = [
   ...inFile(
     'src/json/find/strict-spans.ts',

@@ -63,7 +63,10 @@ const entrySchema = {
 
 /** Everything that waits for a human. */
 export const waitingSchema = object({
-  /** Questions and permission requests first, because their agents are blocked; then sinks, then results. Oldest first within each kind. */
+  /**
+   * Questions and permission requests first, because their agents are blocked; then sinks, then results. Oldest first
+   * within each kind.
+   */
   items: { type: 'array', items: entrySchema },
   /** False if there are more entries of a kind than are listed. */
   complete: flag,

@@ -166,7 +166,10 @@ interface ServiceOptions {
   readonly archive: Archive | undefined;
 }
 
-/** Starts maintenance and a worker in the process of the server; with --no-worker, reconciliation instead of the worker. The demo is started later. */
+/**
+ * Starts maintenance and a worker in the process of the server; with --no-worker, reconciliation instead of the worker.
+ * The demo is started later.
+ */
 async function startServices(context: CommandContext, { flags, metrics, archive }: ServiceOptions) {
   const [{ startWorker, startReaper, startMaintenance, showDemo }, { readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),

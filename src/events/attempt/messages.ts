@@ -121,7 +121,8 @@ const FENCED_JSON = /```(?:json|jsonc|json5)?[ \t]*\r?\n\s*[{[]/iu;
 const MAX_LENGTH = 4 * 1024 * 1024;
 
 /**
- * Returns the JSON object or array in a message (the whole message, a `<json>` block or a fenced block), or undefined. This runs for every message and most are plain text, so only those that look like JSON are parsed.
+ * Returns the JSON object or array in a message (the whole message, a `<json>` block or a fenced block), or undefined.
+ * This runs for every message and most are plain text, so only those that look like JSON are parsed.
  *
  * @example
  * readStructuredPayload('Done.\n```json\n{"ok":true}\n```') // { ok: true }

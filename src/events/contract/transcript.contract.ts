@@ -1,7 +1,9 @@
 import type { Emitted } from '../protocol/translator-output.js';
 
 /**
- * Renders events as text for review, with every field and value. A RASP event starts a block: its number, byte range, type and data. Its FCMP event follows after an arrow. Fields repeated from the previous event are omitted; everything else is included, so two different lists of events have different transcripts.
+ * Renders events as text for review, with every field and value. A RASP event starts a block: its number, byte range,
+ * type and data. Its FCMP event follows after an arrow. Fields repeated from the previous event are omitted; everything
+ * else is included, so two different lists of events have different transcripts.
  *
  * @example
  * renderTranscript(emitted)

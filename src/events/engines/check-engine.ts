@@ -22,7 +22,8 @@ const DAMAGED_COPIES = 40;
 
 /**
  * Checks an engine against its contract, with recordings of its agent: every byte is claimed once, the events do not depend on
- * chunking, some of the output is recognized, and damaged input does not make it throw. Returns the problems; an empty list is a pass.
+ * chunking, some of the output is recognized, and damaged input does not make it throw. Returns the problems; an empty
+ * list is a pass.
  *
  * @example
  * checkEngine(echoEngine, [{ stdout: 'answer: Hello\\n' }]) // []

@@ -10,8 +10,8 @@ export const READER_THREW = 'The reader threw an error: ';
 const RESERVED = ['auto', 'command'];
 
 /**
- * Checks a custom engine, and guards it: if its code throws, the frame becomes raw with a warning, and the run continues. Pass the
- * result to `createTranslator`, `startRun` or `replayRunFolder` as `engines`.
+ * Checks a custom engine, and guards it: if its code throws, the frame becomes raw with a warning, and the run
+ * continues. Pass the result to `createTranslator`, `startRun` or `replayRunFolder` as `engines`.
  *
  * @example
  * const echoEngine = defineEngine({

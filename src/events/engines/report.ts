@@ -82,7 +82,10 @@ export interface PermissionAnswer {
   readonly why?: string;
 }
 
-/** An error that the engine printed. It does not affect the outcome: an error that ended the run is also reported with `runtimeError`. */
+/**
+ * An error that the engine printed. It does not affect the outcome: an error that ended the run is also reported with
+ * `runtimeError`.
+ */
 export interface EngineErrorReport {
   readonly message: string;
   /** The engine will retry, so this is not a failure. */

@@ -115,7 +115,8 @@ function skip(pattern: RegExp, text: string, start: number): number {
 const MIN_DEEP_LENGTH = 2 * MAX_DEPTH;
 
 /**
- * Parses a JSON object or array; null for anything else. Control characters inside strings (literal newlines, NUL), which the standard forbids but agents print, are accepted as if they were escaped.
+ * Parses a JSON object or array; null for anything else. Control characters inside strings (literal newlines, NUL),
+ * which the standard forbids but agents print, are accepted as if they were escaped.
  *
  * @example
  * readJson('{"text":"one\ntwo"}') // { text: 'one\ntwo' }

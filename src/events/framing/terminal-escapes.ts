@@ -6,7 +6,8 @@ export interface PlainText {
 }
 
 /*
- * CSI, OSC (title, links), DCS and similar sequences, then two-byte sequences. Only the first two characters of an unterminated sequence are removed, so the JSON after it is kept.
+ * CSI, OSC (title, links), DCS and similar sequences, then two-byte sequences. Only the first two characters of an
+ * unterminated sequence are removed, so the JSON after it is kept.
  */
 const ESCAPES = new RegExp(
   [

@@ -3,7 +3,9 @@ import { createColumn, readColumn, type Column, type ColumnReader } from './colu
 import { flatten, listPaths, type Leaf } from './flatten.js';
 
 /*
- * The lines of an event log. An event is one line of JSON. A long series of small, similar events is a single line: the first event of each kind, and the changes from one event to the next, by path. Otherwise the events for thousands of one-letter lines would be four hundred times as large as the output.
+ * The lines of an event log. An event is one line of JSON. A long series of small, similar events is a single line: the
+ * first event of each kind, and the changes from one event to the next, by path. Otherwise the events for thousands of
+ * one-letter lines would be four hundred times as large as the output.
  */
 
 /** Shorter series are written as one event per line, to keep the log readable. */

@@ -7,7 +7,8 @@ const ELLIPSIS = '…';
 const encoder = new TextEncoder();
 
 /**
- * Shortens a value until its JSON has at most 4 KiB. A string that does not fit is truncated, ending in `…`. Arrays and objects keep their first members; a member `…` has the number of omitted members.
+ * Shortens a value until its JSON has at most 4 KiB. A string that does not fit is truncated, ending in `…`. Arrays and
+ * objects keep their first members; a member `…` has the number of omitted members.
  *
  * @example
  * boundDetail({ model: 'm' }) // { model: 'm' }

@@ -4,7 +4,8 @@ import { ERROR_CATEGORIES, FAILURE_CODES } from './completion.js';
 import { DIAGNOSTIC_CODES } from './diagnostic-codes.js';
 
 /*
- * The parts of `data` that RASP and FCMP share. A sub-agent's events have `parent_tool_call_id`, the call that started it, so its messages are never mistaken for the agent's own answer.
+ * The parts of `data` that RASP and FCMP share. A sub-agent's events have `parent_tool_call_id`, the call that started
+ * it, so its messages are never mistaken for the agent's own answer.
  */
 
 export const diagnosticCode = oneOf(listKeys(DIAGNOSTIC_CODES));

@@ -1,5 +1,7 @@
 /**
- * Aligns two sequences, pairing as many equal elements as possible, in order. For each element of `other`, the result has the index of its partner in `main`, or -1. An element that occurs twice in both is paired twice. The cost is the product of the lengths without common prefix and suffix, so pass sections of a stream, not all of it.
+ * Aligns two sequences, pairing as many equal elements as possible, in order. For each element of `other`, the result
+ * has the index of its partner in `main`, or -1. An element that occurs twice in both is paired twice. The cost is the
+ * product of the lengths without common prefix and suffix, so pass sections of a stream, not all of it.
  *
  * @example
  * align(['a', 'c'], ['a', 'b', 'c']) // [0, -1, 1]

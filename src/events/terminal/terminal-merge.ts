@@ -64,7 +64,10 @@ export class TerminalMerge {
     if (isFull || this.#hasGap(waitingFrame)) this.#settle(false);
   }
 
-  /** Whether the streams lost a record: streams are in order, so once they have a later record, an earlier one will not arrive. */
+  /**
+   * Whether the streams lost a record: streams are in order, so once they have a later record, an earlier one will not
+   * arrive.
+   */
   #hasGap({ kind, key }: WaitingFrame): boolean {
     if (kind !== 'json') return false;
     if (this.main.hasRecord(key)) return this.#mayBeLost;

@@ -47,9 +47,9 @@ const PREFIXED_STRING = /[bfru]{1,2}(?:"([^"\\{}\n]*)"|'([^'\\{}\n]*)')(?=\s*(?:
 const NAMED_CALL = /[\p{L}_][\p{L}\p{N}_.]{0,80}\((?=\s*(?:\)|[\p{L}_]\w{0,60}\s*=))/uy;
 
 /**
- * Reads JSON with brackets that are superfluous, premature, wrong or missing, with tuples and sets, with `Name(key=value)` and other
- * separators between key and value, and with text without quotes up to the next known key. Every character counts: undefined if anything is
- * left over, duplicated or truncated.
+ * Reads JSON with brackets that are superfluous, premature, wrong or missing, with tuples and sets, with
+ * `Name(key=value)` and other separators between key and value, and with text without quotes up to the next known key.
+ * Every character counts: undefined if anything is left over, duplicated or truncated.
  */
 export function readLoosely(
   text: string,

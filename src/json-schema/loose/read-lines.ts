@@ -8,7 +8,10 @@ const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(\S.*)$/u;
 const LINE_END = /\r?\n/;
 const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/u;
 const LITERAL = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
-/** A blank line, or the separator between YAML documents. Lines must be trimmed: a pattern with white space at both ends takes quadratic time. */
+/**
+ * A blank line, or the separator between YAML documents. Lines must be trimmed: a pattern with white space at both ends
+ * takes quadratic time.
+ */
 export const NO_CONTENT = /^(?:---|\.\.\.)?$/;
 /** A block string on the following, indented lines; with `-` it does not end with a line break. */
 const BLOCK = /^\|(-?)\s*$/;

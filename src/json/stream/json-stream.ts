@@ -44,7 +44,8 @@ export interface JsonStream<T, Input = T> {
 }
 
 /**
- * Reads JSON while a model is still writing it. Thinking, tags, fences and prose are skipped; each character is read once; `end` returns what `parse` returns for the whole input.
+ * Reads JSON while a model is still writing it. Thinking, tags, fences and prose are skipped; each character is read
+ * once; `end` returns what `parse` returns for the whole input.
  *
  * @example
  * const stream = createJsonStream(z.object({ items: z.array(z.string()) }))

@@ -3,7 +3,9 @@ import type { ModelChunk } from './model-chunk.js';
 import { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOptions } from './json-stream.js';
 
 /**
- * {@link createJsonStream} over any async iterable: a Node `Readable`, a `ReadableStream`, a generator, a stream from OpenAI's or Anthropic's client, the AI SDK's `fullStream`. Stops, and closes the source, as soon as the outcome is known; the last snapshot has a `result`.
+ * {@link createJsonStream} over any async iterable: a Node `Readable`, a `ReadableStream`, a generator, a stream from
+ * OpenAI's or Anthropic's client, the AI SDK's `fullStream`. Stops, and closes the source, as soon as the outcome is
+ * known; the last snapshot has a `result`.
  *
  * @example
  * for await (const { value, result } of streamJson(response.body, schema)) {

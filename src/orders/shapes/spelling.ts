@@ -11,7 +11,8 @@ export interface SpelledFields {
 }
 
 /**
- * Reads `IssueRef`, `issue_ref` and `issueRef` as one key. Only keys of ASCII letters match, because other letters have look-alikes.
+ * Reads `IssueRef`, `issue_ref` and `issueRef` as one key. Only keys of ASCII letters match, because other letters have
+ * look-alikes.
  *
  * @example
  * readSpellings([['RunID', '1'], ['mood', 'good']], ['run_id']).known // Map { 'run_id' → '1' }

@@ -50,7 +50,10 @@ export const PACK_STEPS = [
 ] as const;
 type PackStep = (typeof PACK_STEPS)[number];
 
-/** Packed runs are written here before they get their final name. Shards have names of three hexadecimal digits, never this one. */
+/**
+ * Packed runs are written here before they get their final name. Shards have names of three hexadecimal digits, never
+ * this one.
+ */
 export const TEMPORARY_FOLDER = 'tmp';
 
 /** Limits for packing: a larger run is not packed. */

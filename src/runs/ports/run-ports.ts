@@ -56,7 +56,10 @@ export interface RunPorts {
   readonly folderLock?: FolderLock;
   /** Called immediately with each warning that is known before the run ends: a limit that has no effect, an untested version. */
   readonly onWarning?: (warning: RunWarning) => void;
-  /** Called before a question is published (`user.input.required`, `permission.required`), because a reader can answer immediately. */
+  /**
+   * Called before a question is published (`user.input.required`, `permission.required`), because a reader can answer
+   * immediately.
+   */
   readonly onQuestion?: () => Promise<void>;
   /** Called when a permission request is not answered in time; the run continues with a denial. */
   readonly onUnanswered?: () => Promise<void>;

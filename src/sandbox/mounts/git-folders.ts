@@ -63,7 +63,10 @@ interface Search {
   readonly guarded: GuardedFolders;
 }
 
-/** Returns the mounts that protect repositories in subfolders of a writable folder, and targets of `.git` links in it, within limits. */
+/**
+ * Returns the mounts that protect repositories in subfolders of a writable folder, and targets of `.git` links in it,
+ * within limits.
+ */
 export async function guardNestedRepositories(search: Search): Promise<readonly Mount[]> {
   const { folder, skipped, guarded } = search;
   const mounts: Mount[] = [];

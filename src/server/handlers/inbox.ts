@@ -25,7 +25,10 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
     throw new LeadError('ITEM_NOT_FOUND', 'Inbox item not found. GET /v1/inbox?open=false lists all items.');
   }
 
-  /** Adds the author of the decision. With tokens, it is the name of the token; without tokens, the request may name any author. */
+  /**
+   * Adds the author of the decision. With tokens, it is the name of the token; without tokens, the request may name any
+   * author.
+   */
   function readResolveRequest(id: string, { who, ...resolution }: Resolution, caller: Caller): ResolveRequest {
     if (guard.hasConfiguredTokens() && who !== undefined && who !== caller.name) {
       throw new RequestError(

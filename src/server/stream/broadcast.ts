@@ -73,7 +73,10 @@ export interface Broadcast {
   readonly head: LogPosition;
   /** Whether a reader at this position can be attached without reading the store. */
   covers(position: LogPosition): boolean;
-  /** Sends all events after a reader's position, which must be covered, until the reader is too slow or disconnects, or the run ends. */
+  /**
+   * Sends all events after a reader's position, which must be covered, until the reader is too slow or disconnects, or
+   * the run ends.
+   */
   attach(reader: Reader): Promise<Detachment>;
   /** Resolves after the next poll of the log. */
   nextPoll(): Promise<void>;
@@ -96,7 +99,10 @@ interface BroadcastOptions {
  * The maximum number of bytes buffered for a reader. A slower reader is detached, and gets its events from the store.
  */
 const MAX_UNSENT = 256 * 1024;
-/** After each write, a broadcast pauses for this many times as long as the write took. With many readers, this leads to fewer, larger chunks. */
+/**
+ * After each write, a broadcast pauses for this many times as long as the write took. With many readers, this leads to
+ * fewer, larger chunks.
+ */
 const PAUSE_FACTOR = 2;
 const MIN_PAUSE_MS = 4;
 const MAX_PAUSE_MS = 100;

@@ -45,7 +45,10 @@ const MAX_EVENTS = 256;
  */
 const CHUNK_BYTES = 256 * 1024;
 
-/** Creates a reader that starts after a position. A projection gets all earlier events first, because its output depends on them. */
+/**
+ * Creates a reader that starts after a position. A projection gets all earlier events first, because its output depends
+ * on them.
+ */
 export function createLogReader({ log, runId, protocol, after }: LogReaderOptions, shared: SharedChunks): LogReader {
   const encoder = createEventEncoder(protocol);
   const source = chooseSourceLog(protocol);

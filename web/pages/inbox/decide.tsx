@@ -183,7 +183,10 @@ const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
   reject: 'r',
 };
 
-/** The actions with their shortcuts, always visible at the bottom of the window. Choosing an action moves the focus to the reason. */
+/**
+ * The actions with their shortcuts, always visible at the bottom of the window. Choosing an action moves the focus to
+ * the reason.
+ */
 function DecideBar({
   item,
   chosen,

@@ -91,7 +91,10 @@ function EventRow({
 /** The maximum length of an event's summary line. */
 const MAX_SUMMARY_LENGTH = 240;
 
-/** The fields that summarize an event, tried in this order. They do not depend on its type, so unknown types are summarized too. */
+/**
+ * The fields that summarize an event, tried in this order. They do not depend on its type, so unknown types are
+ * summarized too.
+ */
 const SUMMARY_FIELDS = ['text', 'message', 'prompt', 'path', 'name', 'status', 'state', 'reason_code', 'code'] as const;
 
 /**

@@ -140,7 +140,8 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 export const BYTES_BEFORE = 3;
 
 /**
- * Decodes a span of bytes. A character that crosses the end belongs to the next span, so the decoded spans add up to the complete text.
+ * Decodes a span of bytes. A character that crosses the end belongs to the next span, so the decoded spans add up to
+ * the complete text.
  *
  * `bytes` starts `before` bytes ahead of the span (at most {@link BYTES_BEFORE} are used) and ends with it.
  */

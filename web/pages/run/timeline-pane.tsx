@@ -149,8 +149,8 @@ function TimelineRow({
 }
 
 /**
- * Chooses where the duration is shown: after the bar if there is room, otherwise before or inside it; for a growing bar, at the end
- * of the axis.
+ * Chooses where the duration is shown: after the bar if there is room, otherwise before or inside it; for a growing
+ * bar, at the end of the axis.
  */
 function chooseLabelPosition(bar: { readonly left: number; readonly width: number; readonly isGrowing: boolean }) {
   if (bar.isGrowing) return 'axis-end';

@@ -27,7 +27,8 @@ interface FormattedValue {
 const MAX_DEPTH = 100;
 
 /**
- * Formats a value as indented JSON of at most `limit` characters, because a tool can print megabytes. For a string, returns the first `limit` characters.
+ * Formats a value as indented JSON of at most `limit` characters, because a tool can print megabytes. For a string,
+ * returns the first `limit` characters.
  *
  * @example
  * formatValue({ a: [1] }, 100).text // '{\n  "a": [\n    1\n  ]\n}'

@@ -4,7 +4,8 @@ import type { WorkbenchOptions } from './inspection.js';
 type CaseBody = Parameters<Client['exportTextCase']>[0]['body'];
 
 /**
- * Builds the request for a suite case. Throws if a case cannot contain the schema or an option, because its result would differ from the one on the page.
+ * Builds the request for a suite case. Throws if a case cannot contain the schema or an option, because its result
+ * would differ from the one on the page.
  *
  * @example
  * buildCaseRequest('answer-1', { text: '{}', schemaText: '', options }) // { name: 'answer-1', text: '{}', profile: 'default', … }

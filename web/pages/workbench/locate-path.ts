@@ -11,7 +11,8 @@ const BARE = /[^\s,:{}[\]"']+/y;
 
 /**
  * Finds the span of the value at a path; for an object member, its value without the key. Null if the value cannot be located
- * because of syntax errors such as missing colons. Other syntax errors can lead to a wrong span, so callers must check its content.
+ * because of syntax errors such as missing colons. Other syntax errors can lead to a wrong span, so callers must check
+ * its content.
  *
  * @example
  * locatePath('{"a": [1, 23]}', 0, ['a', 1]) // { start: 10, end: 12 }

@@ -40,7 +40,8 @@ const PROFILE: Suggestion = {
 };
 
 /**
- * Finds helpful option changes by parsing the input with each of them. After a failure, these are the changes that lead to a value; after a success with multiple matching candidates, the change that selects another candidate.
+ * Finds helpful option changes by parsing the input with each of them. After a failure, these are the changes that lead
+ * to a value; after a success with multiple matching candidates, the change that selects another candidate.
  *
  * @example
  * suggestOptions('{"a": [1, 2', undefined, options, result) // [{ label: 'Allow partial', … }]

@@ -22,8 +22,8 @@ interface Frame {
 }
 
 /**
- * Formats the first lines of a value as JSON, each with its notes. It uses an explicit stack and stops once there are enough lines,
- * no matter how large the value is.
+ * Formats the first lines of a value as JSON, each with its notes. It uses an explicit stack and stops once there are
+ * enough lines, no matter how large the value is.
  */
 export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBounds = VALUE_BOUNDS): ValueView {
   const rows: ValueRow[] = [];

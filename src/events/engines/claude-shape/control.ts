@@ -3,7 +3,8 @@ import { getArray, getField, isRecord, getName, getObject, getString } from '../
 import type { PermissionAnswer, PermissionOption, PermissionRequest, Report } from '../report.js';
 
 /*
- * The control records of `--input-format stream-json`: requests and responses from both sides, interleaved with the conversation's records.
+ * The control records of `--input-format stream-json`: requests and responses from both sides, interleaved with the
+ * conversation's records.
  */
 
 /** A request from either side. */

@@ -17,7 +17,10 @@ import type { Usage } from '../../protocol/event-parts.js';
 import { readUsage } from '../claude-shape/read-result.js';
 import { CLAUDE_TABLES } from './records.js';
 
-/** Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`. Everything is printed on stdout. */
+/**
+ * Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`. Everything is printed on
+ * stdout.
+ */
 export const claudeEngine: Engine = {
   name: 'claude',
   parser: 'claude_stream_json',

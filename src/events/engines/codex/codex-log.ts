@@ -36,7 +36,8 @@ export class CodexLog {
       this.#report.engineVersion(version);
       return this.#report.status({ status: 'header' });
     }
-    // The log also contains output of the agent and its tools, so these lines count only after the header, and the session only once.
+    // The log also contains output of the agent and its tools, so these lines count only after the header, and the
+    // session only once.
     const session = this.#hasHeader ? SESSION.exec(text)?.[1] : undefined;
     const error = this.#hasHeader ? ERROR.exec(text)?.[1] : undefined;
     if (session !== undefined && !this.#hasSession) return this.#readSession(session);

@@ -120,7 +120,10 @@ function readSession(type: string, data: object, report: Report): void {
   }
 }
 
-/** Reads a failed request to the model. Copilot retries temporary failures; `session.error` reports whether the session failed. */
+/**
+ * Reads a failed request to the model. Copilot retries temporary failures; `session.error` reports whether the session
+ * failed.
+ */
 function readCallFailure(data: object, report: Report): void {
   const status = getCount(data, 'statusCode');
   const attempt = getCount(data, 'retryAttempt');

@@ -220,7 +220,8 @@ const ENGINE_ERROR = /^\W{0,8}(?:Error when talking to iFlow API|Generate data e
 const LOGGED_ERROR = /^\W{0,8}(?:Error\b|Uncaught\b|Unhandled\b|Failed to\b|Request failed\b|错误|失败)/iu;
 
 /**
- * Matches a line with regular expressions; null if none matches. iFlow is a fork of the Gemini CLI and has the same retry messages.
+ * Matches a line with regular expressions; null if none matches. iFlow is a fork of the Gemini CLI and has the same
+ * retry messages.
  *
  * @example
  * readIflowLine('Resuming session session-1', 'stdout') // { kind: 'resuming', sessionId: 'session-1' }

@@ -6,8 +6,10 @@ import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
 import { OpenParts, TextParts, Subagents, ToolCallParts } from './ag-ui-parts.js';
 
 /**
- * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn that waits for a user ends as an interrupt, and the answer opens the next run. An attempt whose end is unknown is an
- * error, never a success; so is one that is repeated. Events that AG-UI does not define become CUSTOM events under their FCMP names.
+ * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
+ * that waits for a user ends as an interrupt, and the answer opens the next run. An attempt whose end is unknown is an
+ * error, never a success; so is one that is repeated. Events that AG-UI does not define become CUSTOM events under
+ * their FCMP names.
  *
  * @example
  * toAgUi(fcmpEvents).map((event) => event.type)
