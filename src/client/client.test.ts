@@ -8,7 +8,7 @@ import { openServer } from '../server/fixtures/open-server.js';
 import type { ServerChanges } from '../server/fixtures/open-server.js';
 import { startScriptedRun } from '../server/fixtures/scripted-run.js';
 import { createClient } from './index.js';
-import type { Gap } from './index.js';
+import type { EventGap } from './index.js';
 
 /** Creates a client for an in-process server without a port. */
 async function openClient(changes: ServerChanges & { readonly token?: string } = {}) {
@@ -287,7 +287,7 @@ describe('following a run', () => {
     );
     await run.end();
     await expect(collect(client.followRun({ id: 'run-1' }))).rejects.toMatchObject({ code: 'EVENTS_MISSING' });
-    const gaps: Gap[] = [];
+    const gaps: EventGap[] = [];
     const remainingEvents = await collect(client.followRun({ id: 'run-1', onGap: (gap) => void gaps.push(gap) }));
     expect(gaps).toEqual([{ from: '1', to: '3' }]);
     expect(remainingEvents[0]?.seq).toBe(4);

@@ -14,7 +14,7 @@ type JsonName = {
 }[EndpointName];
 
 /** An endpoint's input: its parameters by name, and its query or body, if any. */
-export type InputOf<E extends Endpoint> = { readonly [Name in ParametersOf<E['path']>]: string } & (E extends {
+export type EndpointInput<E extends Endpoint> = { readonly [Name in ParametersOf<E['path']>]: string } & (E extends {
   readonly query: infer Query extends Readonly<Record<string, Schema>>;
 }
   ? { readonly query?: { readonly [Name in keyof Query]?: FromSchema<Query[Name]> } }
@@ -22,9 +22,9 @@ export type InputOf<E extends Endpoint> = { readonly [Name in ParametersOf<E['pa
   (E extends { readonly body: Schema } ? { readonly body: BodyOf<E> } : unknown) & { readonly signal?: AbortSignal };
 
 type Call<E extends Endpoint> =
-  Record<never, never> extends InputOf<E>
-    ? (input?: InputOf<E>) => Promise<ResponseOf<E>>
-    : (input: InputOf<E>) => Promise<ResponseOf<E>>;
+  Record<never, never> extends EndpointInput<E>
+    ? (input?: EndpointInput<E>) => Promise<ResponseOf<E>>
+    : (input: EndpointInput<E>) => Promise<ResponseOf<E>>;
 
 /**
  * The bytes of a stream to read: all, or from `from` up to but not including `to`, as in a `raw_ref`. Empty if `to` is
@@ -68,7 +68,7 @@ export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name
   /** Reads a file that a run changed, by its path from `listRunFiles`. */
   readArtifact(input: PreviewInput & { readonly path: string }): Promise<FilePreview>;
   /** Exports executions as a stream. */
-  exportExecutions(input?: InputOf<(typeof ENDPOINTS)['exportExecutions']>): Promise<ReadableStream<Uint8Array>>;
+  exportExecutions(input?: EndpointInput<(typeof ENDPOINTS)['exportExecutions']>): Promise<ReadableStream<Uint8Array>>;
   /** Exports the run folder as a tar archive. */
   exportRun(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>;
   /** Exports a run as one HTML file. */
@@ -76,7 +76,7 @@ export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name
   /** Exports a run as a suite case: a tar archive. */
   exportRunCase(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
   /** Exports parse input as a suite case: a tar archive. */
-  exportTextCase(input: InputOf<(typeof ENDPOINTS)['exportTextCase']>): Promise<Uint8Array<ArrayBuffer>>;
+  exportTextCase(input: EndpointInput<(typeof ENDPOINTS)['exportTextCase']>): Promise<Uint8Array<ArrayBuffer>>;
   /** Returns the metrics in the Prometheus text format. */
   metrics(input?: { readonly signal?: AbortSignal }): Promise<string>;
 };

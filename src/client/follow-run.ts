@@ -19,7 +19,7 @@ export interface ProtocolEvents {
 type LogEvent = FcmpEvent | RaspEvent;
 
 /** Events that the server has deleted; `to` is null if the last deleted event is unknown. */
-export interface Gap {
+export interface EventGap {
   readonly from: string;
   readonly to: string | null;
 }
@@ -33,7 +33,7 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
   readonly after?: string;
   readonly signal?: AbortSignal;
   /** Called for deleted events. Without it a gap is an error, `EVENTS_MISSING`. */
-  readonly onGap?: (gap: Gap) => void;
+  readonly onGap?: (gap: EventGap) => void;
   /** Called with each position that the stream can be resumed from, just before the events up to it are yielded. */
   readonly onPosition?: (position: string) => void;
   /** Called when a connection is opened or breaks. */
@@ -74,7 +74,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
         failures = 0;
         if (event.name === 'end') endedLogs += 1;
         if (endedLogs === cursor.logs) return;
-        if (event.name === 'gap') reportGap(readData(event) as Gap, onGap);
+        if (event.name === 'gap') reportGap(readData(event) as EventGap, onGap);
         if (event.name === 'message') {
           const received = readData(event) as ProtocolEvents[Protocol];
           group.push(received);
@@ -179,7 +179,7 @@ function readData({ data }: SseEvent): unknown {
   }
 }
 
-function reportGap(gap: Gap, onGap: ((gap: Gap) => void) | undefined): void {
+function reportGap(gap: EventGap, onGap: ((gap: EventGap) => void) | undefined): void {
   if (onGap !== undefined) return onGap(gap);
   const message = `The events from ${gap.from} to ${gap.to ?? 'the end'} were deleted. Pass onGap to continue without them.`;
   throw new ClientError('EVENTS_MISSING', message);

@@ -2,10 +2,10 @@ export {
   createClient,
   type Client,
   type FilePreview,
-  type InputOf,
+  type EndpointInput,
   type PreviewInput,
   type RawInput,
 } from './create-client.js';
 export { CLIENT_ERROR_CODES, ClientError, type ClientErrorCode, type ClientErrorDetails } from './client-error.js';
-export type { FollowInput, Gap, ProtocolEvents } from './follow-run.js';
+export type { FollowInput, EventGap, ProtocolEvents } from './follow-run.js';
 export type { ClientOptions } from './send-request.js';

@@ -36,7 +36,7 @@ async function openSite(budgets: BudgetSettings) {
   const worker = startWorker({ store, lead, budgets, runs: { data }, pollMs: 50 });
   onTestFinished(async () => worker.stop({ graceMs: 0 }));
   const queue = async (id: string, command: readonly string[], workdir = 'a', caller = 'ci'): Promise<void> => {
-    await store.noteRequest({ run: id, caller, issueRef: null, now: store.now() });
+    await store.recordRequest({ run: id, caller, issueRef: null, now: store.now() });
     const spec = { engine: 'command', reads: 'codex', command, workdir: join(data, workdir) } as const;
     await store.createRun({ id, spec, state: 'queued', now: store.now() });
   };

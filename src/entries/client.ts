@@ -2,7 +2,7 @@ export {
   createClient,
   type Client,
   type FilePreview,
-  type InputOf,
+  type EndpointInput,
   type PreviewInput,
   type RawInput,
   CLIENT_ERROR_CODES,
@@ -10,7 +10,7 @@ export {
   type ClientErrorCode,
   type ClientErrorDetails,
   type FollowInput,
-  type Gap,
+  type EventGap,
   type ProtocolEvents,
   type ClientOptions,
 } from '../client/index.js';

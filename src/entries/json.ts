@@ -7,7 +7,7 @@ export {
   generateAndParse,
   type AttemptReport,
   type GenerateOptions,
-  type Generated,
+  type GenerateResult,
   type ModelAnswer,
   type ModelCall,
   parse,

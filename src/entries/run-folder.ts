@@ -14,6 +14,6 @@ export {
   type LogDifference,
   type ReplayOptions,
   type ReplayResult,
-  type AlteredStream,
+  type ChangedStream,
   type StreamDigest,
 } from '../run-folder/index.js';

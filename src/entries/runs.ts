@@ -26,7 +26,7 @@ export {
   createMemoryResultCache,
   type RunStore,
   renderContract,
-  examineEngines,
+  checkEngines,
   type EngineReport,
 } from '../runs/index.js';
 export {

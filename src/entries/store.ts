@@ -7,7 +7,7 @@ export {
   type MigrationReport,
   openStore,
   type StoreOptions,
-  type QueueWatch,
+  type QueueNotifications,
   type Store,
   type CauseCount,
   type InboxCounts,

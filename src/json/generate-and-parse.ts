@@ -54,12 +54,12 @@ export interface GenerateOptions<T> extends ParseOptions {
   readonly onAttempt?: (report: AttemptReport<T>) => unknown;
   /** Default `'en'`. */
   readonly retryPrompt?: RetryPrompt;
-  /** Return a {@link Generated} instead of the value alone. Default false. */
+  /** Return a {@link GenerateResult} instead of the value alone. Default false. */
   readonly detailed?: boolean;
 }
 
 /** A value, and the attempts and repairs that led to it. */
-export interface Generated<T> {
+export interface GenerateResult<T> {
   readonly value: T;
   /** Number of calls. */
   readonly attempts: number;
@@ -86,7 +86,7 @@ export function generateAndParse<T>(
   call: (request: ModelCall) => Promise<string | ModelAnswer>,
   schema: StandardSchema<unknown, T>,
   options: GenerateOptions<T> & { readonly detailed: true },
-): Promise<Generated<T>>;
+): Promise<GenerateResult<T>>;
 export function generateAndParse<T>(
   call: (request: ModelCall) => Promise<string | ModelAnswer>,
   schema: StandardSchema<unknown, T>,
@@ -96,7 +96,7 @@ export async function generateAndParse<T>(
   call: (request: ModelCall) => Promise<string | ModelAnswer>,
   schema: StandardSchema<unknown, T>,
   options: GenerateOptions<T>,
-): Promise<T | Generated<T>> {
+): Promise<T | GenerateResult<T>> {
   const {
     prompt: originalPrompt,
     systemMessage,

@@ -20,7 +20,7 @@ export {
   generateAndParse,
   type AttemptReport,
   type GenerateOptions,
-  type Generated,
+  type GenerateResult,
   type ModelAnswer,
   type ModelCall,
 } from './generate-and-parse.js';

@@ -1,4 +1,4 @@
-export { decide, type DecisionCase } from './decide/decide.js';
+export { decide, type DecisionInput } from './decide/decide.js';
 export { decideFromResolution } from './decide/decide-from-resolution.js';
 export { createExecution, createItem, getParseStatus, READER_VERSION, type Execution } from './execution.js';
 export { ORDERS_ERROR_CODES, OrdersError, type OrdersErrorCode } from './orders-error.js';
@@ -44,7 +44,7 @@ export type { Backoff } from './lead/deliver.js';
 export type { DeliveryReport } from './lead/deliver.js';
 export { type LeadOptions } from './lead/lead-context.js';
 export { LEAD_ERROR_CODES, LeadError, type LeadErrorCode } from './lead/lead-error.js';
-export type { Resolved, ResolveRequest } from './lead/resolve.js';
+export type { ResolveResult, ResolveRequest } from './lead/resolve.js';
 export type { OrderName, Settlement, WorkerEnd } from './lead/settle.js';
 export type { SubmitOptions, SubmittedOrder } from './lead/submit.js';
 export type { ForgeOptions } from './sinks/find-comment.js';

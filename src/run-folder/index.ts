@@ -30,7 +30,7 @@ export { rewriteRunLogs } from './rewrite-run-logs.js';
 export {
   findFirstDifference,
   replayRunFolder,
-  type AlteredStream,
+  type ChangedStream,
   type LogDifference,
   type ReplayOptions,
   type ReplayResult,

@@ -26,7 +26,7 @@ export type ReplayResult =
       readonly captured?: number;
     }
   /** A stream differs from its captured digest: its file was changed after the run. */
-  | { readonly status: 'altered'; readonly altered: AlteredStream }
+  | { readonly status: 'altered'; readonly altered: ChangedStream }
   | { readonly status: 'different'; readonly difference: LogDifference }
   /**
    * The logs were written by an older version. `differences` lists the first differences, `total` counts all of them:
@@ -42,7 +42,7 @@ export type ReplayResult =
   | { readonly status: 'nothing_stored' };
 
 /** A file that differs from its captured digest. `found` is undefined if it is missing. */
-export interface AlteredStream {
+export interface ChangedStream {
   readonly file: string;
   readonly captured: Pick<StreamDigest, 'bytes' | 'sha256'>;
   readonly found: Pick<StreamDigest, 'bytes' | 'sha256'> | undefined;
@@ -114,7 +114,7 @@ export async function replayRunFolder(
   }
 }
 
-async function findAltered(folder: RunFolder, captured: readonly StreamDigest[]): Promise<AlteredStream | undefined> {
+async function findAltered(folder: RunFolder, captured: readonly StreamDigest[]): Promise<ChangedStream | undefined> {
   for (const { attempt, stream, bytes, sha256 } of captured) {
     const digest = await digestFile(await folder.openAttempt(stream, attempt));
     if (digest?.bytes === bytes && digest.sha256 === sha256) continue;
@@ -123,7 +123,7 @@ async function findAltered(folder: RunFolder, captured: readonly StreamDigest[])
   return undefined;
 }
 
-async function digestFile(file: ReadableFile | undefined): Promise<AlteredStream['found']> {
+async function digestFile(file: ReadableFile | undefined): Promise<ChangedStream['found']> {
   if (file === undefined) return undefined;
   try {
     const hash = createHash('sha256');

@@ -13,8 +13,8 @@ export type { ClaimedRun, RunClaim, RunFilter, RunHold, RunStore } from './ports
 export { type CacheLimits, CACHE_LIMITS } from './cache/result-cache.js';
 export { createMemoryResultCache } from './cache/memory-result-cache.js';
 export { renderContract } from './spec/render-contract.js';
-export { examineEngines, type EngineReport } from './launch/examine-engines.js';
-export { renderDoctor } from './launch/examine-engines.js';
+export { checkEngines, type EngineReport } from './launch/check-engines.js';
+export { renderDoctor } from './launch/check-engines.js';
 export { judgeRunAgain, judgeText, type JudgedRun, type StoredContract } from './judge/judge-again.js';
 export { createFailedResult } from './result/build-result.js';
 export { identifyOwnProcess, getProcessState } from './process/process-identity.js';

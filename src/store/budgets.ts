@@ -1,7 +1,7 @@
 /** Tracks the usage of runs and their budget shares. Times are milliseconds since 1970. */
 export interface Budgets {
   /** Records who requested a run, before it starts. */
-  noteRequest(request: BudgetRequest): Promise<void>;
+  recordRequest(request: BudgetRequest): Promise<void>;
   /** Returns a run's caller and issue; undefined if nothing was recorded. */
   findRequest(run: string): Promise<{ readonly caller: string | null; readonly issueRef: string | null } | undefined>;
   /**

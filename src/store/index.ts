@@ -8,7 +8,7 @@ export type { BudgetLimit, Budgets, BudgetUse } from './budgets.js';
 export { describeBudget } from './budgets.js';
 export type { JobLeases, JobLeaseRequest } from './job-leases.js';
 export type { Fleet, WorkerReport } from './fleet.js';
-export type { QueueWatch } from './store.js';
+export type { QueueNotifications } from './store.js';
 export type { Store } from './store.js';
 export type { Statistics } from './statistics.js';
 export {

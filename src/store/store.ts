@@ -15,7 +15,7 @@ export interface Store
     RunStore,
     WatchableEventLog,
     ResultCache,
-    QueueWatch,
+    QueueNotifications,
     Maintenance,
     Retention,
     Statistics,
@@ -28,7 +28,7 @@ export interface Store
 }
 
 /** Wakes workers when work might be available. */
-export interface QueueWatch {
+export interface QueueNotifications {
   /**
    * Calls back when an order, a run or a message might have become due, until the returned function is called. A late,
    * repeated or unnecessary call is harmless, because the worker must claim the work anyway.

@@ -6,7 +6,7 @@ import { delimiter } from 'node:path';
 import { startVitest } from 'vitest/node';
 import { PROJECT } from '../../scripts/run-tool.js';
 import { countTests, hasPassed, renderTotals, type Totals } from '../../scripts/test-totals.js';
-import { examineEngines } from '../../src/runs/launch/examine-engines.js';
+import { checkEngines } from '../../src/runs/launch/check-engines.js';
 import {
   ACP_FOLDER,
   ACP_PROGRAMS_FOLDER,
@@ -33,7 +33,7 @@ for (const problem of matrixInstallation?.problems ?? []) print(problem);
 
 process.env['PATH'] = [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
 const env = { ...process.env, XDG_CACHE_HOME: COPILOT_CACHE };
-const reports = await examineEngines({ env, cwd: PROJECT, timeoutMs: 60_000 });
+const reports = await checkEngines({ env, cwd: PROJECT, timeoutMs: 60_000 });
 const engines: string[] = [...ACP_CASES, ...ENGINE_CASES].filter((name) => {
   const isMatrix = ACP_CASES.includes(name);
   if (requested.length === 0 ? isMatrix : !requested.includes(name)) {

@@ -52,10 +52,10 @@ async function checkArchive(config: Config): Promise<{ readonly works: boolean; 
 }
 
 async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
-  const { examineEngines, renderDoctor } = await import('../../runs/index.js');
+  const { checkEngines, renderDoctor } = await import('../../runs/index.js');
   const config = await loadCommandConfig(flags, io);
   const { programs, agents, data, warnings } = config;
-  const reports = await examineEngines({
+  const reports = await checkEngines({
     env: process.env,
     cwd: process.cwd(),
     ...omitUndefined({ programs, agents }),

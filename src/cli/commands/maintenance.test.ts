@@ -101,7 +101,7 @@ describe('sluice budgets', () => {
   it('shows the usage of the configured budgets', async () => {
     const data = await makeFolder({ 'sluice.config.json': '{"budgets":{"day":{"tokens":100}}}' });
     const store = await openSite(`sqlite:${join(data, 'sluice.db')}`);
-    await store.noteRequest({ run: 'r1', caller: null, issueRef: null, now: Date.now() });
+    await store.recordRequest({ run: 'r1', caller: null, issueRef: null, now: Date.now() });
     await store.spendBudget({ run: 'r1', tokens: 40, cost: 0, limits: [] });
     const { stdout } = await sluice('budgets', '--data', data, '--config', join(data, 'sluice.config.json'));
     expect(JSON.parse(stdout)).toEqual({

@@ -119,7 +119,7 @@ describe('retention', () => {
 
   it('deletes old cached results', async () => {
     const { store, sweep } = await openRetention({ resultsMs: DAY });
-    await store.keep('k', { run_id: 'r', result: createRunResult(), kept_at: new Date(NOW).toISOString() });
+    await store.cacheResult('k', { run_id: 'r', result: createRunResult(), kept_at: new Date(NOW).toISOString() });
     expect(await sweep()).toMatchObject({ results: 1 });
   });
 

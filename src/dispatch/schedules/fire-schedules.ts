@@ -18,7 +18,7 @@ export interface Schedule {
 export interface ScheduleOptions {
   readonly schedules: Readonly<Record<string, Schedule>>;
   readonly lead: Pick<Lead, 'submit'>;
-  readonly store: Pick<Budgets, 'noteRequest'> & { now(): number };
+  readonly store: Pick<Budgets, 'recordRequest'> & { now(): number };
   readonly logger: Logger;
 }
 
@@ -71,7 +71,7 @@ async function fire(
   try {
     const { record, repeated } = await lead.submit(
       { ...schedule.request, request_id: `${caller}:${at}` },
-      { beforeQueued: async (run) => store.noteRequest({ ...run, caller, now: store.now() }) },
+      { beforeQueued: async (run) => store.recordRequest({ ...run, caller, now: store.now() }) },
     );
     const { issue_ref, run_id } = record.order;
     if (!repeated) logger.info('schedule fired', { schedule: name, at, issue_ref, run_id });

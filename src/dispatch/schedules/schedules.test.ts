@@ -57,7 +57,7 @@ describe('schedules', () => {
     const lead = createLead({ store, data });
     const clock = { now: at('2026-11-16T03:00:10') };
     const timedStore = {
-      noteRequest: async (request: Parameters<typeof store.noteRequest>[0]) => store.noteRequest(request),
+      recordRequest: async (request: Parameters<typeof store.recordRequest>[0]) => store.recordRequest(request),
       now: () => clock.now,
     };
     const request = { issue_ref: 'local#1', role: 'qa', repo_dir: `${data}/repository`, worker: 'codex-cli' };

@@ -6,12 +6,12 @@ import { PROBLEM_CODES } from '../../records/problem-codes.js';
 import { RESULT_CODES } from '../../records/result-code.js';
 import type { WorkResult } from '../../records/work-result.js';
 import { decide } from './decide.js';
-import type { DecisionCase } from './decide.js';
+import type { DecisionInput } from './decide.js';
 
 const successfulCase = { order, reading: createReading(), activeRunId: order.run_id, exitCode: 0, signal: null };
 
 /** Decides a clean success with these fields overridden. */
-function decideWith(changes: Partial<DecisionCase>) {
+function decideWith(changes: Partial<DecisionInput>) {
   return decide({ ...successfulCase, ...changes });
 }
 
@@ -81,7 +81,7 @@ describe('rule 4: the agent exited without a result', () => {
     problems: [{ code: 'ONLY_ANCHORS', message: 'what it printed is not a result' }],
   });
 
-  test.each<[string, Partial<DecisionCase>, string]>([
+  test.each<[string, Partial<DecisionInput>, string]>([
     [
       'by a signal',
       { exitCode: null, signal: 'SIGKILL', durationMs: 12_345 },
@@ -169,7 +169,7 @@ describe('rule 5: no usable result', () => {
       source: 'json',
       problems: [{ code: 'RESULT_NOT_JSON', message: 'it is not JSON' }],
     });
-    const getReason = (end: Partial<DecisionCase>) => decideWith({ reading: broken, ...end }).reason;
+    const getReason = (end: Partial<DecisionInput>) => decideWith({ reading: broken, ...end }).reason;
     expect(getReason({ exitCode: 137 })).toContain('exited with code 137');
     expect(getReason({ exitCode: null, signal: 'SIGKILL' })).toContain('was terminated by signal SIGKILL');
     expect(getReason({ exitCode: null })).toContain('Its exit status is unknown.');
@@ -237,7 +237,7 @@ describe('rule 7: the process exit is unknown', () => {
 });
 
 describe('rule 8: something contradicts ok', () => {
-  test.each<[string, Partial<DecisionCase>, string]>([
+  test.each<[string, Partial<DecisionInput>, string]>([
     ['exit code', { exitCode: 1 }, 'its process exited with code 1'],
     ['signal', { exitCode: null, signal: 'SIGTERM' }, 'its process was terminated by signal SIGTERM'],
     ['signal despite exit code 0', { signal: 'SIGTERM' }, 'its process was terminated by signal SIGTERM'],
@@ -412,7 +412,7 @@ describe('for every case', () => {
     },
     { requiredKeys: ['source', 'problems'] },
   );
-  const anyCase: fc.Arbitrary<DecisionCase> = fc.record(
+  const anyCase: fc.Arbitrary<DecisionInput> = fc.record(
     {
       order: fc.constant(order),
       reading: fc.oneof(fc.constant(createReading()), anyReading),

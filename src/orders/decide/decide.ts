@@ -19,7 +19,7 @@ import {
 import type { ProcessExit } from './decision-words.js';
 
 /** Everything a decision depends on. */
-export interface DecisionCase {
+export interface DecisionInput {
   readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'expects'>;
   readonly reading: Reading;
   /**
@@ -56,7 +56,7 @@ export interface DecisionCase {
  * @example
  * decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null }).action // 'advance'
  */
-export function decide(decisionCase: DecisionCase): Decision {
+export function decide(decisionCase: DecisionInput): Decision {
   const endedCase = { ...decisionCase, exitCode: decisionCase.exitCode ?? null, signal: decisionCase.signal ?? null };
   for (const rule of RULES) {
     const decision = rule(endedCase);
@@ -69,7 +69,7 @@ function withEvidence(decision: Decision, evidence: readonly Evidence[] | undefi
   return evidence === undefined ? decision : { ...decision, evidence };
 }
 
-type EndedCase = DecisionCase & ProcessExit;
+type EndedCase = DecisionInput & ProcessExit;
 type Rule = (endedCase: EndedCase) => Decision | undefined;
 
 const RULES: readonly Rule[] = [
@@ -228,7 +228,7 @@ function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): D
   }
 }
 
-function describeActive(activeRunId: DecisionCase['activeRunId']): string {
+function describeActive(activeRunId: DecisionInput['activeRunId']): string {
   if (activeRunId === undefined) return 'Another run of the issue is active';
   return activeRunId === null || activeRunId === ''
     ? 'No run of the issue is active'

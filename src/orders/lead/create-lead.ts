@@ -5,7 +5,7 @@ import type { LeadOptions } from './lead-context.js';
 import { LeadError } from './lead-error.js';
 import { findPullRequest } from './look-up.js';
 import { previewResolution, resolveItem } from './resolve.js';
-import type { Resolved, ResolveRequest } from './resolve.js';
+import type { ResolveResult, ResolveRequest } from './resolve.js';
 import { readResult, settle } from './settle.js';
 import type { OrderName, Settlement, WorkerEnd } from './settle.js';
 import { submit } from './submit.js';
@@ -43,7 +43,7 @@ export interface Lead {
   /** Sends every comment that is due. After the signal is aborted, only deliveries in progress are finished. */
   deliver(options?: { readonly signal?: AbortSignal }): Promise<DeliveryReport>;
   /** Records a human decision. */
-  resolve(request: ResolveRequest): Promise<Resolved>;
+  resolve(request: ResolveRequest): Promise<ResolveResult>;
   /** Returns the comment that a decision would write. Records nothing; rejects the same requests as `resolve`. */
   preview(request: ResolveRequest): Promise<string>;
   /** Waits for calls in progress; every later call fails with `LEAD_CLOSED`. The store belongs to the caller and stays open. */

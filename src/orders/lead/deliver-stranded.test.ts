@@ -50,9 +50,9 @@ describe('a comment for a sink that is not configured', () => {
     const countingLead = createLead({
       store: {
         ...store,
-        noteStranded: async (query) => {
+        recordStranded: async (query) => {
           lookups += 1;
-          return store.noteStranded(query);
+          return store.recordStranded(query);
         },
       },
       clock: () => pass(1000),

@@ -271,7 +271,7 @@ describe('choosePause', () => {
       fc.property(fc.record(numbers), ({ tries, chance }) => {
         const pause = chooseDelay({ tries, minMs: 50, random: () => chance, backoff: DEFAULT_BACKOFF });
         expect(pause).toBeGreaterThanOrEqual(50);
-        expect(pause).toBeLessThanOrEqual(50 + DEFAULT_BACKOFF.longestMs);
+        expect(pause).toBeLessThanOrEqual(50 + DEFAULT_BACKOFF.maxMs);
       }),
     );
     const pauses = [1, 2, 3, 20].map((tries) =>

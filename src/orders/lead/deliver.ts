@@ -149,14 +149,14 @@ function describeFailure(thrown: unknown, tries: number | undefined): string {
 /** The delays between failed deliveries, and when a delivery fails permanently. */
 export interface Backoff {
   /** The delay after the first failure; doubled after each further failure. */
-  readonly firstMs: number;
-  readonly longestMs: number;
+  readonly initialMs: number;
+  readonly maxMs: number;
   /** A message is dead after this many attempts. */
   readonly maxTries: number;
 }
 
 /** Up to an hour between attempts, half an hour on average: a delivery fails permanently after about three days. */
-export const DEFAULT_BACKOFF: Backoff = { firstMs: 2000, longestMs: 3_600_000, maxTries: 150 };
+export const DEFAULT_BACKOFF: Backoff = { initialMs: 2000, maxMs: 3_600_000, maxTries: 150 };
 
 /**
  * Returns how long to wait after attempt number `tries` has failed. Jitter over the full range keeps messages that
@@ -173,7 +173,7 @@ export function chooseDelay(failure: {
   readonly backoff: Backoff;
 }): number {
   const { tries, minMs, random, backoff } = failure;
-  const range = Math.min(backoff.longestMs, backoff.firstMs * 2 ** Math.min(tries - 1, 40));
+  const range = Math.min(backoff.maxMs, backoff.initialMs * 2 ** Math.min(tries - 1, 40));
   return Math.max(1, Math.round(minMs + random() * range));
 }
 
@@ -203,7 +203,7 @@ export function createStrandedReport(
     if (now < nextCheckAt) return;
     nextCheckAt = now + CHECK_EVERY_MS;
     const search = { sinks, dueBefore: now - OVERDUE_MS, error: REASON, limit: MAX_MESSAGES };
-    for (const sink of await store.noteStranded(search)) {
+    for (const sink of await store.recordStranded(search)) {
       if (!reported.has(sink)) logger.warn('comments are waiting for a sink that is not configured here', { sink });
       reported.add(sink);
     }

@@ -37,7 +37,7 @@ export interface ResolveRequest {
 }
 
 /** The outcome of a decision. */
-export interface Resolved {
+export interface ResolveResult {
   readonly item: InboxItem;
   readonly decision: Decision;
   /** The new order, for a retry. */
@@ -47,7 +47,7 @@ export interface Resolved {
 /**
  * Records a human decision, with who made it and why, and queues a comment. Rejected if the run is no longer active.
  */
-export async function resolveItem(context: LeadContext, request: ResolveRequest): Promise<Resolved> {
+export async function resolveItem(context: LeadContext, request: ResolveRequest): Promise<ResolveResult> {
   const { store, clock, newId } = context;
   const now = clock();
   const { item, record, decision, resolution, comment } = await planResolution(context, request, now);
@@ -182,7 +182,7 @@ async function createRetry(
   };
 }
 
-function readOutcome(outcome: ResolveOutcome, id: string, decision: Decision): Resolved {
+function readOutcome(outcome: ResolveOutcome, id: string, decision: Decision): ResolveResult {
   switch (outcome.status) {
     case 'resolved':
       return {

@@ -43,7 +43,7 @@ export interface OutboxStore {
    * Returns their sinks. They keep waiting: a worker with that sink delivers them. Messages that already have the error
    * are skipped.
    */
-  noteStranded(stranded: {
+  recordStranded(stranded: {
     readonly sinks: readonly string[];
     readonly dueBefore: number;
     readonly error: string;

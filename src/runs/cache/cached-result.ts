@@ -96,7 +96,7 @@ async function tryToCache(
   if ('reason' in storedFiles) return storedFiles.reason;
   const kept_at = new Date(ports.clock()).toISOString();
   const { files } = storedFiles;
-  await ports.cache.keep(key, { run_id: id, result, kept_at, ...(files.length === 0 ? {} : { files }) });
+  await ports.cache.cacheResult(key, { run_id: id, result, kept_at, ...(files.length === 0 ? {} : { files }) });
   return null;
 }
 

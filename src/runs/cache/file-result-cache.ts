@@ -35,7 +35,7 @@ export function createFileResultCache(data: string, limits: CacheLimits = {}): R
       else if (text !== undefined) await rm(path, { force: true });
       return entry;
     },
-    async keep(key, entry) {
+    async cacheResult(key, entry) {
       const path = getPath(key);
       const text = formatCacheEntry(key, entry);
       if (path === undefined) return;

@@ -26,7 +26,7 @@ export function createMemoryResultCache(limits: CacheLimits = {}): ResultCache {
       entries.set(key, entry);
       return parseCacheEntry(key, entry.text);
     },
-    async keep(key, entry) {
+    async cacheResult(key, entry) {
       const text = formatCacheEntry(key, entry);
       const size = Buffer.byteLength(text);
       evict(key);

@@ -32,10 +32,10 @@ test.each([
   ['in files', async () => makeData().then((data) => ({ cache: createFileResultCache(data, { entries: 2 }), data }))],
 ])('a cache %s evicts the least recently used result', async (_, open) => {
   const { cache, data } = await open();
-  for (const key of ['a', 'b']) await cache.keep(createKey(key), cachedResult(key));
+  for (const key of ['a', 'b']) await cache.cacheResult(createKey(key), cachedResult(key));
   if (data !== undefined) await markAsOld(data);
   await cache.find(createKey('a'));
-  await cache.keep(createKey('c'), cachedResult('c'));
+  await cache.cacheResult(createKey('c'), cachedResult('c'));
   const values = await Promise.all(
     ['a', 'b', 'c'].map(async (key) => (await cache.find(createKey(key)))?.result.value),
   );
@@ -51,18 +51,18 @@ test.each([
 ])('an entry that is %s is a miss', async (_, damage) => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(createKey('a'), cachedResult({ line: 3 }));
+  await cache.cacheResult(createKey('a'), cachedResult({ line: 3 }));
   const path = join(data, 'cache', `${createKey('a')}.result`);
   await writeFile(path, damage(await readFile(path, 'utf8')));
   expect(await cache.find(createKey('a'))).toBeUndefined();
-  await cache.keep(createKey('a'), cachedResult({ line: 5 }));
+  await cache.cacheResult(createKey('a'), cachedResult({ line: 5 }));
   expect((await cache.find(createKey('a')))?.result.value).toEqual({ line: 5 });
 });
 
 test('a link in place of an entry is a miss', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(createKey('b'), cachedResult(1));
+  await cache.cacheResult(createKey('b'), cachedResult(1));
   await symlink(join(data, 'cache', `${createKey('b')}.result`), join(data, 'cache', `${createKey('a')}.result`));
   expect(await cache.find(createKey('a'))).toBeUndefined();
 });
@@ -70,18 +70,18 @@ test('a link in place of an entry is a miss', async () => {
 test('temporary files left by a crash are removed, but not files being written', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(createKey('a'), cachedResult(1));
+  await cache.cacheResult(createKey('a'), cachedResult(1));
   const names = ['old.result.1.tmp', 'new.result.2.tmp', 'notes.txt'];
   for (const name of names) await writeFile(join(data, 'cache', name), '');
   const yesterday = new Date(Date.now() - 24 * 60 * 60 * 1000);
   for (const name of ['old.result.1.tmp', 'notes.txt']) await utimes(join(data, 'cache', name), yesterday, yesterday);
-  await cache.keep(createKey('b'), cachedResult(2));
+  await cache.cacheResult(createKey('b'), cachedResult(2));
   const expectedNames = [`${createKey('a')}.result`, `${createKey('b')}.result`, 'new.result.2.tmp', 'notes.txt'];
   expect((await readdir(join(data, 'cache'))).toSorted()).toEqual(expectedNames);
 });
 
 test('an invalid key is a miss', async () => {
   const cache = createFileResultCache(await makeData());
-  await cache.keep('../../x', cachedResult(1));
+  await cache.cacheResult('../../x', cachedResult(1));
   expect(await cache.find('../../x')).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import type { RunResult } from '../../records/index.js';
 export interface ResultCache {
   /** Returns undefined for a miss; an unreadable entry counts as a miss. */
   find(key: string): Promise<CachedResult | undefined>;
-  keep(key: string, entry: CachedResult): Promise<void>;
+  cacheResult(key: string, entry: CachedResult): Promise<void>;
 }
 
 /** A cached result, with the run it came from. */

@@ -112,7 +112,7 @@ describe('a cached result', () => {
   it('is not required: a broken cache does not fail the run', async () => {
     const site = await makeSite([{ print: '{"line":3}\n' }]);
     const broken = async () => Promise.reject(new Error('no'));
-    const { result } = await runToEnd(makeSpec(site), { ...site, cache: { find: broken, keep: broken } });
+    const { result } = await runToEnd(makeSpec(site), { ...site, cache: { find: broken, cacheResult: broken } });
     expect(result.status).toBe('success');
   });
 });

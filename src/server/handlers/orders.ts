@@ -44,7 +44,7 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
       const { record, rivals } = await lead.submit(await checkFolder(body), {
         traceparent: readTraceparent(context),
         // The request is recorded before the run can be claimed, so the run counts against the caller's budget.
-        beforeQueued: async (run) => store.noteRequest({ ...run, caller: caller.name, now: clock() }),
+        beforeQueued: async (run) => store.recordRequest({ ...run, caller: caller.name, now: clock() }),
       });
       const { issue_ref, run_id } = record.order;
       logger.info('order submitted', { issue_ref, run_id, caller: caller.name, request_id: requestId });

@@ -26,7 +26,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       const idFields = omitUndefined({ requestId: request_id });
       const newRun = newId();
       // The request is recorded before the run can be claimed, so the run counts against the caller's budget.
-      await store.noteRequest({ run: newRun, caller: caller.name, issueRef: null, now: clock() });
+      await store.recordRequest({ run: newRun, caller: caller.name, issueRef: null, now: clock() });
       const { id, repeated } = await store.createRun({ id: newRun, spec, state: 'queued', now: clock(), ...idFields });
       const { engine } = spec;
       logger.info('run queued', { run_id: id, engine, repeated, caller: caller.name, request_id: requestId });

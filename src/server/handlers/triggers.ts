@@ -52,7 +52,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
       try {
         const { record, repeated } = await lead.submit(
           { ...createRequest(trigger, event), request_id },
-          { beforeQueued: async (run) => store.noteRequest({ ...run, caller, now: clock() }) },
+          { beforeQueued: async (run) => store.recordRequest({ ...run, caller, now: clock() }) },
         );
         const { issue_ref, run_id } = record.order;
         if (!repeated) logger.info('trigger fired', { trigger: name, issue_ref, run_id, sender: event.sender });

@@ -95,7 +95,7 @@ export function describeBudgets(makeSite: MakeSite): void {
 
     it('counts only the runs of its issue, caller or day', async () => {
       const store = await openSite(await makeSite());
-      await store.noteRequest({ run: 'r1', caller: 'ci', issueRef: null, now: NOW - 5 });
+      await store.recordRequest({ run: 'r1', caller: 'ci', issueRef: null, now: NOW - 5 });
       for (const run of ['r1', 'r2']) await start(store, run);
       await reserve(store, 'r1');
       await reserve(store, 'r2', [DAY], 'acme/shop#1');
@@ -157,10 +157,10 @@ export function describeBudgets(makeSite: MakeSite): void {
 
     it('deletes requests older than a year at the next request, even if no budget is reserved', async () => {
       const store = await openSite(await makeSite());
-      await store.noteRequest({ run: 'r1', caller: 'ci', issueRef: null, now: NOW });
-      await store.noteRequest({ run: 'r2', caller: 'ci', issueRef: null, now: NOW + 366 * DAY_MS });
+      await store.recordRequest({ run: 'r1', caller: 'ci', issueRef: null, now: NOW });
+      await store.recordRequest({ run: 'r2', caller: 'ci', issueRef: null, now: NOW + 366 * DAY_MS });
       expect(await store.findRequest('r1')).toBeDefined();
-      await store.noteRequest({ run: 'r3', caller: 'ci', issueRef: null, now: NOW + 367 * DAY_MS });
+      await store.recordRequest({ run: 'r3', caller: 'ci', issueRef: null, now: NOW + 367 * DAY_MS });
       expect(await store.findRequest('r1')).toBeUndefined();
       expect(await store.findRequest('r2')).toBeDefined();
     });

@@ -61,7 +61,7 @@ export function describeOutbox(makeSite: MakeSite): void {
     });
   });
 
-  describe('noteStranded', () => {
+  describe('recordStranded', () => {
     const NOTE = { sinks: ['mine'], dueBefore: NOW, error: UNTRUSTED_TEXT, limit: 10 };
 
     it('records once why messages for unknown sinks wait, and returns the names of the sinks', async () => {
@@ -71,9 +71,9 @@ export function describeOutbox(makeSite: MakeSite): void {
         { sink: 'mine' },
         { sink: 'hers' },
       );
-      expect(await store.noteStranded({ ...NOTE, dueBefore: NOW - 1 })).toEqual([]);
-      expect(await store.noteStranded(NOTE)).toEqual(['hers', 'theirs']);
-      expect(await store.noteStranded(NOTE)).toEqual([]);
+      expect(await store.recordStranded({ ...NOTE, dueBefore: NOW - 1 })).toEqual([]);
+      expect(await store.recordStranded(NOTE)).toEqual(['hers', 'theirs']);
+      expect(await store.recordStranded(NOTE)).toEqual([]);
       expect((await store.listOutbox({ state: 'waiting' })).items.map(({ last_error }) => last_error)).toEqual([
         UNTRUSTED_TEXT,
         null,
@@ -84,17 +84,17 @@ export function describeOutbox(makeSite: MakeSite): void {
 
     it('reads a bounded number of messages, oldest first', async () => {
       const { store } = await openWith({ sink: 'a' }, { sink: 'b' }, { sink: 'c' });
-      expect(await store.noteStranded({ ...NOTE, limit: 2 })).toEqual(['a', 'b']);
-      expect(await store.noteStranded({ ...NOTE, limit: 2 })).toEqual(['c']);
+      expect(await store.recordStranded({ ...NOTE, limit: 2 })).toEqual(['a', 'b']);
+      expect(await store.recordStranded({ ...NOTE, limit: 2 })).toEqual(['c']);
     });
 
     it('replaces an older error, and keeps the message deliverable', async () => {
       const { store } = await openWith({ sink: 'theirs' });
       const [message] = await store.claimOutbox(CLAIM);
-      expect(await store.noteStranded(NOTE)).toEqual([]);
+      expect(await store.recordStranded(NOTE)).toEqual([]);
       const failure = { id: message?.id ?? '', workerId: 'w1', error: 'no response' };
       await store.markFailed({ ...failure, retryAt: NOW });
-      expect(await store.noteStranded(NOTE)).toEqual(['theirs']);
+      expect(await store.recordStranded(NOTE)).toEqual(['theirs']);
       expect(await store.claimOutbox(CLAIM)).toMatchObject([{ last_error: UNTRUSTED_TEXT, tries: 2 }]);
     });
   });

@@ -10,16 +10,16 @@ export function describeResultCache(makeSite: MakeSite): void {
   describe('find and keep', () => {
     it('preserve all output an agent can print', async () => {
       const store = await openSite(await makeSite());
-      await store.keep('k', cachedResult(UNTRUSTED_TEXT));
+      await store.cacheResult('k', cachedResult(UNTRUSTED_TEXT));
       expect(await store.find('k')).toEqual(cachedResult(UNTRUSTED_TEXT));
     });
 
     it('evict the oldest entries, since a hit writes nothing', async () => {
       const store = await openSite(await makeSite(), { cache: { entries: 3 } });
-      for (const key of ['a', 'b', 'c']) await store.keep(key, cachedResult(key));
-      await store.keep('a', cachedResult('again'));
+      for (const key of ['a', 'b', 'c']) await store.cacheResult(key, cachedResult(key));
+      await store.cacheResult('a', cachedResult('again'));
       await store.find('b');
-      await store.keep('d', cachedResult('d'));
+      await store.cacheResult('d', cachedResult('d'));
       const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => (await store.find(key)) !== undefined));
       expect(found).toEqual([true, false, true, true]);
     });

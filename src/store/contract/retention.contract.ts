@@ -213,7 +213,7 @@ export function describeRetention(makeSite: MakeSite): void {
     it('is deleted from the result cache by age, oldest first', async () => {
       const store = await openSite(await makeSite());
       const keep = async (key: string, kept_at: string) =>
-        store.keep(key, { run_id: 'r', result: createRunResult(), kept_at });
+        store.cacheResult(key, { run_id: 'r', result: createRunResult(), kept_at });
       await keep('oldest', '2026-11-01T00:00:00.000Z');
       await keep('old', '2026-11-02T00:00:00.000Z');
       await keep('young', '2026-11-14T00:00:00.000Z');

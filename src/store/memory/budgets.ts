@@ -37,7 +37,7 @@ export function createBudgets(tables: Tables): Budgets {
   }
 
   return {
-    async noteRequest({ run, caller, issueRef, now }) {
+    async recordRequest({ run, caller, issueRef, now }) {
       checkOpen(tables);
       deleteBefore(now - BUDGET_ROW_TTL_MS);
       if (!budgets.has(run)) budgets.set(run, { ...EMPTY, caller, issueRef, at: now });

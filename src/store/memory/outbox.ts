@@ -85,7 +85,7 @@ export function createOutbox(tables: Tables): OutboxStore {
       });
     },
 
-    async noteStranded({ sinks, dueBefore, error, limit }) {
+    async recordStranded({ sinks, dueBefore, error, limit }) {
       checkOpen(tables);
       const stranded = [...tables.outbox.values()]
         .filter(({ record }) => record.state === 'waiting' && record.due_at <= dueBefore)

@@ -11,7 +11,7 @@ export function createResultCache(tables: Tables, limits: Required<CacheLimits>)
       return stored === undefined ? undefined : (JSON.parse(stored.text) as CachedResult);
     },
 
-    async keep(key, entry) {
+    async cacheResult(key, entry) {
       checkOpen(tables);
       const text = JSON.stringify(entry);
       const bytes = Buffer.byteLength(text);

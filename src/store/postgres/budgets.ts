@@ -8,7 +8,7 @@ import { readColumns } from './rows.js';
 /** Creates the store's budget methods. */
 export function createBudgets({ database }: Context): Budgets {
   return {
-    async noteRequest({ run, caller, issueRef, now }) {
+    async recordRequest({ run, caller, issueRef, now }) {
       await database.query(
         `WITH expired AS (
            DELETE FROM sluice.budget_entries

@@ -57,7 +57,7 @@ export function createOutbox({ database }: Context): OutboxStore {
       return rows.map(readSink);
     },
 
-    async noteStranded({ sinks, dueBefore, error, limit }) {
+    async recordStranded({ sinks, dueBefore, error, limit }) {
       const { rows } = await database.query(NOTE_STRANDED, [JSON.stringify(error), dueBefore, sinks, limit]);
       return [...new Set(rows.map((row) => readColumns(row).text('sink')))].toSorted();
     },

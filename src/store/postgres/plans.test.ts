@@ -109,7 +109,7 @@ describe('a frequent query', () => {
     expect((await store.listExecutions({ since: '2026-01-01T000100', decision: 'advance' })).items).toHaveLength(100);
     expect((await store.listOrders({ issueRef: 'local#7', state: 'settled' })).items).toHaveLength(1);
     expect((await store.listOutbox({ state: 'waiting' })).items).toHaveLength(20);
-    expect(await store.noteStranded({ sinks: ['file'], dueBefore: NOW, error: 'x', limit: 10 })).toEqual([]);
+    expect(await store.recordStranded({ sinks: ['file'], dueBefore: NOW, error: 'x', limit: 10 })).toEqual([]);
     expect((await store.listInbox({ open: true })).items).toHaveLength(20);
     expect(await store.claimOutbox({ workerId: 'w1', leaseMs: 1, now: NOW, limit: 5 })).toHaveLength(5);
     expect(await store.claimRun(sampleClaim('w1', { leaseMs: 1 }))).toBeDefined();

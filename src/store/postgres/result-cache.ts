@@ -15,7 +15,7 @@ export function createResultCache({ database }: Context, limits: Required<CacheL
       }
     },
 
-    async keep(key, entry) {
+    async cacheResult(key, entry) {
       const text = JSON.stringify(entry);
       const size = Buffer.byteLength(text);
       await database.transaction(async (transaction) => {

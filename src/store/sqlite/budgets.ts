@@ -41,7 +41,7 @@ export function createBudgets(database: Database): Budgets {
   }
 
   return {
-    async noteRequest({ run, caller, issueRef, now }) {
+    async recordRequest({ run, caller, issueRef, now }) {
       await database.write(() => {
         deleteOld.run(now - BUDGET_ROW_TTL_MS);
         note.run(run, caller, issueRef, now);

@@ -111,7 +111,7 @@ describe('a command', () => {
   it('that reads an unexpected value reports it', async () => {
     const { store, other } = await openWithSecondConnection();
     await store.submitOrder(sampleSubmission());
-    await store.keep('k', { run_id: 'r', kept_at: 'x', result: JSON.parse('{}') });
+    await store.cacheResult('k', { run_id: 'r', kept_at: 'x', result: JSON.parse('{}') });
     other.exec(`UPDATE orders SET work_order = '{'; UPDATE results SET entry = '{'`);
     expect(await catchCode(store.findOrder('local#1', '2026-11-15-backend-0001'))).toBe('STORE_DAMAGED');
     expect(await store.find('k')).toBeUndefined();

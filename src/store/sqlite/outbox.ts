@@ -22,7 +22,7 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
   const redeliverOne = database.prepare(REDELIVER_ONE);
   const redeliverAll = database.prepare(REDELIVER_ALL);
   const listSinks = database.prepare(LIST_SINKS);
-  const noteStranded = database.prepare(NOTE_STRANDED);
+  const recordStranded = database.prepare(NOTE_STRANDED);
   const createInstallation = database.prepare(
     `INSERT INTO installation (number, id) VALUES (1, ?) ON CONFLICT DO NOTHING`,
   );
@@ -72,9 +72,9 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
 
     listSinks: async () => database.read(() => listSinks.all().map(readSink)),
 
-    noteStranded: async ({ sinks, dueBefore, error, limit }) => {
+    recordStranded: async ({ sinks, dueBefore, error, limit }) => {
       const bound = [JSON.stringify(error), dueBefore, JSON.stringify(sinks), Math.max(0, Math.trunc(limit))] as const;
-      const stranded = await database.write(() => noteStranded.all(...bound).map((row) => readText(row, 'sink')));
+      const stranded = await database.write(() => recordStranded.all(...bound).map((row) => readText(row, 'sink')));
       return [...new Set(stranded)].toSorted();
     },
 

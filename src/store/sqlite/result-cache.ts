@@ -22,7 +22,7 @@ export function createResultCache(database: Database, limits: Required<CacheLimi
       }
     },
 
-    async keep(key, entry) {
+    async cacheResult(key, entry) {
       const text = JSON.stringify(entry);
       const size = Buffer.byteLength(text);
       await database.write(() => {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
-import type { Client, Gap } from '../../../src/client/index.js';
+import type { Client, EventGap } from '../../../src/client/index.js';
 import { asFailure } from '../../server/use-resource.js';
 import type { Failure } from '../../server/use-resource.js';
 import { createEventCursor } from './event-cursor.js';
@@ -30,7 +30,7 @@ interface FollowerInput {
   readonly client: Pick<Client, 'followRun' | 'readHistory' | 'getRun'>;
   readonly id: string;
   readonly onEvent: (event: RunEvent) => void;
-  readonly onGap: (gap: Gap) => void;
+  readonly onGap: (gap: EventGap) => void;
   readonly share?: StreamShare;
   /** Acquires one of the slots for streams; null if all tabs together already have the maximum number of streams. */
   readonly acquireSlot?: () => Promise<Release | null>;

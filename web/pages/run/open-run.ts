@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
-import type { Gap } from '../../../src/client/index.js';
+import type { EventGap } from '../../../src/client/index.js';
 import { client } from '../../server/client.js';
 import { createConversation } from './conversation.js';
 import { createEventList } from './event-list.js';
@@ -26,7 +26,7 @@ export interface OpenRun {
   readonly redraws: Readonly<Record<'page' | 'timeline' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
   readonly connection: ReadonlySignal<StreamState>;
   /** Events that the server no longer has. */
-  readonly gaps: ReadonlySignal<readonly Gap[]>;
+  readonly gaps: ReadonlySignal<readonly EventGap[]>;
   /** The start and end of the run, in milliseconds; null until they are known. */
   readonly span: Signal<{ readonly start: number | null; readonly end: number | null }>;
   readonly selection: Signal<Selection | null>;
@@ -56,7 +56,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
   const redraws = { page: signal(0), timeline: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
   const redraw = createRedraw(Object.values(redraws).map((counter) => () => (counter.value += 1)));
   const filter = createItemFilter(data.conversation, redraw);
-  const gaps = signal<readonly Gap[]>([]);
+  const gaps = signal<readonly EventGap[]>([]);
   const selection = signal(at);
   let control = new AbortController();
   let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
@@ -66,7 +66,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
       client.readRaw({ id, attempt: attempt_number, stream, from: byte_from, to: byte_to }),
     redraw,
   );
-  const onGap = (gap: Gap): void => void (gaps.value = [...gaps.value, gap].slice(-MAX_GAPS));
+  const onGap = (gap: EventGap): void => void (gaps.value = [...gaps.value, gap].slice(-MAX_GAPS));
   const follower = createFollower({
     client,
     id,

@@ -41,9 +41,9 @@ const DEFAULT_TIMEOUT_MS = 20_000;
  * has no fixed CLI.
  *
  * @example
- * for (const { engine, status, next } of await examineEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
+ * for (const { engine, status, next } of await checkEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
  */
-export async function examineEngines(options: ExamineOptions): Promise<EngineReport[]> {
+export async function checkEngines(options: ExamineOptions): Promise<EngineReport[]> {
   const launchers = Object.values(listLaunchers(options.agents)).filter(({ engine }) => engine !== 'command');
   return Promise.all(launchers.map(async (launcher) => examine(launcher, options)));
 }
@@ -84,7 +84,7 @@ const STATUS_LABELS: Readonly<Record<EngineReport['status'], string>> = {
  * Formats the reports as text: a line with engine, status, version and path, and the next step below it.
  *
  * @example
- * process.stderr.write(renderDoctor(await examineEngines({ env: process.env, cwd: process.cwd() })))
+ * process.stderr.write(renderDoctor(await checkEngines({ env: process.env, cwd: process.cwd() })))
  */
 export function renderDoctor(reports: readonly EngineReport[]): string {
   const engineWidth = getMaxWidth(reports.map(({ engine }) => engine));

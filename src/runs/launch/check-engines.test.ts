@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { examineEngines, renderDoctor } from './examine-engines.js';
-import type { EngineReport, ExamineOptions } from './examine-engines.js';
+import { checkEngines, renderDoctor } from './check-engines.js';
+import type { EngineReport, ExamineOptions } from './check-engines.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'));
 afterAll(() => {
@@ -20,15 +20,15 @@ function install(place: string, program: string, lines: string): string {
 }
 
 async function findReport(engine: string, path: string, options: Partial<ExamineOptions> = {}): Promise<EngineReport> {
-  const reports = await examineEngines({ env: { PATH: path }, cwd: folder, ...options });
+  const reports = await checkEngines({ env: { PATH: path }, cwd: folder, ...options });
   const report = reports.find((each) => each.engine === engine);
   if (report === undefined) throw new Error(`no report of ${engine}`);
   return report;
 }
 
-describe('examineEngines', () => {
+describe('checkEngines', () => {
   it('reports every engine except `command`, and how to install missing engines', async () => {
-    const reports = await examineEngines({ env: { PATH: folder }, cwd: folder });
+    const reports = await checkEngines({ env: { PATH: folder }, cwd: folder });
     expect(reports.map(({ engine, status }) => `${engine} ${status}`)).toEqual([
       'codex missing',
       'gemini missing',
