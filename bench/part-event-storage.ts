@@ -51,7 +51,7 @@ export async function runEventStorage(): Promise<PartResult> {
           rows: [few.row, manyRuns.row],
         },
         {
-          title: `PostgreSQL on this machine, synced, appends of ${PER_APPEND} events`,
+          title: `PostgreSQL on this host, synced, appends of ${PER_APPEND} events`,
           columns: ['', 'bare statements', 'store', 'ratio', 'events a second'],
           rows: [commonFields.row],
         },

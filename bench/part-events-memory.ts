@@ -18,7 +18,7 @@ export async function runEventsMemory(): Promise<PartResult> {
   return {
     title: 'Events: memory',
     targets: rows.map(({ lineBytes, early, late, unclaimed }) => ({
-      what: `memory after 1 GiB in lines of ${lineBytes} bytes, against that after 64 MiB`,
+      what: `memory after 1 GiB in lines of ${lineBytes} bytes, compared with 64 MiB`,
       limit: `≤ ${LIMIT / MEGABYTE} MB more, every byte claimed`,
       measured: `${Math.round((late - early) / MEGABYTE)} MB`,
       met: late - early <= LIMIT && unclaimed === 0,

@@ -61,8 +61,8 @@ async function measureReading(folder: string): Promise<{ readonly targets: Targe
   const few = await openCounted(join(folder, 'few.db'), FEW);
   const many = await openCounted(join(folder, 'many.db'), MANY);
   const reads: readonly { readonly name: string; readonly read: (store: Store) => Promise<unknown> }[] = [
-    { name: 'statistics of runs', read: async (store) => store.listRunSlots(SPAN) },
-    { name: 'statistics of the inbox', read: async (store) => store.readInboxHistory(SPAN) },
+    { name: 'run statistics', read: async (store) => store.listRunSlots(SPAN) },
+    { name: 'inbox statistics', read: async (store) => store.readInboxHistory(SPAN) },
     { name: 'gauges of `/metrics`', read: async (store) => store.countOpenWork() },
   ];
   const targets: Target[] = [];

@@ -51,7 +51,7 @@ export async function runMiddleware(): Promise<PartResult> {
     );
     targets.push(
       atMost(
-        `AI SDK middleware, ${kilobytes} in pieces`,
+        `AI SDK middleware, ${kilobytes}  in chunks`,
         withStreamText?.ratio ?? Number.NaN,
         LIMIT,
         '`streamText` without it',
@@ -61,7 +61,7 @@ export async function runMiddleware(): Promise<PartResult> {
   return {
     title: 'AI SDK middleware',
     targets,
-    tables: [{ title: 'One piece of a streamed answer', columns: ['', 'without', 'with', 'ratio'], rows }],
+    tables: [{ title: 'One chunk of a streamed answer', columns: ['', 'without', 'with', 'ratio'], rows }],
     groups: [],
   };
 }

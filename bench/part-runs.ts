@@ -102,7 +102,7 @@ async function runConcurrently(folder: string): Promise<{ readonly target: Targe
       met: complete === 2 * CONCURRENT_RUNS && (first[0] ?? 0) > 0,
     },
     memory: {
-      what: `memory after the second ${CONCURRENT_RUNS} runs, against that after the first`,
+      what: `memory after the second ${CONCURRENT_RUNS} runs, compared with the first`,
       limit: `≤ ${MAX_GROWTH_BYTES / 1e6} MB more`,
       measured: `${Math.round(grownBytes / 1e6)} MB`,
       met: grownBytes <= MAX_GROWTH_BYTES,

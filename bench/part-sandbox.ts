@@ -31,7 +31,7 @@ export async function runSandbox(): Promise<PartResult> {
       title: 'Sandboxed starts',
       targets: [
         {
-          what: 'a start in a sandbox, against one without',
+          what: 'a start in a sandbox, compared with a plain start',
           limit: `≤ ${MAX_ADDED_MS} ms more`,
           measured: `${formatMs(addedMs)} more`,
           met: addedMs <= MAX_ADDED_MS,
@@ -40,7 +40,7 @@ export async function runSandbox(): Promise<PartResult> {
       tables: [
         {
           title: 'A run of `true`, from its start to its result',
-          columns: ['', 'median', 'against a plain start'],
+          columns: ['', 'median', 'compared with a plain start'],
           rows: timings.map(({ name, milliseconds: time, ratio }) => [name, formatMs(time), formatRatio(ratio)]),
         },
       ],

@@ -39,7 +39,7 @@ const SCHEMA = {
 
 const TEXT = JSON.stringify(REVIEW);
 const BODIES = {
-  'a clean text': { text: TEXT },
+  'clean JSON': { text: TEXT },
   'the same with a schema': { text: TEXT, schema: SCHEMA },
   'the same in prose and a fence': { text: `Here is the review:\n\n\`\`\`json\n${TEXT}\n\`\`\`\nAnything else?` },
 };

@@ -5,7 +5,7 @@ import type { PartResult, Target } from './part-result.js';
 export async function runSize(): Promise<PartResult> {
   const { stdout, stderr } = await runTool('tsx', ['scripts/size.ts'], PROJECT);
   const targets = readSizeTargets(stdout);
-  if (targets.length === 0) throw new Error(`The size gate printed no size that has a goal: ${stdout}${stderr}`);
+  if (targets.length === 0) throw new Error(`The size gate printed no size with a goal: ${stdout}${stderr}`);
   return {
     title: 'Size',
     targets,

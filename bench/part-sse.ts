@@ -49,7 +49,7 @@ export async function runSse(): Promise<PartResult> {
         met: complete === live.length && sluice.emitted > 0,
       },
       {
-        what: 'growth of server memory meanwhile',
+        what: 'server memory growth meanwhile',
         limit: `≤ ${MAX_GROWTH / 1e6} MB`,
         measured: `${Math.round(sluice.grown / 1e6)} MB`,
         met: sluice.grown <= MAX_GROWTH,
@@ -57,7 +57,7 @@ export async function runSse(): Promise<PartResult> {
     ],
     tables: [
       {
-        title: 'From the creation of an event until a steady reader received it',
+        title: 'From an event's creation until a steady reader receives it',
         columns: ['', 'median', 'p99', 'events × readers'],
         rows: [
           ['Sluice, from SQLite', formatMs(sluice.p50), formatMs(sluice.p99), formatDelivered(sluice)],
@@ -131,7 +131,7 @@ function isOpen({ behaviour, hasEnded }: SseReader): boolean {
 
 async function waitForReport<T>(server: ChildProcess, find: (report: SseReport) => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    server.once('exit', () => reject(new Error('The server of the bench has exited.')));
+    server.once('exit', () => reject(new Error('The bench server has exited.')));
     server.on('message', (report: SseReport) => {
       const found = find(report);
       if (found !== undefined) resolve(found);

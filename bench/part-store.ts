@@ -39,7 +39,7 @@ export async function runStore(): Promise<PartResult> {
           'the time without them',
         ),
         atMost(
-          `listing ${OPEN.toLocaleString('en-US')} open orders among ${SETTLED.toLocaleString('en-US')} settled ones`,
+          `listing ${OPEN.toLocaleString('en-US')} open orders among ${SETTLED.toLocaleString('en-US')} settled orders`,
           listing.growth,
           MAX_GROWTH,
           'the time without them',
@@ -47,7 +47,7 @@ export async function runStore(): Promise<PartResult> {
       ],
       tables: [
         {
-          title: 'SQLite, `synchronous=OFF` so that the disk does not dominate',
+          title: 'SQLite, `synchronous=OFF` so the disk does not dominate',
           columns: ['', 'time', 'ratio'],
           rows: [...settling.rows, ...listing.rows],
         },

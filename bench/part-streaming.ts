@@ -67,7 +67,7 @@ export async function runStreaming(): Promise<PartResult> {
     tables: [createCostTable(costs), peers.table, createMemoryTable(memory)],
     groups: [
       {
-        title: 'stream, 100 KB of records, 20 characters per piece',
+        title: 'stream, 100 KB of records, 20 characters per chunk',
         base: 'JSON.parse of the whole',
         limit: LIMIT,
         bars: [...records.map(({ ratio }) => ({ name: 'createJsonStream', ratio })), ...peers.bars],
@@ -153,7 +153,7 @@ async function measurePeers({ text, json }: StreamText): Promise<{ table: Table;
     rows.push([peer.name, formatRatio(ratio), `${verdict}${time < SLOW ? '' : ', one run'}`]);
     bars.push({ name: peer.name, ratio, ...(verdict === 'right' ? {} : { note: verdict }) });
   }
-  const title = `Peers on the 100 KB of records, a value after each piece, at most ${TIME_OUT / 1000} s`;
+  const title = `Peers on the 100 KB of records, a value after each chunk, at most ${TIME_OUT / 1000} s`;
   return { table: { title, columns: ['', 'multiples of `JSON.parse`', ''], rows }, bars };
 }
 
@@ -193,7 +193,7 @@ function measureMemory(shape: StreamShape): Memory {
 
 function createCostTable(costs: readonly Cost[]): Table {
   return {
-    title: '100 KB in pieces of 20 characters, a snapshot after each, and the end; multiples of one `JSON.parse`',
+    title: '100 KB in chunks of 20 characters, a snapshot after each, and the end; multiples of one `JSON.parse`',
     columns: ['', '`JSON.parse`', 'Sluice `createJsonStream`', '`changed` read too', '1 MB against 100 KB', ''],
     rows: costs.map(({ shape, base, ratio, withPaths, growth, right }) => [
       shape,

@@ -45,7 +45,7 @@ export async function listAvailablePeers(): Promise<string[]> {
       await loadModule(package_);
       names.push(name);
     } catch {
-      console.error(`${name} cannot be loaded on ${process.platform} ${process.arch} and is left out.`);
+      console.error(`${name} cannot be loaded on ${process.platform} ${process.arch} and is skipped.`);
     }
   }
   return names;

@@ -8,8 +8,8 @@ export interface RecordedPart {
 
 const INTRODUCTION = `# Results of \`npm run bench\`
 
-Ratios of processor time, measured side by side in one process: in every round each tool runs once, and the figure is the median over the rounds. Rely on ratios, not on milliseconds: the machine may be shared. Sluice is the built package (\`dist\`);
-the texts come from a seeded generator. Values are checked: a tool that returns another value than the intended one is marked \`wrong\`, one that returns none \`refuses\`.
+Ratios of processor time, measured side by side in one process: in every round each tool runs once, and the value is the median over the rounds. Rely on ratios, not on milliseconds: the host may be shared. Sluice is the built package (\`dist\`);
+the inputs come from a seeded generator. Values are checked: a tool that returns an unintended value is marked \`wrong\`, and a tool that returns no value \`refuses\`.
 
 ![Multiples of the base, shorter is better](results.svg)
 `;

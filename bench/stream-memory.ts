@@ -45,7 +45,7 @@ function measureGrowth(make: () => unknown): number {
 }
 
 function readHeapUsed(): number {
-  if (globalThis.gc === undefined) throw new Error('Start this program with --expose-gc.');
+  if (globalThis.gc === undefined) throw new Error('Start this script with --expose-gc.');
   forgetLastMatch();
   for (let count = 0; count < 3; count++) globalThis.gc();
   return process.memoryUsage().heapUsed;

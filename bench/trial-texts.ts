@@ -1,4 +1,4 @@
-import { MALICIOUS_INPUTS } from './hostile-inputs.js';
+import { ADVERSARIAL_INPUTS } from './adversarial-inputs.js';
 import { makeProse, VERDICT } from './prose.js';
 
 /** A trial input and its expected value; without one, any value or error is accepted. */
@@ -16,7 +16,7 @@ export const TRIAL_TEXTS: ReadonlyMap<string, TrialText> = new Map<string, Trial
   [PROSE_TRIALS[0], { make: () => makeProse(100_000, false, 5), value: VERDICT }],
   [PROSE_TRIALS[1], { make: () => makeProse(10_000_000, false, 5), value: VERDICT }],
   [PROSE_TRIALS[2], { make: () => makeProse(10_000_000, true, 5), value: VERDICT }],
-  ...MALICIOUS_INPUTS.map(({ name, size, make, depth }): [string, TrialText] => [
+  ...ADVERSARIAL_INPUTS.map(({ name, size, make, depth }): [string, TrialText] => [
     name,
     depth === undefined ? { make: () => make(size) } : { make: () => make(size), depth: depth(size) },
   ]),

@@ -32,6 +32,6 @@ async function readLicence({ path, name, licence }: LockedPackage): Promise<stri
   const folder = join(PROJECT, path);
   const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
   return file === undefined
-    ? `${name} comes without the text of its licence, ${licence}.`
+    ? `${name} does not include the text of its licence, ${licence}.`
     : readFile(join(folder, file), 'utf8');
 }

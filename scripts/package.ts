@@ -55,7 +55,7 @@ async function checkPackage(): Promise<string[]> {
   problems.push(...matrix.problems);
   console.log(`used in ${matrix.passed.length} ways:\n  ${matrix.passed.join('\n  ')}`);
   if (matrix.notRun.length > 0)
-    console.log(`not run, not published for this machine:\n  ${matrix.notRun.join('\n  ')}`);
+    console.log(`skipped, not published for this platform:\n  ${matrix.notRun.join('\n  ')}`);
 
   const command = await run(join(consumer, 'node_modules', '.bin', 'sluice'), ['parse'], consumer, 'It is {"a": 1,}.');
   if (command.exitCode !== 0) problems.push(`command: ${command.stdout}${command.stderr}`);

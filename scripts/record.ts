@@ -30,7 +30,7 @@ const scenarios = Object.values<Scenario>(SCENARIOS).filter(({ name }) => (value
 if (scenarios.length === 0) exitWithUsageError(`Unknown scenario "${values.scenario}".`);
 
 const { problems } = await installPrograms();
-if (problems.length > 0) throw new Error(`The programs could not be installed: ${problems.join('\n')}`);
+if (problems.length > 0) throw new Error(`The agents could not be installed: ${problems.join('\n')}`);
 for (const real of engines) for (const scenario of scenarios) console.log(await record(real, scenario));
 
 /** Runs a scenario and writes its recording; returns the folder. */

@@ -12,7 +12,7 @@ import { PROJECT } from './run-tool.js';
 
 const dist = join(PROJECT, 'dist');
 if (!existsSync(join(dist, 'sluice-json'))) {
-  console.error('There is no build to measure. Run "npm run build" first.');
+  console.error('No build to measure. Run "npm run build" first.');
   process.exit(1);
 }
 

@@ -34,7 +34,7 @@ const length = {
 if (!Object.values(length).every((number) => number > 0))
   exitWithUsageError('--damages, --rounds, --seconds and --minutes must be numbers above 0.');
 const campaigns = makeCampaigns(length);
-const mutationsName = `${MUTATIONS.length} mutations of the clauses in docs/requirements.md`;
+const mutationsName = `${MUTATIONS.length} mutations for the clauses in docs/requirements.md`;
 const isSelected = (name: string) => name.toLowerCase().includes(values.only.toLowerCase());
 const chosen = campaigns.filter(({ name, isLong = false }) => isSelected(name) && (!isLong || values.only !== ''));
 const withMutations = isSelected(mutationsName);

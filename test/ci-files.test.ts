@@ -10,7 +10,7 @@ const { folder, env, write } = prepareStage(mkdtempSync(join(tmpdir(), 'sluice-c
 write('finding.schema.json', '{"type":"object","properties":{"line":{"type":"integer"}},"required":["line"]}');
 // An agent that tries to add outputs, workflow commands and headings.
 write(
-  'hostile',
+  'malicious',
   `#!/bin/sh\nprintf '{"line": 3, "note": "a\\\\ncost<<EOF\\\\n0\\\\nEOF\\\\n::set-output name=cost::0 \`id\` $(id)"}\\n# Heading <img src=x>\\n'\n`,
   0o755,
 );
@@ -81,7 +81,7 @@ describe('the GitHub Action', () => {
   });
 
   it('neither sets outputs written by an agent nor runs its output', () => {
-    const inputs = { engine: 'command', command: './hostile', schema: 'finding.schema.json' };
+    const inputs = { engine: 'command', command: './malicious', schema: 'finding.schema.json' };
     const { exitCode, outputs, summary } = runStep('run', inputs);
     expect(exitCode).toBe(0);
     expect(Object.keys(outputs).toSorted()).toEqual(['cost', 'link', 'run-id', 'status', 'text', 'tokens', 'value']);

@@ -49,7 +49,7 @@ describe('the guides', () => {
         stderr: '',
       });
       const { prints = stdout } = step;
-      expect(matchesOutput(stdout, prints), `${location} printed\n${stdout}\nand not\n${prints}`).toBe(true);
+      expect(matchesOutput(stdout, prints), `${location} printed\n${stdout}\ninstead of\n${prints}`).toBe(true);
     }
   });
 });

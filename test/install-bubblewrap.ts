@@ -30,6 +30,6 @@ if (process.argv[1]?.endsWith('install-bubblewrap.ts') === true) {
   process.stdout.write(
     support.works
       ? `bubblewrap ${support.version} works\n`
-      : `Sandboxes do not work here, their tests are not run: ${support.reason}\n`,
+      : `Sandboxes do not work on this host, so their tests are skipped: ${support.reason}\n`,
   );
 }

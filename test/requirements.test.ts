@@ -45,8 +45,8 @@ describe('requirements', () => {
   it.each([
     ['whose file is gone', 'b.test.ts', 'adds', '000.1: b.test.ts is gone or has no tests'],
     ['whose test is gone', 'a.test.ts', 'adds > two', '000.1: a.test.ts has no test "adds > two"'],
-    ['whose test only begins like another', 'a.test.ts', 'add', '000.1: a.test.ts has no test "add"'],
-    ['whose test is skipped', 'a.test.ts', 'divides', '000.1: "divides" of a.test.ts is not run'],
+    ['whose test only starts like another', 'a.test.ts', 'add', '000.1: a.test.ts has no test "add"'],
+    ['whose test is skipped', 'a.test.ts', 'divides', '000.1: "divides" in a.test.ts is not run'],
   ])('are not met %s', (_, file, test, problem) => {
     expect(check(['000.1', file, test])).toEqual([problem]);
   });

@@ -44,7 +44,7 @@ try {
     console.log(`comment: ${summary.join(', ')}`);
   }
   const { items } = await store.listInbox({ open: true });
-  console.log(`for a person to decide: ${items.map(({ next }) => next).join(' ')}`);
+  console.log(`needs a human decision: ${items.map(({ next }) => next).join(' ')}`);
 } finally {
   await worker.stop({ graceMs: 0 });
   await store.close();

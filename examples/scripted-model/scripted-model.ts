@@ -78,7 +78,7 @@ async function handleCall(
   const { model } = Call.parse(JSON.parse(await readBody(request)));
   const wire = WIRES[request.url ?? ''];
   const script = Object.hasOwn(scripts, model) ? scripts[model] : undefined;
-  if (wire === undefined || script === undefined) throw new Error(`There is no script "${model}" for ${request.url}.`);
+  if (wire === undefined || script === undefined) throw new Error(`No script "${model}" for ${request.url}.`);
 
   const disconnected = new AbortController();
   response.on('close', () => disconnected.abort());

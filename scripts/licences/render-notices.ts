@@ -11,7 +11,7 @@ export function renderNotices(notices: readonly Notice[]): string {
   const texts = notices.map(({ name, text }) => `## ${name}\n\n\`\`\`\n${text.trim().replaceAll('\r', '')}\n\`\`\`\n`);
   return `# Third-party software
 
-Sluice is under the licence in [LICENSE](LICENSE). These packages come with it: as dependencies, or built into the console. \`npm run licences -- --write\` generates this page.
+Sluice is under the licence in [LICENSE](LICENSE). These packages ship with it, as dependencies or built into the console. \`npm run licences -- --write\` generates this page.
 
 | package | version | licence |
 | --- | --- | --- |

@@ -18,6 +18,6 @@ export async function pack(folder: string, destination: string): Promise<Tarball
   // A build script can print something before the report.
   const report = PackReport.parse(JSON.parse(packReport.stdout.slice(packReport.stdout.indexOf('[\n'))));
   const [first] = report;
-  if (first === undefined) throw new Error('npm pack made no tarball');
+  if (first === undefined) throw new Error('npm pack created no tarball');
   return { path: join(destination, first.filename), files: first.files.map((file) => file.path) };
 }

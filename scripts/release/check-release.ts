@@ -30,7 +30,7 @@ export function checkRelease(state: ReleaseState): string[] {
     ...(repository === undefined ? ['package.json names no repository: provenance cannot be proven without it'] : []),
     ...[repository ?? '', ...addresses]
       .filter((address) => PLACEHOLDER.test(address))
-      .map((address) => `package.json has the placeholder ${address}: replace it with the address of the project`),
+      .map((address) => `package.json has the placeholder ${address}: replace it with the project's address`),
   ];
 }
 

@@ -19,7 +19,7 @@ export function checkRequirements(requirements: readonly Requirement[], tests: r
       if (fileTests.length === 0) return [`${number}: ${file} is gone or has no tests`];
       const namedTests = fileTests.filter(({ name }) => name === test || name.startsWith(`${test} > `));
       if (namedTests.length === 0) return [`${number}: ${file} has no test "${test}"`];
-      return namedTests.some(({ isRun }) => !isRun) ? [`${number}: "${test}" of ${file} is not run`] : [];
+      return namedTests.some(({ isRun }) => !isRun) ? [`${number}: "${test}" in ${file} is not run`] : [];
     }),
   ];
 }

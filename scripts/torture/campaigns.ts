@@ -26,7 +26,7 @@ export interface CampaignLength {
   readonly minutes: number;
 }
 
-const HOSTILE_KILOBYTES = 1024;
+const ADVERSARIAL_KILOBYTES = 1024;
 const STORE_KILLS = 20;
 const MODEL_RUNS = 1000;
 const PG_KILLS = 20;
@@ -49,7 +49,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
   const storeSettings = { STORE_KILLS, MODEL_RUNS, RACE_SECONDS: seconds };
   return [
     {
-      name: `${damagesPerEngine * engines} random damages and ${Math.floor(damagesPerEngine / 10) * engines} random chunkings of the recordings of ${engines} engines`,
+      name: `${damagesPerEngine * engines} random damages and ${Math.floor(damagesPerEngine / 10) * engines} random chunkings of the recordings from ${engines} engines`,
       project: 'source',
       files: ['src/events/engines'],
       rounds: 1,
@@ -70,11 +70,11 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
       settings: {},
     },
     {
-      name: `hostile texts of ${HOSTILE_KILOBYTES} kB`,
+      name: `adversarial input of ${ADVERSARIAL_KILOBYTES} kB`,
       project: 'source',
       files: ['src/json/adversarial-inputs'],
       rounds: 1,
-      settings: { HOSTILE_KILOBYTES },
+      settings: { ADVERSARIAL_KILOBYTES },
     },
     {
       name: 'validators against each other, aligner',
@@ -127,14 +127,14 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
       settings: { LEAD_KILLS },
     },
     {
-      name: 'a worker killed at every call of the store between the end of its agent and the settlement',
+      name: 'a worker killed at every store call between the end of its agent and the settlement',
       project: 'source',
       files: ['src/dispatch/settle-killed'],
       rounds: 1,
       settings: { SETTLE_STEP: 1 },
     },
     {
-      name: 'a store that fails at every single call of a worker, before and after the call took effect',
+      name: 'a store that fails on every worker call, before and after the call takes effect',
       project: 'source',
       files: ['src/dispatch/store-outage'],
       rounds: 1,
@@ -155,7 +155,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
       settings: { REQUESTS },
     },
     {
-      name: `attacks: ${ATTACK_SECONDS} s of random patterns, schemas, texts and half-open connections, ${GIT_CONFIGURATIONS} random configurations of git, and every known attack`,
+      name: `attacks: ${ATTACK_SECONDS} s of random patterns, schemas, inputs and half-open connections, ${GIT_CONFIGURATIONS} random git configurations, and every known attack`,
       project: 'source',
       files: [
         'src/server/attacks',
@@ -180,21 +180,21 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
       settings: { ATTACK_SECONDS, GIT_CONFIGURATIONS },
     },
     {
-      name: `a Sluice with active runs, killed ${RUN_KILLS} times`,
+      name: `a Sluice process with active runs, killed ${RUN_KILLS} times`,
       project: 'source',
       files: ['src/runs/scenarios/kill.test'],
       rounds: 1,
       settings: { RUN_KILLS },
     },
     {
-      name: 'writers of the run folder, killed',
+      name: 'run folder writers, killed',
       project: 'source',
       files: ['src/run-folder/logs/log-file', 'src/run-folder/attempt/attempt-chunks'],
       rounds,
       settings: {},
     },
     {
-      name: `soak: ${minutes} minutes of runs, orders and readers, with workers killed and outages of PostgreSQL`,
+      name: `soak: ${minutes} minutes of runs, orders and readers, with workers killed and PostgreSQL outages`,
       project: 'postgres',
       files: ['test/postgres/soak'],
       rounds: 1,

@@ -122,7 +122,7 @@ describe('reconcile', () => {
   });
 
   it('uses only the lease for another host', async () => {
-    const { reconcileAll, pass } = await withClaim({ ...(await makeLivingWorker()), host: 'another-machine' }, true);
+    const { reconcileAll, pass } = await withClaim({ ...(await makeLivingWorker()), host: 'another-host' }, true);
     pass(60_001);
     expect(await reconcileAll()).toMatchObject({ ended: 1 });
   });
@@ -190,7 +190,7 @@ describe('an order whose worker was lost', () => {
   });
 
   it('is left to a human when the worker was on another host, where its agent might still be running', async () => {
-    const remoteWorker = { ...(await makeDeadWorker()), host: 'another-machine' };
+    const remoteWorker = { ...(await makeDeadWorker()), host: 'another-host' };
     const { reconcileAll, pass, store, inbox } = await withClaim(remoteWorker, true, {}, { workerLostRetries: 1 });
     pass(60_001);
     expect(await reconcileAll()).toMatchObject({ ended: 1 });

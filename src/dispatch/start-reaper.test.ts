@@ -38,7 +38,7 @@ const GONE = { status: 'failed', error: { code: 'WORKER_GONE' } };
 describe('a reaper', () => {
   it("ends a dead worker's runs even if no other worker is left", async () => {
     const { store, lead, data } = await setUpWorker();
-    await addExpiredRun(store, data, 'another-machine');
+    await addExpiredRun(store, data, 'another-host');
     start({ store, lead, data });
     await expect.poll(async () => (await store.findRun('RUN1'))?.result).toMatchObject(GONE);
   });

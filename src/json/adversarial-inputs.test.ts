@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const KILOBYTE = 1024;
 /** The time is linear, so part of each input is enough here; `npm run torture` uses all of it. */
-const LENGTH = Number(process.env['HOSTILE_KILOBYTES'] ?? 64) * KILOBYTE;
+const LENGTH = Number(process.env['ADVERSARIAL_KILOBYTES'] ?? 64) * KILOBYTE;
 
 /** The outcome in one word: a status, or the error code. */
 function describeResult(result: ParseResult<unknown>): string {

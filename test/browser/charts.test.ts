@@ -74,7 +74,7 @@ describe('the charts', () => {
     await page.goBack();
     await waitUntilLoaded(page);
     await page.getByRole('region', { name: 'Cost', exact: true }).locator('summary').click();
-    await page.getByRole('region', { name: 'Data of Cost' }).getByRole('link').first().click();
+    await page.getByRole('region', { name: 'Data for Cost' }).getByRole('link').first().click();
     await page.waitForURL('**/runs?engine=*&model=*&ended_since=*');
   });
 

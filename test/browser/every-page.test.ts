@@ -10,24 +10,24 @@ import { walkByKeyboard } from './walk-by-keyboard.js';
 /** Every page, in each of its visually distinct states. */
 const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[] = [
   ['the runs', () => '/runs'],
-  ['the form that starts a run', () => '/runs?start'],
+  ['the run form', () => '/runs?start'],
   ['a run that has ended', ({ reviewed: reviewItem }) => `/runs/${reviewItem}`],
   ['a run that failed', ({ failed }) => `/runs/${failed}`],
-  ['a run that asks', ({ asking }) => `/runs/${asking}`],
-  ['a run that is not there', () => '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV'],
+  ['a run with a question', ({ asking }) => `/runs/${asking}`],
+  ['a missing run', () => '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV'],
   ['the inbox', () => '/inbox'],
-  ['a thing in the inbox', ({ item }) => `/inbox/${item}`],
+  ['an inbox item', ({ item }) => `/inbox/${item}`],
   ['the issues', () => '/issues'],
   ['an issue', () => '/issues/acme%2Fshop%237'],
-  ['an issue that is not there', () => '/issues/acme%2Fshop%23404'],
-  ['the form of an order', () => '/issues?order'],
+  ['a missing issue', () => '/issues/acme%2Fshop%23404'],
+  ['the order form', () => '/issues?order'],
   ['the outbox', () => '/outbox'],
   ['the executions', () => '/executions'],
   ['the workbench', () => '/workbench'],
   ['the workers', () => '/workers'],
   ['the charts', () => '/charts'],
   ['the HTTP API', () => '/docs'],
-  ['a page that is not there', () => '/runs/no/where'],
+  ['an unknown page', () => '/runs/no/where'],
 ];
 
 /** The page for a missing resource requests it and gets 404. */

@@ -60,7 +60,7 @@ describe('a report', () => {
 describe('a test case', () => {
   it.each([
     ['the inbox', () => `/inbox/${app.seeds.item}`],
-    ['the page of a run', () => `/runs/${app.seeds.reviewed}`],
+    ['a run page', () => `/runs/${app.seeds.reviewed}`],
   ])('of %s passes in a suite', async (_, getPath) => {
     const { page } = await app.open(getPath());
     await waitUntilLoaded(page);

@@ -76,7 +76,7 @@ describe(`among ${RUNS} runs`, () => {
       .poll(async () => page.locator('.list-sum').innerText())
       .toMatch(/^50 failed · [\d.]+M tokens · \$\d+\.\d\d$/);
     await page.getByRole('button', { name: 'Save view' }).click();
-    await page.getByLabel('Name of the view').fill('Claude fails');
+    await page.getByLabel('View name').fill('Claude fails');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('summary').filter({ hasText: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Folder' }).check();

@@ -50,7 +50,7 @@ async function submitWaitingOrder(site: Site, instructions: Instructions): Promi
   });
   const { items } = await site.client.listInbox({ query: { issue_ref: ref } });
   const [item] = items;
-  if (item === undefined) throw new Error(`nothing waits for ${ref}`);
+  if (item === undefined) throw new Error(`no inbox item for ${ref}`);
   return item;
 }
 

@@ -23,7 +23,7 @@ export async function findInstalledChromium(path: string = process.env['PATH'] ?
   const found = (await findFirst(path)) ?? ((await installWithApt(path)) ? await findFirst(path) : undefined);
   if (found !== undefined) return found;
   throw new Error(
-    `npm has no browser for ${process.platform} ${process.arch}, and none was found here: install Chromium or Chrome, or name its program in SLUICE_CHROMIUM`,
+    `npm has no browser for ${process.platform} ${process.arch}, and none is installed: install Chromium or Chrome, or set SLUICE_CHROMIUM to its path`,
   );
 }
 

@@ -230,7 +230,7 @@ describe('a question', () => {
     const { page } = await app.open('/inbox');
     await waitUntilLoaded(page);
     await expect.poll(async () => page.locator('.navigation .count').innerText()).toContain('1');
-    const question = page.getByRole('article', { name: `Question of run ${app.seeds.asking}` });
+    const question = page.getByRole('article', { name: `Question from run ${app.seeds.asking}` });
     await question.getByText('Which colour shall the shed have?').waitFor();
     await question.getByLabel('Your answer').fill('Blue, please.');
     await question.getByRole('button', { name: 'Send answer' }).click();

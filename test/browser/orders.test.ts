@@ -159,7 +159,7 @@ describe('the list of issues', () => {
     await waitUntilLoaded(page);
     const main = page.getByRole('main');
     await main.getByText(app.seeds.unclear.run_id).first().waitFor();
-    await expect.poll(async () => main.innerText()).toContain('Needs a person');
+    await expect.poll(async () => main.innerText()).toContain('Needs a decision');
     const links = await main
       .getByRole('link')
       .evaluateAll((found) => found.map((link) => (link instanceof HTMLAnchorElement ? link.pathname : '')));

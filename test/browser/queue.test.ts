@@ -121,7 +121,7 @@ describe('the queue', () => {
       .toContain('acme/queue#');
     await expect.poll(async () => page.title()).toMatch(/^\(\d+\) Inbox/);
     // The first entry is open next to the list, and can be answered there.
-    await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
+    await page.getByRole('article', { name: `Question from run ${run}` }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.goto(new URL(`/inbox/${item}`, page.url()).href);
     await page.getByRole('toolbar', { name: 'Decide' }).waitFor();
@@ -175,7 +175,7 @@ describe('the queue', () => {
     await waitUntilLoaded(page);
     await page.getByLabel('Search the inbox').fill('FENCE painted');
     await expect.poll(async () => page.locator('.entry').count()).toBe(1);
-    await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
+    await page.getByRole('article', { name: `Question from run ${run}` }).waitFor();
     await page.getByLabel('Search the inbox').fill('output_unparseable');
     await expect.poll(async () => page.getByRole('region', { name: 'Waiting agents' }).count()).toBe(0);
     await app.site.client.cancelRun({ id: run });
@@ -250,7 +250,7 @@ describe('the queue', () => {
 
   it('shows what a permission would change as a diff, malicious names and lines as text', async () => {
     const page = await openWith([PERMISSION], '/inbox?entry=r1%2Fpx_1_1');
-    const request = page.getByRole('article', { name: 'Permission request of run r1' });
+    const request = page.getByRole('article', { name: 'Permission request from run r1' });
     await request.locator('.diff-line.removed').waitFor();
     await expect.poll(async () => request.locator('.diff-line.removed').innerText()).toContain('two');
     await expect

@@ -43,7 +43,7 @@ const app = useConsole(async (site) => {
       }),
     },
   });
-  return until('the race needs a person', async () => {
+  return until('the race needs a human decision', async () => {
     const { items } = await site.client.listInbox({ query: { issue_ref: ISSUE } });
     return items.length === 2 ? items : undefined;
   });
@@ -53,14 +53,14 @@ describe('a race without a winner', () => {
   it('is compared side by side: each run with its decision and its change', async () => {
     const { page } = await app.open(`/inbox/${app.seeds[0]?.id ?? ''}`);
     await waitUntilLoaded(page);
-    await page.getByRole('link', { name: 'Compare the changes of its runs' }).click();
+    await page.getByRole('link', { name: 'Compare the runs’ changes' }).click();
     await page.waitForURL(`**/issues/${encodeURIComponent(ISSUE)}`);
-    const race = page.getByRole('region', { name: 'Changes of the race, side by side' });
+    const race = page.getByRole('region', { name: 'Changes in this race, side by side' });
     const runs = race.locator('.race-run');
     await expect.poll(async () => runs.count()).toBe(2);
     for (const run of await runs.all()) {
       await run.locator('.diff-line.added').waitFor();
-      await expect.poll(async () => run.innerText()).toMatch(/Needs a person/);
+      await expect.poll(async () => run.innerText()).toMatch(/Needs a decision/);
       await expect
         .poll(async () => run.locator('.diff-line.added').innerText())
         .toContain('export const sorted = "<b>yes</b>";');
@@ -83,7 +83,7 @@ describe('a race without a winner', () => {
     await page.getByRole('dialog').getByRole('button', { name: /^Yes/ }).click();
     await page.getByLabel('Settled').waitFor();
     await page.goto(new URL(`/issues/${encodeURIComponent(ISSUE)}`, page.url()).href);
-    const race = page.getByRole('region', { name: 'Changes of the race, side by side' });
+    const race = page.getByRole('region', { name: 'Changes in this race, side by side' });
     await race.getByText('Winner', { exact: true }).waitFor();
     await expect.poll(async () => race.locator('.race-run').filter({ hasText: 'winner' }).count()).toBe(1);
     await page.getByRole('link', { name: 'Show the decision' }).first().waitFor();

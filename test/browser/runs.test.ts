@@ -105,12 +105,12 @@ describe('the list of runs', () => {
   });
 });
 
-describe('the form that starts a run', () => {
+describe('the run form', () => {
   it('starts what the configuration allows, and opens the run', async () => {
     const { page } = await app.open('/runs');
     await page.getByRole('link', { name: 'Start a run' }).click();
     await field(page, 'Engine').selectOption('command');
-    await field(page, 'Program').selectOption(PROGRAM);
+    await field(page, 'Command').selectOption(PROGRAM);
     await field(page, 'Arguments').fill('-e\nconsole.log(JSON.stringify({ summary: "from a form" }))');
     await page.getByText('what the answer must look like').click();
     await page.getByRole('button', { name: 'Insert an example' }).click();
@@ -138,7 +138,7 @@ describe('the form that starts a run', () => {
   /** Starts a run whose response is lost. Returns the button that was pressed. */
   const startUnanswered = async (page: Page, words: string) => {
     await field(page, 'Engine').selectOption('command');
-    await field(page, 'Program').selectOption(PROGRAM);
+    await field(page, 'Command').selectOption(PROGRAM);
     await field(page, 'Arguments').fill(`-e\nconsole.log("${words}")`);
     await dropNextResponse(page, '/v1/runs');
     const start = page.getByRole('button', { name: 'Start run' });

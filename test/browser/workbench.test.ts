@@ -52,7 +52,7 @@ describe('the workbench', () => {
     await expect.poll(async () => entry.count()).toBe(1);
     await entry.click();
     await expect.poll(async () => entry.getAttribute('aria-pressed')).toBe('true');
-    const selectedEntry = page.getByLabel('The text with findings marked').locator('.chosen');
+    const selectedEntry = page.getByLabel('Model output with findings marked').locator('.chosen');
     await expect.poll(async () => selectedEntry.allInnerTexts()).toEqual([expect.stringContaining(',')]);
     await expect.poll(async () => selectedEntry.first().isVisible()).toBe(true);
   });
@@ -63,7 +63,7 @@ describe('the workbench', () => {
     await expect.poll(async () => outcome(page)).toContain('SCHEMA_MISMATCH');
     const issue = page.getByRole('button').filter({ hasText: 'score' }).first();
     await issue.click();
-    const selectedEntry = page.getByLabel('The text with findings marked').locator('.chosen');
+    const selectedEntry = page.getByLabel('Model output with findings marked').locator('.chosen');
     await expect.poll(async () => (await selectedEntry.allInnerTexts()).join('')).toContain('11');
   });
 

@@ -39,7 +39,7 @@ export function readGuide(page: string): GuideStep[] {
     } else if (language === 'sh') steps.push({ kind: 'commands', line, text, prints: undefined });
     else if (language === 'text' && last !== undefined && last.kind !== 'file' && last.prints === undefined) {
       steps.splice(-1, 1, { ...last, prints: text });
-    } else if (!NOT_RUN.has(language)) throw new Error(`line ${line}: a block of "${language}" cannot be tested`);
+    } else if (!NOT_RUN.has(language)) throw new Error(`line ${line}: a "${language}" block cannot be tested`);
   }
   return steps;
 }

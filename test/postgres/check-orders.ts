@@ -50,7 +50,7 @@ export async function findViolations(
     const expected = decision?.action === 'advance' ? 'review' : 'needs-human';
     if (issue?.state !== expected) violations.push(`${issueRef}: ${decision?.action} and ${issue?.state}`);
     if (decision?.action === 'needs-human' && (await store.findRun(run))?.result?.error?.code !== 'WORKER_GONE') {
-      violations.push(`${issueRef}: passed to a person although its worker was not lost: ${decision.reason}`);
+      violations.push(`${issueRef}: passed to a human although its worker was not lost: ${decision.reason}`);
     }
     if (decision?.action === 'advance' && executedTimes !== 1) violations.push(`${issueRef}: advanced without effect`);
   }

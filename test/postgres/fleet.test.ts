@@ -218,7 +218,7 @@ describe('a fleet of workers', () => {
       const orders = await readOrders(store);
       const needsHuman = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
       report(
-        `${ORDERS - 2 * ARRIVALS} orders submitted together, ${MAX_CONCURRENT_ORDERS} executed at a time: ${Math.round(seconds)} s, ${((ORDERS - 2 * ARRIVALS) / seconds).toFixed(1)} a second, ${kills} processes killed, the database restarted once, ${needsHuman} passed to a person; until the restart ${loadBeforeCrash === undefined ? '' : describeLoad(loadAtStart, loadBeforeCrash)}`,
+        `${ORDERS - 2 * ARRIVALS} orders submitted together, ${MAX_CONCURRENT_ORDERS} executed at a time: ${Math.round(seconds)} s, ${((ORDERS - 2 * ARRIVALS) / seconds).toFixed(1)} a second, ${kills} processes killed, the database restarted once, ${needsHuman} passed to a human; until the restart ${loadBeforeCrash === undefined ? '' : describeLoad(loadAtStart, loadBeforeCrash)}`,
       );
       expect(orders).toHaveLength(ORDERS);
       expect(await findViolations(site, store, orders)).toEqual([]);

@@ -207,7 +207,7 @@ describe('a server under load', () => {
       const descriptors = samples.map((each) => each.descriptors);
       report(
         `${SECONDS} s: ${journal.runs.length} runs and ${journal.orders.length} orders acknowledged, none lost; ${journal.kills} workers killed, ${journal.outages} database outages; ` +
-          `${lost} runs ended with their worker, ${needsHuman} orders went to a person; ` +
+          `${lost} runs ended with their worker, ${needsHuman} orders went to a human; ` +
           `server memory ${memory[0]} MB at first, ${Math.round((before?.bytes ?? 0) / MEGABYTE)} in the second quarter, ${Math.round((after?.bytes ?? 0) / MEGABYTE)} in the last, at most ${Math.max(...memory)}; ` +
           `descriptors ${descriptors[0]} at first, ${Math.round(computeAverage(lastQuarter.map((each) => each.descriptors)))} in the last quarter, at most ${Math.max(...descriptors)}; ` +
           `${journal.writes.length} writes: ${describeTimes(journal.writes)}; ${journal.reads.length} reads: ${describeTimes(journal.reads)}`,

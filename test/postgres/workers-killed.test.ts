@@ -67,7 +67,7 @@ describe('workers in multiple processes that are periodically killed', () => {
     expect((await store.listOutbox({ state: 'waiting' })).items).toEqual([]);
     const needsHuman = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
     report(
-      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders executed, 0 twice; ${needsHuman} passed to a person because their process exit is unknown`,
+      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders executed, 0 twice; ${needsHuman} passed to a human because their process exit is unknown`,
     );
   });
 });

@@ -42,7 +42,7 @@ const engines: string[] = [...ACP_CASES, ...ENGINE_CASES].filter((name) => {
   }
   if (!isMatrix && !Object.hasOwn(REAL_ENGINES, name)) return true;
   if (!installation.done) {
-    notRun.push(`${name}: the programs could not be installed`);
+    notRun.push(`${name}: the agents could not be installed`);
     return false;
   }
   const report = reports.find(({ engine }) => engine === (isMatrix ? `${name.slice('acp-'.length)}-acp` : name));

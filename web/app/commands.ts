@@ -55,7 +55,7 @@ function listCommands({ canRun, canSignOut }: CommandContext): readonly Command[
     { label: 'Failed runs', action: { path: '/runs?outcome=failed' } },
     { label: 'Runs in progress', action: { path: '/runs?state=running' } },
     { label: 'Runs waiting for an answer', action: { path: '/runs?state=waiting' } },
-    { label: 'Issues that need a person', action: { path: '/issues?state=needs-human' } },
+    { label: 'Issues that need a decision', action: { path: '/issues?state=needs-human' } },
     { label: 'Failed comments', action: { path: '/outbox?state=dead' } },
     { label: 'Change theme', action: { run: 'theme' } },
     { label: 'Keyboard shortcuts', action: { run: 'keys' }, keys: '?' },

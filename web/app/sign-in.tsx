@@ -28,7 +28,7 @@ export function SignIn({ isExpired }: { readonly isExpired: boolean }) {
       />
       <p id="token-help" class={refusal.value === null ? 'help' : 'wrong'} role="status">
         {refusal.value ??
-          'A token from the server’s configuration, or the one printed by the command sluice token. Your decisions are recorded under the name of the token.'}
+          'A token from the server’s configuration, or the one that sluice token prints. Your decisions are recorded under the token’s name.'}
       </p>
       <button type="submit" class="primary">
         Sign in

@@ -37,7 +37,7 @@ function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
 }
 
 /** Shown if {@link isReplaced} returned true and the answer was therefore not sent. */
-export const QUESTION_REPLACED = 'Nothing was sent: the agent has asked another question in the meantime.';
+export const QUESTION_REPLACED = 'Nothing was sent: the agent has since asked another question.';
 
 /** Whether the agent has asked another question since this one. Misses questions the server does not list yet. */
 export async function isReplaced(

@@ -9,7 +9,7 @@ test('states without a tone are plain, even when named like built-in object prop
 test('states have labels in sentence case, and unknown ones are labeled by their name', () => {
   expect(['dead', 'needs-human', 'delivered', 'constructor', 'two_words'].map(labelState)).toEqual([
     'Failed',
-    'Needs a person',
+    'Needs a decision',
     'Delivered',
     'Constructor',
     'Two words',

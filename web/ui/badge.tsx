@@ -52,7 +52,7 @@ const LABELS = new Map(
     canceling: 'Canceling …',
     dead: 'Failed',
     doing: 'In progress',
-    'needs-human': 'Needs a person',
+    'needs-human': 'Needs a decision',
     ok: 'OK',
     review: 'In review',
     todo: 'To do',

@@ -89,7 +89,7 @@ export function ListPage<Item, Filter extends object>({
         itemsName={itemsName}
         order="newest first"
         summarize={summarize}
-        limitHint={`There are too many ${itemsName} to list. Use the filters to find others.`}
+        limitHint={`Too many ${itemsName} to list. Use the filters to narrow them down.`}
         empty={
           isFiltered ? (
             <p>

@@ -6,7 +6,7 @@ export function describeMissingFiles({
   readonly source: string | null;
   readonly host?: string | undefined;
 }): string {
-  if (source !== null) return 'The run left no files.';
+  if (source !== null) return 'The run produced no files.';
   const executed = host === undefined ? '' : ` The run was executed on "${host}".`;
-  return `The files of this run are not on this machine.${executed}`;
+  return `The files of the run are not on this host.${executed}`;
 }

@@ -9,8 +9,8 @@ export const LEVEL_LABELS: Readonly<Record<RepairLevel, string>> = {
 
 /** Descriptions of repairs; `docs/errors.md` has more details. */
 export const REPAIR_DESCRIPTIONS: Readonly<Record<RepairKind, string>> = {
-  noise: 'Terminal, editor or web page noise removed',
-  extracted: 'Extracted from a longer text',
+  noise: 'Noise from a terminal, editor or web page removed',
+  extracted: 'Extracted from surrounding text',
   whitespace: 'Whitespace that JSON does not allow skipped',
   comment: 'Comment skipped',
   markdown: 'Markdown skipped',
@@ -23,19 +23,19 @@ export const REPAIR_DESCRIPTIONS: Readonly<Record<RepairKind, string>> = {
   quote_style: 'Non-standard quotes read as double quotes',
   missing_quote: 'Missing quote added',
   unescaped_quote: 'Unescaped quote read as part of the string',
-  unquoted_key: 'Key without quotes read as a string',
-  unquoted_string: 'Text without quotes read as a string',
+  unquoted_key: 'Unquoted key read as a string',
+  unquoted_string: 'Unquoted text read as a string',
   escaped_quotes: 'Escaped quotes read as quotes',
   invalid_escape: 'Unknown escape read as its character',
   control_character: 'Control character kept in a string',
   punctuation: 'Non-ASCII punctuation read as JSON punctuation',
   literal: 'Python or JavaScript literal converted',
-  number: 'Number in another notation converted',
+  number: 'Number in non-JSON notation converted',
   concatenation: 'Strings joined by + combined',
   ellipsis: 'Ellipsis removed',
   function_call: 'Wrapper around the value removed',
-  several_values: 'Several values combined into a list',
-  truncated: 'Truncated text closed at its end',
+  several_values: 'Multiple values combined into a list',
+  truncated: 'Truncated value closed',
 };
 
 /** Describes a repair by its kind; undefined for an unknown kind. */

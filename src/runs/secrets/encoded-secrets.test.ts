@@ -89,9 +89,9 @@ describe('a secret encoded by an agent', () => {
 
   it('takes time proportional to the output', () => {
     const secrets = compileSecrets({ values: ['ab'.repeat(500)] });
-    const hostile = Buffer.from('ab\n'.repeat(300_000));
+    const wrappedLines = Buffer.from('ab\n'.repeat(300_000));
     const startedAt = performance.now();
-    secrets.mask(hostile);
+    secrets.mask(wrappedLines);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });

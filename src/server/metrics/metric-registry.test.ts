@@ -31,7 +31,7 @@ describe('metrics', () => {
     );
   });
 
-  it('keep hostile labels inside their quotes', () => {
+  it('keep malicious labels inside their quotes', () => {
     const metrics = createMetricRegistry();
     metrics.counter('x_total', 'X.').add({ version: '1"} 7\nfake_total 1\\' });
     expect(metrics.render([]).split('\n').slice(2)).toEqual(['x_total{version="1\\"} 7\\nfake_total 1\\\\"} 1', '']);

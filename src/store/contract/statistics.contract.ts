@@ -93,7 +93,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       await prepare(store);
       const { scope: _scope, ...used } = usage;
       const found = (await countRuns(store))['command']?.usage ?? [];
-      const [opus, hostile] = found.toSorted((one, other) => other.runs - one.runs);
+      const [opus, overlong] = found.toSorted((one, other) => other.runs - one.runs);
       expect(found).toHaveLength(2);
       expect(opus).toEqual({
         ...used,
@@ -104,8 +104,8 @@ export function describeStatistics(makeSite: MakeSite): void {
         output_tokens: 80,
         cost: 0.5,
       });
-      expect(hostile).toMatchObject({ runs: 1, input_tokens: 1, cached_input_tokens: 0, output_tokens: 2, cost: 0 });
-      expect(hostile?.model).toHaveLength(100);
+      expect(overlong).toMatchObject({ runs: 1, input_tokens: 1, cached_input_tokens: 0, output_tokens: 2, cost: 0 });
+      expect(overlong?.model).toHaveLength(100);
     });
 
     it('include a run that was canceled before it started, and no run twice', async () => {

@@ -123,7 +123,7 @@ function ChartTable({ chart }: { readonly chart: ChartModel }) {
     <details>
       <summary>Data</summary>
       <CopyButton label="Copy data" read={() => toSpreadsheet(chart)} />
-      <div class="table-scroll chart-table" tabIndex={0} role="region" aria-label={`Data of ${title}`}>
+      <div class="table-scroll chart-table" tabIndex={0} role="region" aria-label={`Data for ${title}`}>
         <table>
           <caption class="visually-hidden">{title}; empty periods are omitted</caption>
           <thead>

@@ -137,14 +137,14 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       ...duration,
       id: 'latency',
       title: 'Duration',
-      help: 'Median duration of runs (p50).',
+      help: 'Median run duration (p50).',
       series: createLatencySeries(runsByBucket, 'p50'),
     },
     {
       ...duration,
       id: 'slowest',
       title: 'Slowest runs',
-      help: '95th percentile of the duration of runs (p95).',
+      help: '95th percentile of run duration (p95).',
       series: createLatencySeries(runsByBucket, 'p95'),
     },
     {
@@ -169,7 +169,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       isState: true,
       id: 'inbox',
       title: 'Inbox',
-      help: 'Items waiting for a person.',
+      help: 'Items waiting in the inbox.',
       series: [{ label: 'Waiting', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open), listFilter: null }],
     },
     {

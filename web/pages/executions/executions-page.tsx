@@ -47,7 +47,7 @@ export function ExecutionsPage() {
       emptyState={
         <>
           <strong>No executions yet</strong>
-          <p>Each executed order and each decision by a person adds a row.</p>
+          <p>Each executed order and each human decision adds a row.</p>
         </>
       }
     >

@@ -58,7 +58,7 @@ export function ChangeView({
           {value.files.map((file) => (
             <File key={file.path} file={file} opensFiles={value.files.length <= 5} review={review} />
           ))}
-          {value.truncated ? <p class="dim">More files were changed than are listed.</p> : null}
+          {value.truncated ? <p class="dim">Not all changed files are listed.</p> : null}
         </>
       )}
     </section>
@@ -74,7 +74,7 @@ function describeSource({ source, commit, base_commit, files, why }: Change): st
     case 'worktree':
       return `${count} changed${since}, uncommitted in the worktree.`;
     case 'none':
-      return why ?? 'There is no change to show.';
+      return why ?? 'No changes to show.';
   }
 }
 
@@ -113,7 +113,7 @@ function File({
 }
 
 function Hunks({ file, review }: { readonly file: ChangedFile; readonly review: Review }) {
-  if (file.binary) return <p class="dim">Binary file: there are no lines to show.</p>;
+  if (file.binary) return <p class="dim">Binary file: no lines to show.</p>;
   return (
     <>
       {file.hunks.length === 0 && !file.truncated ? <p class="dim">No lines were changed.</p> : null}
@@ -129,7 +129,7 @@ function Hunks({ file, review }: { readonly file: ChangedFile; readonly review: 
           ))}
         </div>
       ))}
-      {file.truncated ? <p class="dim">More lines were changed than are shown.</p> : null}
+      {file.truncated ? <p class="dim">Not all changed lines are shown.</p> : null}
     </>
   );
 }

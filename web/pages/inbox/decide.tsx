@@ -109,7 +109,7 @@ export function Decide({
             return {
               value,
               label,
-              help: isDisabled ? 'Not available: this run left no valid result. Use Edit and accept.' : help,
+              help: isDisabled ? 'Not available: this run has no valid result. Use Edit and accept.' : help,
               isDisabled,
             };
           })}

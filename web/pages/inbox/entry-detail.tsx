@@ -60,7 +60,7 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
   return (
     <article
       class="card stack question"
-      aria-label={`${kind === 'question' ? 'Question' : 'Permission request'} of run ${run}`}
+      aria-label={`${kind === 'question' ? 'Question' : 'Permission request'} from run ${run}`}
     >
       <header class="row">
         <h2>{kind === 'question' ? `${engine} asks a question` : `${engine} requests permission`}</h2>

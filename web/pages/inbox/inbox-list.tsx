@@ -24,9 +24,9 @@ export function InboxList({ chosen }: { readonly chosen: string | null }) {
       listView={items}
       itemName="item"
       itemsName="items"
-      order="last settled first"
-      limitHint="There are too many items to list. The page of an issue lists its own items."
-      empty={<p>No settled items yet. Decisions by people are listed here.</p>}
+      order="most recently settled first"
+      limitHint="Too many items to list. Each issue page lists its own items."
+      empty={<p>No settled items yet. Human decisions are listed here.</p>}
     >
       {(shown) => (
         <ul ref={rows} class="inbox-rows">

@@ -86,7 +86,7 @@ function SettledItems() {
       </div>
       <div class="inbox-detail">
         {id === null ? (
-          <p class="dim inbox-hint">Select an item. Keys: j and k move, Enter opens.</p>
+          <p class="dim inbox-hint">Select an item. Press j or k to move, Enter to open.</p>
         ) : (
           <Item key={id} id={id} />
         )}

@@ -50,7 +50,7 @@ export function Item({ id }: { readonly id: string }) {
       {value.group === undefined ? null : (
         <p>
           This run was part of a race without a winner.{' '}
-          <a href={toPath({ page: 'issues', ref: value.issue_ref })}>Compare the changes of its runs</a>
+          <a href={toPath({ page: 'issues', ref: value.issue_ref })}>Compare the runs’ changes</a>
         </p>
       )}
       <ChangeView change={change} review={review} />

@@ -225,7 +225,7 @@ function BulkBar({
         {selected.length === 0 ? 'Select all' : `${selected.length} selected`}
       </label>
       <span class="row end">
-        {selected.length > 0 && actions.length === 0 ? <span class="dim">Select items of one kind.</span> : null}
+        {selected.length > 0 && actions.length === 0 ? <span class="dim">Select items of the same kind.</span> : null}
         {actions.map((action) => (
           <button
             key={action}

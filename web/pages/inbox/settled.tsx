@@ -98,7 +98,7 @@ function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly
   if (messages.length === 0) {
     return (
       <span class="dim">
-        {outbox.value.next_cursor === null ? 'No comment' : `Not among the newest ${MAX_LISTED} comments of the issue`}
+        {outbox.value.next_cursor === null ? 'No comment' : `Not among the issue’s newest ${MAX_LISTED} comments`}
       </span>
     );
   }

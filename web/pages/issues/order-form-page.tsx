@@ -97,7 +97,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
           <SelectField
             id="worker"
             label="Wrapper"
-            help="How the agent is started: a wrapper of the configuration, or a built-in one."
+            help="How the agent is started: a configured or built-in wrapper."
             error={errors.worker}
             value={fields.worker}
             onChange={(worker) => edit({ worker })}
@@ -175,7 +175,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
                   {
                     value: 'default',
                     label: 'Default',
-                    help: 'In a git repository, agents use a worktree; all other programs use the folder itself.',
+                    help: 'In a git repository, agents use a worktree; other commands use the folder itself.',
                   },
                   {
                     value: 'repository',
@@ -185,7 +185,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
                   {
                     value: 'worktree',
                     label: 'Worktree',
-                    help: 'Uses a separate git worktree, so several orders can run at the same time.',
+                    help: 'Uses a separate git worktree, so multiple orders can run concurrently.',
                   },
                 ]}
               />
@@ -218,7 +218,7 @@ function describeRepository(roots: readonly string[], repos: readonly string[]):
 
 function describeChecks(names: readonly string[]): string {
   const hint = names.length === 0 ? 'None are configured.' : `Configured: ${names.join(', ')}.`;
-  return `Optional. Checks that Sluice runs on the change, one per line. Default: the checks of the wrapper. ${hint}`;
+  return `Optional. Checks that Sluice runs on the change, one per line. Default: the wrapper’s checks. ${hint}`;
 }
 
 /** The page for a new order, or for editing and resubmitting an issue's last order. */

@@ -116,7 +116,7 @@ export function checkOrderForm(
   const [checks, paths] = [splitLines(form.checks), splitLines(form.paths)];
   const race = readRace(form.race);
   if (isUrl(repository) && form.isolation === 'repository')
-    errors.isolation = 'An order with the URL of a repository works in a worktree. Choose Default or Worktree.';
+    errors.isolation = 'An order with a repository URL uses a worktree. Choose Default or Worktree.';
   if (race === 'invalid') errors.race = 'Enter a number from 2 to 8, or 2 to 8 wrappers separated by commas.';
   const request: OrderRequest = {
     issue_ref: form.issueRef.trim(),
@@ -146,7 +146,7 @@ function isUrl(repository: string): boolean {
 function findRepositoryError(repository: string, repos: readonly string[] | undefined): string | undefined {
   if (!isUrl(repository)) {
     const isAbsolute = /^(?:\/|[A-Za-z]:[\\/])/.test(repository);
-    return isAbsolute ? undefined : 'Enter the absolute path of a folder on the server, or the URL of a repository.';
+    return isAbsolute ? undefined : 'Enter the absolute path of a folder on the server, or a repository URL.';
   }
   if (repos === undefined || repos.includes(repository)) return undefined;
   const hint = repos.length === 0 ? 'None are configured.' : `Configured: ${repos.join(', ')}.`;

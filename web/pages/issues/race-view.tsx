@@ -32,7 +32,7 @@ function LoadedRace({ issueRef, states }: { readonly issueRef: string; readonly 
   return (
     <section
       class="stack"
-      aria-label="Changes of the race, side by side"
+      aria-label="Changes in this race, side by side"
       aria-busy={value === null && failure === null}
     >
       <h2>Race</h2>
@@ -79,7 +79,7 @@ function RacedRun({ run, isWinner }: { readonly run: RaceResponse['runs'][number
       <ChangeView
         change={{ value: change, failure: null, reload: () => undefined }}
         review={READ_ONLY}
-        label={`Change of ${run_id}`}
+        label={`Changes in ${run_id}`}
       />
     </div>
   );

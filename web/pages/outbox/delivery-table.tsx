@@ -89,7 +89,7 @@ function TriggerText({ message }: { readonly message: OutboxMessage }) {
     case 'run':
       return <>Result of {trigger.runId}</>;
     case 'item':
-      return <>Decision by a person</>;
+      return <>Human decision</>;
     case 'other':
       return <SafeText text={trigger.text} />;
   }

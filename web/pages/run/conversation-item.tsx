@@ -152,7 +152,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
       // Initially closed: the text usually repeats the agent's last message, which is shown above.
       return (
         <details>
-          <summary>Text of the question</summary>
+          <summary>Question text</summary>
           <Markdown text={view.prompt} />
         </details>
       );

@@ -56,7 +56,7 @@ const BY_CAUSE: Readonly<Record<NonNullable<RunError['cause']>, string | null>> 
   rate_limit: 'Wait until the provider’s rate limit resets, then run again.',
   quota: 'The provider account has no quota left. Add quota, or choose another model with Edit and run.',
   model: 'The model or its service refused the request. Choose another model with Edit and run, or run again later.',
-  network: 'Check the network of the server, then run again.',
+  network: 'Check the server’s network, then run again.',
   permission: 'Allow more permissions with Edit and run, or change the task.',
   unknown: null,
 };
@@ -69,8 +69,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   PROCESS_SIGNALED: 'Check what stopped the process; a memory limit is the usual cause. Then run again.',
   RUN_TIMED_OUT: 'Raise the time limit with Edit and run, or make the task smaller.',
   SANDBOX_UNAVAILABLE: 'Install bubblewrap on the server, or use Edit and run to allow the run without a sandbox.',
-  WORKER_GONE:
-    'Check on that machine why the worker ended; the Workers page lists those that are alive. Then run again.',
+  WORKER_GONE: 'Find out on that host why the worker exited; the Workers page lists live workers. Then run again.',
   SESSION_LOST: 'Start a new run whose prompt contains the question and its answer.',
 };
 

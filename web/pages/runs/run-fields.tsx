@@ -27,7 +27,7 @@ export function TaskFields({
       >
         {engines.map((name) => (
           <option key={name} value={name}>
-            {name === 'command' ? 'command (another program)' : name}
+            {name === 'command' ? 'command (any allowed command)' : name}
           </option>
         ))}
       </SelectField>
@@ -35,7 +35,7 @@ export function TaskFields({
       <TextAreaField
         id="prompt"
         label={isCommand ? 'Input' : 'Prompt'}
-        help={isCommand ? 'Optional. Written to the program’s standard input.' : 'What the agent should do.'}
+        help={isCommand ? 'Optional. Written to the command’s standard input.' : 'What the agent should do.'}
         error={errors.prompt}
         rows={6}
         value={fields.prompt}
@@ -77,14 +77,14 @@ function CommandFields({
     <>
       <SelectField
         id="program"
-        label="Program"
+        label="Command"
         help={
           commands.length === 0 ? (
             <>
-              The server’s configuration allows no programs. List them under <code>commands</code> to start them here.
+              The server’s configuration allows no commands. List them under <code>commands</code> to start them here.
             </>
           ) : (
-            'Programs allowed by the server’s configuration.'
+            'Commands allowed by the server’s configuration.'
           )
         }
         error={errors.program}
@@ -133,7 +133,7 @@ export function PermissionFields({
             value: 'bypass',
             label: 'Bypass',
             help: canBypass
-              ? 'May do everything that the server’s user can do, without asking. For disposable machines.'
+              ? 'May do everything that the server’s user can do, without asking. For disposable hosts only.'
               : 'May do everything. Not allowed by this server’s configuration.',
             isDisabled: !canBypass,
           },
@@ -142,7 +142,7 @@ export function PermissionFields({
                 {
                   value: 'ask',
                   label: 'Ask',
-                  help: 'Asks a person before it changes anything, unless a rule in the configuration decides.',
+                  help: 'Asks a user before it changes anything, unless a configured rule decides.',
                 },
               ]
             : []),
@@ -183,9 +183,9 @@ export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { 
           {
             value: 'auto',
             label: 'Auto',
-            help: 'Used if the worker’s machine has one. The run shows whether it was used.',
+            help: 'Used if the worker’s host supports it. The run shows whether it was used.',
           },
-          { value: 'required', label: 'Required', help: 'The run fails on a machine without a sandbox.' },
+          { value: 'required', label: 'Required', help: 'The run fails on a host without a sandbox.' },
           {
             value: 'off',
             label: 'Off',
@@ -203,13 +203,13 @@ export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { 
           value={fields.network}
           onChange={(network) => edit({ network })}
           options={[
-            { value: 'host', label: 'Full', help: 'Everything that the machine can reach.' },
+            { value: 'host', label: 'Full', help: 'Everything that the host can reach.' },
             {
               value: 'hosts',
               label: 'Some hosts',
-              help: 'Only the hosts listed below, such as the host of the model.',
+              help: 'Only the hosts listed below, such as the model’s API.',
             },
-            { value: 'none', label: 'None', help: 'An agent cannot reach its model.' },
+            { value: 'none', label: 'None', help: 'The agent cannot reach its model.' },
           ]}
         />
       )}
@@ -217,7 +217,7 @@ export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { 
         <TextField
           id="hosts"
           label="Hosts"
-          help="Separated by spaces. *.example.org matches all subdomains. A port may follow after a colon."
+          help="Separated by spaces. *.example.org matches all subdomains. Add a port after a colon."
           error={errors.hosts}
           type="text"
           class="mono"

@@ -91,7 +91,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
   const errors: { -readonly [Field in RunField]?: string } = {};
   const isCommand = form.engine === 'command';
   if (form.engine === '') errors.engine = 'Choose an engine.';
-  if (isCommand && form.program.trim() === '') errors.program = 'Choose a program.';
+  if (isCommand && form.program.trim() === '') errors.program = 'Choose a command.';
   if (!isCommand && form.prompt.trim() === '') errors.prompt = 'Enter a prompt.';
   if (!/^(?:\/|[A-Za-z]:[\\/])/.test(form.workdir.trim()))
     errors.workdir = 'Enter the absolute path of a folder on the server.';

@@ -61,7 +61,7 @@ export function ViewBar() {
           >
             <input
               type="text"
-              aria-label="Name of the view"
+              aria-label="View name"
               placeholder="Name"
               maxLength={60}
               value={name.value}

@@ -21,8 +21,8 @@ test('the option "Prefer" is refused, because a case would silently be parsed wi
 
 test.each([
   ['{"type"', 'the schema is not valid JSON'],
-  ['true', 'the schema of a case must be an object'],
-  ['[]', 'the schema of a case must be an object'],
+  ['true', 'the schema must be an object'],
+  ['[]', 'the schema must be an object'],
 ])('the schema %s is refused', (schemaText, message) => {
   expect(() => build(schemaText)).toThrow(message);
 });

@@ -30,7 +30,7 @@ function parseSchema(schemaText: string): Readonly<Record<string, unknown>> {
     throw new Error('the schema is not valid JSON. Correct it, then try again.', { cause });
   }
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
-    throw new Error('the schema of a case must be an object. Change it, then try again.');
+    throw new Error('the schema must be an object. Change it, then try again.');
   }
   return { ...schema };
 }

@@ -101,7 +101,7 @@ Let me know if you need more.`,
     options: DEFAULT_OPTIONS,
   },
   {
-    name: 'Several candidates, the schema decides',
+    name: 'Multiple candidates, the schema decides',
     text: `You asked for {"verdict": "...", "score": 0}, so first what the tool said:
 {"tests": 41, "failed": 0}
 and this is my answer: {"verdict": "pass", "score": 9}
@@ -125,7 +125,7 @@ and this is my answer: {"verdict": "pass", "score": 9}
     options: { ...DEFAULT_OPTIONS, align: true },
   },
   {
-    name: 'Event stream of an agent (recorded)',
+    name: 'Agent event stream (recorded)',
     text: [
       '{"type":"thread.started","thread_id":"01a1dcaa-b9b9-7c31-af81-baab5a994f15"}',
       '{"type":"turn.started"}',
@@ -149,13 +149,13 @@ Let me know if anything else is needed.`,
     options: { ...DEFAULT_OPTIONS, profile: 'tagged' },
   },
   {
-    name: 'No answer: the text becomes a comment',
+    name: 'No answer: the output becomes a comment',
     text: 'I could not finish: the build needs a token I do not have. Please tell me how to go on.',
     schemaText: DONE,
     options: { ...DEFAULT_OPTIONS, profile: 'tagged' },
   },
   {
-    name: 'Hostile: prototype keys, escapes, hidden characters',
+    name: 'Malicious: prototype keys, escapes, hidden characters',
     text: `{"__proto__": {"admin": true}, "status": "ok\u202e gnp.exe", "items": ["\u001b[31mred", "<img src=x onerror=alert(1)>"],}`,
     schemaText: '',
     options: DEFAULT_OPTIONS,

@@ -18,7 +18,7 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
   const changes = notes.items.filter(({ kind }) => kind === 'change');
   return (
     <>
-      {candidates.total === 0 ? <p class="dim">No JSON found in the text.</p> : null}
+      {candidates.total === 0 ? <p class="dim">No JSON found in the output.</p> : null}
       <FindingList title="Candidates" items={candidates.items} total={candidates.total}>
         {({ finder, state, code, reason, start, end }, index) => (
           <Entry key={index} span={{ start, end }}>
@@ -114,12 +114,12 @@ function Entry({ span, children }: { readonly span: Span | null; readonly childr
 
 /** Descriptions of the finders. */
 const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
-  whole: 'Entire text, without <think> blocks',
+  whole: 'Whole output, without <think> blocks',
   tag: 'Inside <json> tags',
-  ndjson: 'Line of NDJSON',
-  envelope: 'Inside a field of a JSON document',
+  ndjson: 'NDJSON line',
+  envelope: 'Inside a JSON field',
   fence: 'In a code fence',
-  prose: 'In running text',
+  prose: 'In prose',
 };
 
 /** State labels. */

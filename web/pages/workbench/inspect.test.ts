@@ -146,12 +146,12 @@ it('the lists are limited for any input', () => {
 describe('the examples', () => {
   it.each([
     ['Draft in a thinking block, code fence with syntax errors', 'success', 'deterministic_generic'],
-    ['Several candidates, the schema decides', 'success', 'deterministic_generic'],
+    ['Multiple candidates, the schema decides', 'success', 'deterministic_generic'],
     ['Cut off in the middle', 'success', 'deterministic_generic'],
     ['Near misses, aligned', 'success', 'schema_aligned'],
-    ['Event stream of an agent (recorded)', 'success', 'deterministic_generic'],
+    ['Agent event stream (recorded)', 'success', 'deterministic_generic'],
     ['Tags in prose (recorded)', 'success', 'none'],
-    ['Hostile: prototype keys, escapes, hidden characters', 'success', 'deterministic_generic'],
+    ['Malicious: prototype keys, escapes, hidden characters', 'success', 'deterministic_generic'],
   ])('"%s" has the status %s and the repair level %s', (name, status, repairLevel) => {
     expect(inspectExample(name).outcome).toEqual({ status, repairLevel });
   });
@@ -168,6 +168,6 @@ describe('the examples', () => {
   });
 
   it('include one that becomes a comment', () => {
-    expect(inspectExample('No answer: the text becomes a comment').outcome).toEqual({ status: 'comment' });
+    expect(inspectExample('No answer: the output becomes a comment').outcome).toEqual({ status: 'comment' });
   });
 });

@@ -37,7 +37,7 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
 
   return (
     <div class="body marked-frame">
-      <pre class="marked" ref={box} tabIndex={0} role="region" aria-label="The text with findings marked">
+      <pre class="marked" ref={box} tabIndex={0} role="region" aria-label="Model output with findings marked">
         {segments.map((segment) => (
           <Part key={segment.start} segment={segment} found={{ candidates, repairs, notes }} />
         ))}

@@ -19,7 +19,7 @@ export function OptionsForm() {
           ))}
         </select>
       </label>
-      <OptionWithHelp id="workbench-prefer-help" help="Which candidate is selected if several match.">
+      <OptionWithHelp id="workbench-prefer-help" help="Which candidate is selected if more than one matches.">
         <label>
           Prefer
           <select
@@ -30,8 +30,8 @@ export function OptionsForm() {
             }
           >
             <option value="">Default order</option>
-            <option value="first">First in the text</option>
-            <option value="last">Last in the text</option>
+            <option value="first">First in the output</option>
+            <option value="last">Last in the output</option>
           </select>
         </label>
       </OptionWithHelp>

@@ -35,10 +35,10 @@ export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
   return (
     <details class="card" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
       <summary>
-        <strong>Other parsers</strong> <span class="dim">Results of JSON.parse and jsonrepair for this text</span>
+        <strong>Other parsers</strong> <span class="dim">Results of JSON.parse and jsonrepair for this output</span>
       </summary>
       {isTooLong ? (
-        <p class="dim">Only texts of up to {formatCount(MAX_TEXT_LENGTH)} characters are compared.</p>
+        <p class="dim">Only output of up to {formatCount(MAX_TEXT_LENGTH)} characters is compared.</p>
       ) : (
         <div class="other-parsers">
           {readings.value.map(({ parser, outcome, text: shown }) => (

@@ -15,7 +15,7 @@ export function OutcomeBar({ state }: { readonly state: InspectionState }) {
       {reading === null ? (
         <span class="dim">{busy ? 'Parsing …' : 'Not parsed.'}</span>
       ) : reading.text === '' ? (
-        <span class="dim">No text yet.</span>
+        <span class="dim">No output yet.</span>
       ) : (
         <Outcome inspection={reading.inspection} />
       )}
@@ -51,7 +51,7 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
       return (
         <>
           <Badge tone="warn">Comment</Badge>
-          <span class="words">No &lt;json&gt; tag found: the entire text becomes a comment.</span>
+          <span class="words">No &lt;json&gt; tag found: the whole output becomes a comment.</span>
         </>
       );
   }

@@ -33,7 +33,7 @@ export function ShareButton() {
       </span>
       <button
         type="button"
-        title="The text is in the fragment of the link: no server receives it"
+        title="The output is in the link’s fragment: no server receives it"
         onClick={() => void share()}
       >
         Share link

@@ -14,7 +14,7 @@ interface TrustedTypes {
 const policy = (globalThis as { readonly trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('sluice-worker', {
   createScriptURL(url) {
     if (url === address) return url;
-    throw new TypeError('Only the worker of the workbench may be started.');
+    throw new TypeError('Only the workbench’s worker may be started.');
   },
 });
 

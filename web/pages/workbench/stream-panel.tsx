@@ -119,7 +119,7 @@ export function StreamPanel({
             value={currentView?.received ?? 0}
             max={Math.max(1, currentView?.length ?? 1)}
           />
-          <pre ref={tail} class="tail" tabIndex={0} role="region" aria-label="Text received so far">
+          <pre ref={tail} class="tail" tabIndex={0} role="region" aria-label="Output received so far">
             <SafeText text={currentView?.tail ?? ''} />
           </pre>
         </div>
@@ -130,7 +130,7 @@ export function StreamPanel({
           {value === null ? (
             <div class="value-rows dim">
               {currentView === null || currentView.received === 0
-                ? 'Play or step to stream the text in chunks.'
+                ? 'Play or step to stream the output in chunks.'
                 : 'No value yet.'}
             </div>
           ) : (

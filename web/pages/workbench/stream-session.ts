@@ -57,7 +57,7 @@ function describeEnd(result: ParseResult<unknown>): NonNullable<StreamView['ende
     case 'failed':
       return { status: 'failed', message: `${result.error.code}: ${result.error.message}` };
     case 'comment':
-      return { status: 'comment', message: 'No <json> tag found: the entire text becomes a comment.' };
+      return { status: 'comment', message: 'No <json> tag found: the whole output becomes a comment.' };
   }
 }
 

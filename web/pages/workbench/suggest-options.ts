@@ -15,12 +15,12 @@ const MAX_TRIED_LENGTH = 200_000;
 
 const PARTIAL: Suggestion = {
   label: 'Allow partial',
-  help: 'The text was cut off; the part before the cut is valid.',
+  help: 'The output was cut off; the part before the cut is valid.',
   changes: { allowPartial: true },
 };
 const ALIGN: Suggestion = {
   label: 'Align',
-  help: 'The value matches the schema after small corrections, each of which is listed.',
+  help: 'The value matches the schema after small corrections. Each correction is listed.',
   changes: { align: true },
 };
 const BOTH: Suggestion = {
@@ -30,12 +30,12 @@ const BOTH: Suggestion = {
 };
 const LAST: Suggestion = {
   label: 'Prefer last',
-  help: 'Another candidate, later in the text, also matches.',
+  help: 'A later candidate also matches.',
   changes: { prefer: 'last' },
 };
 const PROFILE: Suggestion = {
   label: 'Default profile',
-  help: 'The default profile searches the entire text and repairs syntax.',
+  help: 'The default profile searches the whole output and repairs syntax.',
   changes: { profile: 'default' },
 };
 

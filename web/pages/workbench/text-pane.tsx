@@ -23,7 +23,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
   const isField = !isReadOnly && (isEditing.value || text.value === '');
 
   const acceptText = (next: string): void => {
-    refusal.value = explainTooLong('The text', next.length);
+    refusal.value = explainTooLong('The output', next.length);
     if (refusal.value === null) setText(next);
   };
   const open = async (file: File | undefined): Promise<void> => {
@@ -168,8 +168,8 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
   );
 }
 
-const STORED = 'The text is kept in this tab.';
-const NOT_STORED = 'The text is too long to be kept after a reload.';
+const STORED = 'The output is kept in this tab.';
+const NOT_STORED = 'The output is too long to be kept after a reload.';
 
 function showMarked(): void {
   isEditing.value = false;

@@ -31,7 +31,7 @@ export function WorkbenchPage() {
         </span>
       </div>
       {state.failure === null ? null : (
-        <Notice tone="bad" title="Cannot parse the text" action={{ label: 'Try again', run: state.retry }}>
+        <Notice tone="bad" title="Cannot parse the output" action={{ label: 'Try again', run: state.retry }}>
           {state.failure}
         </Notice>
       )}
@@ -62,7 +62,7 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
   const value = reading?.inspection.value ?? null;
   const formatValue = async (): Promise<string> => {
     const text = await reading?.formatValue().catch(fail);
-    if (typeof text !== 'string') throw new Error('There is no value to copy.');
+    if (typeof text !== 'string') throw new Error('No value to copy.');
     return text;
   };
   return (
@@ -81,7 +81,7 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
         <p class="dim body">
           {reading === null || reading.text === ''
             ? ''
-            : 'No value was found. The findings below show which candidates were tried.'}
+            : 'No value found. The findings below show which candidates were tried.'}
         </p>
       ) : (
         <ValueRowsView value={value} label="The value, line by line" />

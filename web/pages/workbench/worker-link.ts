@@ -19,8 +19,8 @@ export interface WorkerLink {
 const TIMEOUT_MS = 120_000;
 
 const CANNOT_START =
-  'The worker that parses texts could not be loaded, or the browser stopped it. Try again, or use a shorter text.';
-const TOO_SLOW = `No response for ${TIMEOUT_MS / 60_000} minutes: the text takes too long to parse in the browser. Use a shorter text, or sluice parse.`;
+  'The parser worker could not be loaded, or the browser stopped it. Try again, or use shorter output.';
+const TOO_SLOW = `No response for ${TIMEOUT_MS / 60_000} minutes: the output takes too long to parse in the browser. Use shorter output, or sluice parse.`;
 
 interface PendingRequest {
   readonly resolve: (response: WorkerResponse | null) => void;

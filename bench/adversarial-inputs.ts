@@ -1,5 +1,5 @@
 /** A malicious input of any size. */
-export interface MaliciousInput {
+export interface AdversarialInput {
   readonly name: string;
   /** Its size in characters; every input is also run at a quarter and at twice that size. */
   readonly size: number;
@@ -11,7 +11,7 @@ export interface MaliciousInput {
 const MEGABYTE = 1_000_000;
 
 /** Inputs that make other parsers crash or hang. */
-export const MALICIOUS_INPUTS: readonly MaliciousInput[] = [
+export const ADVERSARIAL_INPUTS: readonly AdversarialInput[] = [
   repeated('200,000 ×  [', '[', 200_000),
   repeated('1 MB of {"a":', '{"a":'),
   repeated('1 MB of "', '"'),
@@ -36,7 +36,7 @@ export const MALICIOUS_INPUTS: readonly MaliciousInput[] = [
 ];
 
 /** More malicious inputs, for each finder and each repair. */
-export const MORE_MALICIOUS_INPUTS: readonly MaliciousInput[] = [
+export const MORE_ADVERSARIAL_INPUTS: readonly AdversarialInput[] = [
   repeated('1 MB of { ', '{ '),
   repeated('1 MB of {x} ', '{x} '),
   repeated('1 MB of [1] ', '[1] '),
@@ -54,10 +54,10 @@ export const MORE_MALICIOUS_INPUTS: readonly MaliciousInput[] = [
   wrapped('1 MB of members without commas', '{', '"a" "b" ', '}'),
 ];
 
-function repeated(name: string, unit: string, size = MEGABYTE): MaliciousInput {
+function repeated(name: string, unit: string, size = MEGABYTE): AdversarialInput {
   return wrapped(name, '', unit, '', size);
 }
 
-function wrapped(name: string, before: string, unit: string, after: string, size = MEGABYTE): MaliciousInput {
+function wrapped(name: string, before: string, unit: string, after: string, size = MEGABYTE): AdversarialInput {
   return { name, size, make: (length) => before + unit.repeat(Math.ceil(length / unit.length)) + after };
 }

@@ -40,7 +40,7 @@ const DISGUISES = [
 ];
 
 /** All of them. */
-export const MALICIOUS_TEXTS: readonly string[] = [...MARKUP, ...MARKDOWN, ...DISGUISES];
+export const MALICIOUS_STRINGS: readonly string[] = [...MARKUP, ...MARKDOWN, ...DISGUISES];
 
 /** Keys with a special meaning in JavaScript objects. */
 export const MALICIOUS_KEYS = {

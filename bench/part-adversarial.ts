@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { MALICIOUS_INPUTS, MORE_MALICIOUS_INPUTS, type MaliciousInput } from './hostile-inputs.js';
+import { ADVERSARIAL_INPUTS, MORE_ADVERSARIAL_INPUTS, type AdversarialInput } from './adversarial-inputs.js';
 import { compare } from './measure.js';
 import { formatMs, formatRatio, type PartResult, type Target } from './part-result.js';
 import { createJsonStream, fromJsonSchema, parse, repairJson } from './product.js';
@@ -24,10 +24,10 @@ const PARSERS: readonly { readonly name: string; readonly run: (text: string) =>
 ];
 
 /** Measures malicious input: the outcome must always be a value or a typed error, in linear time. */
-export async function runHostile(): Promise<PartResult> {
+export async function runAdversarial(): Promise<PartResult> {
   const targets: Target[] = [];
   const rows: string[][] = [];
-  for (const input of [...MALICIOUS_INPUTS, ...MORE_MALICIOUS_INPUTS]) {
+  for (const input of [...ADVERSARIAL_INPUTS, ...MORE_ADVERSARIAL_INPUTS]) {
     console.error(`  ${input.name}`);
     const row = [formatCode(input.name)];
     // Valid input is also parsed by `JSON.parse`, whose time can grow faster.
@@ -45,14 +45,15 @@ export async function runHostile(): Promise<PartResult> {
     }
     rows.push(row);
   }
-  for (const input of MALICIOUS_INPUTS.filter(({ depth }) => depth !== undefined))
+  for (const input of ADVERSARIAL_INPUTS.filter(({ depth }) => depth !== undefined))
     targets.push(runThroughCommand(input));
   return {
-    title: 'Hostile input',
+    title: 'Adversarial input',
     targets: summarize(targets),
     tables: [
       {
-        title: 'Sluice: outcome, time, and how the time grows with each doubling of the text (mean of three doublings)',
+        title:
+          'Sluice: outcome, time, and how the time grows with each doubling of the input (mean of three doublings)',
         columns: ['', ...PARSERS.map(({ name }) => name)],
         rows,
       },
@@ -72,7 +73,7 @@ interface Measured {
  * doublings, since a single one would be lost in noise. If the full size would be slow, smaller inputs are used, which
  * show quadratic growth too.
  */
-async function measure(input: MaliciousInput, run: (text: string) => string): Promise<Measured> {
+async function measure(input: AdversarialInput, run: (text: string) => string): Promise<Measured> {
   let size = input.size / 16;
   while (size < input.size && measureMs(() => run(input.make(size))) < SLOW) size *= 4;
   const texts = [size / 4, size, 2 * size].map((length) => input.make(length));
@@ -87,7 +88,7 @@ async function measure(input: MaliciousInput, run: (text: string) => string): Pr
  * temporarily take longer than the input's growth explains. Quadratic time grows too fast in every attempt.
  */
 async function measureRepeatedly(
-  input: MaliciousInput,
+  input: AdversarialInput,
   run: (text: string) => string,
   limit: number,
 ): Promise<Measured> {
@@ -132,7 +133,7 @@ function describeRepair(text: string): string {
   }
 }
 
-function runThroughCommand(input: MaliciousInput): Target {
+function runThroughCommand(input: AdversarialInput): Target {
   const what = `${input.name}: sluice parse`;
   const limit = 'LIMIT_EXCEEDED';
   try {
@@ -155,7 +156,7 @@ function summarize(targets: readonly Target[]): Target[] {
   const met = targets.length - missedTargets.length;
   return [
     {
-      what: 'hostile texts: an answer or a typed error, linear time',
+      what: 'adversarial input: an answer or a typed error, linear time',
       limit: `${targets.length} of ${targets.length}`,
       measured: `${met} of ${targets.length}`,
       met: missedTargets.length === 0,

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, fileChange, reasoning, session } from './codex-lines.js';
-import { MALICIOUS_KEYS, MALICIOUS_TEXTS } from './hostile-texts.js';
+import { MALICIOUS_KEYS, MALICIOUS_STRINGS } from './adversarial-strings.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-const EVERYTHING = MALICIOUS_TEXTS.join('\n\n');
+const EVERYTHING = MALICIOUS_STRINGS.join('\n\n');
 const FILE = '<img src=x onerror=window.pwned=1>.md';
 
 /** Creates runs by a malicious agent and a malicious worker. */
@@ -16,11 +16,11 @@ async function seedMaliciousRuns(site: Site) {
     prompt: EVERYTHING,
     writes: { [FILE]: EVERYTHING, 'page.html': `<!doctype html><script>window.pwned=1</script>${EVERYTHING}` },
     prints: session(
-      ...MALICIOUS_TEXTS.map((text, index) => codex.message(text, `item_m${index}`)),
-      ...MALICIOUS_TEXTS.map((text, index) => reasoning(`item_r${index}`, text)),
-      ...MALICIOUS_TEXTS.flatMap((text, index) => command(`item_c${index}`, text, text, index % 2)),
+      ...MALICIOUS_STRINGS.map((text, index) => codex.message(text, `item_m${index}`)),
+      ...MALICIOUS_STRINGS.map((text, index) => reasoning(`item_r${index}`, text)),
+      ...MALICIOUS_STRINGS.flatMap((text, index) => command(`item_c${index}`, text, text, index % 2)),
       ...fileChange('item_f', FILE, 'page.html'),
-      ...MALICIOUS_TEXTS,
+      ...MALICIOUS_STRINGS,
       codex.message(`\`\`\`json\n${JSON.stringify({ text: EVERYTHING, ...MALICIOUS_KEYS })}\n\`\`\``, 'item_last'),
     ),
   });
@@ -29,7 +29,7 @@ async function seedMaliciousRuns(site: Site) {
   const order = await site.runOrder('acme/shop#13', {
     print: EVERYTHING,
     complain: EVERYTHING,
-    result: { summary: EVERYTHING, questions: [...MALICIOUS_TEXTS], ...MALICIOUS_KEYS },
+    result: { summary: EVERYTHING, questions: [...MALICIOUS_STRINGS], ...MALICIOUS_KEYS },
     exit: 1,
   });
   const { items } = await site.client.listInbox();
@@ -65,9 +65,9 @@ describe('agent output', () => {
     ['the runs', () => '/runs'],
     ['its run', () => `/runs/${app.seeds.run}`],
     ['its question', () => `/runs/${app.seeds.asking}`],
-    ['the run of its order', () => `/runs/${app.seeds.order}`],
+    ["its order's run", () => `/runs/${app.seeds.order}`],
     ['the inbox', () => '/inbox'],
-    ['its place in the inbox', () => `/inbox/${app.seeds.item}`],
+    ['its inbox item', () => `/inbox/${app.seeds.item}`],
     ['its issue', () => '/issues/acme%2Fshop%2313'],
     ['the outbox', () => '/outbox'],
     ['the executions', () => '/executions'],
