@@ -73,7 +73,7 @@ export async function runConsole(): Promise<PartResult> {
       ],
       tables: [
         {
-          title: 'Tasks on the page's main thread',
+          title: "Tasks on the page's main thread",
           columns: ['', 'tasks', 'longest, processor time', 'in the worst round', 'longest, elapsed time'],
           rows: [
             formatTaskRow('opening the long run', openTasks),

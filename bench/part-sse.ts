@@ -57,7 +57,7 @@ export async function runSse(): Promise<PartResult> {
     ],
     tables: [
       {
-        title: 'From an event's creation until a steady reader receives it',
+        title: 'From event creation until a steady reader receives it',
         columns: ['', 'median', 'p99', 'events × readers'],
         rows: [
           ['Sluice, from SQLite', formatMs(sluice.p50), formatMs(sluice.p99), formatDelivered(sluice)],

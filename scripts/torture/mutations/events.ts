@@ -9,7 +9,7 @@ export const EVENTS: readonly Mutation[] = [
   ...inFile(
     'src/events/engines/codex/codex-engine.ts',
     [
-      'Codex: `thread.started` names the session and causes `conversation.started`.',
+      'Codex: `thread.started` names the session and emits `conversation.started`.',
       "report.status({ status: type, session_id: getName(record, 'thread_id') })",
       'report.status({ status: type })',
     ],
@@ -57,12 +57,12 @@ export const EVENTS: readonly Mutation[] = [
     ],
     ['Gemini: its `stats` are a status.', '    usage,\n    ...(stats', '    usage: null,\n    ...(stats'],
     [
-      'Gemini: an error of the document is an engine error.',
+      'Gemini: an error in the document is an engine error.',
       "  report.engineError({ message, httpStatus, detail: { type: getField(error, 'type'), code: getField(error, 'code') } });\n",
       '',
     ],
     [
-      'Gemini: an error that ended the work is the failure of the conversation; one that was recovered from is not.',
+      'Gemini: an error that ended the work fails the conversation; an error that the engine recovered from does not.',
       '  report.runtimeError(message);\n',
       '',
     ],
@@ -112,9 +112,9 @@ export const EVENTS: readonly Mutation[] = [
   ),
   ...inFile(
     'src/events/end/artifacts.ts',
-    ['Files of `.audit` are not artifacts.', " && !path.split('/').includes('.audit'))", ')'],
+    ['Files in `.audit` are not artifacts.', " && !path.split('/').includes('.audit'))", ')'],
     [
-      'Artifacts of every engine come from the file differences: created.',
+      "Every engine's artifacts come from the file changes: created.",
       "const CHANGES = ['created', 'modified', 'deleted'] as const;",
       "const CHANGES = ['modified', 'deleted'] as const;",
     ],
@@ -138,7 +138,7 @@ export const EVENTS: readonly Mutation[] = [
       'const payload = known;',
     ],
     [
-      'Gemini: the reply stays the text of the message.',
+      'Gemini: the reply remains the message text.',
       '      message_id: id,\n      text,\n      ...(payload',
       "      message_id: id,\n      text: payload === undefined ? text : '',\n      ...(payload",
     ],
@@ -186,7 +186,7 @@ export const EVENTS: readonly Mutation[] = [
       '',
     ],
     [
-      'iFlow layer 3: low confidence causes a warning and raw events.',
+      'iFlow layer 3: low confidence produces a warning and raw events.',
       'const UNFINISHED_CONFIDENCE = { stdout: 0.45, stderr: 0.3 }',
       'const UNFINISHED_CONFIDENCE = { stdout: 0.45, stderr: 0.6 }',
     ],
@@ -197,7 +197,7 @@ export const EVENTS: readonly Mutation[] = [
     ],
     ['iFlow: confidence 0.45 for free text on stdout without a block.', '{ stdout: 0.45,', '{ stdout: 0.9,'],
     [
-      'iFlow: the text may be on either stream.',
+      'iFlow: the output can be on either stream.',
       '    if (this.#heldFrames.some(({ text }) => !isBlank(text))) this.#swap();\n',
       '',
     ],
@@ -220,7 +220,7 @@ export const EVENTS: readonly Mutation[] = [
       'if (exitCode === -1) {',
     ],
     ['… a signal.', 'if (signal !== null) {', "if (signal === '') {"],
-    ['… a runtime error of the engine.', '  if (runtimeError !== null) {', "  if (runtimeError === '') {"],
+    ['… an engine runtime error.', '  if (runtimeError !== null) {', "  if (runtimeError === '') {"],
     [
       'Precedence: otherwise unknown.',
       'judgeVerdict(evidence) ?? UNKNOWN',
@@ -230,23 +230,23 @@ export const EVENTS: readonly Mutation[] = [
   ...inFile(
     'src/events/terminal/terminal-merge.ts',
     [
-      'Codex: stdout is read first, then the terminal; what was missing is reported as `PTY_STREAM_MISMATCH`.',
+      'Codex: stdout is read first, then the terminal; missing records are reported as `PTY_STREAM_MISMATCH`.',
       'if (!this.main.isEmpty) this.#tally.report(',
       'if (this.main.isEmpty) this.#tally.report(',
     ],
     [
-      'Codex: a message that both have is reported once.',
+      'Codex: a message that appears in both is reported once.',
       "const isPaired = waitingFrame.kind === 'json' && (partners[record++] ?? -1) >= 0;",
       "const isPaired = waitingFrame.kind === 'json' && (partners[record++] ?? -1) >= 99;",
     ],
     [
-      'Codex: messages that were really repeated are not treated as duplicates.',
+      'Codex: genuinely repeated messages are not treated as duplicates.',
       'if (!this.#isSameSession()) return { partners:',
       'if (this.#isSameSession()) return { partners:',
     ],
   ),
   ...inFile('src/events/engines/gemini/gemini-engine.ts', [
-    'Gemini: the document is found on the other stream, too.',
+    'Gemini: the document is also found on the other stream.',
     '      if (isDocument(value)) {',
     "      if (isDocument(value) && frame.stream === 'stderr') {",
   ]),
@@ -271,15 +271,11 @@ export const EVENTS: readonly Mutation[] = [
   ...inFile(
     'src/events/attempt/session.ts',
     [
-      'iFlow: the session id starts the conversation, if it has not been started.',
+      'iFlow: the session id starts the conversation if it has not started yet.',
       '    this.start(id, status.model);\n',
       '',
     ],
-    [
-      'Minimum: the session id if there is one.',
-      'if (id !== null && id !== previousId) this.#writer.sessionId = id;',
-      '',
-    ],
+    ['Minimum: the session id, if present.', 'if (id !== null && id !== previousId) this.#writer.sessionId = id;', ''],
   ),
   ...inFile('src/events/attempt/tool-calls.ts', [
     'OpenCode: the state of a tool call follows its status: started.',
@@ -287,7 +283,7 @@ export const EVENTS: readonly Mutation[] = [
     '',
   ]),
   ...inFile('src/run-folder/attempt/read-fs-diff.ts', [
-    'The file differences of a run folder are read without our own records.',
+    "A run folder's file changes exclude our own records.",
     ' && !parts.includes(AUDIT_FOLDER);',
     ';',
   ]),
@@ -327,7 +323,7 @@ export const EVENTS: readonly Mutation[] = [
       'this.#writer.warn(reason, message);',
     ],
     [
-      'Drift never loses data: raw and a warning.',
+      'Drift never loses data: it produces a raw event and a warning.',
       '    if (!this.#isRaw) this.raw(frame.text);\n    this.#isRaw = true;',
       '    this.isHandled = true;\n    this.#isRaw = true;',
     ],

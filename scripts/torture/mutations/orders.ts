@@ -9,7 +9,7 @@ export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/decide/decide.ts',
     [
-      'FR-05: the result of a run that is not active is archived and changes nothing.',
+      'FR-05: the result of an inactive run is archived and changes nothing.',
       "if (activeRunId === order.run_id && order.run_id !== '') return undefined;",
       'if (order.run_id !== undefined) return undefined;',
     ],
@@ -20,17 +20,17 @@ export const ORDERS: readonly Mutation[] = [
     ],
     ['A result that names another issue counts for neither.', 'if (result.issue_ref === order.issue_ref && ', 'if ('],
     [
-      'FR-07: a result that cannot be read goes to a person.',
+      'FR-07: an unreadable result goes to human review.',
       "return { action: 'needs-human', result_code, reason, next };",
       "return { action: 'blocked', result_code, reason, next };",
     ],
     [
-      'FR-07: a result without evidence goes to a person.',
+      'FR-07: a result without evidence goes to human review.',
       'if (problems.length === 0) return undefined;',
       'if (problems.length < 9) return undefined;',
     ],
     [
-      '… and goes to a person; it never advances.',
+      '… and goes to human review; it never advances.',
       "return { action: 'needs-human', result_code, reason, next };",
       "return { action: 'blocked', result_code, reason, next };",
     ],
@@ -53,22 +53,22 @@ export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/reading/read-work-result.ts',
     [
-      'FR-04: JSON wins over text, and the source is recorded.',
+      'FR-04: JSON takes precedence over text, and the source is recorded.',
       "{ source: 'json', name: 'work_result.json', read: readJsonResult },\n",
       "{ source: 'json', name: 'work_result.none', read: readJsonResult },\n",
     ],
     [
-      '`work_result.txt` is read if there is no JSON.',
+      '`work_result.txt` is read if `work_result.json` does not exist.',
       "name: 'work_result.txt', read: readTextResult",
       "name: 'work_result.none', read: readTextResult",
     ],
     [
-      'FR-02: JSON and text are both read, with the same result.',
+      'FR-02: JSON and text are both accepted, with the same result.',
       "  const summary = [header.get('summary') ?? '', body]",
       "  const summary = [header.get('summary') ?? '']",
     ],
     [
-      'FR-03: text is read by fixed header keys.',
+      'FR-03: text has fixed header keys.',
       'const header = blank < 0 ? lines : lines.slice(0, blank);',
       'const header = lines.filter((line) => HEADER.test(line));',
     ],
@@ -83,17 +83,17 @@ export const ORDERS: readonly Mutation[] = [
       "    source: 'text',\n    path: Object.keys",
     ],
     [
-      '… also for an agent that answers with JSON without tags.',
+      '… even for an agent that answers with JSON without tags.',
       '  if (answer !== undefined) return readAnswer(answer);\n',
       '',
     ],
     [
-      'Scenario D: whatever the type of wrapper, the rules and the comment are the same.',
+      'Scenario D: whatever the wrapper type, the rules and the comment are the same.',
       "name: 'work_result.txt', read: readTextResult",
       "name: 'work_result.none', read: readTextResult",
     ],
     [
-      'AC-01, scenarios A, B and C: a JSON worker and a text worker end in a delivered comment, one that only prints goes to a person.',
+      'AC-01, scenarios A, B and C: a JSON worker and a text worker end in a delivered comment, a worker that only prints goes to human review.',
       "name: 'work_result.txt', read: readTextResult",
       "name: 'work_result.none', read: readTextResult",
     ],
@@ -116,7 +116,7 @@ export const ORDERS: readonly Mutation[] = [
       "(known.get('status') === null ? 'ok' : collect(readStatus(known)))",
     ],
     [
-      'A commit may be named by its page on the forge.',
+      'A commit can be named by the URL of its page on the forge.',
       '(COMMIT.exec(commit) ?? COMMIT_PAGE.exec(commit))',
       'COMMIT.exec(commit)',
     ],
@@ -139,22 +139,22 @@ export const ORDERS: readonly Mutation[] = [
       'isMissing(result.changes.pr) && isMissing(result.changes.commit)) {',
       'result.changes === null) {',
     ],
-    [
-      'Either of the two is enough.',
-      'isMissing(result.changes.pr) && isMissing',
-      'isMissing(result.changes.pr) || isMissing',
-    ],
+    ['Either is enough.', 'isMissing(result.changes.pr) && isMissing', 'isMissing(result.changes.pr) || isMissing'],
     [
       'Tests must be named; `n/a` is accepted.',
       "return tests !== 'n/a' && tests.result",
       "return tests === 'n/a' || tests.result",
     ],
     [
-      'Tests that are not mentioned are missing.',
+      'Unmentioned tests count as missing.',
       "if (tests === undefined) return 'it does not",
       "if (tests === null) return 'it does not",
     ],
-    ['Tests that were not run go to a person.', "tests.result === 'not_run' ?", "tests.result === 'fail' ?"],
+    [
+      'A result whose tests were not run goes to human review.',
+      "tests.result === 'not_run' ?",
+      "tests.result === 'fail' ?",
+    ],
   ),
   ...inFile(
     'src/orders/wrappers/wrappers.ts',
@@ -173,7 +173,7 @@ export const ORDERS: readonly Mutation[] = [
     'src/orders/comment/render-comment.ts',
     ["FR-06: the result is mapped to the comment's fields before it goes to the outbox.", '`> ${line}`', 'line'],
     [
-      'Words that are not recognised are shown as such.',
+      'Unrecognised wording is labelled as such.',
       "not_recognised: 'result not recognised',",
       "not_recognised: 'pass',",
     ],
@@ -194,7 +194,7 @@ export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/execution.ts',
     [
-      'FR-08: every execution records the type of wrapper.',
+      'FR-08: every execution records the wrapper type.',
       'worker_type: execution.workerType,',
       'worker_type: order.worker,',
     ],
@@ -219,12 +219,12 @@ export const ORDERS: readonly Mutation[] = [
       "parse_status: 'missing',",
     ],
     [
-      'AC-05: executions record how every result was read and what was decided.',
+      'AC-05: executions record how every result was parsed and what was decided.',
       '    decision: decision.action,',
       "    decision: 'archive',",
     ],
     [
-      'Readers of results are versioned, and the record names the version.',
+      'Result readers are versioned, and the record names the version.',
       'parser_version: READER_VERSION,',
       "parser_version: '',",
     ],
@@ -239,20 +239,20 @@ export const ORDERS: readonly Mutation[] = [
     ],
     ['… or in the environment.', '    SLUICE_INSTRUCTIONS: order.instructions,\n', ''],
     [
-      'FR-01: every wrapper type gets the same order and is read by the same rules.',
+      'FR-01: every wrapper type gets the same order, and its result is parsed by the same rules.',
       '  const files = listContextPack(workerOrder);',
       "  const files = wrapper.type === 'script' ? [] : listContextPack(workerOrder);",
     ],
   ),
   ...inFile('src/orders/reading/result-fields.ts', [
-    'They count at the top level of the JSON, too.',
+    'They are also accepted at the top level of the JSON.',
     '      changes.set(name, fields.get(name));\n',
     '',
   ]),
   ...inFile(
     'src/orders/reading/read-tests.ts',
     [
-      'Tests may also be described in other words.',
+      'Test results can also be described in words.',
       "return PASSED.test(cleaned) || remaining !== cleaned || exit !== undefined ? 'pass' : 'not_recognised';",
       "return 'not_recognised';",
     ],
@@ -261,12 +261,12 @@ export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/shapes/spelling.ts',
     [
-      'The normalised result has the eight fields, under one spelling: PascalCase.',
+      'The normalised result has the eight fields in one spelling, whether the input uses PascalCase …',
       "return key.replaceAll('_', '').toLowerCase();",
       "return key.replaceAll('_', '');",
     ],
     [
-      '… and snake_case.',
+      '… or snake_case.',
       "return key.replaceAll('_', '').toLowerCase();",
       "return key.includes('_') ? key.toUpperCase() : key.toLowerCase();",
     ],
@@ -277,17 +277,17 @@ export const ORDERS: readonly Mutation[] = [
     "    case 'advance':\n      return 'done';",
   ]),
   ...inFile('src/orders/lead/settle.ts', [
-    'AC-04: … and its decision names the run that is active.',
+    'AC-04: … and its decision names the active run.',
     'activeRunId: active === runId ? undefined : active }',
     'activeRunId: null }',
   ]),
   ...inFile('src/server/metrics/run-metrics.ts', [
-    'Metric 3: how many comments are complete is counted.',
+    'Metric 3: complete comments are counted.',
     "complete: String(parse_status === 'parsed')",
     "complete: String(parse_status !== 'missing')",
   ]),
   ...inFile('src/store/sqlite/orders.ts', [
-    'Metric 4: an old run never changes a state, even with several at the same time.',
+    'Metric 4: an old run never changes a state, even with multiple concurrent runs.',
     '  WHERE issue_ref = ? AND active_run_id = ?`;',
     '  WHERE issue_ref = ? AND active_run_id != ?`;',
   ]),

@@ -10,13 +10,13 @@ export const PARSER: readonly Mutation[] = [
     'src/json/find/strict-spans.ts',
     ['Step 2: `<think>` blocks are stripped.', 'return text.replace(THINK', 'return text.replace(/never/'],
     [
-      'Step 3: from the first fence to the last, without the language.',
+      'Step 3: the content from the first fence to the last is used, without the language.',
       "text.lastIndexOf('```')",
       "text.indexOf('```', (UP_TO_FIRST_FENCE.exec(text)?.[0].length ?? 0))",
     ],
     ['Step 3: the language `json` is removed.', '```[ \\t]*(?:json)?/i;', '```[ \\t]*/i;'],
     [
-      'Step 6: otherwise, the text from the first brace to its closing brace is read.',
+      'Step 6: otherwise, the content from the first brace to its closing brace is parsed.',
       '  yield* findFirstObject(text, start, end);\n',
       '',
     ],
@@ -32,7 +32,7 @@ export const PARSER: readonly Mutation[] = [
       'schema, parseOptions.profile, prompt);',
     ],
     [
-      "Every call goes through the caller's own function, so that it can be audited.",
+      "Every call goes through the caller's own function, so it can be audited.",
       '    report(onAttempt, { attempt,',
       '    if (result.ok) report(onAttempt, { attempt,',
     ],
@@ -48,7 +48,7 @@ export const PARSER: readonly Mutation[] = [
     ],
     ['The temperature is 0.7 by default.', 'temperature = 0.7', 'temperature = 0.2'],
     [
-      'The model is any function that returns a text; no client of a vendor is required.',
+      "The model is any function that returns a string; no vendor's client is required.",
       'maxTokens, signal: combinedSignal, attempt }),',
       "maxTokens, signal: combinedSignal, attempt, response_format: 'json' } as never),",
     ],
@@ -60,7 +60,7 @@ export const PARSER: readonly Mutation[] = [
       "  add(problem, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);",
       '  add(problem, `[${code}]`, MAX_SUMMARY_LENGTH);',
     ],
-    ['The retry prompt has the wording of the document.', '错误信息：', '错误：'],
+    ["The retry prompt uses the document's wording.", '错误信息：', '错误：'],
     [
       'A retry sends the correction and the original prompt.',
       ".replace('{}', form), '', prompt].join",
@@ -69,7 +69,7 @@ export const PARSER: readonly Mutation[] = [
   ),
   ...inFile(
     'src/json/result.ts',
-    ['Step 1: empty or blank text is refused immediately.', "return text.trim() === '' ?", "return text === '  ' ?"],
+    ['Step 1: empty or blank input is rejected immediately.', "return text.trim() === '' ?", "return text === '  ' ?"],
     [
       'One general error is thrown.',
       "return { ok: false, status: 'failed', error, repairLevel",
@@ -81,7 +81,7 @@ export const PARSER: readonly Mutation[] = [
       '`${message}${others}`',
     ],
     [
-      'A module wraps this error as its own in two or three lines.',
+      'A module can wrap this error in its own in two or three lines.',
       "return { ok: false, status: 'failed', error, repairLevel",
       "return { ok: false, status: 'failed', error: new Error(error.message) as ParseError, repairLevel",
     ],
@@ -105,7 +105,7 @@ export const PARSER: readonly Mutation[] = [
     ],
   ),
   ...inFile('src/json/read-span.ts', [
-    'Step 5: the text is read as JSON.',
+    'Step 5: the input is parsed as JSON.',
     'value = JSON.parse(block);',
     'value = [JSON.parse(block)];',
   ]),
@@ -117,12 +117,12 @@ export const PARSER: readonly Mutation[] = [
       "if (settings.profile === 'unified' && !isContainer(value)) {",
     ],
     [
-      'Step 8: normalizers run one after the other.',
+      'Step 8: normalizers run in sequence.',
       'for (const normalizer of normalizers) value',
       'for (const normalizer of normalizers.toReversed()) value',
     ],
     [
-      'Step 9: the schema validates.',
+      'Step 9: the value is validated against the schema.',
       "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
       'return examined;',
     ],
@@ -138,7 +138,7 @@ export const PARSER: readonly Mutation[] = [
     ],
     ['A normalizer gets the parsed object and returns one.', 'value = normalizer(value);', 'value = normalizer({});'],
     [
-      'A normalizer that throws is not hidden: the error has its input.',
+      "An error thrown by a normalizer is not hidden: the reported error contains the normalizer's input.",
       "rejection = { code: 'NORMALIZER_FAILED',",
       "rejection = undefined as never; void { code: 'NORMALIZER_FAILED',",
     ],

@@ -14,17 +14,17 @@ export const REPAIR: readonly Mutation[] = [
       ';',
     ],
     [
-      'Step 3c: extracts the first JSON object from the text around it.',
+      'Step 3c: the first JSON object is extracted from the surrounding text.',
       '  yield* findFirstObject(text, 0, text.length);\n',
       '',
     ],
     [
-      'Step 1: the raw text is read as JSON first.',
+      'Step 1: the raw input is parsed as JSON first.',
       "  yield createSpan('whole', 0, text.length, true);\n",
       "  yield createSpan('whole', 0, text.length);\n",
     ],
     [
-      '`repair_level` is `deterministic_generic`, with the warning `OUTPUT_REPAIRED_GENERIC`, after a repair: object in a text.',
+      '`repair_level` is `deterministic_generic`, with the warning `OUTPUT_REPAIRED_GENERIC`, after a repair: object in text.',
       "if (end !== -1) yield createSpan('prose', start, end);",
       "if (end !== -1) yield createSpan('prose', start, end, true);",
     ],
@@ -42,7 +42,7 @@ export const REPAIR: readonly Mutation[] = [
       'if (repairs.length > 99)\n    warn(',
     ],
     [
-      'Repair is deterministic: the same text has the same result; neither a model nor a script is called.',
+      'Repair is deterministic: the same input has the same result; neither a model nor a script is called.',
       "return { ok: true, status: 'success', value,",
       "return { ok: true, status: 'success', value: { ...(value as object), at: performance.now() },",
     ],
@@ -57,7 +57,7 @@ export const REPAIR: readonly Mutation[] = [
       'return { ...examined, value: { provenance: {}, warnings: [], error: null, ...(examined.value as object) } };',
     ],
     [
-      'Step 4: the value that was read is validated against the schema.',
+      'Step 4: the parsed value is validated against the schema.',
       'if (examined.rejection !== undefined || !settings.hasSchema) return examined;',
       'if (examined.rejection !== undefined || settings.hasSchema) return examined;',
     ],
@@ -72,7 +72,7 @@ export const REPAIR: readonly Mutation[] = [
       'return examined;',
     ],
     [
-      'A run whose output does not pass ends as failed.',
+      'A run whose output does not pass fails.',
       "return { ...examined, rejection: describeMismatch('The value', checked.issues) };",
       'return examined;',
     ],
@@ -90,7 +90,7 @@ export const REPAIR: readonly Mutation[] = [
       "if (/^\\s/.test(block)) return createRefusal('SYNTAX', 'white space', offset, offset);",
     ],
     [
-      'Nothing specific to a task is repaired, nothing is guessed from other files.',
+      'There are no task-specific repairs, and nothing is guessed from other files.',
       'generic: repairSets.none,',
       'generic: repairSets.all,',
     ],
@@ -98,7 +98,7 @@ export const REPAIR: readonly Mutation[] = [
   ...inFile(
     'src/json/candidates.ts',
     [
-      'The steps of 3 apply to the content of an envelope, too.',
+      'Steps 3a to 3c also apply to the content of an envelope.',
       'yield* findInEnvelopes(rejected, findGeneric);',
       "yield* findInEnvelopes(rejected, (inner) => readSpans(inner, [createSpan('whole', 0, inner.length)], settings));",
     ],
@@ -109,12 +109,12 @@ export const REPAIR: readonly Mutation[] = [
     ],
   ),
   ...inFile('src/runs/cache/cached-result.ts', [
-    'A repaired success may be cached.',
+    'A repaired success can be cached.',
     "if (result.status !== 'success') return result;",
     "if (result.status !== 'success' || result.repair_level !== 'none') return result;",
   ]),
   ...inFile('src/runs/result/build-result.ts', [
-    'A run whose output was repaired and passes ends as success, with warning and repair level.',
+    'A run whose output was repaired and passes ends successfully, with a warning and the repair level.',
     'repair_level: judged.repairLevel,',
     "repair_level: 'none',",
   ]),

@@ -6,17 +6,17 @@ export const TAGS: readonly Mutation[] = [
   ...inFile(
     'src/json/find/spans.ts',
     [
-      'Of several blocks the last one counts.',
+      'If there are multiple blocks, the last one counts.',
       'const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);',
       'const last = findAnswers(text, blocks)[0] ?? blocks.at(-1);',
     ],
     [
-      'A tag that is only mentioned, without JSON after it, is not a block: the last closed one counts.',
+      'A tag that is only mentioned, without JSON after it, is not a block: the last closed block counts.',
       'const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);',
       'const last = blocks.at(-1);',
     ],
     [
-      'If the last block begins as JSON and is truncated, an older block is never used instead.',
+      'If the last block starts as JSON and is truncated, an earlier block is never used instead.',
       'const last = findAnswers(text, blocks).at(-1) ??',
       'const last = findAnswers(text, blocks).findLast(({ isClosed }) => isClosed) ??',
     ],
@@ -27,24 +27,24 @@ export const TAGS: readonly Mutation[] = [
     ],
   ),
   ...inFile('src/runs/spec/render-contract.ts', [
-    'The prompt of the agent has the contract: tags around JSON, and the schema.',
+    "The agent's prompt contains the contract: tags around JSON, and the schema.",
     'between the tags <json> and </json>',
     'at the end',
   ]),
   ...inFile('src/runs/judge/answer.ts', [
-    'Output is read to its end before it is judged.',
+    'Output is read to the end before it is judged.',
     "if (this.#source !== 'messages' && stream === 'stdout') this.#printed.add(bytes);",
     "if (this.#source !== 'messages' && stream === 'stdout') this.#printed.add(bytes.subarray(0, 4));",
   ]),
   ...inFile(
     'src/json/find/survey.ts',
     [
-      'The content between `<json>` and `</json>` is used, also across line breaks.',
+      'The content between `<json>` and `</json>` is used, even across line breaks.',
       "} else if (event === 'close' && last !== undefined) {",
       "} else if (event === 'close' && last !== undefined && !text.slice(last.start, index).includes('\\n')) {",
     ],
     [
-      'Without a closing tag the last block is read to the end.',
+      'Without a closing tag, the last block extends to the end of the input.',
       'blocks.push({ start: end, end: text.length, isClosed: false, lastClose: text.length });',
       'blocks.push({ start: end, end, isClosed: false, lastClose: end });',
     ],
@@ -62,7 +62,7 @@ export const TAGS: readonly Mutation[] = [
       "all: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'unquoted_key')),",
     ],
     [
-      'Markdown marks inside the JSON are removed.',
+      'Markdown markup inside the JSON is removed.',
       'all: new Set<RepairKind>(REPAIR_KINDS),',
       "all: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'markdown')),",
     ],
@@ -85,7 +85,7 @@ export const TAGS: readonly Mutation[] = [
       '(acceptsTruncated(round) && options.allowPartial === undefined)',
     ],
     [
-      'Acceptance 4: without a tag the entire output is a comment, with a warning.',
+      'Acceptance 4: without a tag, the whole output is a comment, with a warning.',
       "if (settings.profile !== 'tagged' || search.seen.length > 0) return",
       "if (settings.profile !== 'unified') return",
     ],
@@ -121,7 +121,7 @@ export const TAGS: readonly Mutation[] = [
     "result?.summary ?? ''",
   ]),
   ...inFile('src/runs/process/output-queue.ts', [
-    'Stdout is read live without overflowing: a reader that lags makes the process wait.',
+    'Stdout is read live without overflowing: a slow reader makes the process wait.',
     '        flow(false);\n',
     '',
   ]),
