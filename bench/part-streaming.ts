@@ -208,7 +208,8 @@ function createCostTable(costs: readonly Cost[]): Table {
 
 function createMemoryTable(rows: readonly Memory[]): Table {
   return {
-    title: 'Heap after collection, 1 MB: stream and last snapshot held, then with the result of `end` too',
+    title:
+      'Heap after garbage collection, 1 MB: holding the stream and the last snapshot, then also the result of `end`',
     columns: ['', 'text', 'value of `JSON.parse`', 'before `end`', 'of value + 2 × text', 'after `end`'],
     rows: rows.map(({ shape, text, value, streaming, ended }) => [
       shape,

@@ -1,7 +1,7 @@
 /**
  * The size gate: `npm run size`, after `npm run build`. Measures each entry of the package: the bytes of its code,
  * minified and gzipped, and its import time as a multiple of starting Node.js; and the disk space of `npm install`.
- * Entries for pages must not need Node.js.
+ * Browser entries must not depend on Node.js.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -102,7 +102,7 @@ describe('traces in a local OTLP receiver', () => {
     expect(await readFile(join(folder, 'traceparent.txt'), 'utf8')).toBe(`00-${TRACE}-${agent.spanId}-01`);
   });
 
-  it("sluice serve sends requests, orders and their runs in the caller's trace, with content if enabled", async () => {
+  it("sluice serve sends spans for requests, orders and their runs in the caller's trace, with content if enabled", async () => {
     const { spans, named, env } = await startReceiver();
     const folder = await makeFolder({ 'agent.sh': AGENT, 'work/x': '' });
     const config = {

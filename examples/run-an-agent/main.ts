@@ -1,6 +1,6 @@
 /**
- * Runs an agent in a separate folder, follows it live, and accepts its answer only if the schema passes. The first answer is
- * rejected and the error sent back; the second passes after a repair.
+ * Runs an agent in a separate folder, follows it live, and accepts its answer only if it matches the schema. The first
+ * answer is rejected and the error sent back; the second passes after a repair.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -49,7 +49,7 @@ export async function startScriptedModel(scripts: Readonly<Record<string, Script
     response.setHeader('connection', 'close');
     const report = handleCall(request, response, scripts);
     reports.push(report);
-    // A report that failed is thrown by `close`.
+    // If a call fails, `close` rejects with its error.
     report.catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
@@ -114,7 +114,7 @@ class RecordedCall {
     }
   }
 
-  /** After an error it is random whether the client disconnects before the answer has ended. */
+  /** After an error, the client may or may not disconnect before the answer ends. */
   report(ending: CallReport['ending']): CallReport {
     const { model, sent, pieces } = this;
     return { model, sent, pieces, ending: this.failed ? 'provider failed' : ending };

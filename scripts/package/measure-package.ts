@@ -41,7 +41,9 @@ function measureFolder(path: string): number {
   }, size);
 }
 
-/** The number of processes started for each module. The cheapest counts, because disturbances only add time. */
+/**
+ * The number of processes started for each module. Only the fastest run counts, because interference can only add time.
+ */
 const STARTS = 7;
 
 /**

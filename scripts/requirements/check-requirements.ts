@@ -15,7 +15,7 @@ export function checkRequirements(requirements: readonly Requirement[], tests: r
     ...(requirements.length === 0 ? ['no requirement was found'] : []),
     ...checkNumbers(requirements),
     ...requirements.flatMap(({ number, file, test }) => {
-      const fileTests = tests.filter((matchingTests) => matchingTests.file === file);
+      const fileTests = tests.filter((candidate) => candidate.file === file);
       if (fileTests.length === 0) return [`${number}: ${file} is gone or has no tests`];
       const namedTests = fileTests.filter(({ name }) => name === test || name.startsWith(`${test} > `));
       if (namedTests.length === 0) return [`${number}: ${file} has no test "${test}"`];
@@ -28,9 +28,9 @@ export function checkRequirements(requirements: readonly Requirement[], tests: r
 function checkNumbers(requirements: readonly Requirement[]): string[] {
   const last = new Map<string, number>();
   return requirements.flatMap(({ number }) => {
-    const [seed = '', count = ''] = number.split('.');
-    const expected = (last.get(seed) ?? 0) + 1;
-    last.set(seed, Number(count));
-    return Number(count) === expected ? [] : [`${number}: should be ${seed}.${expected}`];
+    const [document = '', row = ''] = number.split('.');
+    const expected = (last.get(document) ?? 0) + 1;
+    last.set(document, Number(row));
+    return Number(row) === expected ? [] : [`${number}: should be ${document}.${expected}`];
   });
 }

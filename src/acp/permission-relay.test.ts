@@ -21,7 +21,7 @@ it('posts an answer again if the store does not accept it yet', async () => {
     input: {},
     options: [{ id: 'yes', label: 'Allow', kind: 'allow_once' }],
   };
-  // No event about another request follows: the process has exited, and the answers are delivered when it is resumed.
+  // No further event triggers a retry: the process has exited, and answers are delivered when it resumes.
   relay.onEvent({ type: 'permission.required', data, meta: { attempt: 1 } } as unknown as FcmpEvent);
   await expect.poll(() => posted.length, { timeout: 10_000 }).toBe(3);
   relay.end();

@@ -1,4 +1,4 @@
-import type { McpServer as AcpServer } from '@agentclientprotocol/sdk';
+import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk';
 import { SluiceError } from '../base/index.js';
 import { findUnsupported } from '../runs/index.js';
 import type { AcceptedInputs, McpServer } from '../runs/index.js';
@@ -14,7 +14,7 @@ const MAX_SERVERS = 64;
  * }]
  */
 export function readServers(
-  requested: readonly AcpServer[],
+  requested: readonly AcpMcpServer[],
   engine: { readonly name: string; readonly accepts: AcceptedInputs },
 ): McpServer[] {
   if (requested.length > MAX_SERVERS)
@@ -27,7 +27,7 @@ export function readServers(
   );
 }
 
-function readServer(server: AcpServer): McpServer {
+function readServer(server: AcpMcpServer): McpServer {
   if (!('type' in server)) {
     const { name, command, args, env } = server;
     return { type: 'stdio', name, command, args, env };

@@ -23,7 +23,7 @@ describe('SluiceOutputParser', () => {
     expect(await chain.invoke(input)).toEqual({ file: 'a.ts', line: 3 });
   });
 
-  it('yields the growing value, and the validated value last', async () => {
+  it('yields partial values, then the validated value', async () => {
     const { chain, input } = createChain(ANSWER);
     const values: unknown[] = [];
     for await (const value of await chain.stream(input)) values.push(value);
@@ -48,7 +48,7 @@ describe('SluiceOutputParser', () => {
     await expect(parser.parse('just words')).rejects.toThrow('review: No <json> block found.');
   });
 
-  it('throws at the end of a stream that the schema rejects', async () => {
+  it('throws at the end of a stream that contains no JSON', async () => {
     const { chain, input } = createChain('I cannot say.');
     const read = async () => {
       for await (const value of await chain.stream(input)) expect(value).toBeUndefined();

@@ -61,8 +61,8 @@ describe('a client', () => {
     await expect(losingClient.startRun({ body })).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE' });
     const { id } = await client.startRun({ body });
     expect((await client.listRuns({})).items).toMatchObject([{ id }]);
-    const conflicting = client.startRun({ body: { ...body, prompt: 'y' } });
-    await expect(conflicting).rejects.toMatchObject({ code: 'REQUEST_ID_REUSED', status: 409 });
+    const htmlClient = client.startRun({ body: { ...body, prompt: 'y' } });
+    await expect(htmlClient).rejects.toMatchObject({ code: 'REQUEST_ID_REUSED', status: 409 });
   });
 
   it('reads run files, completely or in part', async () => {
@@ -115,8 +115,8 @@ describe('a client', () => {
   it('reports a server that does not respond, or responds with something else', async () => {
     const unreachable = createClient({ url: 'http://127.0.0.1:9' });
     await expect(unreachable.health()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', status: null });
-    const conflicting = createClient({ fetch: async () => new Response('<html>', { status: 200 }) });
-    await expect(conflicting.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE' });
+    const htmlClient = createClient({ fetch: async () => new Response('<html>', { status: 200 }) });
+    await expect(htmlClient.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE' });
     const brokenClient = createClient({ fetch: async () => new Response('<html>', { status: 502 }) });
     await expect(brokenClient.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE', status: 502 });
   });

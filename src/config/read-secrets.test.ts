@@ -22,7 +22,7 @@ describe('readSecrets', () => {
     expect(secrets).toEqual(['a-token-and-more', 'written-down', 'a-token', 'hook']);
   });
 
-  it('finds the other tokens in the environment if one is missing, too short or duplicated', () => {
+  it('finds every token in SLUICE_TOKENS that has a value, even if one is too short, duplicated or missing', () => {
     const list = [
       { name: 'ada', scopes: [], value: 'the-token-of-ada-1234' },
       { name: 'ada', scopes: [], value: 'short-one' },
@@ -38,7 +38,7 @@ describe('readSecrets', () => {
       '[{"name": "a", "scopes": ["reed"], "value": "the-token-of-ada-1234"}, 7, null]',
     ],
     ['an entry without a name', '[{"value": "the-token-of-ada-1234"}]'],
-  ])('finds the tokens of a list that has %s', (_, list) => {
+  ])('finds the tokens in a list with %s', (_, list) => {
     expect(readSecrets({}, { SLUICE_TOKENS: list })).toEqual(['the-token-of-ada-1234']);
     expect(readSecrets({}, { SLUICE_TOKENS: list, SLUICE_TOKENS_FILE: '/missing' })).toEqual(['the-token-of-ada-1234']);
   });

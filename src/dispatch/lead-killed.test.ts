@@ -22,7 +22,7 @@ import { startWorker } from './start-worker.js';
 const KILLS = Number(process.env['LEAD_KILLS'] ?? 4);
 
 const LEAD = fileURLToPath(new URL('./fixtures/lead-program.js', import.meta.url));
-const WORKER = fileURLToPath(new URL('./fixtures/scripted-agent.sh', import.meta.url));
+const AGENT = fileURLToPath(new URL('./fixtures/scripted-agent.sh', import.meta.url));
 
 /**
  * Creates a folder with the worker, some repositories, and the lead bundled into one file, because it starts often and
@@ -30,7 +30,7 @@ const WORKER = fileURLToPath(new URL('./fixtures/scripted-agent.sh', import.meta
  */
 async function makeSite(): Promise<{ readonly data: string; readonly program: string }> {
   const data = await makeFolder({ effects: '' });
-  await copyFile(WORKER, join(data, 'scripted-agent.sh'));
+  await copyFile(AGENT, join(data, 'scripted-agent.sh'));
   for (let number = 0; number < 3; number++) await mkdir(join(data, `repository-${number}`));
   const git = ['-C', join(data, 'repository-0'), '-c', 'user.name=x', '-c', 'user.email=x@example.org'];
   execFileSync('git', [...git, 'init', '--quiet']);
@@ -80,13 +80,13 @@ async function readAllPages<T>(
 async function finishAll(store: Store, data: string, forge: string): Promise<void> {
   const lead = createLead({ store, ...leadOptions(data, forge) });
   const worker = startWorker({ store, lead, ...workerOptions(data) });
-  const isDone = async () =>
+  const countUnfinished = async () =>
     (await store.listOrders({ open: true, limit: 1 })).items.length +
     (await store.listRuns({ state: 'running', limit: 1 })).items.length +
     (await store.listOutbox({ state: 'waiting', limit: 1 })).items.length +
     (await store.listOutbox({ state: 'sending', limit: 1 })).items.length;
   // Every kill leaves orders in the queue.
-  await expect.poll(isDone, { timeout: 90_000 + KILLS * 5000, interval: 100 }).toBe(0);
+  await expect.poll(countUnfinished, { timeout: 90_000 + KILLS * 5000, interval: 100 }).toBe(0);
   await worker.stop();
 }
 
@@ -99,7 +99,7 @@ const STATE_BY_ACTION = {
 
 describe('a lead that is killed repeatedly', () => {
   it(
-    'loses nothing acknowledged, comments once on every issue, changes no wrong issue and leaves no orphaned run',
+    'loses nothing it acknowledged, comments once on every issue, never changes the wrong issue and leaves no orphaned run',
     { timeout: 120_000 + KILLS * 15_000 },
     async () => {
       const { data, program } = await makeSite();

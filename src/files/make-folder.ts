@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getErrorCode } from '../base/index.js';
 
-/** Sluice's files are accessible only to its user. */
+/** Sluice's folders are accessible only to the user that runs it. */
 const MODE = 0o700;
 
 /**

@@ -48,7 +48,7 @@ export function readSpan(text: string, span: Span, settings: SearchSettings): Re
   if (finder === 'tag') return readTag(text, span, settings);
   if (settings.repairs !== repairSets.all) {
     const reading = readBlock(text, start, end, settings);
-    // Text that starts with a bracket was intended as JSON, however early a reader without repairs fails.
+    // Text that starts with a bracket was intended as JSON, no matter how early a reader without repairs fails.
     return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
   }
   if (finder === 'fence') return readFence(text, start, end, settings);
@@ -86,7 +86,7 @@ export function readProse(
     const { end } = reading;
     return { reading, next: end, seen: end, span: isProse ? undefined : { ...span, end } };
   }
-  // Text that starts with a quote is a value, even if it ends before its first colon.
+  // A bracket followed by a quote starts a value, even if the text ends before the first colon.
   if (!reading.plausible && !/^.\s{0,64}["']/.test(text.slice(start, start + 99)))
     return { reading, next: start + 1, seen: reading.end, span: undefined };
   const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;

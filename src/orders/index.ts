@@ -13,7 +13,7 @@ export { chooseIsolation } from './proof/choose-isolation.js';
 export { leavesRepository, listLinks, listSubmodules, parseChanges, type FileChange } from './proof/changes.js';
 export { gatherEvidence } from './proof/judge-result.js';
 export { judgeCommit, type CommitFacts, type OrderChange } from './proof/judge-commit.js';
-export { didPass, judgeCheck, wasStopped } from './proof/judge-checks.js';
+export { didPass, judgeCheck, isInconclusive } from './proof/judge-checks.js';
 export { listRewritten } from './proof/rewritten-checks.js';
 export type { CheckOutcome, CheckTry } from './proof/judge-checks.js';
 export { findMissingEvidence } from './evidence/missing-evidence.js';

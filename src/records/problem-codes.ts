@@ -32,7 +32,7 @@ export function isIncompleteCode(code: string): boolean {
   return INCOMPLETE.has(code);
 }
 
-/** Hints about a reading that do not affect the decision. */
+/** Notices about how a result was read that do not affect the decision. */
 const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'NOT_A_REPOSITORY'] as const;
 
 /** All problem and hint codes. A closed list: `docs/errors.md` explains what to do about each. */

@@ -117,7 +117,7 @@ function addOrder(page: Page, { order, items }: RunReport): void {
   });
 }
 
-/** A claim made only by the agent is distinguished from a fact that Sluice could not check. */
+/** Distinguishes a claim made only by the agent from one that Sluice could not check. */
 function describeVerdict(verdict: Evidence['verdict'], by: Evidence['by']): string {
   if (by === 'sluice') return `${verdict} by Sluice`;
   return verdict === 'unchecked' ? 'reported by the agent, not verified' : `${verdict} by the agent`;

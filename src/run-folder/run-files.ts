@@ -4,7 +4,7 @@ import { isSluiceError } from '../base/index.js';
 import { openForReading, withFolder } from '../files/index.js';
 import type { TrustedRoot, ReadableFile } from '../base/index.js';
 
-/** A file of a run, in its folder, a packed file or the archive. */
+/** A file that belongs to a run, stored in the run folder, a packed run or the archive. */
 export interface RunFile {
   /** The path relative to the run folder, with slashes. */
   readonly path: string;

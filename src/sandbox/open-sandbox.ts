@@ -166,7 +166,7 @@ function findHome(env: Readonly<Record<string, string>>): string {
 function rejectBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
   if (isBroad(workdir, home) || isBroad(workdir, homedir())) {
     throw new SandboxError(
-      `the working folder "${workdir}" contains the home folder or the system; use a project folder`,
+      `the working folder "${workdir}" contains the home folder or system folders; use a project folder`,
     );
   }
   if (hidden.includes(workdir))
@@ -218,13 +218,13 @@ async function listMounts(
  * be created at its target. The target has its own mount if it should be visible.
  */
 async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
-  const isVisible = (mount: Mount): boolean =>
+  const isNested = (mount: Mount): boolean =>
     mounts.some((other) => {
-      const isFolder = other.kind === 'read' || other.kind === 'write';
-      return isFolder && other.at !== mount.at && isWithin(mount.at, other.at);
+      const isHostMount = other.kind === 'read' || other.kind === 'write';
+      return isHostMount && other.at !== mount.at && isWithin(mount.at, other.at);
     });
   const realPaths = await Promise.all(
-    mounts.map(async (mount) => (isVisible(mount) ? realpath(mount.at).catch(() => undefined) : mount.at)),
+    mounts.map(async (mount) => (isNested(mount) ? realpath(mount.at).catch(() => undefined) : mount.at)),
   );
   return mounts.filter((mount, index) => realPaths[index] === mount.at);
 }

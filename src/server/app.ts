@@ -76,7 +76,7 @@ export function createApp(server: ServerContext): App {
     return media === 'application/json' ? requests : downloads;
   }
 
-  app.notFound((context) => handleUnknownPath(context, server));
+  app.notFound((context) => handleUnmatchedRequest(context, server));
   app.onError((error: Error, _context: Context) => {
     const requestId = server.newRequestId();
     server.logger.error('request failed', { request_id: requestId, error });
@@ -119,7 +119,7 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
  * Creates the response when no route matches: a CORS preflight, a wrong method or an unknown path. Catch-all routes
  * could do the same, but they would slow down every request.
  */
-function handleUnknownPath(context: Context, { guard, settings, newRequestId }: ServerContext): Response {
+function handleUnmatchedRequest(context: Context, { guard, settings, newRequestId }: ServerContext): Response {
   const { path, method } = context.req;
   try {
     guard.checkHost(context);

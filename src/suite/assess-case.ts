@@ -16,7 +16,7 @@ import { SuiteError } from './suite-error.js';
 /** A case without its expectations. */
 export type CaseContent = Pick<OpenCase, 'folder' | 'details' | 'schema'>;
 
-/** Reads a case's bytes and makes the decision, with the rules of this version. */
+/** Evaluates a case again with this version's rules. */
 export async function assessCase(content: CaseContent): Promise<Assessment> {
   const { details, folder } = content;
   switch (details.kind) {

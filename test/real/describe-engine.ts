@@ -7,14 +7,14 @@ import { expectSound } from './expect-sound.js';
 import { readInstalledVersion } from './install-programs.js';
 import type { RealEngine } from './real-engine.js';
 import { runScenario, SCENARIOS, type Scenario } from './scenarios.js';
-import type { StageFolders, Played, Stage } from './stage.js';
+import type { StageFolders, ScenarioRun, Stage } from './stage.js';
 
 /** The contract of every engine, run with the real executable. */
 export function describeEngine(real: RealEngine): void {
   const { engine } = real;
 
   /** Plays a scenario and checks the invariants; the stage is removed after the test. */
-  async function perform(scenario: Scenario): Promise<{ readonly stage: Stage; readonly played: Played }> {
+  async function perform(scenario: Scenario): Promise<{ readonly stage: Stage; readonly played: ScenarioRun }> {
     const { stage, played } = await runScenario(real, scenario);
     onTestFinished(async () => stage.remove());
     await expectSound(played, stage);
@@ -61,7 +61,7 @@ export function describeEngine(real: RealEngine): void {
       expect(stage.model.requests.length).toBeGreaterThan(1);
     });
 
-    it('fails if the model only responds with 500, at the latest at its time limit', async () => {
+    it('fails within its time limit if the model responds only with 500', async () => {
       const { played } = await perform(SCENARIOS.broken);
       expect(played.result.status).toBe('failed');
       expect(played.fcmp.at(-1)?.type).toBe('conversation.failed');
@@ -90,7 +90,7 @@ export function describeEngine(real: RealEngine): void {
       for (const words of ['Summarise it.', 'Which language?', '--english, please']) expect(history).toContain(words);
     });
 
-    it('shows its plan, calls of an MCP server, images and sub-agents', async () => {
+    it('shows its plan, calls to an MCP server, images and sub-agents', async () => {
       const { played } = await perform(SCENARIOS.rich);
       expect(played.result).toMatchObject({ status: 'success', text: 'All done.' });
       const ended = played.fcmp.flatMap(({ type, data }) =>
@@ -167,7 +167,7 @@ export function describeEngine(real: RealEngine): void {
   });
 }
 
-/** Working folder files that would start a command, which would leave a file. */
+/** Files in the working folder that configure a command; if it runs, it creates a file. */
 function createTrap(real: RealEngine, folders: StageFolders): Readonly<Record<string, string>> {
   const file = getTrapFile(folders);
   return real.trapFiles({ file, command: `touch ${file}` });
@@ -177,7 +177,7 @@ function getTrapFile({ root }: StageFolders): string {
   return join(root, 'sprung');
 }
 
-function listFinals({ fcmp }: Played): string[] {
+function listFinals({ fcmp }: ScenarioRun): string[] {
   return fcmp.flatMap((event) => (event.type === 'assistant.message.final' ? [event.data.text] : []));
 }
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { replayRunFolder } from '../../src/run-folder/index.js';
-import type { Played, Stage } from './stage.js';
+import type { ScenarioRun, Stage } from './stage.js';
 
 /** Asserts the invariants of every run: numbers without gaps, one end, no remaining processes, and an identical replay. */
-export async function expectSound({ fcmp, result }: Played, { runDir }: Stage): Promise<void> {
+export async function expectSound({ fcmp, result }: ScenarioRun, { runDir }: Stage): Promise<void> {
   expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => index + 1));
   const ends = fcmp.filter(({ type }) => type === 'conversation.completed' || type === 'conversation.failed');
   expect(ends).toHaveLength(1);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunSpec } from '../../src/records/run-spec.js';
 import { expectSound } from './expect-sound.js';
-import { play, prepareStage, type Act, type Played } from './stage.js';
+import { play, prepareStage, type Act, type ScenarioRun } from './stage.js';
 
 const RECORDINGS = new URL('../../src/events/engines/iflow/fixtures/0.5.19/', import.meta.url);
 const REPLAYER = fileURLToPath(new URL('./replayer/replayer.js', import.meta.url));
@@ -11,7 +11,7 @@ const REPLAYER = fileURLToPath(new URL('./replayer/replayer.js', import.meta.url
 const SCHEMA = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] };
 
 /** Runs the replayer with a recording of iFlow. */
-async function replay(recording: string, spec: Partial<RunSpec>, act?: Act): Promise<Played> {
+async function replay(recording: string, spec: Partial<RunSpec>, act?: Act): Promise<ScenarioRun> {
   const folder = fileURLToPath(new URL(`${recording}.text`, RECORDINGS));
   const iflow = { engine: 'iflow', homeFiles: () => ({}), environment: () => ({ IFLOW_REPLAY: folder }) } as const;
   const stage = await prepareStage(iflow, 'no model');

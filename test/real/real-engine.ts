@@ -10,7 +10,10 @@ export interface RealEngine {
   readonly model?: string;
   /** The name of its output format in recordings. */
   readonly format: string;
-  /** It creates no helpers for its own sandbox if its home is in the temporary folder, and then commands fail sometimes. */
+  /**
+   * Its home must be outside the temporary folder; otherwise it does not create its sandbox helpers, and commands
+   * sometimes fail.
+   */
   readonly homeOutsideTemporary?: true;
   /** Files in its home folder that point it to the model: path → content. */
   homeFiles(modelUrl: string): Readonly<Record<string, string>>;
@@ -212,7 +215,7 @@ const qwen: RealEngine = {
     subAgent: createCall('agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
     readImage: (path) => createCall('read_file', { file_path: path }),
   },
-  // Includes the format version: it would rewrite settings in an older format.
+  // Includes the format version; otherwise Qwen Code would rewrite the settings.
   trapFiles: (trap) => ({ '.qwen/settings.json': renderHooksAndServers(trap).replace('{', '{"$version":4,') }),
 };
 
@@ -226,7 +229,7 @@ const copilot: RealEngine = {
     COPILOT_OFFLINE: 'true',
     COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
     COPILOT_PROVIDER_TYPE: 'openai',
-    // Long, because it masks its own key in its output.
+    // Long enough not to occur in ordinary output, because Copilot masks its key there.
     COPILOT_PROVIDER_API_KEY: `${KEY}-${KEY}`,
     COPILOT_MODEL: 'gpt-4.1',
     XDG_CACHE_HOME: COPILOT_CACHE,

@@ -4,7 +4,7 @@ import type { RunSpec } from '../../src/records/run-spec.js';
 import { MCP_SERVER, PIXEL } from './inputs.js';
 import type { RealEngine } from './real-engine.js';
 import type { ModelReply } from './scripted-model.js';
-import { play, prepareStage, writeFiles, type Act, type StageFolders, type Played, type Stage } from './stage.js';
+import { play, prepareStage, writeFiles, type Act, type StageFolders, type ScenarioRun, type Stage } from './stage.js';
 
 /** A scenario that is run with every engine: the model's replies, the spec, and actions during the run. */
 export interface Scenario {
@@ -116,7 +116,7 @@ export const SCENARIOS = {
 export async function runScenario(
   real: RealEngine,
   { script, spec, files, homeFiles, pauseMs = 0, act }: Scenario,
-): Promise<{ readonly stage: Stage; readonly played: Played }> {
+): Promise<{ readonly stage: Stage; readonly played: ScenarioRun }> {
   const stage = await prepareStage(real, (folders) => script(real, folders), {
     pauseMs,
     homeFiles: (url) => homeFiles?.(real, url) ?? {},

@@ -25,7 +25,7 @@ export interface Stage {
 }
 
 /** The outcome of a run on a stage. */
-export interface Played {
+export interface ScenarioRun {
   readonly result: RunResult;
   readonly events: readonly Emitted[];
   readonly fcmp: readonly FcmpEvent[];
@@ -106,7 +106,7 @@ export async function play(
   spec: Partial<RunSpec>,
   act: Act = async () => undefined,
   ports: Partial<RunPorts> = {},
-): Promise<Played> {
+): Promise<ScenarioRun> {
   const run = startRun({ ...stage.spec, limits: { time_s: 120 }, ...spec }, { ...stage.ports, ...ports });
   const started = act(run, undefined);
   const events: Emitted[] = [];

@@ -18,14 +18,14 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test('two concurrent rejected requests lead to the sign-in form, which explains why', async () => {
+test('two concurrent anonymous responses mark the session as expired', async () => {
   respondWith(Response.json(ADA), Response.json(ANONYMOUS), Response.json(ANONYMOUS));
   await loadSession();
   await Promise.all([loadSession(), loadSession()]);
   expect(session.value).toEqual({ state: 'signed-out', isExpired: true });
 });
 
-test('a request rejected later does not remove the explanation', async () => {
+test('a later anonymous response keeps the session marked as expired', async () => {
   respondWith(Response.json(ADA), Response.json(ANONYMOUS), Response.json(ANONYMOUS));
   await loadSession();
   await loadSession();

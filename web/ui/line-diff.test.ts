@@ -28,7 +28,7 @@ describe('a line diff', () => {
     expect(diffLines('a', 'a').every(({ kind }) => kind === 'same')).toBe(true);
   });
 
-  test('adds and removes as many lines as the lengths differ', () => {
+  test('adds as many more lines than it removes as the new text is longer', () => {
     const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
     fc.assert(
       fc.property(lines, lines, (before, after) => {

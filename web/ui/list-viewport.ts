@@ -85,7 +85,8 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   }
 
   /**
-   * Runs in a separate turn: if multiple lists jump to a row, each stays unchanged until its new rows can be created.
+   * Waits for the row budget: if multiple lists jump to a row, each keeps its current rows until it may create the new
+   * ones.
    */
   function scrollToTargetRow(): void {
     scrollTarget = { index: targetRow, until: performance.now() + TARGET_CORRECTION_MS, isCentred: true };
@@ -157,7 +158,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     show(index) {
       targetRow = index;
       if (!isVisible(index)) return rowBudget.wait(scrollToTargetRow);
-      // A visible row keeps its position, unless rows above it turn out to be higher than estimated.
+      // A visible row keeps its position, unless rows above it turn out to be taller than estimated.
       rowBudget.leave(scrollToTargetRow);
       scrollTarget = { index, until: performance.now() + TARGET_CORRECTION_MS, isCentred: false };
     },

@@ -13,7 +13,7 @@ const CLAIMS: Readonly<Record<Fact['claim'], string>> = {
   result: 'Result',
 };
 
-/** Renders a verdict. Distinguishes a claim made only by the agent from a fact that Sluice could not check. */
+/** Renders a verdict. Distinguishes a claim made only by the agent from a claim that Sluice could not check. */
 function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
   switch (verdict) {
     case 'confirmed':

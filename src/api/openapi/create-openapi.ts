@@ -67,7 +67,7 @@ export function createOpenApi(
           type: 'apiKey',
           in: 'cookie',
           name: getSessionCookieName(https),
-          description: 'The cookie that POST /v1/session sets, for pages.',
+          description: 'The cookie set by POST /v1/session, for use in a browser.',
         },
       },
     },

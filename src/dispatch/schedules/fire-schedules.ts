@@ -30,7 +30,7 @@ const MAX_LATE_MS = 10 * MINUTE_MS;
 const EVERY_MS = 15_000;
 
 /**
- * Creates the job that submits orders on their schedules. Each tick has its own request id, so it causes only one
+ * Creates the job that submits orders on their schedules. Each tick has its own request id, so it creates only one
  * order, even if multiple processes fire it. Throws `INVALID_SCHEDULE` for an invalid expression.
  */
 export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
@@ -76,7 +76,7 @@ async function fire(
     const { issue_ref, run_id } = record.order;
     if (!repeated) logger.info('schedule fired', { schedule: name, at, issue_ref, run_id });
   } catch (error) {
-    // The schedule differs between two processes: the tick already has its order.
+    // Another process has a different version of this schedule and has already submitted the order for this tick.
     if (isSluiceError(error) && error.code === 'REQUEST_ID_REUSED') return;
     // A failing schedule does not stop the others; an unavailable store is retried.
     if (isSluiceError(error) && error.code.startsWith('STORE_')) throw error;

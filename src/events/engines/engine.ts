@@ -40,7 +40,10 @@ export interface Engine {
   detect(value: object): number;
   /** Returns the confidence that this agent printed a line of text. */
   detectText?(line: string): number;
-  /** Returns a record's session without reading the rest: a terminal is merged only if it has the same session. */
+  /**
+   * Returns a record's session without reading the rest: terminal output is merged only if it belongs to the same
+   * session.
+   */
   readSession(value: object): string | null;
   createReader(report: Report): Reader;
 }

@@ -21,8 +21,8 @@ export interface OutboxStore {
     readonly now: number;
   }): Promise<boolean>;
   /**
-   * Records a failed attempt. The message is retried at `retryAt`; without it, the message is dead. The issue does not
-   * change.
+   * Records a failed attempt. The message is retried at `retryAt`; if `retryAt` is null, the message is dead. The issue
+   * does not change.
    */
   markFailed(failure: {
     readonly id: string;
@@ -32,8 +32,8 @@ export interface OutboxStore {
   }): Promise<boolean>;
   /**
    * Makes messages that are dead or waiting for their next attempt due immediately: one by id, or all messages for a
-   * sink, oldest first, at most 1,000 per call. Returns their number. They might have been sent before, so they are
-   * looked up first.
+   * sink, oldest first, at most 1,000 per call. Returns their number. They might have been sent before, so the sender
+   * first checks whether the sink already has them.
    */
   redeliver(filter: { readonly id: string } | { readonly sink: string }, now: number): Promise<number>;
   /** Lists sinks with undelivered comments, by name. */

@@ -31,7 +31,7 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
     .join(', ');
   const command = showLine(check.command.join(' '), 200);
   const detail = `${check.name} (${command}): ${outcomes === '' ? 'not run' : outcomes}.${describeSandbox(check, last)}`;
-  if (last === undefined || !('result' in last) || wasStopped(last.result)) {
+  if (last === undefined || !('result' in last) || isInconclusive(last.result)) {
     return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail, ...run };
   }
   const hasPassed = didPass(last.result);
@@ -63,7 +63,7 @@ export function didPass({ status, process }: RunResult): boolean {
 }
 
 /** Whether Sluice stopped the process or never started it. The run then proves nothing about the change. */
-export function wasStopped({ process, error }: RunResult): boolean {
+export function isInconclusive({ process, error }: RunResult): boolean {
   return process === undefined || error?.category === 'canceled';
 }
 

@@ -13,7 +13,7 @@ export interface ZipEntry {
   readonly path: string;
   readonly method: typeof STORED | typeof DEFLATED;
   readonly crc: number;
-  /** The number of bytes in the zip file. */
+  /** The compressed size, in bytes. */
   readonly packed: number;
   readonly size: number;
   /** The offset of its local header. */
@@ -157,7 +157,10 @@ export interface DirectoryLocation {
   readonly size: number;
 }
 
-/** The number of bytes at the end of a zip file that contain its directory, unless the file ends in a long comment. */
+/**
+ * The number of bytes at the end of a zip file that contain its end-of-central-directory records, unless the file ends
+ * in a long comment.
+ */
 export const TAIL_BYTES = END_BYTES + LOCATOR_BYTES + END_64_BYTES + 1024;
 
 /**

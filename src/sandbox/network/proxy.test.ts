@@ -86,7 +86,7 @@ describe('a proxy for listed hosts', () => {
     expect(denied).toEqual([{ host: `${'a'.repeat(255)}:443`, reason: 'not listed' }]);
   });
 
-  it('opens no connection after it was closed', async () => {
+  it('opens no connection after it is closed', async () => {
     const server = createServer();
     let connections = 0;
     server.on('connection', (socket) => {
@@ -142,7 +142,7 @@ describe('a list of hosts', () => {
     expect(readHostList([entry]).allows(host, port)).toBe(isAllowed);
   });
 
-  it('detects loopback addresses, which refer to the host outside', () => {
+  it('detects loopback addresses, which refer to the host outside the sandbox', () => {
     for (const entry of ['localhost:80', '127.0.0.1:1', '[::1]:1', '[0:0:0:0:0:0:0:1]:1'])
       expect(listsLoopback([entry])).toBe(true);
     expect(listsLoopback(['example.org'])).toBe(false);

@@ -12,8 +12,8 @@ const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 /** Common step lengths in seconds, from a minute to a year. */
 const STEPS = [60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_592_000, 31_536_000] as const;
 /** The maximum number of steps by default: more would not fit on a full-width chart. */
-const DEFAULT_BUCKETS = 60;
-const MAX_BUCKETS = 500;
+const DEFAULT_MAX_STEPS = 60;
+const MAX_STEPS = 500;
 
 /**
  * Reads the span of a request: the last week by default, in a few dozen steps. It starts at a multiple of the step, so
@@ -27,13 +27,13 @@ export function readStatisticsSpan(query: Readonly<Record<string, string>>, now:
       'INVALID_QUERY',
       '"since" must be before "until". Use an earlier "since" or a later "until".',
     );
-  const defaultStep = STEPS.find((seconds) => until - from <= seconds * 1000 * DEFAULT_BUCKETS) ?? STEPS.at(-1);
+  const defaultStep = STEPS.find((seconds) => until - from <= seconds * 1000 * DEFAULT_MAX_STEPS) ?? STEPS.at(-1);
   const stepMs = roundStep(Number(query['step'] ?? defaultStep) * 1000);
   const since = Math.floor(from / stepMs) * stepMs;
-  if ((until - since) / stepMs > MAX_BUCKETS) {
+  if ((until - since) / stepMs > MAX_STEPS) {
     throw new RequestError(
       'INVALID_QUERY',
-      `The span has more than ${MAX_BUCKETS} steps. Use a longer "step" or a shorter span.`,
+      `The span has more than ${MAX_STEPS} steps. Use a longer "step" or a shorter span.`,
     );
   }
   return { since, until, stepMs };

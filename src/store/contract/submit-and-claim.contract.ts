@@ -111,7 +111,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.findIssue('local#2')).toBeUndefined();
     });
 
-    it('cancels the run it replaces if it is still queued', async () => {
+    it('cancels the replaced run if that run is still queued', async () => {
       const store = await openSite(await makeSite());
       const { record: old } = await store.submitOrder(sampleSubmission());
       const { record: replacing } = await store.submitOrder(sampleSubmission());

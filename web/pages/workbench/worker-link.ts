@@ -5,7 +5,7 @@ export type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventLis
 
 /** A link to a worker that can be terminated at any time; the next request starts another worker. */
 export interface WorkerLink {
-  /** The number of the next request. */
+  /** The id of the next request. */
   readonly next: number;
   /** Sends a request. Null if it was canceled; throws if the worker fails. */
   send(request: WorkerRequest): Promise<WorkerResponse | null>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createUlidGenerator, getErrorMessage, omitUndefined } from '../../../base/index.js';
 import { makeFolder, removeFolder } from '../../../files/index.js';
-import { didPass, wasStopped } from '../../../orders/index.js';
+import { didPass, isInconclusive } from '../../../orders/index.js';
 import type { CheckOutcome, CheckTry, NamedCheck } from '../../../orders/index.js';
 import type { RunSpec } from '../../../records/index.js';
 import { whileInProgress } from '../../claims-in-progress.js';
@@ -48,7 +48,7 @@ export async function runChecks(
       while (tries.length < (check.tries ?? 1)) {
         const latest = await tryCheck(context, check, { ...change, folder }, claim, execute);
         tries.push(latest);
-        if (!('result' in latest) || didPass(latest.result) || wasStopped(latest.result)) break;
+        if (!('result' in latest) || didPass(latest.result) || isInconclusive(latest.result)) break;
       }
       outcomes.push({ check, tries });
     }
