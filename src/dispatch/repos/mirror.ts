@@ -12,7 +12,7 @@ import type { CallRemote } from './git-remote.js';
 /** Error codes of configured repositories. A closed list: `docs/errors.md` explains what to do about each. */
 export const REPO_ERROR_CODES = ['REPO_UNAVAILABLE', 'REPO_TOO_LARGE', 'REPO_PUSH_FAILED'] as const;
 
-/** One of {@link REPO_ERROR_CODES}. */
+/** One of `REPO_ERROR_CODES`. */
 export type RepoErrorCode = (typeof REPO_ERROR_CODES)[number];
 
 /**
