@@ -157,7 +157,7 @@ describe('finds a valid value exactly, anywhere in the input', () => {
           const wrapped = { wrapped: value };
           const inner = JSON.stringify({ [field]: JSON.stringify(wrapped) });
           const text = isEncodedTwice ? JSON.stringify({ output: inner }) : inner;
-          expect(expectSuccess(parse(text, withFields('wanted'))).value).toStrictEqual(
+          expect(expectSuccess(parse(text, withFields('wrapped'))).value).toStrictEqual(
             JSON.parse(JSON.stringify(wrapped)),
           );
         },

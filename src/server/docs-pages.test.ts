@@ -28,6 +28,6 @@ describe('SECURITY.md', () => {
   });
 
   it.each(guards)('%s: the test exists', (title, file) => {
-    expect(read(file)).toContain(`'${title}'`);
+    expect(read(file)).toContain(title.includes("'") ? `"${title}"` : `'${title}'`);
   });
 });
