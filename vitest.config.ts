@@ -8,7 +8,7 @@ import { ByProject } from './test/by-project.js';
  */
 const UNSANDBOXED = { env: { SLUICE_SANDBOX: 'off' } };
 
-/** What all projects have in common. */
+/** The settings that all projects share. */
 const SHARED = {
   // Our modules keep no state between tests, so files can share a process, which halves the time.
   isolate: false,
@@ -16,8 +16,79 @@ const SHARED = {
   // Long enough for a slow or busy machine: only a test that hangs reaches it.
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  expect: { poll: { timeout: 15_000 } },
+  expect: { poll: { timeout: 60_000 } },
 };
+
+/** Randomized tests, and those that kill, race or attack: `npm run torture` runs their long form, with `--short` this one. */
+const CAMPAIGNS = '**/*.campaign.test.ts';
+
+/** Tests of single modules that start agents, git or other programs many times. */
+const PROCESSES = '**/*.process.test.ts';
+
+/** The console's main paths; the other tests in the browser are in the project `console`. */
+const MAIN_PATHS = ['sign-in', 'workbench', 'one-run', 'inbox'].map((name) => `test/browser/${name}.test.ts`);
+
+/** A project whose tests share one real PostgreSQL, which is started only if one of them runs. */
+const POSTGRES = { ...SHARED, ...UNSANDBOXED, globalSetup: ['test/postgres/global-setup.ts'] };
+
+/** A project whose tests start programs that need `dist`. */
+const PRODUCT = { ...SHARED, globalSetup: ['test/build-product.ts', 'test/install-bubblewrap.ts'] };
+
+/** The console in a real browser, which all files share; each file has its own server. */
+const BROWSER = { ...SHARED, ...UNSANDBOXED, globalSetup: ['test/browser/global-setup.ts'] };
+
+/** `npm test` runs only the projects in `scripts/test.ts`; `.ci/run` runs all of them. */
+const PROJECTS = [
+  {
+    ...SHARED,
+    ...UNSANDBOXED,
+    name: 'source',
+    include: ['src/**/*.test.ts', 'web/**/*.test.ts'],
+    exclude: ['src/store/postgres/**', CAMPAIGNS, PROCESSES],
+  },
+  {
+    ...POSTGRES,
+    name: 'postgres',
+    include: ['src/store/postgres/**/*.test.ts', 'test/postgres/**/*.test.ts'],
+    exclude: [CAMPAIGNS],
+  },
+  { ...PRODUCT, name: 'smoke', include: ['test/smoke.test.ts'] },
+  { ...BROWSER, name: 'browser', include: MAIN_PATHS },
+  {
+    ...SHARED,
+    ...UNSANDBOXED,
+    name: 'processes',
+    include: [`src/${PROCESSES}`],
+    globalSetup: ['test/install-bubblewrap.ts'],
+  },
+  {
+    ...PRODUCT,
+    name: 'product',
+    include: ['test/**/*.test.ts'],
+    exclude: [
+      'test/smoke.test.ts',
+      'test/fixtures/**',
+      'test/postgres/**',
+      'test/real/**',
+      'test/browser/**',
+      'test/package-matrix/**',
+    ],
+  },
+  { ...BROWSER, name: 'console', include: ['test/browser/**/*.test.ts'], exclude: MAIN_PATHS },
+  {
+    ...SHARED,
+    ...UNSANDBOXED,
+    name: 'campaigns',
+    include: [`src/${CAMPAIGNS}`],
+    exclude: ['src/store/postgres/**'],
+    globalSetup: ['test/install-bubblewrap.ts'],
+  },
+  {
+    ...POSTGRES,
+    name: 'campaigns-postgres',
+    include: [`src/store/postgres/${CAMPAIGNS}`, `test/postgres/${CAMPAIGNS}`],
+  },
+];
 
 export default defineConfig({
   test: {
@@ -25,53 +96,6 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: ByProject },
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
-    projects: [
-      {
-        test: {
-          ...SHARED,
-          ...UNSANDBOXED,
-          name: 'source',
-          include: ['src/**/*.test.ts', 'web/**/*.test.ts'],
-          exclude: ['src/store/postgres/**'],
-          globalSetup: ['test/install-bubblewrap.ts'],
-        },
-      },
-      {
-        // These tests share one real PostgreSQL, which is started only if one of them runs.
-        test: {
-          ...SHARED,
-          ...UNSANDBOXED,
-          name: 'postgres',
-          include: ['src/store/postgres/**/*.test.ts', 'test/postgres/**/*.test.ts'],
-          globalSetup: ['test/postgres/global-setup.ts'],
-        },
-      },
-      {
-        // Tests of the built product and of the gates start programs that need `dist`.
-        test: {
-          ...SHARED,
-          name: 'product',
-          include: ['test/**/*.test.ts'],
-          exclude: [
-            'test/fixtures/**',
-            'test/postgres/**',
-            'test/real/**',
-            'test/browser/**',
-            'test/package-matrix/**',
-          ],
-          globalSetup: ['test/build-product.ts', 'test/install-bubblewrap.ts'],
-        },
-      },
-      {
-        // The console in a real browser, which all files share; each file has its own server.
-        test: {
-          ...SHARED,
-          ...UNSANDBOXED,
-          name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
-          globalSetup: ['test/browser/global-setup.ts'],
-        },
-      },
-    ],
+    projects: PROJECTS.map((test) => ({ test })),
   },
 });

@@ -101,9 +101,9 @@ async function openCounted(file: string, size: number): Promise<Store> {
     PRAGMA synchronous = OFF;
     ${numbers} INSERT INTO runs (id, spec, engine, state, created_at, started_at, ended_at)
       SELECT 'r' || n, '{}', iif(n % 3 = 0, 'codex', 'claude'), 'ended', n, ${time} - 4000, ${time} FROM numbers;
-    INSERT INTO run_digests (sequence, engine, outcome, repair_level, created_at, started_at, ended_at, words)
-      SELECT sequence, engine, 'success', 'none', created_at, started_at, ended_at, '' FROM runs;
-    INSERT INTO runs_to_count SELECT sequence FROM runs;
+    INSERT INTO run_digests (seq, engine, outcome, repair_level, created_at, started_at, ended_at, words)
+      SELECT seq, engine, 'success', 'none', created_at, started_at, ended_at, '' FROM runs;
+    INSERT INTO runs_to_count SELECT seq FROM runs;
     ${numbers} INSERT INTO inbox (id, issue_ref, run_id, item, resolution)
       SELECT 'i' || n, 'local#' || n, 'r',
         json_object('created_at', ${text}, 'result_code', 'x', 'reading', json('{"problems":[]}')),
@@ -166,7 +166,9 @@ async function measureOnPostgres(folder: string) {
       const client = new pg.Client(server.url);
       await client.connect();
       // Only a connection that sets the form of the tables may write.
-      await client.query(`SELECT set_config('sluice.form', (SELECT max(version)::text FROM sluice.migrations), false)`);
+      await client.query(
+        `SELECT set_config('sluice.schema_version', (SELECT max(version)::text FROM sluice.schema_versions), false)`,
+      );
       await client.query(`
         INSERT INTO sluice.runs (id, spec, engine, state, created_at, ended_at)
           SELECT 'r' || n, '{}', 'codex', 'ended', n, n FROM generate_series(0, ${FORGOTTEN - 1}) AS n;

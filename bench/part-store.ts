@@ -8,7 +8,7 @@ import {
   sampleSettlement,
   sampleSubmission,
 } from '../src/store/contract/fixtures/order-samples.js';
-import type { OrderRecord } from '../src/records/order-record.js';
+import type { OrderRecord } from '../src/store/records/order-record.js';
 import type { Connection } from '../src/store/sqlite/driver.js';
 import type { Store } from '../src/store/store.js';
 import { compare, type Subject } from './measure.js';
@@ -159,7 +159,7 @@ function createBareSettle(database: Connection, orders: readonly OrderRecord[]):
   );
   const digest = database.prepare(
     `UPDATE run_digests SET outcome = 'success', repair_level = 'none', ended_at = ?
-     WHERE sequence = (SELECT sequence FROM runs WHERE id = ?)`,
+     WHERE seq = (SELECT seq FROM runs WHERE id = ?)`,
   );
   const execution = database.prepare(
     'INSERT INTO executions (id, issue_ref, run_id, worker, decision, at, record) VALUES (?, ?, ?, ?, ?, ?, ?)',

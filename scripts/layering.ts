@@ -1,5 +1,5 @@
 /**
- * The layering gate: `npm run layering [-- FOLDER]`. Fails if a file under `FOLDER/src` or `FOLDER/web` imports a floor
+ * The layering gate: `npm run layering [-- FOLDER]`. Fails if a file under `FOLDER/src` or `FOLDER/web` imports a room
  * that it must not import, or is part of an import cycle.
  */
 import { resolve } from 'node:path';

@@ -1,8 +1,9 @@
 /**
- * The package gate: `npm run package`. Packs the package and the small one, inspects the tarballs, and uses them as a new
- * user would: in an empty project, with every entry and the command, and with the compilers,
- * bundlers and runtimes of `test/package-matrix`.
+ * The package gate: `npm run package`, after `npm run reference`. Builds unless the build is up to date, packs the
+ * package and the small one, inspects the tarballs, and uses them as a new user would: in an empty project, with every
+ * entry and the command, and with the compilers, bundlers and runtimes of `test/package-matrix`.
  */
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,10 @@ const CONSUMER = join(PROJECT, 'test/fixtures/consumer/program.ts');
 const NEED_OTHER_PACKAGES = ['sluice/langchain', 'sluice/react'];
 const Manifest = z.object({ name: z.string(), exports: z.record(z.string(), z.unknown()) });
 
+if (!existsSync(join(PROJECT, 'docs/api'))) {
+  console.error('No API reference to pack. Run "npm run reference" first.');
+  process.exit(1);
+}
 const folder = await mkdtemp(join(tmpdir(), 'sluice-package-'));
 try {
   const problems = await checkPackage();

@@ -1,5 +1,5 @@
 /**
- * The diagram of the floors: `npm run picture [-- --write]`. Fails if the diagram in `docs/architecture.md` does not
+ * The diagram of the rooms: `npm run picture [-- --write]`. Fails if the diagram in `docs/architecture.md` does not
  * match the imports; `--write` updates it.
  */
 import { readFile, writeFile } from 'node:fs/promises';

@@ -7,11 +7,18 @@ export interface Totals {
 
 /** The part of the test runner's report that counting needs. */
 export interface ReportedModule {
-  readonly children: { allTests(): Iterable<{ result(): { readonly state: string } }> };
+  readonly relativeModuleId: string;
+  readonly children: { allTests(state?: 'skipped'): Iterable<ReportedTest> };
   errors(): readonly unknown[];
 }
 
-/** Counts every test. Files that could not be loaded and errors outside tests count as failed. */
+interface ReportedTest {
+  readonly fullName: string;
+  result(): { readonly state: string };
+  diagnostic(): { readonly retryCount: number } | undefined;
+}
+
+/** Counts every test. Repeated tests, files that could not be loaded and errors outside tests count as failed. */
 export function countTests(modules: Iterable<ReportedModule>, strayErrors: number): Totals {
   let passed = 0;
   let failed = strayErrors;
@@ -20,7 +27,7 @@ export function countTests(modules: Iterable<ReportedModule>, strayErrors: numbe
     failed += module.errors().length;
     for (const test of module.children.allTests()) {
       const { state } = test.result();
-      if (state === 'passed') passed += 1;
+      if (state === 'passed' && !wasRepeated(test)) passed += 1;
       else if (state === 'skipped') skipped += 1;
       else failed += 1;
     }
@@ -32,7 +39,7 @@ export function countTests(modules: Iterable<ReportedModule>, strayErrors: numbe
  * Lists the tests that were not run, for example because this host has no sandbox: file and title. Empty if there are
  * too many, as with a filter.
  */
-export function listSkipped(modules: Iterable<NamedModule>): readonly string[] {
+export function listSkipped(modules: Iterable<ReportedModule>): readonly string[] {
   const names = [...modules].flatMap((module) =>
     [...module.children.allTests('skipped')].map(({ fullName }) => `${module.relativeModuleId}: ${fullName}`),
   );
@@ -41,43 +48,17 @@ export function listSkipped(modules: Iterable<NamedModule>): readonly string[] {
 
 const MAX_SKIPPED = 100;
 
-interface NamedModule {
-  readonly relativeModuleId: string;
-  readonly children: { allTests(state: 'skipped'): Iterable<{ readonly fullName: string }> };
-}
-
-/** Lists the tests that failed first and passed when repeated: either the test or the tested code has a bug. */
-export function listUnstable(modules: Iterable<RepeatedModule>): readonly string[] {
+/** Lists the tests that failed and were repeated; they count as failed, because either the test or the tested code has a bug. */
+export function listRepeated(modules: Iterable<ReportedModule>): readonly string[] {
   return [...modules].flatMap((module) =>
-    [...module.children.allTests('passed')]
-      .filter((test) => test.diagnostic()?.flaky === true)
-      .map((test) => `${module.relativeModuleId}: ${test.fullName} (${describeFailure(test)})`),
+    [...module.children.allTests()]
+      .filter(wasRepeated)
+      .map(({ fullName }) => `${module.relativeModuleId}: ${fullName}`),
   );
 }
 
-/** Describes why a test failed before it passed: the first line of its error, and where it was thrown. */
-function describeFailure(test: RepeatedTest): string {
-  const [error] = test.result().errors ?? [];
-  const frame = error?.stacks?.[0];
-  const line = error?.message.split('\n', 1)[0] ?? 'no error';
-  return frame === undefined ? line : `${line} at line ${frame.line}`;
-}
-
-interface RepeatedTest {
-  readonly fullName: string;
-  diagnostic(): { readonly flaky: boolean } | undefined;
-  result(): {
-    readonly errors?:
-      | readonly { readonly message: string; readonly stacks?: readonly { readonly line: number }[] }[]
-      | undefined;
-  };
-}
-
-interface RepeatedModule {
-  readonly relativeModuleId: string;
-  readonly children: {
-    allTests(state: 'passed'): Iterable<RepeatedTest>;
-  };
+function wasRepeated(test: ReportedTest): boolean {
+  return (test.diagnostic()?.retryCount ?? 0) > 0;
 }
 
 /** Checks that nothing failed. A run without tests has not passed. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { replayRunFolder } from '../src/run-folder/index.js';
+import { replayRunFolder } from '../src/runs/run-folder/index.js';
 import { runToEnd } from '../src/runs/scenarios/run.contract.js';
 import { makeSite } from '../src/runs/scenarios/fixtures/make-site.js';
 import type { Site } from '../src/runs/scenarios/fixtures/make-site.js';

@@ -32,6 +32,9 @@ export async function setup(): Promise<void> {
   await building;
 }
 
+/** When started as a script, builds what the tests and the gates of the package share. */
+if (process.argv[1]?.endsWith('build-product.ts') === true) await setup();
+
 async function buildProduct(): Promise<void> {
   if (isCurrent()) return;
   rmSync(BUNDLE, { recursive: true, force: true });

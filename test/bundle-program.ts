@@ -11,11 +11,11 @@ import { PROJECT, run, type ToolRun } from '../scripts/run-tool.js';
 export interface BundledProgram {
   /**
    * Starts it for the running test and stops it afterwards; it shares stderr with the tests. `descriptors` limits how
-   * many files it may open.
+   * many files it may open, `uid` starts it as another user.
    */
   start(
     args: readonly string[],
-    options?: { readonly descriptors?: number },
+    options?: { readonly descriptors?: number; readonly uid?: number },
   ): ChildProcessByStdio<Writable, Readable, null>;
 }
 
@@ -32,7 +32,7 @@ const ownAddresses: Plugin = {
 };
 
 /** JavaScript packages that the product needs: loading their hundreds of files takes longer than running them. */
-const INSIDE = /^(?:ajv|commander|eventsource-parser|hono|zod|@agentclientprotocol\/sdk|@hono\/node-server)(?:\/|$)/;
+const INSIDE = /^(?:commander|eventsource-parser|hono|zod|@agentclientprotocol\/sdk|@hono\/node-server)(?:\/|$)/;
 
 /**
  * Bundles those packages and their dependencies; others stay external, because a native package must find its library.
@@ -82,12 +82,13 @@ const FROM_INPUT = ['--input-type=module', '-'];
 export async function bundleProgram(program: URL): Promise<BundledProgram> {
   const text = await bundleText(fileURLToPath(program), BUNDLED_PRODUCT);
   return {
-    start(args, { descriptors } = {}) {
+    start(args, { descriptors, uid } = {}) {
       const limited = descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
       const [command = '', ...rest] = [...limited, process.execPath, ...FROM_INPUT, ...args];
       const child = spawn(command, rest, {
         cwd: PROJECT,
         stdio: ['pipe', 'pipe', 'inherit'],
+        ...(uid === undefined ? {} : { uid, gid: uid }),
       });
       onTestFinished(() => void child.kill('SIGKILL'));
       // A process killed before it has read its script must not fail the test.

@@ -5,7 +5,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * file would start a process and load everything again. The last project has the smallest files, so all cores finish at
  * about the same time.
  */
-const PROJECT_ORDER = ['browser', 'product', 'postgres', 'source'];
+const PROJECT_ORDER = [
+  'browser',
+  'console',
+  'product',
+  'smoke',
+  'processes',
+  'campaigns-postgres',
+  'campaigns',
+  'postgres',
+  'source',
+];
 
 /** Small but slow files, which the runner would otherwise run last because it starts with the largest. */
 export const SLOW_FILES = [
@@ -16,7 +26,7 @@ export const SLOW_FILES = [
   'test/test-command.test.ts',
   'src/store/postgres/postgres.test.ts',
   'src/store/sqlite/sqlite.test.ts',
-  'src/json/adversarial-inputs.test.ts',
+  'src/json/adversarial-inputs.campaign.test.ts',
 ];
 
 /** Sorts like the runner, but by project and with slow files first. */

@@ -6,11 +6,24 @@ import { makeFolder } from './temporary-folder.js';
 
 const REAL = 'run --silent real';
 
-/** Replaces npm: prints its arguments, and fails for those listed in the file `refuse`. */
+/** Replaces npm: prints its arguments, fails for those listed in the file `refuse`, and otherwise ends tests with totals. */
 const NPM = `#!/bin/sh
 echo "npm $*"
-if [ "$*" = "$(cat refuse)" ]; then echo planted; exit 3; fi
+case "$*" in
+  "$(cat refuse)") echo planted; exit 3 ;;
+  "$(cat fail)") echo '1 passed, 2 failed'; exit 1 ;;
+  *test* | *torture*) echo '7 passed, 0 failed, 1 skipped' ;;
+esac
 `;
+
+/** The steps that run tests. */
+const TESTS = [
+  ['tests', 'test --silent'],
+  ['tests that start programs', 'run --silent test:processes'],
+  ['tests of the product and the gates', 'run --silent test:product'],
+  ['tests of the console', 'run --silent test:console'],
+  ['campaigns', 'run --silent torture -- --short'],
+] as const;
 
 /** A replacement whose agents start a child process and do not exit; the first gate fails once the child is running. */
 const ENDLESS_NPM = `#!/bin/sh
@@ -20,9 +33,9 @@ case "$*" in
 esac
 `;
 
-/** Runs the CI steps with an npm that fails one of them; returns headings and last lines. */
-async function runSteps(refusedStep: string, npm = NPM) {
-  const folder = await makeFolder({ 'bin/npm': npm, refuse: refusedStep });
+/** Runs the CI steps with an npm that refuses or fails one of them; returns headings and last lines. */
+async function runSteps({ refuse = 'nothing', fail = 'nothing', npm = NPM } = {}) {
+  const folder = await makeFolder({ 'bin/npm': npm, refuse, fail });
   await chmod(join(folder, 'bin/npm'), 0o755);
   await mkdir(join(folder, '.ci'));
   await copyFile(join(PROJECT, '.ci/run'), join(folder, '.ci/run'));
@@ -33,12 +46,14 @@ async function runSteps(refusedStep: string, npm = NPM) {
 }
 
 describe('.ci/run', () => {
-  it('ends with the tests', async () => {
-    const { exitCode, headings, lines } = await runSteps('nothing');
+  it('ends with all tests and their totals', async () => {
+    const { exitCode, headings, lines } = await runSteps();
     expect(exitCode).toBe(0);
-    expect(headings).toHaveLength(15);
+    expect(headings).toHaveLength(22);
     expect(lines).toContain(`npm ${REAL}`);
-    expect(lines.slice(-2)).toEqual(['== tests', 'npm test --silent']);
+    expect(headings.slice(-6)).toEqual([...TESTS.map(([name]) => `== ${name}`), '== total']);
+    for (const [, command] of TESTS) expect(lines).toContain(`npm ${command}`);
+    expect(lines.at(-1)).toBe('35 passed, 0 failed, 5 skipped');
   });
 
   it.each([
@@ -46,15 +61,28 @@ describe('.ci/run', () => {
     ['lint', 'run --silent lint'],
     ['package', 'run --silent package'],
     ['real programs', REAL],
-    ['tests', 'test --silent'],
-  ])('fails with the step %s, reports it, and stops', async (name, command) => {
-    const { exitCode, lines } = await runSteps(command);
+  ])('fails with the gate %s, reports it, and stops', async (name, command) => {
+    const { exitCode, lines } = await runSteps({ refuse: command });
     expect(exitCode).toBe(3);
     expect(lines.slice(-3)).toEqual([`== ${name}`, `npm ${command}`, 'planted']);
   });
 
+  it.each(TESTS)('fails if %s fail, and still runs the other tests and adds the totals', async (name, command) => {
+    const { exitCode, headings, lines } = await runSteps({ fail: command });
+    expect(exitCode).toBe(1);
+    expect(headings).toContain(`== ${name}`);
+    expect(headings).toHaveLength(22);
+    expect(lines.at(-1)).toBe('29 passed, 2 failed, 4 skipped');
+  });
+
+  it('counts tests that end without totals as a failure', async () => {
+    const { exitCode, lines } = await runSteps({ refuse: 'test --silent' });
+    expect(exitCode).toBe(3);
+    expect(lines.at(-1)).toBe('28 passed, 1 failed, 4 skipped');
+  });
+
   it('kills the real agents and their child processes when a gate fails', async () => {
-    const { exitCode, lines, folder } = await runSteps('nothing', ENDLESS_NPM);
+    const { exitCode, lines, folder } = await runSteps({ npm: ENDLESS_NPM });
     expect(exitCode).toBe(3);
     expect(lines.at(-1)).toBe('== format');
     const started = Number(await readFile(join(folder, 'started'), 'utf8'));

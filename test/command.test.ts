@@ -5,13 +5,6 @@ import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
 describe('the built command', () => {
-  it('parses standard input', async () => {
-    const { exitCode, stdout, stderr } = await run(process.execPath, [MAIN, 'parse'], PROJECT, 'It is {"a": 1,}.');
-    expect(exitCode).toBe(0);
-    expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'success', value: { a: 1 } });
-  });
-
   it('parses a file against a schema and exits with 1 when it fails', async () => {
     const folder = await makeFolder({
       'answer.txt': '{"a": "x"}',

@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { isPresent } from '../src/files/index.js';
+import { isPresent } from '../src/base/files/index.js';
 import { setup } from './install-bubblewrap.js';
 import { makeFolder } from './temporary-folder.js';
 

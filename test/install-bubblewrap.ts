@@ -1,6 +1,6 @@
 import { run } from '../scripts/run-tool.js';
-import { findExecutable } from '../src/files/index.js';
-import { probeSandbox } from '../src/sandbox/index.js';
+import { findExecutable } from '../src/base/files/index.js';
+import { probeSandbox } from '../src/runs/sandbox/index.js';
 
 const PACKAGE = 'bubblewrap';
 

@@ -24,7 +24,7 @@ describe('npm run layering', () => {
     expect(await runGate(files)).toEqual({ exitCode: 0, violations: '' });
   });
 
-  it('allows every floor to import the lowest one', async () => {
+  it('allows every room to import the lowest one', async () => {
     const files = {
       'src/base/index.ts': 'export class SluiceError extends Error {}',
       'src/json/error.ts': `import { SluiceError } from '../base/index.js'; export class A extends SluiceError {}`,
@@ -34,13 +34,24 @@ describe('npm run layering', () => {
     expect(await findViolations(files)).toEqual(['src/base/up.ts → src/json/index.ts: base must not import json']);
   });
 
-  it('allows imports of another floor only through its index', async () => {
+  it('allows imports of another room only through its index', async () => {
     const files = {
       'src/json/parse.ts': 'export const parse = 1;',
       'src/events/deep.ts': `import { parse } from '../json/parse.js'; export const a = parse;`,
     };
     expect(await findViolations(files)).toEqual([
       'src/events/deep.ts → src/json/parse.ts: json must be imported through its index.ts',
+    ]);
+  });
+
+  it('lets a subfolder with a door use the files of its own room, but not the reverse', async () => {
+    const files = {
+      'src/orders/git/worktree.ts': 'export const worktree = 1;',
+      'src/orders/dispatch/claim.ts': `import { worktree } from '../git/worktree.js'; export const claim = worktree;`,
+      'src/orders/lead.ts': `import { claim } from './dispatch/claim.js'; export const lead = claim;`,
+    };
+    expect(await findViolations(files)).toEqual([
+      'src/orders/lead.ts → src/orders/dispatch/claim.ts: orders/dispatch must be imported through its index.ts',
     ]);
   });
 
@@ -72,18 +83,46 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('allows only types where the table of floors does', async () => {
+  it('allows only types where the table of rooms does', async () => {
     const files = {
-      'src/orders/index.ts': 'export type A = 1; export const a = 1;',
-      'src/store/type.ts': `import type { A } from '../orders/index.js'; export type B = A;`,
-      'src/store/value.ts': `import { a, type A } from '../orders/index.js'; export const b: A = a;`,
+      'src/runs/index.ts': 'export type A = 1; export const a = 1;',
+      'src/server/tracing/type.ts': `import type { A } from '../../runs/index.js'; export type B = A;`,
+      'src/server/tracing/value.ts': `import { a, type A } from '../../runs/index.js'; export const b: A = a;`,
     };
     expect(await findViolations(files)).toEqual([
-      'src/store/value.ts → src/orders/index.ts: store may import only types of orders',
+      'src/server/tracing/value.ts → src/runs/index.ts: server/tracing may import only types of runs',
     ]);
   });
 
-  it('refuses packages and Node.js modules in browser-safe floors', async () => {
+  it('declares imports, packages and browser safety for each subfolder with a door', async () => {
+    const files = {
+      ...lower,
+      'src/json/schema/index.ts': `import { a } from '../index.js'; export const b = a;`,
+      'src/json/schema/inner.ts': 'export const c = 1;',
+      'src/json/up.ts': `import { b } from './schema/index.js'; export const d = b;`,
+      'src/json/adapters/react.ts': `import 'node:fs'; import 'left'; import { c } from '../schema/inner.js'; export const e = c;`,
+      'src/base/files/index.ts': `import 'node:fs';`,
+    };
+    expect((await findViolations(files)).toSorted()).toEqual([
+      'src/json/adapters/react.ts → left: json/adapters must not use it',
+      'src/json/adapters/react.ts → node:fs: json/adapters must load in a browser',
+      'src/json/adapters/react.ts → src/json/schema/inner.ts: json/schema must be imported through its index.ts',
+      'src/json/up.ts → src/json/schema/index.ts: json must not import json/schema',
+    ]);
+  });
+
+  it('refuses a room whose index re-exports a subfolder with a door', async () => {
+    const files = {
+      'src/store/records/index.ts': 'export const a = 1;',
+      'src/store/open.ts': `import { a } from './records/index.js'; export const b = a;`,
+      'src/store/index.ts': `export { a } from './records/index.js';`,
+    };
+    expect(await findViolations(files)).toEqual([
+      'src/store/index.ts → src/store/records/index.ts: store/records has its own door, which the index of store must not re-export',
+    ]);
+  });
+
+  it('refuses packages and Node.js modules in browser-safe rooms', async () => {
     const files = {
       'node_modules/left/package.json': '{"name":"left","main":"index.js"}',
       'node_modules/left/index.js': '',
@@ -127,10 +166,10 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('refuses a folder that is not a floor, an unresolved import, and an empty graph', async () => {
+  it('refuses a folder that is not a room, an unresolved import, and an empty graph', async () => {
     const lost = { ...lower, 'src/helpers/index.ts': '', 'src/json/lost.ts': `import './gone.js';` };
     expect(await findViolations(lost)).toEqual([
-      'src/helpers/index.ts: unknown floor',
+      'src/helpers/index.ts: unknown room',
       'src/json/lost.ts → ./gone.js: cannot be resolved',
     ]);
     expect(await runGate({ 'src/json/lost.ts': `import './gone.js';` })).toEqual({

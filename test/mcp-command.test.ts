@@ -285,8 +285,10 @@ describe('sluice mcp with a server', () => {
 
   it('is bundled: the package that users install needs no SDK', async () => {
     const { readFile } = await import('node:fs/promises');
-    const text = await readFile(join(MAIN, '../../mcp/sdk.js'), 'utf8');
-    expect(text).not.toMatch(/from\s*"@modelcontextprotocol/);
-    expect(text.length).toBeLessThan(900_000);
+    for (const file of ['mcp/sdk.js', 'acp/sdk.js', 'http/hono.js']) {
+      const text = await readFile(join(MAIN, '../../server', file), 'utf8');
+      expect(text).not.toMatch(/from\s*"(?:@|zod|hono)/);
+      expect(text.length).toBeLessThan(1_200_000);
+    }
   });
 });

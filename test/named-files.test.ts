@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PROJECT } from '../scripts/run-tool.js';
+import { z } from 'zod';
+import { PROJECT, run } from '../scripts/run-tool.js';
 import { makeCampaigns } from '../scripts/torture/campaigns.js';
 import { SLOW_FILES } from './by-project.js';
 
-const sources = ['src', 'test'].flatMap((folder) =>
-  readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
-);
+const listFiles = (folder: string) =>
+  readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`);
+const sources = ['src', 'test'].flatMap(listFiles);
 const campaigns = makeCampaigns({ damages: 1, rounds: 1, seconds: 1, minutes: 1 });
 
 describe('test files that are named elsewhere', () => {
@@ -17,6 +18,26 @@ describe('test files that are named elsewhere', () => {
 
   it.each(SLOW_FILES)('exist in the list of slow files: %s', (file) => {
     expect(sources).toContain(file);
+  });
+});
+
+describe('test files', () => {
+  it('each belong to one project, and each project is run by a command of .ci/run', async () => {
+    const vitest = join(PROJECT, 'node_modules/vitest/vitest.mjs');
+    const { stdout } = await run(process.execPath, [vitest, 'list', '--filesOnly', '--json'], PROJECT);
+    const listed = z.array(z.object({ file: z.string(), projectName: z.string() })).parse(JSON.parse(stdout));
+    const files = [...sources, ...listFiles('web')].filter((file) => file.endsWith('.test.ts'));
+    expect(listed.map(({ file }) => relative(PROJECT, file)).toSorted()).toEqual(files.toSorted());
+    const [ci, commands, everyday, short] = ['.ci/run', 'package.json', 'scripts/test.ts', 'scripts/torture.ts'].map(
+      (file) => readFileSync(join(PROJECT, file), 'utf8'),
+    );
+    for (const name of new Set(listed.map(({ projectName }) => projectName))) {
+      const isRun =
+        everyday?.includes(`'${name}'`) === true ||
+        short?.includes(`'${name}'`) === true ||
+        (commands?.includes(`--project ${name}"`) === true && ci?.includes(`test:${name}\n`) === true);
+      expect({ name, isRun }).toEqual({ name, isRun: true });
+    }
   });
 });
 

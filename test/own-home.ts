@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, afterEach, vi } from 'vitest';
 
 /**
  * By default data, trusted configurations and the local token are in the user's data directory. Each test file gets a
@@ -16,3 +16,5 @@ delete process.env['SLUICE_TOKEN'];
 // to.
 Object.assign(process.env, { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsync', GIT_CONFIG_VALUE_0: 'none' });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// Files share a process: a test that times out would leave its fake timers to all later tests.
+afterEach(() => void vi.useRealTimers());

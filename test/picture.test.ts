@@ -27,9 +27,9 @@ describe('the picture of the imports', () => {
     expect(draw(types('a', 'b'), types('b', 'c'), types('a', 'c'))).toEqual(['  a -.-> b', '  b -.-> c']);
   });
 
-  it('shows only floors: no packages, no imports inside a floor, no imports that every floor has', () => {
-    const base = code('run-folder', 'base');
-    const files = [{ ...code('a', 'b'), kind: 'package' as const }, code('a', 'a'), base];
+  it('shows only rooms: no packages, no imports inside a room, no imports that every room has', () => {
+    const base = code('runs/run-folder', 'base/files');
+    const files = [{ ...code('a', 'b'), kind: 'package' as const }, code('a', 'a'), code('a/b', 'a'), base];
     expect(draw(...files, { ...code('x', 'json'), from: 'web/main.tsx' })).toEqual(['  web --> json']);
   });
 

@@ -6,22 +6,22 @@ import { findSleeping } from './find-sleeping.js';
 
 /** Files that test time itself, with the maximum number of sleeps and the reason. */
 const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: string }>> = {
-  'src/dispatch/start-worker.test.ts': { times: 1, why: 'lets workers poll for some time' },
+  'src/orders/dispatch/start-worker.process.test.ts': { times: 1, why: 'lets workers poll for some time' },
   'src/store/sqlite/database.test.ts': { times: 1, why: 'holds a lock for some time' },
-  'src/runs/scenarios/stops.test.ts': { times: 1, why: 'no event shows that a run waits for a folder' },
-  'src/dispatch/lead-killed.test.ts': { times: 1, why: 'kills at a random time' },
-  'src/runs/process/launch-process.test.ts': { times: 3, why: 'readers that start late or pause' },
-  'src/runs/scenarios/kill.test.ts': { times: 1, why: 'kills at a random time' },
-  'src/server/server-killed.test.ts': { times: 5, why: 'kills at random times, at a fixed load' },
+  'src/runs/scenarios/stops.process.test.ts': { times: 1, why: 'no event shows that a run waits for a folder' },
+  'src/orders/dispatch/lead-killed.campaign.test.ts': { times: 1, why: 'kills at a random time' },
+  'src/runs/process/launch-process.process.test.ts': { times: 3, why: 'readers that start late or pause' },
+  'src/runs/scenarios/kill.campaign.test.ts': { times: 1, why: 'kills at a random time' },
+  'src/server/server-killed.campaign.test.ts': { times: 5, why: 'kills at random times, at a fixed load' },
   'src/server/stream/follow.test.ts': { times: 1, why: 'draws random pauses between events' },
   'src/store/contract/kill.contract.ts': { times: 1, why: 'kills at a random time' },
-  'test/postgres/fleet.test.ts': {
+  'test/postgres/fleet.campaign.test.ts': {
     times: 5,
     why: 'measures an idle fleet for some time, orders at a fixed rate, and kills in a busy fleet',
   },
-  'test/postgres/server-killed.test.ts': { times: 1, why: 'kills at a random time' },
-  'test/postgres/soak.test.ts': { times: 5, why: 'a fixed load, with kills and outages at intervals' },
-  'test/postgres/workers-killed.test.ts': { times: 1, why: 'kills a worker in each interval' },
+  'test/postgres/server-killed.campaign.test.ts': { times: 1, why: 'kills at a random time' },
+  'test/postgres/soak.campaign.test.ts': { times: 5, why: 'a fixed load, with kills and outages at intervals' },
+  'test/postgres/workers-killed.campaign.test.ts': { times: 1, why: 'kills a worker in each interval' },
   'test/sleeping.test.ts': { times: 4, why: 'plants them' },
 };
 

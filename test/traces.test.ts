@@ -79,7 +79,7 @@ describe('traces in a local OTLP receiver', () => {
   it('sluice run sends a trace of its agent, below TRACEPARENT, without content', async () => {
     const { spans, named, env } = await startReceiver();
     const folder = await makeFolder({ 'agent.sh': AGENT });
-    const args = ['run', '--engine', 'command', '--reads', 'codex', '--sandbox', 'off', '--', 'sh', 'agent.sh'];
+    const args = ['run', '--engine', 'command', '--format', 'codex', '--sandbox', 'off', '--', 'sh', 'agent.sh'];
     const { exitCode, printed } = startCommand(args, folder, { ...env, TRACEPARENT });
     expect({ exitCode: await exitCode, stderr: printed.stderr }).toMatchObject({ exitCode: 0 });
     const { run_id } = JSON.parse(printed.stdout) as { run_id: string };
@@ -156,7 +156,7 @@ describe('traces in a local OTLP receiver', () => {
   it('reports that variables request traces but no SDK is loaded', async () => {
     const folder = await makeFolder({ 'agent.sh': AGENT });
     const { env } = await startReceiver();
-    const args = ['run', '--engine', 'command', '--reads', 'codex', '--sandbox', 'off', '--', 'sh', 'agent.sh'];
+    const args = ['run', '--engine', 'command', '--format', 'codex', '--sandbox', 'off', '--', 'sh', 'agent.sh'];
     const { exitCode, printed } = startCommand(args, folder, { ...env, NODE_OPTIONS: '', TRACEPARENT });
     expect(await exitCode).toBe(0);
     expect(printed.stderr).toContain('no traces are sent: OTEL_* variables are set');

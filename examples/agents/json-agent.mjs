@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * An agent that reports in JSON: reads its order, adds a file, tries it, commits it, writes `work_result.json`.
+ * An agent that reports in JSON: reads its order, adds a file, tries it, writes `work_result.json`. In a git repository
+ * it works in its own worktree, and Sluice commits what it leaves there.
  *
  *   wrappers: { 'json-agent': { type: 'script', command: ['node', 'json-agent.mjs', '{work_order}'], inject: 'args' } }
  */
@@ -21,26 +22,9 @@ writeResult({
   RunID: order.run_id,
   Status: isRight ? 'ok' : 'fail',
   Summary: `Added ${program}, which greets.`,
-  Changes: commit() ?? { PR: `https://example.org/pull/${order.run_id}` },
+  Changes: existsSync('.git') ? {} : { PR: `https://example.org/pull/${order.run_id}` },
   Tests: { Command: `node ${program}`, Result: isRight ? 'pass' : 'fail', Evidence: `it printed: ${printed}` },
 });
-
-/** Commits the file; undefined if git is missing or this folder is not the root of a repository. */
-function commit() {
-  if (!existsSync('.git')) return undefined;
-  const identity = ['-c', 'user.name=json-agent', '-c', 'user.email=json-agent@example.org'];
-  try {
-    git('add', '--', program);
-    git(...identity, 'commit', '--quiet', '-m', `Add ${program}`);
-    return { Commit: git('rev-parse', 'HEAD') };
-  } catch {
-    return undefined;
-  }
-}
-
-function git(...args) {
-  return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-}
 
 /** Writes the result under another name and renames it, so no reader gets an incomplete file. */
 function writeResult(result) {

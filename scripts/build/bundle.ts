@@ -4,21 +4,8 @@ import { build, type Plugin } from 'esbuild';
 import { SHORT_NAMES } from './short-names.js';
 
 /**
- * Keeps the file that imports Ajv separate: a user's bundler can drop an unused file, but not the import of a package in the
- * middle of a file. Every bundled file is one folder below `dist`, so the same relative path works for all.
- */
-const keepAjvSeparate: Plugin = {
-  name: 'keep Ajv separate',
-  setup(bundler) {
-    bundler.onResolve({ filter: /\/compile-with-ajv\.js$/ }, ({ kind }) =>
-      kind === 'entry-point' ? undefined : { path: '../json-schema/compile-with-ajv.js', external: true },
-    );
-  },
-};
-
-/**
  * Bundles the parser into one file, with short names for its internal properties. Its modules stay in import order,
- * which compresses best; bundling them with other floors would change the order.
+ * which compresses best; bundling them with other rooms would change the order.
  */
 export async function bundleParser(dist: string): Promise<void> {
   const file = join(dist, 'json/index.js');
@@ -52,13 +39,12 @@ export async function bundleModules(dist: string, files: readonly string[], outd
     packages: 'external',
     chunkNames: 'shared/[name]-[hash]',
     allowOverwrite: true,
-    plugins: [keepAjvSeparate],
     logLevel: 'error',
   });
 }
 
 /** Bundles the packages that a file re-exports into the file itself, so users need not install them. */
-export async function bundlePackages(file: string, external: readonly string[]): Promise<void> {
+export async function bundlePackages(file: string): Promise<void> {
   await build({
     entryPoints: [file],
     outfile: file,
@@ -66,7 +52,6 @@ export async function bundlePackages(file: string, external: readonly string[]):
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: external.flatMap((name) => [name, `${name}/*`]),
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
@@ -105,7 +90,7 @@ export async function bundleCommonJs(dist: string, files: readonly string[], out
       target: 'es2022',
       packages: 'external',
       define: { 'import.meta.url': 'moduleUrl' },
-      banner: { js: file.includes('json-schema') ? MODULE_URL : '' },
+      banner: { js: file.includes('json-schema') || file.includes('json/schema') ? MODULE_URL : '' },
       plugins: [otherFiles],
       logLevel: 'error',
     });

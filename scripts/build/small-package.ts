@@ -2,16 +2,15 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../run-tool.js';
 import { bundleCommonJs, bundleModules } from './bundle.js';
-import { copyDeclarations } from './floor-files.js';
+import { copyDeclarations } from './room-files.js';
 
 /** The small package's entries and their source files. */
 const ENTRIES = {
   '.': 'json',
-  './json-schema': 'json-schema-eval-free',
-  './events': 'events',
+  './json-schema': 'json-schema',
   './tool-calls': 'tool-calls',
 };
-const FLOORS = ['base', 'json', 'json-schema', 'events', 'adapters'];
+const ROOMS = ['base', 'json', 'json/schema', 'json/adapters'];
 /** The manifest fields that the small package copies. */
 interface Manifest {
   readonly version: string;
@@ -21,15 +20,14 @@ interface Manifest {
 }
 
 /**
- * `sluice-json`: the parser, the part of `sluice/json-schema` that generates no code, and the events, from the same sources,
- * without any dependency.
+ * `sluice-json`: the parser, `sluice/json-schema` and streamed tool calls, from the same sources, without any dependency.
  */
 export async function buildSmallPackage(dist: string, folder: string): Promise<void> {
   const names = Object.values(ENTRIES);
   const files = names.map((name) => join(dist, 'entries', `${name}.js`));
   await bundleModules(dist, files, folder);
   await bundleCommonJs(dist, files, join(folder, 'cjs'));
-  for (const to of [folder, join(folder, 'cjs')]) copyDeclarations(dist, FLOORS, names, to);
+  for (const to of [folder, join(folder, 'cjs')]) copyDeclarations(dist, ROOMS, names, to);
   const { version, license, keywords, engines } = JSON.parse(
     readFileSync(join(PROJECT, 'package.json'), 'utf8'),
   ) as Manifest;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { getErrorMessage } from '../../src/base/error-message.js';
 import { isSluiceError } from '../../src/base/index.js';
 import { createJsonStream, parseOrThrow, repairJson } from '../../src/json/index.js';
-import { fromJsonSchema } from '../../src/json-schema/index.js';
+import { fromJsonSchema } from '../../src/json/schema/index.js';
 import type { ConformanceCase } from './conformance-case.js';
 
 /** The outcome of a case: a value, or an error code. A `crash` is an exception that is not one of Sluice's own. */
@@ -47,18 +47,19 @@ function getValue({ kind, input, schema = true }: ConformanceCase): unknown {
     case 'repair':
       return JSON.parse(repairJson(input));
     case 'extract':
-      return parseOrThrow(input, undefined, { allowPartial: true });
+      // Where nothing decides between several values, the projects expect the first.
+      return parseOrThrow(input, undefined, { allowPartial: true, ambiguous: 'first' });
     case 'partial':
       return readPartial(input);
     case 'schema':
-      return parseOrThrow(input, fromJsonSchema(schema), { align: true, allowPartial: true });
+      return parseOrThrow(input, fromJsonSchema(schema), { align: true, allowPartial: true, ambiguous: 'first' });
   }
 }
 
 /** Returns the stream's snapshot for an input; if it has none yet, the partial value at its end. */
 function readPartial(text: string): unknown {
   const { value } = createJsonStream(undefined, { partial: { numbers: true, literals: true } }).push(text);
-  return value ?? parseOrThrow(text, undefined, { allowPartial: true });
+  return value ?? parseOrThrow(text, undefined, { allowPartial: true, ambiguous: 'first' });
 }
 
 function isExpected(answer: Answer, expectation: ConformanceCase['expectation']): boolean {

@@ -11,13 +11,12 @@ export interface Tarball {
   readonly files: readonly string[];
 }
 
-/** Packs the package in a folder as `npm publish` would, into another folder. */
+/** Packs the package in a folder as `npm publish` would, into another folder, but without building it again. */
 export async function pack(folder: string, destination: string): Promise<Tarball> {
-  const packReport = await run('npm', ['pack', '--silent', '--json', '--pack-destination', destination], folder);
+  const options = ['--silent', '--json', '--ignore-scripts', '--pack-destination', destination];
+  const packReport = await run('npm', ['pack', ...options], folder);
   if (packReport.exitCode !== 0) throw new Error(`npm pack failed: ${packReport.stderr}${packReport.stdout}`);
-  // A build script can print something before the report.
-  const report = PackReport.parse(JSON.parse(packReport.stdout.slice(packReport.stdout.indexOf('[\n'))));
-  const [first] = report;
+  const [first] = PackReport.parse(JSON.parse(packReport.stdout));
   if (first === undefined) throw new Error('npm pack created no tarball');
   return { path: join(destination, first.filename), files: first.files.map((file) => file.path) };
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AUDIT_FOLDER, getAttemptFileName } from '../../src/run-folder/index.js';
-import { parseTimingLine } from '../../src/run-folder/attempt/attempt-chunks.js';
+import { AUDIT_FOLDER, getAttemptFileName } from '../../src/runs/run-folder/index.js';
+import { parseTimingLine } from '../../src/runs/run-folder/attempt/attempt-chunks.js';
 import { scrub, type Scrubbed } from './scrub.js';
 
 /** A recording's metadata, besides its run folder. */

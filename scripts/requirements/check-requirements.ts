@@ -1,4 +1,4 @@
-import type { Requirement } from './read-requirements.js';
+import type { Clause } from './clauses.js';
 
 /** A test that the test runner found. */
 export interface FoundTest {
@@ -9,25 +9,30 @@ export interface FoundTest {
   readonly isRun: boolean;
 }
 
-/** Lists all problems of a list of requirements, as messages. */
-export function checkRequirements(requirements: readonly Requirement[], tests: readonly FoundTest[]): string[] {
+/** Lists all problems of a list of clauses, as messages. */
+export function checkRequirements(
+  clauses: readonly Pick<Clause, 'number' | 'tests'>[],
+  foundTests: readonly FoundTest[],
+): string[] {
   return [
-    ...(requirements.length === 0 ? ['no requirement was found'] : []),
-    ...checkNumbers(requirements),
-    ...requirements.flatMap(({ number, file, test }) => {
-      const fileTests = tests.filter((candidate) => candidate.file === file);
-      if (fileTests.length === 0) return [`${number}: ${file} is gone or has no tests`];
-      const namedTests = fileTests.filter(({ name }) => name === test || name.startsWith(`${test} > `));
-      if (namedTests.length === 0) return [`${number}: ${file} has no test "${test}"`];
-      return namedTests.some(({ isRun }) => !isRun) ? [`${number}: "${test}" in ${file} is not run`] : [];
-    }),
+    ...(clauses.length === 0 ? ['no requirement was found'] : []),
+    ...checkNumbers(clauses),
+    ...clauses.flatMap(({ number, tests }) =>
+      tests.flatMap(({ file, name }) => {
+        const fileTests = foundTests.filter((candidate) => candidate.file === file);
+        if (fileTests.length === 0) return [`${number}: ${file} is gone or has no tests`];
+        const namedTests = fileTests.filter((test) => test.name === name || test.name.startsWith(`${name} > `));
+        if (namedTests.length === 0) return [`${number}: ${file} has no test "${name}"`];
+        return namedTests.some(({ isRun }) => !isRun) ? [`${number}: "${name}" in ${file} is not run`] : [];
+      }),
+    ),
   ];
 }
 
 /** Checks that each document's numbers start at 1 and have no gaps, so a lost row is noticed. */
-function checkNumbers(requirements: readonly Requirement[]): string[] {
+function checkNumbers(clauses: readonly Pick<Clause, 'number'>[]): string[] {
   const last = new Map<string, number>();
-  return requirements.flatMap(({ number }) => {
+  return clauses.flatMap(({ number }) => {
     const [document = '', row = ''] = number.split('.');
     const expected = (last.get(document) ?? 0) + 1;
     last.set(document, Number(row));

@@ -3,8 +3,6 @@ import { ENGINE_NAMES } from '../../src/events/index.js';
 /** One random campaign in its long form. */
 export interface Campaign {
   readonly name: string;
-  /** The vitest project of the files. */
-  readonly project: 'source' | 'postgres';
   /** Prefixes of the paths of its test files. */
   readonly files: readonly string[];
   /** How often they are run; every round of a property has its own seed. */
@@ -50,63 +48,54 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
   return [
     {
       name: `${damagesPerEngine * engines} random damages and ${Math.floor(damagesPerEngine / 10) * engines} random chunkings of the recordings from ${engines} engines`,
-      project: 'source',
       files: ['src/events/engines'],
       rounds: 1,
       settings: { DAMAGE_RUNS: damagesPerEngine },
     },
     {
       name: 'framer, terminal and translator',
-      project: 'source',
       files: ['src/events/framing', 'src/events/terminal'],
       rounds,
       settings: {},
     },
     {
       name: 'reader, parse, repairJson, streams',
-      project: 'source',
       files: ['src/json/properties', 'src/json/reader', 'src/json/stream'],
       rounds,
       settings: {},
     },
     {
       name: `adversarial input of ${ADVERSARIAL_KILOBYTES} kB`,
-      project: 'source',
       files: ['src/json/adversarial-inputs'],
       rounds: 1,
       settings: { ADVERSARIAL_KILOBYTES },
     },
     {
       name: 'validators against each other, aligner',
-      project: 'source',
-      files: ['src/json-schema/validators-agree', 'src/json-schema/align/align.properties', 'src/json-schema/patterns'],
+      files: ['src/json/schema/validators-agree', 'src/json/schema/align/align.properties', 'src/json/schema/patterns'],
       rounds,
       settings: {},
     },
     {
       name: `SQLite: ${STORE_KILLS} writers killed, ${MODEL_RUNS} histories compared with the store in memory, the fence race for ${seconds} s`,
-      project: 'source',
       files: ['src/store/sqlite'],
       rounds: 1,
       settings: storeSettings,
     },
     {
       name: `PostgreSQL: the same, and the server killed ${PG_KILLS} times`,
-      project: 'postgres',
       files: ['src/store/postgres', 'test/postgres/server-killed'],
       rounds: 1,
       settings: { ...storeSettings, PG_KILLS },
     },
     {
       name: `${WORKERS} workers on PostgreSQL, ${ORDERS} orders, a worker killed every second`,
-      project: 'postgres',
       files: ['test/postgres/workers-killed'],
       rounds: 1,
       settings: { WORKERS, ORDERS, WORKER_KILLS: ORDERS },
     },
     {
       name: `fleet: ${FLEET_WORKERS} workers on PostgreSQL in ${FLEET_PROCESSES} processes, ${ORDERS} orders, ${FLEET_KILLS} processes killed, the database restarted`,
-      project: 'postgres',
       files: ['test/postgres/fleet'],
       rounds: 1,
       settings: {
@@ -121,58 +110,52 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
     },
     {
       name: `a lead on SQLite killed ${LEAD_KILLS} times while it submits, races, replaces, runs, commits, checks, settles and delivers`,
-      project: 'source',
-      files: ['src/dispatch/lead-killed'],
+      files: ['src/orders/dispatch/lead-killed'],
       rounds: 1,
       settings: { LEAD_KILLS },
     },
     {
       name: 'a worker killed at every store call between the end of its agent and the settlement',
-      project: 'source',
-      files: ['src/dispatch/settle-killed'],
+      files: ['src/orders/dispatch/settle-killed'],
       rounds: 1,
       settings: { SETTLE_STEP: 1 },
     },
     {
       name: 'a store that fails on every worker call, before and after the call takes effect',
-      project: 'source',
-      files: ['src/dispatch/store-outage'],
+      files: ['src/orders/dispatch/store-outage'],
       rounds: 1,
       settings: { OUTAGE_STEP: 1 },
     },
     {
       name: `a server killed ${SERVER_KILLS} times under runs, orders, replies, decisions and readers`,
-      project: 'source',
       files: ['src/server/server-killed'],
       rounds: 1,
       settings: { SERVER_KILLS },
     },
     {
       name: `${REQUESTS} random requests to a server`,
-      project: 'source',
       files: ['src/server/fuzz'],
       rounds: 1,
       settings: { REQUESTS },
     },
     {
       name: `attacks: ${ATTACK_SECONDS} s of random patterns, schemas, inputs and half-open connections, ${GIT_CONFIGURATIONS} random git configurations, and every known attack`,
-      project: 'source',
       files: [
         'src/server/attacks',
         'src/server/http/exhaustion',
         'src/server/handlers/parse',
         'src/server/security',
         'src/runs/secrets',
-        'src/threads',
-        'src/config',
-        'src/files',
-        'src/client/local-token',
+        'src/base/threads',
+        'src/server/config',
+        'src/base/files',
+        'src/server/client/local-token',
         'src/cli/commands/trust',
         'src/runs/process/terminate-orphans',
         'src/runs/start-run',
         'src/runs/scenarios/sandbox-escapes',
-        'src/dispatch/false-claims',
-        'src/dispatch/foreign-results',
+        'src/orders/dispatch/false-claims',
+        'src/orders/dispatch/foreign-results',
         'src/orders/comment',
         'src/orders/sinks/webhook-sink',
       ],
@@ -181,21 +164,18 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
     },
     {
       name: `a Sluice process with active runs, killed ${RUN_KILLS} times`,
-      project: 'source',
-      files: ['src/runs/scenarios/kill.test'],
+      files: ['src/runs/scenarios/kill.campaign'],
       rounds: 1,
       settings: { RUN_KILLS },
     },
     {
       name: 'run folder writers, killed',
-      project: 'source',
-      files: ['src/run-folder/logs/log-file', 'src/run-folder/attempt/attempt-chunks'],
+      files: ['src/runs/run-folder/logs/log-file', 'src/runs/run-folder/attempt/attempt-chunks'],
       rounds,
       settings: {},
     },
     {
       name: `soak: ${minutes} minutes of runs, orders and readers, with workers killed and PostgreSQL outages`,
-      project: 'postgres',
       files: ['test/postgres/soak'],
       rounds: 1,
       settings: { SOAK_SECONDS: minutes * 60 },

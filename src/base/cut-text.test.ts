@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutText } from './cut-text.js';
+import { cutText, truncate } from './cut-text.js';
 
 describe('cutText', () => {
   it.each([
@@ -13,4 +13,10 @@ describe('cutText', () => {
   ])('cuts %j to at most %i characters: %j', (text, length, expected) => {
     expect(cutText(text, length)).toBe(expected);
   });
+});
+
+it('truncate marks the omission, and never splits a character', () => {
+  expect(truncate('abc', 3)).toBe('abc');
+  expect(truncate('abcd', 3)).toBe('abc…');
+  expect(truncate('ab😀', 3)).toBe('ab…');
 });

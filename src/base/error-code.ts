@@ -1,6 +1,6 @@
 /**
- * Returns the `code` of a thrown error (`ENOENT`), or undefined. Not exported from `sluice/json`: it is on this floor
- * because every floor may import it.
+ * Returns the `code` of a thrown error (`ENOENT`), or undefined. Not exported from `sluice/json`: it is on this room
+ * because every room may import it.
  *
  * @example
  * getErrorCode(error) === 'ENOENT'

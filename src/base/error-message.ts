@@ -1,5 +1,5 @@
 /**
- * Returns the message of anything that was thrown. Not exported from `sluice/json`: it is on this floor because every floor
+ * Returns the message of anything that was thrown. Not exported from `sluice/json`: it is on this room because every room
  * may import it.
  *
  * @example

@@ -20,7 +20,7 @@ export { getErrorCode } from './error-code.js';
 export { silentLogger, type Logger } from './logger.js';
 export { getErrorMessage } from './error-message.js';
 export { formatInvisible, INVISIBLE_CHARACTERS } from './invisible-characters.js';
-export { cutText } from './cut-text.js';
+export { cutText, truncate } from './cut-text.js';
 export { omitUndefined } from './omit-undefined.js';
 export { SluiceError, copyAsJson, isSluiceError, writeBigint } from './sluice-error.js';
 export { createUlidGenerator } from './ulid.js';

@@ -1,3 +1,5 @@
+import { truncate } from './cut-text.js';
+
 const MAX_CHARACTERS = 4096;
 const MAX_MEMBERS = 50;
 const MAX_DEPTH = 5;
@@ -77,5 +79,5 @@ function readMember(value: object, key: string): unknown {
 
 /** Called with masked text, so no part of a secret remains where the text is cut. */
 function shorten(text: string): string {
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}… (${text.length} characters)` : text;
+  return text.length > MAX_CHARACTERS ? `${truncate(text, MAX_CHARACTERS)} (${text.length} characters)` : text;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { SluiceError } from '../base/index.js';
 import type { FcmpEvent } from '../events/index.js';
-import type { RunReply } from '../records/index.js';
+import type { RunReply } from '../store/records/index.js';
 import type { Run } from '../runs/index.js';
 import { answerQuestions } from './answer-questions.js';
 import { createMemoryIo } from './fixtures/memory-io.js';

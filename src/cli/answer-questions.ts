@@ -1,6 +1,6 @@
 import { getErrorMessage, isSluiceError } from '../base/index.js';
 import type { FcmpData, FcmpEvent } from '../events/index.js';
-import type { RunReply } from '../records/index.js';
+import type { RunReply } from '../store/records/index.js';
 import type { Run } from '../runs/index.js';
 import { chooseOption } from './choose-option.js';
 import type { CommandIo } from './command-io.js';
@@ -86,6 +86,7 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
   return {
     onEvent(event) {
       if (event.type === 'user.input.required') {
+        if (event.data.answerable === false) return;
         // No reply is possible after the end of the input, so the run is canceled.
         add({ id: event.data.interaction_id, parse: parseText, cancel: async () => run.cancel() });
       } else if (event.type === 'permission.required') add(createPermissionQuestion(event.data, run));

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
-import { MisuseError } from './failure.js';
 import type { Command } from 'commander';
-import { createSinks } from '../config/index.js';
-import type { Config } from '../config/index.js';
+import { createSinks, readSandbox } from '../server/config/index.js';
+import type { Config } from '../server/config/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import { silentLogger, omitUndefined } from '../base/index.js';
-import { findProjectData, prepareDataFolder } from '../files/index.js';
+import { prepareDataFolder } from '../base/files/index.js';
 import type { Logger } from '../base/index.js';
-import type { BackgroundJob } from '../dispatch/index.js';
+import type { BackgroundJob } from '../orders/dispatch/index.js';
 import type { Store } from '../store/index.js';
-import type { Tracing } from '../tracing/index.js';
+import type { Tracing } from '../server/tracing/index.js';
 import type { CommandIo } from './command-io.js';
 import { createKnownSecrets } from './known-secrets.js';
 import type { KnownSecrets } from './known-secrets.js';
@@ -47,8 +46,6 @@ interface ContextOptions {
   readonly isReadOnly?: boolean;
   /** Maximum number of database connections, unless the configuration sets it. */
   readonly pool?: number;
-  /** Whether the command also works for runs that are not in a database, so a missing database counts as empty. */
-  readonly allowsMissingDatabase?: boolean;
 }
 
 /** Help text of `--data` in every command. */
@@ -68,17 +65,15 @@ export async function withContext<T>(
   flags: ContextFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<T>,
-  {
-    wrappers: extraWrappers = {},
-    createLogger,
-    isReadOnly = false,
-    allowsMissingDatabase = false,
-    pool,
-  }: ContextOptions = {},
+  { wrappers: extraWrappers = {}, createLogger, isReadOnly = false, pool }: ContextOptions = {},
 ): Promise<T> {
   // Imported here, because other commands need no database and no forge clients.
   const [{ createLead, readChecks, readGitFilters, readRepos, readWrappers }, { openStore }, { findDemoWrappers }] =
-    await Promise.all([import('../orders/index.js'), import('../store/index.js'), import('../dispatch/index.js')]);
+    await Promise.all([
+      import('../orders/index.js'),
+      import('../store/index.js'),
+      import('../orders/dispatch/index.js'),
+    ]);
   const config = await loadCommandConfig(flags, io);
   const knownSecrets = createKnownSecrets(config);
   const logger = createLogger?.(config, knownSecrets) ?? silentLogger;
@@ -97,7 +92,7 @@ export async function withContext<T>(
   const filters = await readGitFilters(config.git?.filters ?? []);
   if (!isReadOnly) await prepareDataFolder(data);
   const store = await openStore(
-    isReadOnly ? findDatabase(config, flags, allowsMissingDatabase) : config.database,
+    isReadOnly ? await findDatabase(config, flags, io) : config.database,
     omitUndefined({ pool: config.pool ?? pool }),
   );
   try {
@@ -128,16 +123,13 @@ export async function withContext<T>(
   }
 }
 
-/**
- * Returns the database to read. A missing default database counts as empty; a missing database that was named
- * explicitly is an error.
- */
-function findDatabase({ database, data }: Config, flags: ContextFlags, allowsMissingDatabase: boolean): string {
+/** Returns the database to read. A missing one counts as empty, with a note if it was named. */
+async function findDatabase({ database }: Config, flags: ContextFlags, io: CommandIo): Promise<string> {
   const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
   if (file === undefined || existsSync(file)) return database;
-  const isDefault = data === findProjectData(process.cwd(), process.env).path;
-  if ((isDefault || allowsMissingDatabase) && flags.database === undefined) return 'memory:';
-  throw new MisuseError(`No database found at "${file}". Check --data and --database.`);
+  if (flags.database !== undefined || flags.data !== undefined)
+    await io.stderr.write(formatLine(`There is no database at "${file}" yet.`));
+  return 'memory:';
 }
 
 /** Creates a long-running command's logger from its configuration: JSON lines on stderr, with all secrets masked. */
@@ -155,7 +147,7 @@ export async function loadLogger(io: CommandIo): Promise<NonNullable<ContextOpti
 export async function listJobs({ config, lead, store, logger }: CommandContext): Promise<readonly BackgroundJob[]> {
   const { schedules = {} } = config;
   if (Object.keys(schedules).length === 0) return [];
-  const { createScheduleJob } = await import('../dispatch/index.js');
+  const { createScheduleJob } = await import('../orders/dispatch/index.js');
   return [createScheduleJob({ schedules, lead, store, logger })];
 }
 
@@ -165,20 +157,12 @@ export function readWorkerSettings({
   logger,
   tracing: tracer,
 }: Pick<CommandContext, 'config' | 'logger' | 'tracing'>) {
-  const {
-    data,
-    programs,
-    agents,
-    approvals,
-    sandbox,
-    secrets,
-    concurrency: concurrencyByType,
-    lease_s: leaseS,
-  } = config;
-  const { retries, budgets } = config;
+  const { data, programs, agents, approvals, secrets, concurrency: concurrencyByType, lease_s: leaseS } = config;
+  const { retries, budgets, roots = [process.cwd()] } = config;
+  const sandbox = { ...readSandbox(config, process.env), roots };
   return {
     logger,
-    runs: { data, logger, ...omitUndefined({ programs, agents, approvals, sandbox, secrets, tracer }) },
+    runs: { data, logger, sandbox, ...omitUndefined({ programs, agents, approvals, secrets, tracer }) },
     ...omitUndefined({
       concurrencyByType,
       budgets,

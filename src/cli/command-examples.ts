@@ -110,7 +110,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   ],
   worker: [
     { line: 'sluice worker --concurrency 8', description: 'process up to eight orders and runs concurrently' },
-    { line: 'sluice worker --takes orders --type codex-cli', description: 'process only orders for Codex' },
+    { line: 'sluice worker --kinds orders --type codex-cli', description: 'process only orders for Codex' },
   ],
   workers: [{ line: 'sluice workers', description: 'list the workers that share the database' }],
   budgets: [{ line: 'sluice budgets', description: 'show the usage of the configured budgets' }],

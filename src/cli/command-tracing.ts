@@ -1,8 +1,8 @@
 import { silentLogger } from '../base/index.js';
 import type { Logger } from '../base/index.js';
-import type { Config } from '../config/index.js';
-import { runSpecSchema } from '../records/index.js';
-import type { Tracing } from '../tracing/index.js';
+import type { Config } from '../server/config/index.js';
+import { runSpecSchema } from '../store/records/index.js';
+import type { Tracing } from '../server/tracing/index.js';
 import type { CommandIo } from './command-io.js';
 import { formatLine } from './terminal-text.js';
 
@@ -14,7 +14,7 @@ export async function openCommandTracing(
   { traces = {}, notify }: Pick<Config, 'traces' | 'notify'>,
   { logger, io }: { readonly logger?: Logger; readonly io: CommandIo },
 ): Promise<Tracing | undefined> {
-  const { openTracing } = await import('../tracing/index.js');
+  const { openTracing } = await import('../server/tracing/index.js');
   const isLogged = logger !== undefined && logger !== silentLogger;
   const onStderr = { ...silentLogger, warn: (message: string) => void io.stderr.write(formatLine(message)) };
   return openTracing({

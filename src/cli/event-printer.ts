@@ -1,4 +1,4 @@
-import { cutText } from '../base/index.js';
+import { truncate } from '../base/index.js';
 import type { FcmpEvent, FcmpData } from '../events/index.js';
 import { makeVisible } from './terminal-text.js';
 
@@ -90,11 +90,12 @@ function describe(event: FcmpEvent): string {
       return event.data.text;
     case 'assistant.reasoning':
       // A later event contains the complete text.
-      return event.data.partial === true ? '' : `… ${shorten(event.data.text)}`;
+      return event.data.partial === true ? '' : `… ${toOneLine(event.data.text)}`;
     case 'assistant.tool_call':
       return describeToolCall(event.data);
     case 'user.input.required':
-      return `? ${event.data.prompt}`;
+      // The prompt is the agent's last message, which was already printed.
+      return event.data.answerable === false ? '' : `? ${event.data.prompt}`;
     case 'user.input.replied':
       return '';
     case 'permission.required':
@@ -102,7 +103,7 @@ function describe(event: FcmpEvent): string {
     case 'permission.replied':
       return `${event.data.decision === 'allow' ? '✓ allowed' : '✗ denied'} by ${event.data.who ?? event.data.by}`;
     case 'assistant.plan':
-      return event.data.entries.map(({ content, status }) => `${PLAN_MARKS[status]} ${shorten(content)}`).join('\n');
+      return event.data.entries.map(({ content, status }) => `${PLAN_MARKS[status]} ${toOneLine(content)}`).join('\n');
     case 'artifact.created':
       return `+ ${event.data.path}`;
     case 'artifact.modified':
@@ -127,21 +128,20 @@ function describe(event: FcmpEvent): string {
 function describePermission({ tool, input, diff = [], options }: FcmpData<'permission.required'>): string {
   const files = diff.map(({ path }) => `\n  changes ${path}`).join('');
   const choices = options.map(({ label }, index) => `${index + 1} ${label}`).join(', ');
-  return `? Allow ${tool} ${shorten(JSON.stringify(input))}${files}\n  yes, no, or: ${choices}`;
+  return `? Allow ${tool} ${toOneLine(JSON.stringify(input))}${files}\n  yes, no, or: ${choices}`;
 }
 
 function describeToolCall({ name, status, input, error }: FcmpData<'assistant.tool_call'>): string {
   switch (status) {
     case 'started':
-      return `→ ${name}${input === undefined ? '' : ` ${shorten(JSON.stringify(input))}`}`;
+      return `→ ${name}${input === undefined ? '' : ` ${toOneLine(JSON.stringify(input))}`}`;
     case 'completed':
       return `✓ ${name}`;
     case 'failed':
-      return `✗ ${name}${error === undefined ? '' : `: ${shorten(error)}`}`;
+      return `✗ ${name}${error === undefined ? '' : `: ${toOneLine(error)}`}`;
   }
 }
 
-function shorten(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > MAX_SHOWN ? `${cutText(line, MAX_SHOWN)}…` : line;
+function toOneLine(text: string): string {
+  return truncate(text.replaceAll(/\s+/g, ' ').trim(), MAX_SHOWN);
 }

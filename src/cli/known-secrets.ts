@@ -1,5 +1,5 @@
-import { readSecrets } from '../config/index.js';
-import type { Config } from '../config/index.js';
+import { readSecrets } from '../server/config/index.js';
+import type { Config } from '../server/config/index.js';
 import type { Secrets } from '../runs/index.js';
 
 /** Secrets from the configuration and the environment, and tokens that replaced them while this process was running. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { FORMATS } from '../json-schema/index.js';
-import type { Listed, Page } from '../orders/index.js';
+import { FORMATS } from '../json/schema/index.js';
+import type { Listed, Page } from '../store/ports/index.js';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000_000;

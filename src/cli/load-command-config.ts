@@ -1,5 +1,5 @@
-import { loadConfig } from '../config/index.js';
-import type { Config, UntrustedConfig } from '../config/index.js';
+import { loadConfig } from '../server/config/index.js';
+import type { Config, UntrustedConfig } from '../server/config/index.js';
 import type { CommandIo } from './command-io.js';
 import { makeVisible } from './terminal-text.js';
 

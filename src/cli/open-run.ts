@@ -1,8 +1,8 @@
-import { createArchive } from '../config/index.js';
-import type { Config } from '../config/index.js';
+import { createArchive } from '../server/config/index.js';
+import type { Config } from '../server/config/index.js';
 import { isSluiceError } from '../base/index.js';
-import { RunFolderError, openRun } from '../run-folder/index.js';
-import type { RunFolder } from '../run-folder/index.js';
+import { RunFolderError, openRun } from '../runs/run-folder/index.js';
+import type { RunFolder } from '../runs/run-folder/index.js';
 
 /** Opens a run by its id: in the data folder, packed or not, or in the configured archive. */
 export async function openRunById(config: Pick<Config, 'data' | 'archive'>, run: string): Promise<RunFolder> {

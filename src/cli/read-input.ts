@@ -1,5 +1,5 @@
 import { getErrorMessage, getErrorCode } from '../base/index.js';
-import type { JsonSchema } from '../json-schema/index.js';
+import type { JsonSchema } from '../json/schema/index.js';
 import { resolveLimits } from '../json/index.js';
 import type { CommandIo } from './command-io.js';
 import { MisuseError } from './failure.js';

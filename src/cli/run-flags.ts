@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { omitUndefined } from '../base/index.js';
 import { resolve } from 'node:path';
 import type { Profile } from '../json/index.js';
-import type { RunSpec } from '../records/index.js';
+import type { RunSpec } from '../store/records/index.js';
 import type { CommandIo } from './command-io.js';
 import { MisuseError } from './failure.js';
 import { nameInput, readInput, readSchemaFile } from './read-input.js';
@@ -10,7 +10,7 @@ import { nameInput, readInput, readSchemaFile } from './read-input.js';
 /** The parsed options of `sluice run`. */
 export interface RunFlags {
   readonly engine: string;
-  readonly reads?: string;
+  readonly format?: string;
   readonly session?: string;
   readonly schema?: string;
   readonly profile?: Profile;
@@ -49,7 +49,7 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
   const input = flags.engine === 'command' ? await readCommand(words, flags, io) : await readPrompt(words, flags, io);
   if (flags.terminal === true && flags.terminalBeside === true)
     throw new MisuseError('--terminal and --terminal-beside cannot be combined. Omit one of them.');
-  const { engine, reads, session, mode, permissions, sandbox, model, env } = flags;
+  const { engine, format, session, mode, permissions, sandbox, model, env } = flags;
   const terminal = flags.terminalBeside === true ? ('beside' as const) : flags.terminal;
   return {
     engine,
@@ -57,7 +57,7 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
     limits: omitUndefined({ time_s: flags.timeout, idle_s: flags.idleTimeout }),
     ...input,
     ...omitUndefined({
-      reads,
+      format,
       session,
       contract,
       mode,

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { RunFolderWarning } from '../run-folder/index.js';
+import type { RunFolderWarning } from '../runs/run-folder/index.js';
 import { ENGINE_NAMES } from '../events/index.js';
 import { formatLine } from './terminal-text.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from './fixtures/memory-io.js';
 import { run } from './run.js';
-import { VERSION } from '../files/index.js';
+import { VERSION } from '../base/files/index.js';
 
 async function sluice(...argv: string[]) {
   const io = createMemoryIo({});
@@ -58,6 +58,9 @@ describe('sluice', () => {
       exitCode: 2,
       stdout: '',
       stderr: "sluice: Unknown option '--nope'\n(see sluice repair --help)\n",
+    });
+    expect(await sluice('run', '--engine', 'command', '--reads', 'codex')).toMatchObject({
+      stderr: "sluice: Unknown option '--reads'. It was renamed to --format.\n(see sluice run --help)\n",
     });
     expect(await sluice('\u001b[2J')).toMatchObject({ stderr: expect.stringMatching(/^sluice: .*'␛\[2J'\n/) });
   });

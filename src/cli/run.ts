@@ -3,7 +3,7 @@ import { addExamples } from './command-examples.js';
 import type { CommandIo } from './command-io.js';
 import { EXIT, type ExitCode, describeFailure } from './failure.js';
 import { formatLine } from './terminal-text.js';
-import { VERSION } from '../files/index.js';
+import { VERSION } from '../base/files/index.js';
 
 /** Adds a command to the program. */
 type AddCommand = (program: Command, io: CommandIo, end: (code: ExitCode) => void) => void;
@@ -94,8 +94,16 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
 /** Formats a message of Commander like our own: without its prefix, starting with a capital letter. */
 function formatUsageError(text: string): string {
   const message = text.replace(/^error: /, '').trimEnd();
-  return formatLine(`${message.charAt(0).toUpperCase()}${message.slice(1)}`);
+  const newName = RENAMED_OPTIONS.get(/^unknown option '(--[a-z-]+)/u.exec(message)?.[1] ?? '');
+  const hint = newName === undefined ? '' : `. It was renamed to ${newName}.`;
+  return formatLine(`${message.charAt(0).toUpperCase()}${message.slice(1)}${hint}`);
 }
+
+/** Options that were renamed, with their new names. */
+const RENAMED_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['--reads', '--format'],
+  ['--takes', '--kinds'],
+]);
 
 /**
  * Turns `help NAME` into `NAME --help`; an unknown name is kept without `--help`, so the error suggests a similar name.

@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import { findLocalTokenFile, findTokensFile, readLocalToken } from '../config/index.js';
-import type { Config } from '../config/index.js';
+import { findLocalTokenFile, findTokensFile, readLocalToken } from '../server/config/index.js';
+import type { Config } from '../server/config/index.js';
 import { getErrorMessage } from '../base/index.js';
 import type { Logger } from '../base/index.js';
 import { readTokenSettings } from '../server/index.js';

@@ -5,4 +5,4 @@ export {
   type RepairOptions,
   repairToolCall,
   type SdkSchema,
-} from '../adapters/ai-sdk.js';
+} from '../json/adapters/ai-sdk.js';

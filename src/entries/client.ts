@@ -13,4 +13,4 @@ export {
   type EventGap,
   type ProtocolEvents,
   type ClientOptions,
-} from '../client/index.js';
+} from '../server/client/index.js';

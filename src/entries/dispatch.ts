@@ -8,4 +8,4 @@ export {
   type RepoErrorCode,
   type Worker,
   type WorkerOptions,
-} from '../dispatch/index.js';
+} from '../orders/dispatch/index.js';

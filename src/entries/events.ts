@@ -5,7 +5,7 @@ export {
   type EngineRecording,
   type Engine,
   type Reader,
-  type Report,
+  type Fact,
   type Translator,
   type TranslatorOptions,
   type AttemptEnd,

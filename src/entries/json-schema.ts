@@ -7,6 +7,5 @@ export {
   fromJsonSchema,
   type FromJsonSchemaOptions,
   type InferJsonSchema,
-  interpretJsonSchema,
   type JsonSchema,
-} from '../json-schema/index.js';
+} from '../json/schema/index.js';

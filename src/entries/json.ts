@@ -46,6 +46,7 @@ export {
   type JsonStreamOptions,
   type PartialOptions,
   type ModelChunk,
+  type ModelEvent,
   createJsonTransform,
   streamJson,
   WARNING_CODES,

@@ -1,1 +1,1 @@
-export { SluiceOutputParser } from '../adapters/langchain.js';
+export { SluiceOutputParser } from '../json/adapters/langchain.js';

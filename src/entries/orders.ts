@@ -23,9 +23,7 @@ export {
   type GitFilters,
   type Lead,
   type LeadOptions,
-  type OrderStore,
   type OutgoingMessage,
-  type OutboxStore,
   type PullRequest,
   type PullRequestFinding,
   type Repo,
@@ -52,4 +50,5 @@ export {
   type WorkOrder,
   type WorkRequest,
   type WorkResult,
-} from '../records/index.js';
+} from '../store/records/index.js';
+export type { OrderStore, OutboxStore } from '../store/ports/index.js';

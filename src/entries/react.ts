@@ -1,1 +1,1 @@
-export { useJsonStream, type JsonStreamState } from '../adapters/react.js';
+export { useJsonStream, type JsonStreamState } from '../json/adapters/react.js';

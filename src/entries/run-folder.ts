@@ -16,4 +16,4 @@ export {
   type ReplayResult,
   type ChangedStream,
   type StreamDigest,
-} from '../run-folder/index.js';
+} from '../runs/run-folder/index.js';

@@ -17,14 +17,8 @@ export {
   type RunTrace,
   type RunTracer,
   type TracedOrder,
-  type EventLog,
-  type EventQuery,
-  type WatchableEventLog,
   createMemoryEventLog,
-  type CachedResult,
-  type ResultCache,
   createMemoryResultCache,
-  type RunStore,
   renderContract,
   checkEngines,
   type EngineReport,
@@ -38,6 +32,14 @@ export {
   type RunResult,
   RUN_ENGINES,
   type RunEngine,
-} from '../records/index.js';
+} from '../store/records/index.js';
 export { findDataFolder, type DataFolder } from '../runs/index.js';
 export { createJsonLogger, type Logger } from '../base/index.js';
+export type {
+  CachedResult,
+  EventLog,
+  EventQuery,
+  ResultCache,
+  RunStore,
+  WatchableEventLog,
+} from '../store/ports/index.js';

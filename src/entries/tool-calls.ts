@@ -1,1 +1,1 @@
-export { streamToolCalls, type ToolCallOptions, type ToolCallSnapshot } from '../adapters/tool-calls.js';
+export { streamToolCalls, type ToolCallOptions, type ToolCallSnapshot } from '../json/adapters/tool-calls.js';

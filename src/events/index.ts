@@ -24,7 +24,7 @@ export type { Emitted } from './protocol/translator-output.js';
 export { checkEngine, type EngineRecording } from './engines/check-engine.js';
 export { defineEngine } from './engines/define-engine.js';
 export type { Engine, ProcessExit, Reader } from './engines/engine.js';
-export type { Report } from './engines/report.js';
+export type { Fact } from './engines/fact.js';
 export { ENGINE_NAMES, engineName, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
 export {
   FCMP_TYPES,
@@ -56,10 +56,10 @@ export {
   readControlResponse,
   readToolPermissionRequest as readToolQuestion,
   readWithdrawal,
-} from './engines/claude-shape/control.js';
+} from './engines/stream-json/control.js';
 export { isApproval } from './engines/codex/approval.js';
 export { PERMISSION_METHOD, readPermissionRequest } from './engines/acp/acp-permission.js';
 export { readRpcMessage, getResultFields, type RpcId, type RpcMessage } from './engines/json-rpc.js';
-export type { PermissionOption } from './engines/report.js';
+export type { PermissionOption } from './engines/fact.js';
 export { getField, getName, getObject } from './reading/record-fields.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

@@ -174,10 +174,21 @@ describe('a translator', () => {
       stdout: [codex.thread(), codex.message(DONE)],
     });
     expectInOrder(second.emitted, fcmpSeq);
-    expect(second.types.slice(0, 2)).toEqual(['user.input.replied', 'conversation.started']);
+    expect(second.types.slice(0, 2)).toEqual(['user.input.replied', 'assistant.message.final']);
     expect(second.of('user.input.replied')).toEqual([{ interaction_id: 'ix_1', text: 'the blue one' }]);
     expect(second.of('assistant.message.final')[0]?.message_id).toBe('m_2_1');
     expect(second.rasp('lifecycle.run.started')).toEqual([{ mode: 'interactive', resumed: true }]);
+  });
+
+  it('starts another conversation if the next attempt has another session', () => {
+    const stdout = [codex.thread('thread-2'), codex.message(DONE)];
+    const { of } = translateLines({ attempt: 2, fcmpSeq: 9, sessionId: 'thread-1', stdout });
+    expect(of('conversation.started')).toEqual([{ session_id: 'thread-2' }]);
+  });
+
+  it('starts the conversation of a first attempt that resumes a session', () => {
+    const { of } = translateLines({ sessionId: 'thread-1', stdout: [codex.thread(), codex.message(DONE)] });
+    expect(of('conversation.started')).toEqual([{ session_id: 'thread-1' }]);
   });
 
   it('reads a 64 MiB line with its complete message', () => {
@@ -326,12 +337,23 @@ describe('unknown types and fields', () => {
     });
   });
 
-  it('cause one warning per path for a field, whose event is kept', () => {
-    const record = { ...codex.thread(), mood: 'fine' };
-    const { warnings, of, translator } = translateLines({ stdout: [record, record] });
+  it('cause one warning per path for a field, with a confidence, and a raw event per value', () => {
+    const stdout = ['fine', 'fine', 'bad'].map((mood) => ({ ...codex.thread(), mood }));
+    const { of, translator } = translateLines({ stdout });
     expect(of('conversation.started')).toHaveLength(1);
-    expect(warnings.filter((code) => code === 'UNKNOWN_FIELD')).toHaveLength(1);
-    expect(translator.drift()?.unknown_fields).toEqual({ 'thread.started.mood': 2 });
+    expect(of('diagnostic.warning').filter(({ code }) => code === 'UNKNOWN_FIELD')).toEqual([
+      { code: 'UNKNOWN_FIELD', subject: 'thread.started.mood', confidence: 0.5, message: expect.any(String) },
+    ]);
+    expect(of('raw.stdout').map(({ text }) => text)).toEqual([
+      '{"thread.started.mood":"fine"}',
+      '{"thread.started.mood":"bad"}',
+    ]);
+    expect(translator.drift()?.unknown_fields).toEqual({ 'thread.started.mood': 3 });
+  });
+
+  it('keep the values of unknown fields within a limit', () => {
+    const { of } = translateLines({ stdout: [{ ...codex.thread(), mood: 'x'.repeat(100_000) }] });
+    expect(of('raw.stdout')).toEqual([{ text: expect.stringMatching(/^.{4000,4100}$/u) }]);
   });
 
   it('are read in linear time, even if they are all in one chunk', { timeout: 15_000 }, () => {

@@ -5,7 +5,7 @@ import { resolveSettings } from './read-span.js';
 /** Lists the candidates in running text, in the order they are tried. */
 function listProseCandidates(text: string, { max = 100, hasSchema = true } = {}): string[] {
   const settings = resolveSettings({ limits: { candidates: max } }, hasSchema);
-  return [...findCandidates(text, settings, undefined, [])]
+  return [...findCandidates(text, settings, [])]
     .filter(({ finder }) => finder === 'prose')
     .map(({ start, end }) => text.slice(start, end));
 }
@@ -78,7 +78,7 @@ describe('findCandidates in running text', () => {
 
 test('no property of a candidate is a getter, which would keep its value in memory', () => {
   const settings = resolveSettings({}, false);
-  for (const candidate of findCandidates('{"a": 1,} and [2]', settings, undefined, []))
+  for (const candidate of findCandidates('{"a": 1,} and [2]', settings, []))
     expect(Object.values(Object.getOwnPropertyDescriptors(candidate)).some((property) => 'get' in property)).toBe(
       false,
     );

@@ -1,10 +1,18 @@
 import { MAX_ENVELOPE_DEPTH, TRY_COST } from './bounds.js';
 import { listEnvelopeContents } from './find/envelope.js';
-import { createSpan, findFencedSpans, findLastTag, findMarkedSpans, findProseSpans, type Span } from './find/spans.js';
-import { blankThinking, findGenericSpans, findUnifiedSpans } from './find/strict-spans.js';
+import {
+  createSpan,
+  findFencedSpans,
+  findLastTag,
+  findMarkedSpans,
+  findProseSpans,
+  findTags,
+  type Span,
+} from './find/spans.js';
+import { blankThinking, findGenericSpans, findObjects, findUnifiedSpans } from './find/strict-spans.js';
 import { surveyText, type Survey } from './find/survey.js';
-import type { ParseOptions } from './options.js';
 import { readProse, readSpan, readStrict, type SearchSettings } from './read-span.js';
+import { repairSets } from './reader/reader-policy.js';
 import { createReading, type Reading } from './reader/reader.js';
 
 /**
@@ -40,24 +48,25 @@ export interface RejectedValue {
 export function* findCandidates(
   text: string,
   settings: SearchSettings,
-  prefer: ParseOptions['prefer'],
   rejected: RejectedValue[],
 ): Generator<FoundCandidate> {
   switch (settings.profile) {
     case 'default': {
       const inEnvelopes = (): Iterable<FoundCandidate> =>
         findInEnvelopes(rejected, (inner) => findAnywhere(inner, settings));
-      // Sorted by position, not by finder.
-      const direction = prefer === 'first' ? 1 : -1;
-      yield* prefer === undefined
-        ? findAnywhere(text, settings, inEnvelopes)
-        : [...findAnywhere(text, settings)].sort((left, right) => direction * (left.start - right.start));
+      yield* findAnywhere(text, settings, inEnvelopes);
       yield* inEnvelopes();
       return;
     }
     case 'generic': {
-      const findGeneric = (inner: string): Iterable<FoundCandidate> =>
-        readSpans(inner, findGenericSpans(inner), settings);
+      const findGeneric = function* (inner: string): Generator<FoundCandidate> {
+        yield* readSpans(inner, findGenericSpans(inner), settings);
+        // The first pair of braces that is JSON; pairs before it are prose or code.
+        for (const pair of readSpans(inner, findObjects(inner, 0, inner.length), settings)) {
+          yield pair;
+          if (pair.read().ok) return;
+        }
+      };
       yield* findGeneric(text);
       yield* findInEnvelopes(rejected, findGeneric);
       return;
@@ -71,6 +80,17 @@ export function* findCandidates(
       yield* readSpans(visibleText, findUnifiedSpans(visibleText), settings);
     }
   }
+}
+
+/**
+ * Values that pass next to the one that a profile of the sources chose, to warn about them: `<json>` blocks in profile
+ * `tagged`, values anywhere in the others.
+ */
+export function findRivals(text: string, settings: SearchSettings): Iterable<FoundCandidate> {
+  const tolerant: SearchSettings = { ...settings, profile: 'default', repairs: repairSets.all };
+  return settings.profile === 'tagged'
+    ? readSpans(text, findTags(text, surveyText(text)), settings)
+    : findAnywhere(text, tolerant);
 }
 
 /** The input without the thinking: if the schema expects a word or a number, this might be the whole answer. */

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { isIntended } from './choice.js';
+import { chooseValue, type Choice } from './choice.js';
 
-/** Returns whether the second of two values is preferred to the first. */
-function prefersSecond(text: string): boolean {
+/** Chooses between the two values of a text. */
+function choose(text: string): Choice {
   const [first, second] = [...text.matchAll(/\{[^}]*\}/g)].map(({ index, 0: { length } }) => ({
     start: index,
     end: index + length,
   }));
   if (first === undefined || second === undefined) throw new Error('two values expected');
-  return isIntended(text, first, second);
+  return chooseValue(text, first, second);
 }
 
 describe('the later value is intended', () => {
@@ -20,29 +20,38 @@ describe('the later value is intended', () => {
     ['a value inside a sentence, then a standalone value', 'At first I saw {"a": 1} here.\n\n{"a": 2}'],
     ['a value within a sentence that continues', '{"a": 1} came up first.\n\n{"a": 2}'],
     ['its own introduction, in any language', '{"a": 1}\nTarkemmin laskettuna:\n{"a": 2}'],
-    ['two labels with different meanings', 'Luonnos: {"a": 1}\nTulos: {"a": 2}'],
     ['the added line of a diff', '- {"a": 1}\n+ {"a": 2}'],
     ['a sentence with but', 'I leaned to {"a": 1} but took {"a": 2}'],
     ['struck out', '<del>{"a": 1}</del> <ins>{"a": 2}</ins>'],
   ])('%s', (_, text) => {
-    expect(prefersSecond(text)).toBe(true);
+    expect(choose(text)).toBe('other');
   });
 });
 
 describe('the first value is intended', () => {
   test.each([
-    ['no words between', '{"a": 1}\n\n{"a": 2}'],
-    ['both inside one sentence', 'Either {"a": 1} or {"a": 2}.'],
     ['a value inside a sentence after a standalone value', '{"a": 1}\n\nThe service returns {"a": 2} on Sundays.'],
-    ['labels that differ in a letter', 'Option A: {"a": 1}\nOption B: {"a": 2}'],
-    ['labels that differ in a number', 'Customer 1: {"a": 1}\nCustomer 2: {"a": 2}'],
-    ['a first and a second object', 'First object: {"a": 1}\nSecond object: {"a": 2}'],
     ['an alternative', '{"a": 1}\n\nAlternatively:\n{"a": 2}'],
     ['a condition', '{"a": 1}\n\nOnce it is fixed, this becomes {"a": 2}.'],
     ['a label of an answer before it', 'Answer: {"a": 1}\nMore words:\n{"a": 2}'],
     ['a later example', '{"a": 1}\nExample: {"a": 2}'],
     ['a negation', 'It is {"a": 1}, not {"a": 2}.'],
+    ['a question that the model invented', '{"a": 1}\n\nQ: And now?\nA: {"a": 2}'],
   ])('%s', (_, text) => {
-    expect(prefersSecond(text)).toBe(false);
+    expect(choose(text)).toBe('winner');
+  });
+});
+
+describe('nothing decides', () => {
+  test.each([
+    ['no words between', '{"a": 1}\n\n{"a": 2}'],
+    ['both inside one sentence', 'Either {"a": 1} or {"a": 2}.'],
+    ['labels that differ in a letter', 'Option A: {"a": 1}\nOption B: {"a": 2}'],
+    ['labels that differ in a number', 'Customer 1: {"a": 1}\nCustomer 2: {"a": 2}'],
+    ['labels of unknown meaning', 'Luonnos: {"a": 1}\nTulos: {"a": 2}'],
+    ['a first and a second object', 'First object: {"a": 1}\nSecond object: {"a": 2}'],
+    ['a continuation', '{"a": 1}\n\nAnd the rest:\n{"a": 2}'],
+  ])('%s', (_, text) => {
+    expect(choose(text)).toBeUndefined();
   });
 });

@@ -5,61 +5,78 @@ const MAX_WORDS_LENGTH = 160;
 
 /** Words between two values that favor the later value. */
 const CORRECTION =
-  /\b(?:actually|apolog|corre(?:ct[aeio]|g|t)|disregard|edit\b|err(?:eur|or)|fix|forgot|go with|hence|hold on|ignore|instead|korr|meant|mistake|my bad|no, $|now:? $|not (?:quite|right)|oops|outdated|overrul|p[ae]rd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|(?:user|human):|wait|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|→|[-=]>|^\n\+|最终|不对|正确|更正|再[计計]|重新|应[该为]|訂正|ошиб/i;
+  /\b(?:actually|apolog|conclu|corre(?:ct[aeio]|g|t)|disregard|edit\b|err(?:eur|or)|fix|forgot|go with|hence|hold on|ignore|instead|judge:|korr|meant|mejor|must be|mistake|my bad|no, $|now:? $|not (?:quite|right)|oops|outdated|overrul|p[ae]rd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|wait|winner:|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|^.{0,3}(?:→|[-=]>)|[.?!]\s+no\b[.,:]|^\n\+|最终|不对|正确|更正|再[计計]|重新|应[该为]|訂正|ошиб|извин|правильн/i;
 /** Words before a value that rule it out as the answer. */
 const DEMOTION =
-  /\b(?:debug|e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|instance|instead of|statt|lugar de|lieu de|(?:un)?like|reasoning|schema|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|rather than|\w+ed from|changed?|replaced|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|never|n't|previous|earlier|old|user|last|below)\b[^.:;\n]{0,40}$/i;
+  /\b(?:debug|e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|instance|instead of|statt|lugar de|lieu de|(?:un)?like|reasoning|s(?:chema(?! (?:ask|expect|requir|want))|tructure)|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|rather than|\w+ed from|changed?|replaced|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|never|n't|previous|earlier|old|user|last|below)\b[^.:;\n]{0,40}$/i;
 /** Words before a value that rule it out as the answer if it follows another value. */
 const AFTERTHOUGHT =
-  /\b(?:would|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$/i;
-/** Words that introduce a value as an alternative. */
+  /\b(?:would|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$|\b(?:since|because)\b[^.:;\n]{0,20}$/i;
+/** Words that introduce a value as secondary: an alternative, a condition, a comparison. */
 const ASIDE =
-  /\b(?:a(?:dd|lso|lter|nd\b|no|utre)|bonus|compar|could|default|fall|if\b|eventue|in case|lieber|might|next|oder|once|op(?:tion|ci)|or\b|ou\b|other|otr|outr|part|pr[eé]f[eé]r|r(?:est\b|unner)|si\b|scenario|second|usage|used|vari|wenn|would|yesterday)|[或若]|또는|или/i;
+  /\b(?:alter|ano|autre|bonus|compar|could|default|fall|if\b|eventue|in case|lieber|might|oder|once|op(?:tion|ci)|ou\b|other|otr|outr|pr[eé]f[eé]r|runner|si\b|scenario|usage|used|vari|wenn|would|yesterday)|[或若]|또는|или/i;
+/** Words that introduce a value as another part of the answer. */
+const CONTINUATION = /\b(?:a(?:dd|lso|nd\b)|continu|more\b|next|or\b|part|rest\b|second)/i;
+/** A turn of a person between two answers, and a turn that corrects the first answer. */
+const QUESTION = /\n\s*(?:user|human|q|question) ?\d*[:：]/i;
+const OBJECTION = /\b(?:again|no|not|must|should|wrong)\b|n't/i;
 const NON_ANSWER_LABEL = createLabelPattern(
-  'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|cached|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|e[js]emp|пример',
+  'input|original\\b|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|cached|action|attempt 1|scratch|rough|skeleton|unsorted|prelim|so far|first impression|v1|second.best|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|entwurf|e[jsx]emp|przyk|örnek|ví dụ|пример|مثال|उदाहरण|草稿|예|초안',
 );
 const ANSWER_LABEL = createLabelPattern(
-  'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答',
+  'correct|good|better|best(?! case)|answer|output|result|response|final|filled|polished|complete|solution|actual|updated|new|my\\b|sorted|mean|merged|consensus|booked|tie.br|antwort|endg|svar|odpow|cevap|kết quả|respuesta|ответ|الإ|उत्तर|[回最]?答|定稿|답|최종',
 );
 /** Matches before a value at the start of a line, a sentence or a fence, or after a label. */
-const STANDALONE = /(?:^|[\n:：>.?!。])[\s*_#>`+-]{0,9}$/;
+const STANDALONE = /(?:(?:^|[\n:：>.?!。])[\s*_#>`-]{0,9}|\n\+ ?)$/;
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
 function createLabelPattern(words: string): RegExp {
-  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}(?:[:：>\\n]| is)[\\s*_]{0,9}$`, 'i');
+  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}(?:[:：>→\\n]| is)[\\s*_\`]{0,9}$`, 'i');
 }
 
+/** Which of two values is intended; undefined if nothing decides. */
+export type Choice = 'winner' | 'other' | undefined;
+
 /**
- * Whether the words around two values, or their positions, show that `other` is the intended value rather than
- * `winner`. `byWords`: positions do not count.
+ * Decides between two values by the words around them and by whether they stand alone. `byWords`: only words count.
+ * Being first decides nothing.
  */
-export function isIntended(raw: string, winner: Region, other: Region, byWords = false): boolean {
-  const words = findWordsBefore(raw, other.start);
+export function chooseValue(raw: string, winner: Region, other: Region, byWords = false): Choice {
+  if (other.start < winner.start) return OPPOSITE[chooseValue(raw, other, winner, byWords) ?? 'none'];
   const before = findWordsBefore(raw, winner.start);
-  const isLater = other.start >= winner.end;
-  const isCorrected = isLater && CORRECTION.test(raw.slice(winner.end, other.start).slice(-MAX_WORDS_LENGTH));
+  const words = findWordsBefore(raw, other.start);
+  const between = raw.slice(winner.end, other.start).slice(-MAX_WORDS_LENGTH);
+  const isCorrected = CORRECTION.test(between);
   const isWinnerDemoted = isDemoted(before);
-  if (
-    DEMOTION.test(words) ||
-    (NON_ANSWER_LABEL.test(words) && !isCorrected) ||
-    (AFTERTHOUGHT.test(words) && !isWinnerDemoted)
-  )
-    return false;
-  if (isWinnerDemoted || isCorrected) return true;
-  if (!isLater) return false;
-  if (ANSWER_LABEL.test(words) && !ANSWER_LABEL.test(before)) return true;
-  if (byWords || ANSWER_LABEL.test(before)) return false;
-  if (/\b(?:but|ma|mais|sino|sondern)\b|\bI (?:choose|pick|play|return) $|[,，]但/.test(words)) return true;
+  const isOtherDemoted = DEMOTION.test(words) || (NON_ANSWER_LABEL.test(words) && !isCorrected);
+  if (isOtherDemoted || (AFTERTHOUGHT.test(words) && !isWinnerDemoted))
+    return isWinnerDemoted && !ASIDE.test(words) ? undefined : 'winner';
+  if (isWinnerDemoted || isCorrected) return 'other';
+  if (QUESTION.test(between)) {
+    if (OBJECTION.test(between)) return 'other';
+    // The model went on and invented the next question; with the first question before it, it is a transcript.
+    return winner.start < 20 && !/^(?:user|human|q)/i.test(raw) ? 'winner' : undefined;
+  }
+  const isLabeled = ANSWER_LABEL.test(words);
+  if (isLabeled !== ANSWER_LABEL.test(before)) return isLabeled ? 'other' : 'winner';
+  if (byWords || isLabeled) return undefined;
+  if (/\b(?:but|ma|mais|sino|sondern)\b|\bI (?:choose|pick|play|return) $|[,，]但/i.test(words)) return 'other';
+  if (ARROW.test(words) && !ARROW.test(before)) return 'other';
   // A value on its own line beats a value inside a sentence, and a later value with an introduction beats an earlier
   // one.
-  if (!isStandalone(raw, words, other)) return false;
-  return (
-    !isStandalone(raw, before, winner) || (/\p{L}/u.test(words) && !ASIDE.test(words) && !isParallel(before, words))
-  );
+  const isAlone = isStandalone(raw, words, other);
+  const haveLabels = /:\s*$/.test(words) && /:\s*$/.test(before);
+  if (!haveLabels && isAlone !== isStandalone(raw, before, winner)) return isAlone ? 'other' : 'winner';
+  if (!isAlone || isParallel(before, words)) return undefined;
+  if (ASIDE.test(words)) return ASIDE.test(before) ? undefined : 'winner';
+  // Labels of unknown meaning name two things of equal rank.
+  return CONTINUATION.test(words) || countWords(before) > 0 || countWords(words) < 2 ? undefined : 'other';
 }
 
+const ARROW = /(?:→|[-=]>) $/;
+const OPPOSITE = { winner: 'other', other: 'winner', none: undefined } as const;
+
 /**
- * Whether two labels differ at most in a number or a letter: `Option A:`, `Option B:`. Not for `v1:`, `v2:`, where the
- * later value counts.
+ * Whether two labels differ at most in a number or a letter: `Option A:`, `Option B:`.
  */
 function isParallel(before: string, words: string): boolean {
   const [left, right] = [before, words].map((label) =>
@@ -68,7 +85,11 @@ function isParallel(before: string, words: string): boolean {
       .replace(/^[^]*[\n.]|\b\w\b|\P{L}/gu, '')
       .toLowerCase(),
   );
-  return left !== '' && left === right && left !== 'v';
+  return left !== '' && left === right;
+}
+
+function countWords(text: string): number {
+  return text.match(/\p{L}+/gu)?.length ?? 0;
 }
 
 function isStandalone(raw: string, words: string, { end }: Region): boolean {

@@ -208,3 +208,15 @@ test.each([
   const call = async (): Promise<string> => answers.shift() ?? '';
   expect(await generateAndParse(call, Line, { prompt: PROMPT, onAttempt })).toEqual({ line: 3 });
 });
+
+test('works without options: the function has its own prompt', async () => {
+  expect(await generateAndParse(async () => GOOD, Line)).toEqual({ line: 3 });
+});
+
+test('answers an unknown option with its own options', async () => {
+  const options = { promt: PROMPT } as object;
+  await expect(generateAndParse(async () => GOOD, Line, options)).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining('maxRetries'),
+  });
+});

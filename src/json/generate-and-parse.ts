@@ -1,7 +1,7 @@
 import { MAX_BACKOFF_MS } from './bounds.js';
 import { SluiceError } from '../base/index.js';
 import { isContainer } from './limits.js';
-import { checkOptions, type ParseOptions } from './options.js';
+import { checkOptions, OPTIONS, type ParseOptions } from './options.js';
 import type { ParseError } from './parse-error.js';
 import { createCommentError, parseAsync } from './parse.js';
 import type { Repair } from './repair.js';
@@ -37,7 +37,8 @@ export interface AttemptReport<T> {
 
 /** Options of {@link generateAndParse}; all options of `parse` too. */
 export interface GenerateOptions<T> extends ParseOptions {
-  readonly prompt: string;
+  /** Passed to `call`, and repeated when asking again. Default empty: `call` has its own. */
+  readonly prompt?: string;
   readonly systemMessage?: string;
   /** Default 0.7. */
   readonly temperature?: number;
@@ -57,6 +58,22 @@ export interface GenerateOptions<T> extends ParseOptions {
   /** Return a {@link GenerateResult} instead of the value alone. Default false. */
   readonly detailed?: boolean;
 }
+
+/** The options of {@link generateAndParse}, to check them; their values are checked when they are used. */
+const GENERATE_OPTIONS: Readonly<Record<keyof GenerateOptions<unknown>, string>> = {
+  ...OPTIONS,
+  prompt: 'any',
+  systemMessage: 'any',
+  temperature: 'any',
+  maxTokens: 'any',
+  maxRetries: 'any',
+  timeoutMs: 'any',
+  backoffMs: 'any',
+  signal: 'any',
+  onAttempt: 'any',
+  retryPrompt: 'any',
+  detailed: 'any',
+};
 
 /** A value, and the attempts and repairs that led to it. */
 export interface GenerateResult<T> {
@@ -90,15 +107,16 @@ export function generateAndParse<T>(
 export function generateAndParse<T>(
   call: (request: ModelCall) => Promise<string | ModelAnswer>,
   schema: StandardSchema<unknown, T>,
-  options: GenerateOptions<T> & { readonly detailed?: false },
+  options?: GenerateOptions<T> & { readonly detailed?: false },
 ): Promise<T>;
 export async function generateAndParse<T>(
   call: (request: ModelCall) => Promise<string | ModelAnswer>,
   schema: StandardSchema<unknown, T>,
-  options: GenerateOptions<T>,
+  options: GenerateOptions<T> = {},
 ): Promise<T | GenerateResult<T>> {
+  checkOptions(options, GENERATE_OPTIONS);
   const {
-    prompt: originalPrompt,
+    prompt: originalPrompt = '',
     systemMessage,
     temperature = 0.7,
     maxTokens,
@@ -113,7 +131,6 @@ export async function generateAndParse<T>(
   } = options;
   if (![maxRetries, timeoutMs, backoffMs].every((count) => Number.isInteger(count) && count >= 0))
     throw new SluiceError('INVALID_OPTION', 'maxRetries, timeoutMs and backoffMs must be non-negative integers.');
-  checkOptions(parseOptions);
   checkSchema(schema);
   const usage: Record<string, number> = {};
   let prompt = originalPrompt;

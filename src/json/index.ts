@@ -12,7 +12,7 @@ export type { InferOutput, SchemaIssue, StandardIssue, StandardResult, StandardS
 export type { DeepPartial } from './stream/json-stream.js';
 export { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOptions } from './stream/json-stream.js';
 export type { PartialOptions } from './stream/value-follower.js';
-export { readChunkText, type ModelChunk } from './stream/model-chunk.js';
+export { readChunk, type ModelChunk, type ModelEvent } from './stream/model-chunk.js';
 export { createJsonTransform, streamJson } from './stream/stream-json.js';
 export { WARNING_CODES, type Warning, type WarningCode } from './result.js';
 export { resolveLimits } from './options.js';

@@ -42,7 +42,7 @@ describe('the options argument', () => {
     ['a misspelt name', { allowpartial: true }, 'Invalid option allowpartial. Expected: profile, allowPartial'],
     ['a name every object has', { constructor: 1 }, 'Invalid option constructor'],
     ['an unknown profile', { profile: 'strict' }, 'Invalid option profile. Expected: default|generic|tagged|unified'],
-    ['an unknown preference', { prefer: 'best' }, 'Invalid option prefer. Expected: first|last'],
+    ['the former name of an option', { prefer: 'first' }, 'Invalid option prefer. Expected: ambiguous'],
     ['a string for a flag', { align: 'true' }, 'Invalid option align. Expected: boolean'],
     ['a type name for a flag', { align: 'boolean' }, 'Invalid option align. Expected: boolean'],
     ['a type name for a list', { normalizers: 'array' }, 'Invalid option normalizers. Expected: array'],

@@ -29,10 +29,13 @@ export interface ParseOptions {
   readonly allowPartial?: boolean;
   /** Convert near misses to match the schema; requires a schema from `sluice/json-schema`. Default false. */
   readonly align?: boolean;
-  /** Select the first or the last candidate that passes, instead of the default order. */
-  readonly prefer?: 'first' | 'last';
-  /** Behaviour if multiple different values pass: `warn` (default), or fail with `AMBIGUOUS`. */
-  readonly ambiguous?: 'warn' | 'fail';
+  /**
+   * Which value to return if different values pass and nothing decides between them. Default: fail with `AMBIGUOUS`, as
+   * with `fail`, which also refuses a value that the words around it only put in doubt.
+   */
+  readonly ambiguous?: 'first' | 'last' | 'fail';
+  /** `clean`: refuse a value that needed repairs or alignment; the error contains it. Default `repaired`. */
+  readonly accept?: 'clean' | 'repaired';
   readonly normalizers?: readonly Normalizer[];
   /** Identifies the source of the output in messages: `research/valuation`. */
   readonly label?: string;
@@ -48,12 +51,12 @@ export interface ParseOptions {
 
 const NUMBER = 'a non-negative number';
 /** The allowed values of each option, or its type; `any` is not checked. */
-const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
+export const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
   profile: 'default|generic|tagged|unified',
   allowPartial: 'boolean',
   align: 'boolean',
-  prefer: 'first|last',
-  ambiguous: 'warn|fail',
+  ambiguous: 'first|last|fail',
+  accept: 'clean|repaired',
   normalizers: 'array',
   label: 'any',
   limits: 'object',
@@ -69,7 +72,7 @@ export function checkOptions(options: object | null, known: Readonly<Record<stri
     if (allowed === undefined || (value !== undefined && !isAllowed(value, allowed)))
       throw new SluiceError(
         'INVALID_OPTION',
-        `Invalid option ${name}. Expected: ${allowed ?? Object.keys(known).join(', ')}.`,
+        `Invalid option ${name}. Expected: ${name === 'prefer' ? 'ambiguous' : (allowed ?? Object.keys(known).join(', '))}.`,
       );
   }
 }

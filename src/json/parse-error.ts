@@ -15,6 +15,7 @@ export const PARSE_ERROR_CODES = [
   'SCHEMA_MISMATCH',
   'NORMALIZER_FAILED',
   'AMBIGUOUS',
+  'REFUSED',
   'LIMIT_EXCEEDED',
 ] as const;
 

@@ -2,27 +2,26 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { expectError, listRepairKinds, expectSuccess, listWarnings } from './fixtures/outcome.js';
 import { alignableCount, withFields } from './fixtures/schemas.js';
-import { parse, type ParseOptions } from './index.js';
+import { parse } from './index.js';
 
 const A = withFields('a');
 
-describe('prefer overrides the order of finders', () => {
-  const text = 'First {"a": 1}, then\n```json\n{"a": 2}\n```\nand <json>{"a": 3}</json> but finally {"a": 4}.';
+describe('ambiguous chooses by position where nothing decides', () => {
+  const text = 'First {"a": 1}, then {"a": 2} and {"a": 3}.';
 
-  test.each<[ParseOptions['prefer'], number]>([
-    [undefined, 3],
+  test.each([
     ['first', 1],
-    ['last', 4],
-  ])('%s', (prefer, a) => {
-    expect(expectSuccess(parse(text, A, prefer === undefined ? {} : { prefer })).value).toEqual({ a });
+    ['last', 3],
+  ] as const)('%s', (ambiguous, a) => {
+    expect(expectSuccess(parse(text, A, { ambiguous })).value).toEqual({ a });
   });
 
-  test('the schema still has the last word', () => {
-    expect(expectSuccess(parse('{"a": 1} {"a": 2} {"b": 3}', A, { prefer: 'last' })).value).toEqual({ a: 2 });
+  test('values that fail the schema do not count', () => {
+    expect(expectSuccess(parse('{"a": 1} {"a": 2} {"b": 3}', A, { ambiguous: 'last' })).value).toEqual({ a: 2 });
   });
 
-  test('finds the content of an envelope with prefer too', () => {
-    expect(expectSuccess(parse('{"text": "{\\"a\\": 1}"}', A, { prefer: 'last' })).value).toEqual({ a: 1 });
+  test('a value in an envelope is found too', () => {
+    expect(expectSuccess(parse('{"text": "{\\"a\\": 1}"}', A, { ambiguous: 'last' })).value).toEqual({ a: 1 });
   });
 });
 
@@ -307,5 +306,16 @@ describe('reports the error of the candidate closest to the schema', () => {
   test('an issue about the whole value counts more than many issues in fields', () => {
     const error = expectError(parse('Ages: [30, 31].\n\n{"name": 1, "age": "x", "city": 2}', Person));
     expect(error.value).toEqual({ name: 1, age: 'x', city: 2 });
+  });
+});
+
+describe("accept: 'clean'", () => {
+  test.each(['{"a": 1}', 'Here: {"a": 1}', '```json\n{"a": 1}\n```'])('accepts what was not changed: %j', (text) => {
+    expect(expectSuccess(parse(text, A, { accept: 'clean' })).value).toEqual({ a: 1 });
+  });
+
+  test('refuses a repaired value, which the error contains', () => {
+    const error = expectError(parse("{'a': 1,}", A, { accept: 'clean' }));
+    expect(error).toMatchObject({ code: 'SYNTAX', value: { a: 1 }, message: expect.stringContaining('quote_style') });
   });
 });

@@ -31,7 +31,7 @@ describe('the finder order', () => {
     ['tag', `${fence}\n${tag}`],
     ['ndjson', ndjson],
     ['envelope', envelope],
-    ['fence', `${prose}\n${fence}`],
+    ['fence', `I saw {"a": 5} before.\n${fence}`],
     ['prose', prose],
   ])('%s wins in %j', (finder, text) => {
     expect(expectSuccess(parse(text, A)).candidate.finder).toBe(finder);
@@ -98,16 +98,16 @@ describe("the candidate has the value's offsets", () => {
 
 describe('AMBIGUOUS_CANDIDATES', () => {
   test('warns, with the offset, if another candidate in prose passes with a different value', () => {
-    const text = 'Either {"a": 1} or {"a": 2}.';
+    const text = 'Answer: {"a": 1}, not {"a": 2}.';
     const result = parse(text, A);
     expect(expectSuccess(result).value).toEqual({ a: 1 });
     expect(result.warnings.at(-1)).toMatchObject({ code: 'AMBIGUOUS_CANDIDATES', offset: text.lastIndexOf('{') });
   });
 
   test.each([
-    ['two fences', '```\n{"a": 1}\n```\n```\n{"a": 2}\n```'],
+    ['two fences', 'Draft:\n```\n{"a": 1}\n```\nFinal:\n```\n{"a": 2}\n```'],
     ['a fence and an object in prose', '```\n{"a": 1}\n```\nor rather {"a": 2}'],
-    ['without a schema', 'Either {"x": 1} or {"x": 2}.'],
+    ['without a schema', 'Not {"x": 1} but {"x": 2}.'],
   ])('%s', (_, text) => {
     expect(listWarnings(parse(text, text.includes('x') ? undefined : A))).toContain('AMBIGUOUS_CANDIDATES');
   });
@@ -121,10 +121,22 @@ describe('AMBIGUOUS_CANDIDATES', () => {
     expect(listWarnings(parse(text, A))).not.toContain('AMBIGUOUS_CANDIDATES');
   });
 
+  test.each(['generic', 'unified', 'tagged'] as const)('warns in profile %s too', (profile) => {
+    const text = 'One <json>{"a": 1}</json> and another <json>{"a": 2}</json>.';
+    const result = parse(text, A, { profile });
+    expect(expectSuccess(result).value).toEqual({ a: profile === 'tagged' ? 2 : 1 });
+    expect(listWarnings(result)).toContain('AMBIGUOUS_CANDIDATES');
+  });
+
   test('at most 32 more candidates are checked', () => {
     const refused = ' {"b": 0}';
-    expect(listWarnings(parse(`{"a": 1}${refused.repeat(31)} {"a": 2} end`, A))).toContain('AMBIGUOUS_CANDIDATES');
-    expect(listWarnings(parse(`{"a": 1}${refused.repeat(33)} {"a": 2} end`, A))).not.toContain('AMBIGUOUS_CANDIDATES');
+    const first = { ambiguous: 'first' } as const;
+    expect(listWarnings(parse(`{"a": 1}${refused.repeat(31)} {"a": 2} end`, A, first))).toContain(
+      'AMBIGUOUS_CANDIDATES',
+    );
+    expect(listWarnings(parse(`{"a": 1}${refused.repeat(33)} {"a": 2} end`, A, first))).not.toContain(
+      'AMBIGUOUS_CANDIDATES',
+    );
   });
 });
 
@@ -200,7 +212,7 @@ describe('reports the error of the furthest stage', () => {
 
   const failingInputs: readonly [ParseErrorCode, string, ParseOptions][] = [
     ['EMPTY_INPUT', '', {}],
-    ['AMBIGUOUS', 'Either {"a": 1} or {"a": 2}', { ambiguous: 'fail' }],
+    ['AMBIGUOUS', 'Either {"a": 1} or {"a": 2}', {}],
     ['EMPTY_INPUT', ' \n\t', {}],
     ['NO_JSON', 'Nothing to see here.', {}],
     ['SYNTAX', '{"a": 1 + 1}', {}],
@@ -280,8 +292,9 @@ describe('reports the error of the furthest stage', () => {
     }
   });
 
-  test('every error code can be produced by parse', () => {
-    expect(new Set(failingInputs.map(([code]) => code))).toEqual(new Set(PARSE_ERROR_CODES));
+  test('every error code can be produced by parse, except REFUSED, which only a stream reports', () => {
+    const codes = failingInputs.map(([code]) => code);
+    expect(new Set([...codes, 'REFUSED'])).toEqual(new Set(PARSE_ERROR_CODES));
   });
 });
 

@@ -1,11 +1,13 @@
-import { isIntended } from './choice.js';
+import { chooseValue, type Choice } from './choice.js';
+import { findDispute, type Dispute } from './dispute.js';
 import { MAX_ALTERNATIVES, MAX_SEARCH_DEPTH } from './bounds.js';
 import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
-import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
+import { findCandidates, findRivals, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
 import { findInexactNumber, isContainer } from './limits.js';
 import { removeNoise } from './find/noise.js';
 import type { Candidate } from './find/spans.js';
+import type { Region } from './find/survey.js';
 import type { ParseOptions, TextInput } from './options.js';
 import { resolveSettings, type SearchSettings } from './read-span.js';
 import type { ReadValue } from './reader/reader.js';
@@ -85,8 +87,20 @@ export function* runPipeline(
   const settings = resolveSettings(options, hasSchema);
   const raw = decodeInput(input, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
-  const result = yield* searchWithFallback(raw, settings, align, options);
+  const found = yield* searchWithFallback(raw, settings, align, options);
+  const result = options.accept === 'clean' ? refuseRepaired(found, options.label) : found;
   return settings.numbers === 'bigint' && result.ok ? makeSerializable(result) : result;
+}
+
+/** Refuses a value that was changed; cutting it out of its text is not a change. */
+function refuseRepaired(result: ParseResult<unknown>, label: string | undefined): ParseResult<unknown> {
+  if (!result.ok) return result;
+  const { value, candidate, alignment } = result;
+  const kinds = new Set(result.repairs.map(({ kind }) => kind).filter((kind) => kind !== 'extracted'));
+  if (kinds.size === 0 && alignment.length === 0) return result;
+  const code = alignment.length > 0 ? 'SCHEMA_MISMATCH' : 'SYNTAX';
+  const changes = alignment.length > 0 ? 'alignment' : [...kinds].join(', ');
+  return failWith([{ code, message: `The value needs ${changes} (accept: 'clean').`, value, candidate }], label);
 }
 
 /** Searches the input and, if nothing could be read, the input without noise. */
@@ -125,6 +139,8 @@ function* searchText(
   for (const round of ROUNDS) {
     if ((acceptsTruncated(round) && options.allowPartial !== true) || (usesAligner(round) && align === undefined))
       continue;
+    // A looser reading would take the ellipsis for an item.
+    if (/words|text/.test(round) && search.seen.some(isElided)) break;
     const result = yield* searchRound(search, round);
     if (result !== undefined) return result;
   }
@@ -136,6 +152,11 @@ function* searchText(
     repairLevel: 'none',
     warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT', message: NO_TAG }],
   };
+}
+
+function isElided({ read }: FoundCandidate): boolean {
+  const reading = read();
+  return !reading.ok && reading.isElided === true;
 }
 
 function acceptsTruncated(round: Round): boolean {
@@ -151,12 +172,12 @@ function usesAligner(round: Round): boolean {
  * later rounds examine the same candidates again.
  */
 function* searchRound(search: Search, round: Round): PipelineStage<ParseResult<unknown> | undefined> {
-  const { raw, settings, options, seen, failed, rejected } = search;
+  const { raw, settings, seen, failed, rejected } = search;
   const { profile, limits } = settings;
   const isFirst = round === 'as written';
   const isWords = round === 'words' || round === 'text';
   const words = isWords && profile === 'default' ? findWords(raw) : [];
-  const candidates = isFirst ? findCandidates(raw, settings, options.prefer, rejected) : isWords ? words : seen;
+  const candidates = isFirst ? findCandidates(raw, settings, rejected) : isWords ? words : seen;
   for (const found of candidates) {
     if (isFirst) {
       if (seen.length >= limits.candidates) {
@@ -176,7 +197,7 @@ function* searchRound(search: Search, round: Round): PipelineStage<ParseResult<u
     const { rejection, changes, reading, value } = examined;
     if (rejection === undefined) {
       if (isWords && changes.length === 0 && (round === 'text' || failed.length > 0)) continue;
-      const isUnambiguous = isWords || acceptsTruncated(round) || profile !== 'default' || found.finder === 'whole';
+      const isUnambiguous = isWords || acceptsTruncated(round) || found.finder === 'whole';
       return isUnambiguous ? succeed(search, examined) : yield* checkAlternatives(search, examined, candidates, round);
     }
     if (isFirst) {
@@ -190,44 +211,98 @@ function* searchRound(search: Search, round: Round): PipelineStage<ParseResult<u
   return undefined;
 }
 
-/** Checks whether other values pass too: records the offset of the first, and chooses the intended value. */
+/**
+ * Examines the candidates after the first that passes. Returns the intended value with a warning if others pass too, or
+ * `AMBIGUOUS` if nothing decides between them. The profiles of the sources choose by their own rules and only warn.
+ */
 function* checkAlternatives(
   search: Search,
   first: ExaminedCandidate,
   candidates: Iterable<FoundCandidate>,
   round: Round,
 ): PipelineStage<ParseResult<unknown>> {
-  const { raw, options } = search;
+  const { raw, options, settings } = search;
+  const isFree = settings.profile === 'default';
   let winner = first;
+  /** Different values that nothing decides against. */
+  let rivals: ExaminedCandidate[] = [];
   let alternativeOffset: number | undefined;
   let examinedCount = 0;
   const others = [...search.seen];
-  for (const found of candidates) {
-    const { start, end } = locateCandidate(winner);
-    const isOtherFinder = !isOpen(first.found) && found.finder !== first.found.finder;
+  for (const found of isFree ? candidates : findRivals(raw, settings)) {
+    const location = locateCandidate(winner);
+    const isOtherFinder = isFree && !isOpen(first.found) && found.finder !== first.found.finder;
     if (++examinedCount > MAX_ALTERNATIVES || (isOtherFinder && round === 'as written')) break;
-    const isInside = found.start >= start && found.start < end;
+    const isInside = found.start >= location.start && found.start < location.end;
     // An envelope can contain several answers, such as two tool calls.
     if (isOtherFinder || (isInside && found.finder !== 'envelope')) continue;
     others.push(found);
     // If words show that it is the intended value, it may need alignment even though the winner does not.
-    const shouldAlign = search.align !== undefined && isIntended(raw, { start, end }, found, true);
+    const shouldAlign = search.align !== undefined && chooseValue(raw, location, found, true) === 'other';
     const examined = yield* attempt(search, found, shouldAlign ? 'aligned' : round);
     if (examined?.rejection?.code === 'SCHEMA_MISMATCH')
       search.rejected.push({ value: examined.reading.value, candidate: found });
-    if (examined === undefined || examined.rejection !== undefined || !isAlternative(examined.value, winner.value))
-      continue;
-    alternativeOffset ??= found.start;
-    if (isInside || (!isOpen(found) && found.finder !== 'envelope') || options.prefer !== undefined) continue;
-    if (isIntended(raw, { start, end }, locateCandidate(examined))) [winner, alternativeOffset] = [examined, start];
+    if (examined === undefined || examined.rejection !== undefined) continue;
+    const isDifferent = isAlternative(examined.value, winner.value);
+    if (isDifferent) alternativeOffset ??= found.start;
+    if (!isFree && isDifferent) break;
+    const choice = isInside ? undefined : choose(search, location, examined);
+    if (isDifferent && choice === undefined) rivals.push(examined);
+    // The same value again, in words that decide, wins too.
+    if (isDifferent && choice !== 'other') continue;
+    if (isDifferent) [winner, alternativeOffset] = [examined, location.start];
+    rivals = rivals.filter(
+      (rival) =>
+        isAlternative(rival.value, examined.value) && choose(search, locateCandidate(rival), examined) !== 'other',
+    );
   }
-  alternativeOffset ??= search.align?.findItem?.(winner.value, others);
-  if (alternativeOffset === undefined || options.ambiguous !== 'fail')
-    return succeed(search, winner, alternativeOffset);
+  const missedItem = isFree ? findMissedItem(search, winner, others) : undefined;
+  if (isFree && alternativeOffset === undefined && missedItem === undefined) return succeedAlone(search, winner);
+  if (rivals.length === 0 && missedItem === undefined) return succeed(search, winner, alternativeOffset);
+  const contenders = [winner, ...rivals].sort((left, right) => left.found.start - right.found.start);
+  const preferred = { first: contenders[0], last: contenders.at(-1), fail: undefined }[options.ambiguous ?? 'fail'];
+  if (preferred !== undefined) return succeed(search, preferred, alternativeOffset ?? missedItem);
   return failWith(
-    [{ code: 'AMBIGUOUS', message: `A different value also passes, at offset ${alternativeOffset}.` }],
+    contenders.map((contender) => ({
+      code: 'AMBIGUOUS',
+      message: `Different values pass, and nothing decides between them (offset ${alternativeOffset ?? missedItem}).`,
+      candidate: locateCandidate(contender),
+    })),
     options.label,
   );
+}
+
+/** Returns the only value that passes, unless the words around it say that it does not hold. */
+function succeedAlone(search: Search, winner: ExaminedCandidate): ParseResult<unknown> {
+  const { raw, options } = search;
+  const candidate = locateCandidate(winner);
+  const dispute = isOpen(winner.found) || candidate.finder === 'tag' ? findDispute(raw, candidate) : undefined;
+  const isRefused = options.ambiguous === undefined ? dispute === 'denied' : options.ambiguous === 'fail';
+  if (dispute === undefined || !isRefused) return succeed(search, winner, undefined, dispute);
+  const message = `The words around the value ${DISPUTES[dispute]} (offset ${candidate.start}).`;
+  return failWith([{ code: 'AMBIGUOUS', message, value: winner.value, candidate }], options.label);
+}
+
+const DISPUTES = { denied: 'take it back or state another', doubted: 'put it in doubt' };
+
+/** Offset of a value that could be another item of the winning list, unless the list was collected from all values. */
+function findMissedItem(
+  { raw, align }: Search,
+  winner: ExaminedCandidate,
+  others: readonly FoundCandidate[],
+): number | undefined {
+  if (winner.changes.some(({ rule }) => rule.endsWith('to_list'))) return undefined;
+  const location = locateCandidate(winner);
+  return align?.findItem?.(
+    winner.value,
+    others.filter((other) => chooseValue(raw, location, other, true) === undefined),
+  );
+}
+
+/** Decides between two values: by position for tags and lines, of which the last counts, otherwise by the words around. */
+function choose({ raw, options }: Search, winner: Region, other: ExaminedCandidate): Choice {
+  if (isOpen(other.found) || other.found.finder === 'envelope') return chooseValue(raw, winner, locateCandidate(other));
+  return options.ambiguous === 'first' ? undefined : 'winner';
 }
 
 /** Aligns, normalizes and checks a candidate's value; undefined if it has no value that this round accepts. */
@@ -320,8 +395,13 @@ function serialize(value: unknown): string {
   );
 }
 
-/** Builds the result. `rivalOffset`: the offset of another candidate that also passes, with a different value. */
-function succeed(search: Search, winner: ExaminedCandidate, alternativeOffset?: number): ParseResult<unknown> {
+/** Builds the result. `alternativeOffset`: the offset of another candidate that also passes, with a different value. */
+function succeed(
+  search: Search,
+  winner: ExaminedCandidate,
+  alternativeOffset?: number,
+  dispute?: Dispute,
+): ParseResult<unknown> {
   const { found, reading, value, changes } = winner;
   const candidate = locateCandidate(winner);
   const isExtracted = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
@@ -342,6 +422,8 @@ function succeed(search: Search, winner: ExaminedCandidate, alternativeOffset?: 
   if (path !== undefined) warn('INEXACT_NUMBER', 'A number is too large to be exact.', { path });
   if (alternativeOffset !== undefined)
     warn('AMBIGUOUS_CANDIDATES', 'A different value also passes.', { offset: alternativeOffset });
+  if (dispute !== undefined)
+    warn('ANSWER_DISPUTED', `The words around the value ${DISPUTES[dispute]}.`, { offset: candidate.start });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }

@@ -15,7 +15,7 @@ const anyOptions: fc.Arbitrary<ParseOptions> = fc.record(
   {
     profile: fc.constantFrom('default', 'generic', 'tagged', 'unified'),
     allowPartial: fc.boolean(),
-    prefer: fc.constantFrom('first', 'last'),
+    ambiguous: fc.constantFrom('first', 'last', 'fail'),
     numbers: fc.constantFrom('double', 'bigint', 'raw'),
     detectDuplicates: fc.boolean(),
   },

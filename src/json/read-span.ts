@@ -89,7 +89,8 @@ export function readProse(
   // A bracket followed by a quote starts a value, even if the text ends before the first colon.
   if (!reading.plausible && !/^.\s{0,64}["']/.test(text.slice(start, start + 99)))
     return { reading, next: start + 1, seen: reading.end, span: undefined };
-  const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
+  const isClosed = reading.failure.code === 'SYNTAX' || reading.isElided === true;
+  const end = isClosed ? new BracketWalker(text, start).findEnd(limit) : -1;
   // If more JSON follows the value, everything up to a blank line belongs to it too.
   const next = /^[\s}\]]*,\s*["'{[]/.test(text.slice(end, end + 99)) ? text.indexOf('\n\n', end) : end;
   return { reading, next, seen: Math.max(reading.end, end), span: { ...span, end: end === -1 ? limit : end } };

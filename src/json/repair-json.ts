@@ -56,7 +56,7 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
 
   /** Finds the value inside running text. A value that is empty or touches a word is more likely part of the prose. */
   function extractValue(): { readonly value: unknown } | undefined {
-    const result = parse(text, undefined, { allowPartial: true, limits });
+    const result = parse(text, undefined, { allowPartial: true, ambiguous: 'first', limits });
     if (!result.ok || !isContainer(result.value) || Object.keys(result.value).length === 0) return undefined;
     const { finder, start, end } = result.candidate;
     if (finder === 'prose' && (/\w/.test(text.charAt(start - 1)) || /[\w{[]/.test(text.charAt(end)))) return undefined;

@@ -1,5 +1,5 @@
 import { SluiceError } from '../base/index.js';
-import type { Problem } from '../records/index.js';
+import type { Problem } from '../store/records/index.js';
 
 /** Error codes of invalid requests. A closed list: `docs/errors.md` explains what to do about each. */
 export const ORDERS_ERROR_CODES = [
@@ -47,4 +47,27 @@ export function createInvalidError(code: OrdersErrorCode, subject: string, probl
   const listed = problems.slice(0, SHOWN_PROBLEMS).map(({ path, message }) => (path ? `${path}: ${message}` : message));
   const remainder = problems.length > SHOWN_PROBLEMS ? `; and ${problems.length - SHOWN_PROBLEMS} more` : '';
   return new OrdersError(code, `Invalid ${subject}: ${listed.join('; ')}${remainder}.`, { problems });
+}
+
+/** Error codes of a lead; `docs/errors.md` explains what to do. */
+export const LEAD_ERROR_CODES = [
+  'ORDER_NOT_FOUND',
+  'ITEM_NOT_FOUND',
+  'INVALID_RESOLUTION',
+  'NOTHING_TO_ACCEPT',
+  'CONFLICT',
+  'LEAD_CLOSED',
+] as const;
+
+/** One of {@link LEAD_ERROR_CODES}. */
+export type LeadErrorCode = (typeof LEAD_ERROR_CODES)[number];
+
+/**
+ * Thrown when a lead cannot fulfil a request. Nothing was changed.
+ *
+ * @example
+ * if (error instanceof LeadError && error.code === 'CONFLICT') console.error(error.message)
+ */
+export class LeadError extends SluiceError<LeadErrorCode> {
+  override readonly name = 'LeadError';
 }

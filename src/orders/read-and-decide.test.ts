@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
-import { getIssueState } from './comment/issue-state.js';
-import { renderComment } from './comment/render-comment.js';
+import { getIssueState, renderComment } from './comment/render-comment.js';
 import { decide } from './decide/decide.js';
 import { createExecution } from './execution.js';
 import { order, result } from './fixtures/order.js';
 import { readWorkResult } from './reading/read-work-result.js';
-import { injectOrder } from '../dispatch/order/inject-order.js';
+import { injectOrder } from './dispatch/order/inject-order.js';
 import { WRAPPER_ENGINES } from './wrappers/wrappers.js';
 
 /*

@@ -1,4 +1,4 @@
-import { findDataFolder as find } from '../files/index.js';
+import { findDataFolder as find } from '../base/files/index.js';
 
 /**
  * A project's default data folder. This type and the function below duplicate declarations in `files`, which require

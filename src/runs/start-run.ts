@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
-import { createRunFolder, openRunLogs, getPackedRunPath, getRunFolderPath } from '../run-folder/index.js';
+import { createRunFolder, openRunLogs, getPackedRunPath, getRunFolderPath } from './run-folder/index.js';
 import type { Emitted } from '../events/index.js';
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } from './cache/cached-result.js';
-import type { CachedResult } from './cache/result-cache.js';
+import type { CachedResult } from '../store/ports/index.js';
 import { EventFeed } from './capture/event-feed.js';
 import { createRunJournal } from './capture/run-journal.js';
 import { recordUnlaunchedAttempt } from './attempts/run-attempt.js';
@@ -11,22 +11,19 @@ import { runAttempts } from './attempts/run-attempts.js';
 import type { RunContext } from './attempts/run-context.js';
 import { recoverRun, computeRemainingWait } from './attempts/recover-run.js';
 import type { RecoveredRun } from './attempts/recover-run.js';
-import { RunControl, explainStop } from './attempts/run-control.js';
+import { RunControl, explainStop, createStopwatch } from './attempts/run-control.js';
 import { RunUsage } from './attempts/run-context.js';
-import { createStopwatch } from './attempts/stopwatch.js';
 import type { Launcher } from './launchers/launcher.js';
 import { getLauncher } from './launchers/launchers.js';
 import { resolvePorts } from './ports/run-ports.js';
 import type { ResolvedPorts, RunPorts } from './ports/run-ports.js';
 import { prepareCacheKey, findWorkdir, RunNotStartedError, lockWorkdir } from './launch/working-folder.js';
 import { buildResult, createFailedResult } from './result/build-result.js';
-import { NO_CHANGES } from './result/merge-fs-diffs.js';
-import { RunFindings } from './result/run-findings.js';
-import type { RunReply, RunResult, RunSpec } from '../records/index.js';
-import { isPresent, makeFolder } from '../files/index.js';
+import { NO_CHANGES, RunFindings } from './result/run-findings.js';
+import type { RunReply, RunResult, RunSpec } from '../store/records/index.js';
+import { isPresent, makeFolder } from '../base/files/index.js';
 import type { CheckedSpec } from './spec/check-run-spec.js';
-import { checkRunSpec } from './spec/check-run-spec.js';
-import { resolveLimits } from './spec/run-limits.js';
+import { checkRunSpec, resolveLimits } from './spec/check-run-spec.js';
 import type { FolderLock } from './workspace/folder-lock.js';
 
 /** A started run. */
@@ -277,10 +274,10 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
   }
 }
 
-/** Chooses a run's launcher. A plain command can print an engine's output format, which is named in `reads`. */
-function chooseLauncher({ engine, reads }: RunSpec, { agents, launchers }: ResolvedPorts): Launcher {
+/** Chooses a run's launcher. A plain command can print an engine's output format, which is named in `format`. */
+function chooseLauncher({ engine, format }: RunSpec, { agents, launchers }: ResolvedPorts): Launcher {
   const launcher = getLauncher(engine, agents, launchers);
-  return reads === undefined ? launcher : { ...launcher, reads };
+  return format === undefined ? launcher : { ...launcher, format };
 }
 
 function toStorageFailure(error: unknown): SluiceError {

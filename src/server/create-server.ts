@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
+import type { Hono } from 'hono';
 import { SluiceError, createUlidGenerator, silentLogger, omitUndefined } from '../base/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import { compileSecrets, listSensitiveValues } from '../runs/index.js';
 import type { Secrets } from '../runs/index.js';
-import type { Archive } from '../archive/index.js';
+import type { Archive } from '../runs/archive/index.js';
 import type { Store } from '../store/index.js';
 import { createApp } from './app.js';
-import type { App } from './app.js';
 import { readConsole } from './console/read-console.js';
 import { createReadyCheck } from './ready-check.js';
 import { RequestError } from './http/problem.js';
@@ -45,7 +45,9 @@ export interface ServerOptions {
 }
 
 /** A server without a port. */
-export interface SluiceServer extends App {
+export interface SluiceServer {
+  /** The server as a function from request to response. */
+  readonly app: Hono;
   readonly context: ServerContext;
   /** Refuses new work and reports not ready; reading still works. */
   readonly drain: () => void;
@@ -106,7 +108,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     shutdownSignal: shutdown.signal,
   };
   return {
-    ...createApp(context),
+    app: createApp(context),
     context,
     replaceTokens: (replacement) => context.guard.replaceTokens(replacement),
     drain() {

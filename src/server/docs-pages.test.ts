@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Endpoint } from '../api/endpoint.js';
-import { ENDPOINTS } from '../api/endpoints.js';
+import type { Endpoint } from './api/endpoint.js';
+import { ENDPOINTS } from './api/endpoints.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

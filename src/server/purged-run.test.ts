@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startRetention } from '../dispatch/retention/start-retention.js';
+import { startRetention } from '../orders/dispatch/retention/start-retention.js';
 import { sampleFcmp, createRunResult, sampleSpec } from '../store/contract/fixtures/run-samples.js';
 import { readJson, openServer } from './fixtures/open-server.js';
 

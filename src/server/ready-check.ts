@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../files/index.js';
+import { makeFolder } from '../base/files/index.js';
 import type { Store } from '../store/index.js';
 import { RequestError } from './http/problem.js';
 

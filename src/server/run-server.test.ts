@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { createJsonLogger } from '../base/json-logger.js';
-import { startWorker } from '../dispatch/start-worker.js';
+import { startWorker } from '../orders/dispatch/start-worker.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import { openStore } from '../store/open-store.js';
 import { runServer } from './run-server.js';

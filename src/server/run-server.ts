@@ -1,14 +1,13 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { Server } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
-import type { Worker } from '../dispatch/index.js';
+import { getRequestListener } from './http/hono.js';
+import type { Worker } from '../orders/dispatch/index.js';
 import { SluiceError } from '../base/index.js';
 import { CONSOLE_FOLDER } from './console/read-console.js';
 import type { ServerOptions, SluiceServer } from './create-server.js';
 import { createServer, DEFAULT_HOST } from './create-server.js';
 import { createGate } from './http/admission.js';
 import { chooseConnectionLimit } from './http/connections.js';
-import { createDirectListener } from './http/direct-listener.js';
 import { formatUrl, groupAddress } from './security/origin.js';
 import { startNotifier } from './waiting/notify-people.js';
 import type { NotifyOptions } from './waiting/notify-people.js';
@@ -98,10 +97,10 @@ interface ListenOptions {
 
 /** Opens the port. Throws `ADDRESS_UNAVAILABLE` if it is in use or not permitted. */
 export async function listen(
-  { app, directRoutes }: Pick<SluiceServer, 'app' | 'directRoutes'>,
+  { app }: Pick<SluiceServer, 'app'>,
   { host, port, stallMs = STALL_MS, onError = () => undefined }: ListenOptions,
 ): Promise<Listening> {
-  const handleWithHono = getRequestListener(app.fetch);
+  const handleRequest = getRequestListener(app.fetch);
   const server = createHttpServer(
     {
       maxHeaderSize: HEADER_BYTES,
@@ -110,7 +109,7 @@ export async function listen(
       keepAliveTimeout: IDLE_MS,
       connectionsCheckingInterval: HEADERS_MS / 2,
     },
-    createDirectListener(directRoutes, (incoming, outgoing) => void handleWithHono(incoming, outgoing)),
+    (incoming, outgoing) => void handleRequest(incoming, outgoing),
   );
   const limit = await chooseConnectionLimit();
   server.maxConnections = limit;

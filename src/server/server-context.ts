@@ -1,9 +1,9 @@
-import type { Archive } from '../archive/index.js';
+import type { Archive } from '../runs/archive/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import type { Secrets } from '../runs/index.js';
 import type { Store } from '../store/index.js';
-import type { EndpointName } from '../api/index.js';
+import type { EndpointName } from './api/index.js';
 import type { ParseResult, RepairLevel } from '../json/index.js';
 import type { ConsoleFiles } from './console/read-console.js';
 import type { Guard } from './security/guard.js';
@@ -42,14 +42,14 @@ export interface ServerContext {
 
 /** Counts requests and parsed inputs for the server's metrics. */
 export interface ServerMeter {
-  countParse(text: ParsedText): void;
+  countParse(text: ParseOutcome): void;
   countRequest(request: HandledRequest): void;
   /** Returns the metrics in the Prometheus text format. */
   render(): Promise<string>;
 }
 
 /** The outcome of a parse. */
-export interface ParsedText {
+export interface ParseOutcome {
   readonly status: ParseResult<unknown>['status'];
   readonly repairLevel: RepairLevel;
   /** `none` unless it failed. */

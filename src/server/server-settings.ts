@@ -1,7 +1,7 @@
 import { omitUndefined } from '../base/index.js';
-import type { Token, Config } from '../config/index.js';
-import { readTokens } from '../config/index.js';
-import type { BudgetSettings } from '../dispatch/index.js';
+import type { Token, Config } from './config/index.js';
+import { readTokens } from './config/index.js';
+import type { BudgetSettings } from '../orders/dispatch/index.js';
 import type { TriggerType } from './triggers/read-issue-event.js';
 import type { AgentSettings } from '../runs/index.js';
 

@@ -1,4 +1,4 @@
-import type { WorkerRecord } from '../records/index.js';
+import type { WorkerRecord } from './records/index.js';
 
 /** Tracks the workers that share a store. */
 export interface Fleet {

@@ -1,4 +1,4 @@
-import type { InboxItem } from '../records/index.js';
+import type { InboxItem } from './records/index.js';
 import { createSums, splitPeriod } from './roll-up.js';
 import type { StatisticsPeriod, SlotRange } from './roll-up.js';
 
@@ -105,14 +105,6 @@ export function joinHistory(parts: readonly HistoryPart[], since: number): Inbox
     }
   });
   return { slots, open, oldest };
-}
-
-/** Creates the history of items that are not counted in slots. */
-export function createHistory(items: Iterable<InboxItem>, since: number): InboxHistory {
-  const all = [...items];
-  const parts = all.map((item) => ({ part: 'new', item, isOpeningCounted: false }) as const);
-  const open = all.filter(({ resolution }) => resolution === null).length;
-  return joinHistory([...parts, { part: 'open', open, oldest: null }], since);
 }
 
 function countOpened({ created_at: at, cause }: InboxSample): InboxSlot {

@@ -1,7 +1,7 @@
 export { backUpStore } from './back-up-store.js';
 export type { Backup } from './sqlite/back-up-file.js';
-export { migrateStore } from './transfer/migrate-store.js';
-export type { MigrationOptions, MigrationProgress, MigrationReport } from './transfer/migrate-store.js';
+export { migrateStore } from './migrate-store.js';
+export type { MigrationOptions, MigrationProgress, MigrationReport } from './migrate-store.js';
 export { openStore } from './open-store.js';
 export type { StoreOptions } from './store.js';
 export type { BudgetLimit, Budgets, BudgetUse } from './budgets.js';

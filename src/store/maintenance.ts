@@ -1,5 +1,5 @@
-import type { Listed } from '../orders/index.js';
-import type { OrderState, RunRecord, RunState } from '../records/index.js';
+import type { Listed } from './ports/index.js';
+import type { OrderState, RunRecord, RunState } from './records/index.js';
 
 /** Counts work in the store and lists ended runs. Every method reads a bounded number of rows through an index. */
 export interface Maintenance {
@@ -60,4 +60,3 @@ export function countStates<State extends string>(
 }
 
 export const OPEN_RUN_STATES = ['queued', 'running', 'waiting'] as const;
-export const OPEN_ORDER_STATES = ['queued', 'running'] as const;

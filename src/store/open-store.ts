@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { findDataFolder } from '../files/index.js';
-import { openMemoryStore } from './memory/open.js';
+import { findDataFolder } from '../base/files/index.js';
 import { openSqliteStore } from './sqlite/open.js';
 import { SluiceError } from '../base/index.js';
 import type { Store, StoreOptions } from './store.js';
@@ -14,7 +13,7 @@ import { StoreError } from './store-error.js';
  * | --- | --- |
  * | `sqlite:FILE` | one file, any number of processes on one host |
  * | `postgres://…` | any number of hosts; needs the package `pg` |
- * | `memory:` | lost when the process exits |
+ * | `memory:`, `sqlite::memory:` | SQLite without a file, lost when it is closed |
  *
  * @example
  * const store = await openStore()
@@ -26,8 +25,8 @@ export async function openStore(
   options: StoreOptions = {},
 ): Promise<Store> {
   checkPool(options.pool);
-  if (url === 'memory:') return openMemoryStore(options);
-  if (/^sqlite:./s.test(url)) return openSqliteStore(url.slice('sqlite:'.length), options);
+  const file = url === 'memory:' ? ':memory:' : /^sqlite:(?<file>.+)$/s.exec(url)?.groups?.['file'];
+  if (file !== undefined) return openSqliteStore(file, options);
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     // Loaded on demand, so SQLite users need not install a PostgreSQL client.
     const { openPostgresStore } = await import('./postgres/open.js');

@@ -1,4 +1,4 @@
-import type { Listed } from '../orders/index.js';
+import type { Listed } from './ports/index.js';
 import { createCursorError } from './store-error.js';
 
 const DEFAULT_SIZE = 100;

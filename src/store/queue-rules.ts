@@ -10,8 +10,8 @@ import type {
   Superseded,
   WorkOrder,
   WorkRequest,
-} from '../records/index.js';
-import type { OrderSettlement, OrderSubmission, RaceEntry, Rival } from '../orders/index.js';
+} from './records/index.js';
+import type { OrderSettlement, OrderSubmission, RaceEntry, Rival } from './ports/index.js';
 import { StoreError, createReusedIdError } from './store-error.js';
 
 /** A run to queue. A run that executes an order has the order's priority, wrapper type and isolation. */
@@ -118,14 +118,23 @@ export const CANCELED_IN_QUEUE: RunResult = {
 };
 
 /** Creates the resolution for open inbox items whose run is replaced by a new order. */
-export function createSuperseded(runId: string, now: number): Superseded {
+export function createSuperseded(runId: string, { by = 'lead', now }: Pick<OrderSubmission, 'by' | 'now'>): Superseded {
   return {
     action: 'superseded',
-    who: 'lead',
-    why: `Replaced by run ${runId}.`,
+    who: by,
+    why: `Replaced by run ${runId}, submitted by ${by}.`,
     new_run_id: runId,
     at: new Date(now).toISOString(),
   };
+}
+
+/** Rejects an order that must not replace undecided inbox items; called before the transaction is committed. */
+export function checkReplaced(items: number, { request, keepsUndecided }: OrderSubmission): void {
+  if (keepsUndecided !== true || items === 0) return;
+  throw new StoreError(
+    'ISSUE_UNDECIDED',
+    `The issue "${request.issue_ref}" has an undecided inbox item. Decide it first.`,
+  );
 }
 
 /** Creates the resolution for a race's other open items after a user has accepted one of its results. */

@@ -1,4 +1,4 @@
-import type { Listed } from '../orders/index.js';
+import type { Listed } from './ports/index.js';
 
 /**
  * Deletes old data, a bounded amount per call. Concurrent processes never delete or count anything twice. Times are

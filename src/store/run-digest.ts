@@ -1,4 +1,4 @@
-import type { RunRecord, RunResult } from '../records/index.js';
+import type { RunRecord, RunResult } from './records/index.js';
 
 /**
  * The countable fields of an ended run. Specs and results can have any size, so statistics over thousands of runs read

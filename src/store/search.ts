@@ -1,4 +1,4 @@
-import type { RunFilter } from '../runs/index.js';
+import type { RunFilter } from './ports/index.js';
 import { MAX_SEQUENCE, readPage } from './page.js';
 import type { PageWindow } from './page.js';
 import { splitWords } from './run-digest.js';

@@ -1,4 +1,4 @@
-import type { SinkState } from '../records/index.js';
+import type { SinkState } from './records/index.js';
 
 /** The maximum number of messages that one call of `redeliver` makes due. */
 export const MAX_REDELIVERED = 1000;
@@ -10,9 +10,4 @@ type SinkCounts = Omit<SinkState, 'state'>;
 export function describeSink(counts: SinkCounts): SinkState {
   const state = counts.dead > 0 ? 'broken' : counts.last_error === null ? 'waiting' : 'failing';
   return { ...counts, state };
-}
-
-/** Compares names by code unit, as databases compare bytes. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

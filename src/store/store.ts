@@ -1,5 +1,13 @@
-import type { OrderStore, OutboxStore, StoreClock } from '../orders/index.js';
-import type { CacheLimits, ResultCache, RunClaim, RunStore, WatchableEventLog } from '../runs/index.js';
+import type {
+  CacheLimits,
+  OrderStore,
+  OutboxStore,
+  ResultCache,
+  RunClaim,
+  RunStore,
+  StoreClock,
+  WatchableEventLog,
+} from './ports/index.js';
 import type { Budgets } from './budgets.js';
 import type { JobLeases } from './job-leases.js';
 import type { Fleet } from './fleet.js';
@@ -40,7 +48,7 @@ export interface QueueNotifications {
 export type QueueWork = 'runs' | 'messages';
 
 /** A watcher and the runs it accepts, so a run wakes one worker instead of all. */
-export interface QueueWatcher extends Pick<RunClaim, 'takes' | 'workerTypes'> {
+export interface QueueWatcher extends Pick<RunClaim, 'kinds' | 'workerTypes'> {
   /** The name that its claims pass as `watcher`. */
   readonly worker?: string;
 }

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../records/index.js';
+import type { RunRecord } from './records/index.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Page } from 'playwright-core';
-import { openS3Server } from '../../src/archive/fixtures/open-s3-server.js';
+import { openS3Server } from '../../src/runs/archive/fixtures/open-s3-server.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
-import { openForReading } from '../../src/files/index.js';
-import { packRunFolder, getPackedRunPath } from '../../src/run-folder/index.js';
+import { openForReading } from '../../src/base/files/index.js';
+import { packRunFolder, getPackedRunPath } from '../../src/runs/run-folder/index.js';
 import { findViolations } from './check-accessibility.js';
 import { command, session } from './codex-lines.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';

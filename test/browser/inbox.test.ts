@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { Change, InboxItem } from '../../src/api/index.js';
+import type { Change, InboxItem } from '../../src/server/api/index.js';
 import { findViolations } from './check-accessibility.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import { until } from './start-site.js';

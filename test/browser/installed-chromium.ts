@@ -1,5 +1,5 @@
 import { run } from '../../scripts/run-tool.js';
-import { findExecutable } from '../../src/files/index.js';
+import { findExecutable } from '../../src/base/files/index.js';
 
 /** Names on PATH, and the usual locations on macOS and Windows, where browsers are not on PATH. */
 const PROGRAMS = [

@@ -68,11 +68,11 @@ async function openRun(id: string): Promise<Page> {
 }
 
 describe('one run', () => {
-  it('has a timeline: one row per item, its bar on a common axis, errors marked', async () => {
+  it('has a timeline: one row per item, its bar on a common axis, failures marked', async () => {
     const page = await openRun(app.seeds.busy);
     const rows = pane(page, 'Timeline').locator('.timeline-row');
     const failed = rows.filter({ hasText: 'cat missing.ts' });
-    await expect.poll(async () => failed.innerText()).toContain('Error');
+    await expect.poll(async () => failed.innerText()).toContain('Failed');
     const place = async (words: string): Promise<number> =>
       (await rows.filter({ hasText: words }).locator('.timeline-bar').boundingBox())?.x ?? 0;
     // Equal if both were printed within a millisecond.

@@ -97,13 +97,9 @@ describe('an operator', () => {
     await expect.poll(async () => page.getByLabel('Outcome').inputValue()).toBe('');
   });
 
-  it('gets the console’s own page for an unknown path, and old links still open the executions', async () => {
+  it('gets the console’s own page for an unknown path', async () => {
     const { page } = await app.open('/nothing-here', { mayFail: /nothing-here/ });
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-    await page.goto('/audit?decision=advance');
-    await page.waitForURL('**/executions?decision=advance');
-    await waitUntilLoaded(page);
-    await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Executions');
+    await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Page not found');
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { WaitingEntry } from '../../src/api/index.js';
+import type { WaitingEntry } from '../../src/server/api/index.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { findViolations } from './check-accessibility.js';
 import { session } from './codex-lines.js';

@@ -98,7 +98,8 @@ describe('the panes', () => {
     const page = await openRun(app.seeds.long);
     await pane(page, 'Conversation').focus();
     await page.keyboard.press('End');
-    await page.keyboard.press('ArrowUp');
+    // Above the end are the end of the turn and the warning that its done marker is missing.
+    for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowUp');
     await expect.poll(async () => waitForHighlight(page, 'Conversation')).toContain('Message 599:');
     await expect.poll(() => new URL(page.url()).searchParams.has('at')).toBe(true);
     await page.reload();
@@ -290,7 +291,7 @@ describe('a live run', () => {
     await pane(page, 'Conversation').getByText('Line 1.').waitFor();
     await run.print([codex.completed(), 'end']);
     await page.getByText('Complete', { exact: true }).waitFor();
-    await pane(page, 'Conversation').getByText('Completed').waitFor();
+    await pane(page, 'Conversation').getByText('Completed', { exact: true }).waitFor();
     expect((await app.site.waitForRun(run.id, 'ended')).result?.status).toBe('success');
   });
 

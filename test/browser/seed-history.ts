@@ -1,7 +1,7 @@
 import { createTranslator } from '../../src/events/index.js';
 import type { Emitted } from '../../src/events/index.js';
 import { codex, toBytes } from '../../src/events/contract/translate-lines.contract.js';
-import type { RunResult } from '../../src/records/run-result.js';
+import type { RunResult } from '../../src/store/records/run-result.js';
 import { createUlidGenerator } from '../../src/base/ulid.js';
 import { openStore } from '../../src/store/open-store.js';
 import { Random } from '../../bench/random.js';

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PROJECT } from '../../scripts/run-tool.js';
-import type { OrderView } from '../../src/api/shapes/order.js';
-import type { RunView } from '../../src/api/shapes/run.js';
-import type { ConfigFile } from '../../src/config/config.js';
-import { openLocalToken } from '../../src/config/local-token.js';
-import { createClient } from '../../src/client/index.js';
+import type { OrderView } from '../../src/server/api/shapes/order.js';
+import type { RunView } from '../../src/server/api/shapes/run.js';
+import type { ConfigFile } from '../../src/server/config/config.js';
+import { openLocalToken } from '../../src/server/config/local-token.js';
+import { createClient } from '../../src/server/client/index.js';
 import { BUNDLED_MAIN } from '../command-stage.js';
 import { toBytes } from '../../src/events/contract/translate-lines.contract.js';
 
@@ -71,7 +71,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
     roots: [work],
     programs: { codex: agent },
     // An agent that asks questions: for that, Codex uses its app server, which the scripted agent does not imitate.
-    agents: { scripted: { command: [agent], reads: 'codex', resume: [agent, 'resume', '{session}'] } },
+    agents: { scripted: { command: [agent], format: 'codex', resume: [agent, 'resume', '{session}'] } },
     wrappers: { scripted: { type: 'script', command: [process.execPath, orderAgent] } },
     ...changes,
   };

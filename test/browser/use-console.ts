@@ -1,7 +1,7 @@
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
-import type { ConfigFile } from '../../src/config/config.js';
+import type { ConfigFile } from '../../src/server/config/config.js';
 import { startSite } from './start-site.js';
 import type { Site, SiteOptions } from './start-site.js';
 import { watchPage } from './watch-page.js';
@@ -71,7 +71,7 @@ export function useConsole<Seeds>(
       const { cookie } = requireStarted(site);
       if (cookie !== undefined && pageOptions.isSignedOut !== true) await context.addCookies([{ ...cookie, url }]);
       const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(60_000);
       const record = await watchPage(page, new URL(url).origin, pageOptions.mayFail);
       onTestFinished(async () => {
         await context.close();

@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OrderRecord } from '../../src/records/index.js';
+import type { OrderRecord } from '../../src/store/records/index.js';
 import type { Store } from '../../src/store/index.js';
 import type { WorkerSite } from './worker-site.js';
 

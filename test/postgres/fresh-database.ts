@@ -65,7 +65,7 @@ const DELETE_ALL_ROWS = `
   DO $$ DECLARE name text; BEGIN
     FOR name IN
       SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-      WHERE schemaname = 'sluice' AND tablename <> 'migrations'
+      WHERE schemaname = 'sluice' AND tablename <> 'schema_versions'
     LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
   END $$`;
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FcmpEvent } from '../../src/events/index.js';
-import type { RunSpec } from '../../src/records/run-spec.js';
+import type { RunSpec } from '../../src/store/records/run-spec.js';
 import type { RunPorts } from '../../src/runs/index.js';
 import { LAUNCHERS } from '../../src/runs/launchers/launchers.js';
 import type { Run } from '../../src/runs/start-run.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { replayRunFolder } from '../../src/run-folder/index.js';
+import { replayRunFolder } from '../../src/runs/run-folder/index.js';
 import type { ScenarioRun, Stage } from './stage.js';
 
 /** Asserts the invariants of every run: numbers without gaps, one end, no remaining processes, and an identical replay. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RunSpec } from '../../src/records/run-spec.js';
+import type { RunSpec } from '../../src/store/records/run-spec.js';
 import { expectSound } from './expect-sound.js';
 import { play, prepareStage, type Act, type ScenarioRun } from './stage.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunSpec } from '../../src/records/run-spec.js';
+import type { RunSpec } from '../../src/store/records/run-spec.js';
 import { MCP_SERVER, PIXEL } from './inputs.js';
 import type { RealEngine } from './real-engine.js';
 import type { ModelReply } from './scripted-model.js';

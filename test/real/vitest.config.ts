@@ -6,8 +6,6 @@ export default defineConfig({
     include: ['test/real/*.real.ts'],
     // Agents spend half of their time waiting for the model.
     maxWorkers: 3,
-    // A third-party agent that failed to start under load is retried once; the report counts it.
-    retry: 1,
     testTimeout: 180_000,
     hookTimeout: 60_000,
   },

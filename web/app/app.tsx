@@ -1,16 +1,18 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { Loading, Notice } from '../ui/notice.js';
+import { useEffect } from 'preact/hooks';
+import { delayedActions } from '../data/delayed-actions.js';
+import { formatWaiting, hasWorker, waiting, watchWaiting } from '../data/waiting.js';
+import { Loading, Notice, PageNotLoaded } from '../ui/notice.js';
+import { lazy } from './lazy.js';
 import { Navigation } from './navigation.js';
-import { Page } from './page.js';
+import { notify } from './notifications.js';
+import { PAGES } from './route.js';
+import type { Route } from './route.js';
 import { followLinks, route } from './router.js';
-import { hasScope, loadSession, watchSession, session } from './session.js';
-import { SignIn } from './sign-in.js';
+import { hasScope, loadSession, watchSession, session, signIn } from './session.js';
 import { listenToKeys, overlay } from './shortcuts.js';
 import { applyTheme } from './theme.js';
-import { delayedActions } from '../server/delayed-actions.js';
-import { hasWorker, watchWaiting } from '../server/waiting.js';
-import { notify } from './notifications.js';
 
 /** The console: navigation, one page, and the session. */
 export function App() {
@@ -42,8 +44,8 @@ export function App() {
         {currentSession.state === 'signed-in' ? <Page route={route.value} /> : null}
       </main>
       {canRead && hasWorker.value === false ? <NoWorkerBanner /> : null}
-      {delayedActions.value.length === 0 ? null : <LazyPendingActions />}
-      {overlay.value === null ? null : <LazyOverlays />}
+      {delayedActions.value.length === 0 ? null : <PendingActions />}
+      {overlay.value === null ? null : <Overlays key={overlay.value} />}
     </div>
   );
 }
@@ -57,29 +59,86 @@ function NoWorkerBanner() {
   );
 }
 
-/** Loaded when first opened: most visits never need it. */
-function LazyOverlays() {
-  const View = useLazy(async () => (await import('./overlays.js')).Overlays);
-  return View === null ? null : <View key={overlay.value} />;
-}
+const Overlays = lazy(async () => (await import('./overlays.js')).Overlays);
+const PendingActions = lazy(async () => (await import('./pending-actions.js')).PendingActions);
 
-function LazyPendingActions() {
-  const View = useLazy(async () => (await import('./pending-actions.js')).PendingActions);
-  return View === null ? null : <View />;
-}
+const lazyPage = (load: () => Promise<ComponentType>): ComponentType =>
+  lazy(load, { loading: <Loading />, failed: <PageNotLoaded /> });
 
-/** Lazily loads a view when it is first shown; null until then, or if loading fails. */
-function useLazy(load: () => Promise<ComponentType>): ComponentType | null {
-  const [View, setView] = useState<ComponentType | null>(null);
+const VIEWS: Readonly<Record<Exclude<Route['page'], 'unknown'>, ComponentType>> = {
+  runs: lazyPage(async () => (await import('../pages/runs/runs-page.js')).RunsPage),
+  run: lazyPage(async () => (await import('../pages/run/run-page.js')).RunPage),
+  inbox: lazyPage(async () => (await import('../pages/inbox/inbox-page.js')).InboxPage),
+  issues: lazyPage(async () => (await import('../pages/issues/issues-page.js')).IssuesPage),
+  outbox: lazyPage(async () => (await import('../pages/outbox/outbox-page.js')).OutboxPage),
+  executions: lazyPage(async () => (await import('../pages/executions/executions-page.js')).ExecutionsPage),
+  workbench: lazyPage(async () => (await import('../pages/workbench/workbench-page.js')).WorkbenchPage),
+  workers: lazyPage(async () => (await import('../pages/workers/workers-page.js')).WorkersPage),
+  charts: lazyPage(async () => (await import('../pages/charts/charts-page.js')).ChartsPage),
+};
+
+function Page({ route: current }: { readonly route: Route }) {
+  const title = buildTitle(current, waiting.value === null ? '' : formatWaiting(waiting.value));
   useEffect(() => {
-    let isCurrent = true;
-    load().then(
-      (view) => isCurrent && setView(() => view),
-      () => undefined,
+    document.title = title;
+  }, [title]);
+  if (current.page === 'unknown') {
+    return (
+      <section class="stack">
+        <h1>Page not found</h1>
+        <p>
+          There is no page at <code>{current.path.slice(0, 200)}</code>.
+        </p>
+        <p>
+          <a href="/runs">All runs</a>
+        </p>
+      </section>
     );
-    return () => {
-      isCurrent = false;
-    };
-  }, []);
-  return View;
+  }
+  const View = VIEWS[current.page];
+  return <View key={current.page} />;
+}
+
+/** Builds the page title: the number of waiting entries, then the subject, to distinguish browser tabs. */
+function buildTitle(current: Route, count: string): string {
+  const subject = current.page === 'run' ? current.id : current.page === 'issues' ? current.ref : null;
+  const label = current.page === 'unknown' ? 'Not found' : current.page === 'run' ? 'Run' : PAGES[current.page].label;
+  const title = [...(subject === null ? [] : [subject]), label, 'Sluice'].join(' · ');
+  return count === '' ? title : `(${count}) ${title}`;
+}
+
+/** Asks for a token. It is sent once, in exchange for a cookie; the page does not store it. */
+function SignIn({ isExpired }: { readonly isExpired: boolean }) {
+  const token = useSignal('');
+  const refusal = useSignal<string | null>(null);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const failure = await signIn(token.value.trim());
+    refusal.value = failure?.message ?? null;
+    if (failure === null) token.value = '';
+  };
+  return (
+    <form class="card sign-in" onSubmit={(event) => void submit(event)}>
+      <h1>Sign in</h1>
+      {isExpired ? <p>Your session has expired, or its token was changed or removed. Sign in again.</p> : null}
+      <label for="token">Token</label>
+      <input
+        id="token"
+        type="password"
+        autocomplete="current-password"
+        required
+        value={token.value}
+        aria-describedby="token-help"
+        aria-invalid={refusal.value !== null}
+        onInput={(event) => (token.value = event.currentTarget.value)}
+      />
+      <p id="token-help" class={refusal.value === null ? 'help' : 'wrong'} role="status">
+        {refusal.value ??
+          'A token from the server’s configuration, or the one that sluice token prints. Your decisions are recorded under the token’s name.'}
+      </p>
+      <button type="submit" class="primary">
+        Sign in
+      </button>
+    </form>
+  );
 }

@@ -1,3 +1,5 @@
+import { PAGE_NAMES, PAGES } from './route.js';
+
 /** A command in the palette. */
 export interface Command {
   readonly label: string;
@@ -8,21 +10,16 @@ export interface Command {
 }
 
 /** The current session's permissions. */
-export interface CommandContext {
+interface CommandContext {
   readonly canRun: boolean;
   readonly canSignOut: boolean;
 }
 
-const PAGES: readonly Command[] = [
-  { label: 'Runs', action: { path: '/runs' }, keys: 'g r' },
-  { label: 'Inbox', action: { path: '/inbox' }, keys: 'g i' },
-  { label: 'Issues', action: { path: '/issues' }, keys: 'g s' },
-  { label: 'Outbox', action: { path: '/outbox' }, keys: 'g o' },
-  { label: 'Executions', action: { path: '/executions' }, keys: 'g e' },
-  { label: 'Workbench', action: { path: '/workbench' }, keys: 'g w' },
-  { label: 'Workers', action: { path: '/workers' }, keys: 'g k' },
-  { label: 'Charts', action: { path: '/charts' }, keys: 'g c' },
-];
+const PAGE_COMMANDS: readonly Command[] = PAGE_NAMES.map((name) => ({
+  label: PAGES[name].label,
+  action: { path: `/${name}` },
+  keys: `g ${PAGES[name].key}`,
+}));
 
 const RUN_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 const ISSUE_REF = /^\S+#\S+$/;
@@ -45,7 +42,7 @@ export function findCommands(text: string, context: CommandContext): readonly Co
 
 function listCommands({ canRun, canSignOut }: CommandContext): readonly Command[] {
   return [
-    ...PAGES,
+    ...PAGE_COMMANDS,
     ...(canRun
       ? [
           { label: 'Start a run', action: { path: '/runs?start' } },
@@ -86,7 +83,7 @@ export const KEYS: readonly {
       ['Ctrl+K', 'Open the command palette'],
       ['?', 'Show keyboard shortcuts'],
       ['/', 'Go to the search field'],
-      ...PAGES.map(({ keys = '', label }) => [keys, `Go to ${label}`] as const),
+      ...PAGE_COMMANDS.map(({ keys = '', label }) => [keys, `Go to ${label}`] as const),
     ],
   },
   {

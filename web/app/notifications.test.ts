@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { WaitingEntry } from '../../src/api/index.js';
+import type { WaitingEntry } from '../../src/server/api/index.js';
 
 const SINK: WaitingEntry = {
   kind: 'sink',

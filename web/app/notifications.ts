@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
-import type { WaitingEntry } from '../../src/api/index.js';
-import { getEntryPath } from '../server/waiting.js';
+import type { WaitingEntry } from '../../src/server/api/index.js';
+import { getEntryPath } from '../data/waiting.js';
 import { navigate } from './router.js';
+import { readStored, writeStored } from './storage.js';
 
 const KEY = 'sluice.notify';
 
@@ -9,18 +10,14 @@ const KEY = 'sluice.notify';
 export const canNotify = typeof Notification === 'function' && isSecureContext;
 
 /** Whether notifications are turned on in this browser. */
-export const isNotifying = signal(canNotify && Notification.permission === 'granted' && readChoice());
+export const isNotifying = signal(canNotify && Notification.permission === 'granted' && readStored(KEY) === 'on');
 
 /** Turns notifications on, after asking for permission, or off. */
 export async function toggleNotifications(): Promise<void> {
   if (!canNotify) return;
   const isOn = !isNotifying.value && (await Notification.requestPermission()) === 'granted';
   isNotifying.value = isOn;
-  try {
-    localStorage.setItem(KEY, isOn ? 'on' : 'off');
-  } catch {
-    // Storage may be forbidden; then the choice lasts until the page is closed.
-  }
+  writeStored(KEY, isOn ? 'on' : 'off');
 }
 
 /** Above this many new entries, a single notification covers all of them. */
@@ -66,13 +63,5 @@ function createNotification(title: string, options: NotificationOptions): Notifi
   } catch {
     isNotifying.value = false;
     return null;
-  }
-}
-
-function readChoice(): boolean {
-  try {
-    return localStorage.getItem(KEY) === 'on';
-  } catch {
-    return false;
   }
 }

@@ -5,7 +5,7 @@ import { SafeText } from '../ui/safe-text.js';
 import { findCommands, KEYS } from './commands.js';
 import type { Command } from './commands.js';
 import { navigate } from './router.js';
-import { hasScope, session, signOut } from './session.js';
+import { canSignOut, hasScope, signOut } from './session.js';
 import { overlay } from './shortcuts.js';
 import { nextTheme, theme } from './theme.js';
 import './overlays.css';
@@ -39,10 +39,7 @@ function Modal({ label, children }: { readonly label: string; readonly children:
 function Palette() {
   const text = useSignal('');
   const selectedIndex = useSignal(0);
-  const currentSession = session.value;
-  const canSignOut =
-    currentSession.state === 'signed-in' && currentSession.name !== 'local' && currentSession.name !== 'anonymous';
-  const commands = findCommands(text.value, { canRun: hasScope('run'), canSignOut });
+  const commands = findCommands(text.value, { canRun: hasScope('run'), canSignOut: canSignOut() });
   const selected = Math.min(selectedIndex.value, commands.length - 1);
 
   const onKeyDown = (event: KeyboardEvent): void => {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { delayedActions, dropAction, sendNow } from '../server/delayed-actions.js';
-import type { DelayedAction } from '../server/delayed-actions.js';
+import { delayedActions, dropAction, sendNow } from '../data/delayed-actions.js';
+import type { DelayedAction } from '../data/delayed-actions.js';
 import { SafeText } from '../ui/safe-text.js';
 
 /** The pending actions, shown at the edge of every page. Each can be undone until it is sent. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findRenamedPath, readRoute, toPath } from './route.js';
+import { readRoute, toPath } from './route.js';
 import type { Route } from './route.js';
 
 const route: fc.Arbitrary<Route> = fc.oneof(
@@ -41,12 +41,4 @@ test.each(['/nothing', '/runs/1/2', '/outbox/1'])('%s is not a page', (path) => 
 
 test('an invalid escape is kept unchanged', () => {
   expect(readRoute('/runs/%zz')).toEqual({ page: 'run', id: '%zz' });
-});
-
-test.each(['/audit', '/audit/'])('%s was renamed to /executions', (path) => {
-  expect(findRenamedPath(path)).toBe('/executions');
-});
-
-test.each(['/runs', '/audit/1', '/auditor', '/constructor', '/'])('%s was not renamed', (path) => {
-  expect(findRenamedPath(path)).toBeNull();
 });

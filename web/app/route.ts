@@ -1,48 +1,39 @@
+/** The pages of the navigation, in order. After `g`, the key opens the page. */
+export const PAGES = {
+  runs: { label: 'Runs', key: 'r' },
+  inbox: { label: 'Inbox', key: 'i' },
+  issues: { label: 'Issues', key: 's' },
+  outbox: { label: 'Outbox', key: 'o' },
+  executions: { label: 'Executions', key: 'e' },
+  workbench: { label: 'Workbench', key: 'w' },
+  workers: { label: 'Workers', key: 'k' },
+  charts: { label: 'Charts', key: 'c' },
+} as const;
+
+/** The name of a page in the navigation. */
+export type PageName = keyof typeof PAGES;
+
+/** The names of the pages, in order. */
+export const PAGE_NAMES = Object.keys(PAGES) as readonly PageName[];
+
 /** The current page: one variant per page. Path and query together form the linkable state. */
 export type Route =
-  | { readonly page: 'runs' }
+  | { readonly page: Exclude<PageName, 'inbox' | 'issues'> }
   | { readonly page: 'run'; readonly id: string }
   | { readonly page: 'inbox'; readonly id: string | null }
   | { readonly page: 'issues'; readonly ref: string | null }
-  | { readonly page: 'outbox' }
-  | { readonly page: 'executions' }
-  | { readonly page: 'workbench' }
-  | { readonly page: 'workers' }
-  | { readonly page: 'charts' }
   | { readonly page: 'unknown'; readonly path: string };
-
-/** Former page paths, mapped to the current ones. */
-const RENAMED_PATHS: Readonly<Record<string, string>> = { '/audit': '/executions' };
-
-/** Returns a renamed page's current path, or null for any other path. */
-export function findRenamedPath(path: string): string | null {
-  const trimmed = path.replace(/(?<=.)\/$/, '');
-  return Object.hasOwn(RENAMED_PATHS, trimmed) ? (RENAMED_PATHS[trimmed] ?? null) : null;
-}
 
 /** Parses a path into a route; a path without a page becomes `unknown`. */
 export function readRoute(path: string): Route {
-  const [page = '', segment = null, ...otherSegments] = path.split('/').filter((part) => part !== '');
+  const [first = 'runs', segment = null, ...otherSegments] = path.split('/').filter((part) => part !== '');
   const name = segment === null ? null : decode(segment);
-  if (otherSegments.length > 0) return { page: 'unknown', path };
-  switch (page) {
-    case '':
-      return { page: 'runs' };
-    case 'runs':
-      return name === null ? { page: 'runs' } : { page: 'run', id: name };
-    case 'inbox':
-      return { page: 'inbox', id: name };
-    case 'issues':
-      return { page: 'issues', ref: name };
-    case 'outbox':
-    case 'executions':
-    case 'workbench':
-    case 'workers':
-    case 'charts':
-      return name === null ? { page } : { page: 'unknown', path };
-    default:
-      return { page: 'unknown', path };
-  }
+  const page = PAGE_NAMES.find((known) => known === first);
+  if (page === undefined || otherSegments.length > 0) return { page: 'unknown', path };
+  if (page === 'inbox') return { page, id: name };
+  if (page === 'issues') return { page, ref: name };
+  if (name === null) return { page };
+  return page === 'runs' ? { page: 'run', id: name } : { page: 'unknown', path };
 }
 
 /** Returns a route's path; the inverse of `readRoute`. */
@@ -56,12 +47,12 @@ export function toPath(route: Route): string {
       return route.ref === null ? '/issues' : `/issues/${encodeURIComponent(route.ref)}`;
     case 'unknown':
       return route.path;
-    case 'runs':
-    case 'outbox':
+    case 'charts':
     case 'executions':
+    case 'outbox':
+    case 'runs':
     case 'workbench':
     case 'workers':
-    case 'charts':
       return `/${route.page}`;
   }
 }

@@ -1,9 +1,8 @@
 import { computed, signal } from '@preact/signals';
-import { findRenamedPath, readRoute } from './route.js';
+import { readRoute } from './route.js';
 
-redirectRenamedPath();
-
-const address = signal({ path: location.pathname, query: location.search });
+/** Tests of pages' functions have no address. */
+const address = signal(typeof location === 'undefined' ? { path: '/', query: '' } : readLocation());
 
 /** The current route. Pages change it with {@link navigate} or an ordinary link. */
 export const route = computed(() => readRoute(address.value.path));
@@ -65,13 +64,10 @@ function isPlainClick(event: MouseEvent, link: HTMLAnchorElement): boolean {
   return link.hash === '' && readRoute(link.pathname).page !== 'unknown';
 }
 
-/** Replaces a renamed page's former path in the address, so old links keep working. */
-function redirectRenamedPath(): void {
-  const path = findRenamedPath(location.pathname);
-  if (path !== null) history.replaceState(history.state, '', path + location.search + location.hash);
+function readAddress(): void {
+  address.value = readLocation();
 }
 
-function readAddress(): void {
-  redirectRenamedPath();
-  address.value = { path: location.pathname, query: location.search };
+function readLocation(): { readonly path: string; readonly query: string } {
+  return { path: location.pathname, query: location.search };
 }

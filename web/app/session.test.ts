@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { client } from '../server/client.js';
+import { client } from '../data/client.js';
 import { askForToken, loadSession, session, signIn, signOut, watchSession } from './session.js';
 
 const ADA = { name: 'ada', scopes: ['read', 'run'] };

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
-import { client, unauthorizedResponses } from '../server/client.js';
-import { asFailure } from '../server/use-resource.js';
-import type { Failure } from '../server/use-resource.js';
+import { client, unauthorizedResponses } from '../data/client.js';
+import { asFailure } from '../data/resource.js';
+import type { Failure } from '../data/resource.js';
 
 /** The user signed in to the console. */
-export type Session =
+type Session =
   | { readonly state: 'loading' }
   | { readonly state: 'signed-in'; readonly name: string; readonly scopes: readonly string[] }
   | {
@@ -20,6 +20,11 @@ export const session = signal<Session>({ state: 'loading' });
 /** Whether the current token has a scope; the server enforces it. */
 export function hasScope(scope: 'read' | 'run' | 'decide'): boolean {
   return session.value.state === 'signed-in' && session.value.scopes.includes(scope);
+}
+
+/** Whether the user signed in with a token: a local user and an anonymous one have none. */
+export function canSignOut(): boolean {
+  return session.value.state === 'signed-in' && session.value.name !== 'local' && session.value.name !== 'anonymous';
 }
 
 /** Counts session loads and changes, so a late response does not replace a newer session. */

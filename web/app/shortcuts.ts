@@ -1,20 +1,9 @@
 import { signal } from '@preact/signals';
+import { PAGE_NAMES, PAGES } from './route.js';
 import { navigate } from './router.js';
 
 /** The open overlay, or null. */
 export const overlay = signal<'palette' | 'keys' | null>(null);
-
-/** The pages that `g` and a letter open. */
-const PAGE_PATHS: Readonly<Record<string, string>> = {
-  r: '/runs',
-  i: '/inbox',
-  s: '/issues',
-  o: '/outbox',
-  e: '/executions',
-  w: '/workbench',
-  k: '/workers',
-  c: '/charts',
-};
 
 /** How long to wait for the letter after `g`. */
 const SEQUENCE_TIMEOUT_MS = 1500;
@@ -37,10 +26,10 @@ export function listenToKeys(): () => void {
       overlay.value = 'keys';
       return;
     }
-    const path = PAGE_PATHS[event.key];
-    if (event.timeStamp - sequenceStartedAt < SEQUENCE_TIMEOUT_MS && path !== undefined) {
+    const page = PAGE_NAMES.find((name) => PAGES[name].key === event.key);
+    if (event.timeStamp - sequenceStartedAt < SEQUENCE_TIMEOUT_MS && page !== undefined) {
       event.preventDefault();
-      navigate(path);
+      navigate(`/${page}`);
     }
     sequenceStartedAt = event.key === 'g' ? event.timeStamp : -Infinity;
     if (event.key !== '/') return;

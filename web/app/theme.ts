@@ -1,13 +1,14 @@
 import { effect, signal } from '@preact/signals';
+import { readStored, writeStored } from './storage.js';
 
 /** The page theme: the system's, or the one the user has chosen. */
-export type Theme = 'system' | 'light' | 'dark';
+type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'sluice.theme';
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
 /** The current theme; changes are persisted. */
-export const theme = signal<Theme>(readTheme());
+export const theme = signal<Theme>(THEMES.find((name) => name === readStored(KEY)) ?? 'system');
 
 /** Returns the next theme, for the button that cycles through them. */
 export function nextTheme(current: Theme): Theme {
@@ -18,19 +19,6 @@ export function nextTheme(current: Theme): Theme {
 export function applyTheme(): () => void {
   return effect(() => {
     document.documentElement.dataset['theme'] = theme.value;
-    try {
-      localStorage.setItem(KEY, theme.value);
-    } catch {
-      // A browser may forbid storage; then the choice lasts until the page is closed.
-    }
+    writeStored(KEY, theme.value);
   });
-}
-
-function readTheme(): Theme {
-  try {
-    const stored = localStorage.getItem(KEY);
-    return THEMES.find((name) => name === stored) ?? 'system';
-  } catch {
-    return 'system';
-  }
 }

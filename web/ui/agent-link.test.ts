@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resolveWebAddress } from './agent-link.js';
+import { resolveWebAddress } from './markdown.js';
 
 test.each([
   ['https://a.example/x?y#z', 'https://a.example/x?y#z'],

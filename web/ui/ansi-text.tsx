@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import { formatCount } from './amount.js';
-import { readStyles } from './ansi.js';
+import { formatCount } from './format.js';
 import { SafeText } from './safe-text.js';
 import './ansi-text.css';
 
@@ -25,4 +24,108 @@ export function AnsiText({ text, limit = 2000 }: { readonly text: string; readon
       ) : null}
     </>
   );
+}
+
+/** A run of text with a single terminal style. */
+interface StyledText {
+  readonly text: string;
+  /** Class names; empty for plain text. */
+  readonly style: string;
+}
+
+/**
+ * Escapes for colours and other styles (SGR), and for erasing a line. They change how text looks, not what it contains.
+ */
+// oxlint-disable-next-line no-control-regex
+const STYLES = /\u001b\[(?<codes>[0-9;:]{0,64})(?<end>[mK])/g;
+
+/** The maximum number of styled runs: malicious output could change its colour with every character. */
+const MAX_STYLED_RUNS = 2000;
+
+/**
+ * Splits tool output into runs of a single style. All other escapes stay in the text and are shown, because cursor
+ * movements could otherwise disguise the output. Concealed, inverse and blinking text is shown as plain text.
+ *
+ * @example
+ * readStyles('\u001b[32m✓\u001b[0m done') // [{ text: '✓', style: 'ansi-2' }, { text: ' done', style: '' }]
+ */
+export function readStyles(text: string): readonly StyledText[] {
+  if (!text.includes('\u001B')) return text === '' ? [] : [{ text, style: '' }];
+  const styledRuns: StyledText[] = [];
+  let style: Style = PLAIN;
+  let end = 0;
+  for (const match of text.matchAll(STYLES)) {
+    if (match.index > end) styledRuns.push({ text: text.slice(end, match.index), style: getStyleClasses(style) });
+    end = match.index + match[0].length;
+    if (match.groups?.['end'] === 'm') style = applyCodes(style, match.groups['codes'] ?? '');
+    if (styledRuns.length >= MAX_STYLED_RUNS) break;
+  }
+  const remaining = text.slice(end);
+  if (remaining !== '') styledRuns.push({ text: remaining.replaceAll(STYLES, ''), style: getStyleClasses(style) });
+  return styledRuns;
+}
+
+interface Style {
+  /** From 0 to 15; null for the page's default colour. */
+  readonly colour: number | null;
+  readonly isBold: boolean;
+  readonly isDim: boolean;
+  readonly isItalic: boolean;
+  readonly isUnderlined: boolean;
+}
+
+const PLAIN: Style = { colour: null, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
+
+function getStyleClasses({ colour, isBold, isDim, isItalic, isUnderlined }: Style): string {
+  return [
+    colour === null ? '' : `ansi-${colour % 8}`,
+    isBold ? 'ansi-bold' : '',
+    isDim ? 'ansi-dim' : '',
+    isItalic ? 'ansi-italic' : '',
+    isUnderlined ? 'ansi-underlined' : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function applyCodes(before: Style, codes: string): Style {
+  let style = before;
+  const numbers = codes.split(/[;:]/).map(Number);
+  for (let at = 0; at < numbers.length; at += 1) {
+    const code = numbers[at] ?? 0;
+    if (code === 38 || code === 48) {
+      // Only the first sixteen of the 256 colours are supported; others leave the colour unchanged.
+      const [kind, value = 0] = numbers.slice(at + 1);
+      if (code === 38 && kind === 5) style = { ...style, colour: value < 16 ? value : style.colour };
+      at += kind === 5 ? 2 : 4;
+    } else style = applyCode(style, code);
+  }
+  return style;
+}
+
+function applyCode(style: Style, code: number): Style {
+  if (code >= 30 && code <= 37) return { ...style, colour: code - 30 };
+  if (code >= 90 && code <= 97) return { ...style, colour: code - 90 + 8 };
+  switch (code) {
+    case 0:
+      return PLAIN;
+    case 1:
+      return { ...style, isBold: true };
+    case 2:
+      return { ...style, isDim: true };
+    case 3:
+      return { ...style, isItalic: true };
+    case 4:
+      return { ...style, isUnderlined: true };
+    case 22:
+      return { ...style, isBold: false, isDim: false };
+    case 23:
+      return { ...style, isItalic: false };
+    case 24:
+      return { ...style, isUnderlined: false };
+    case 39:
+      return { ...style, colour: null };
+    default:
+      return style;
+  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readStyles } from './ansi.js';
+import { readStyles } from './ansi-text.js';
 
 const E = '\u001B[';
 

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Tone } from './notice.js';
+import type { RepairLevel as RepairLevelName } from '../../src/json/index.js';
+import { LEVEL_LABELS } from './json-labels.js';
 
 /** A short label, such as a state. Its meaning is in the text; the colour and the dot only emphasize it. */
 export function Badge({
@@ -87,4 +89,27 @@ export function StateBadge({ state, isLive = false }: { readonly state: string; 
       {labelState(state)}
     </Badge>
   );
+}
+
+/** A repair level's label; the tooltip has its wire name. */
+export function RepairLevel({
+  level,
+  kinds = [],
+}: {
+  readonly level: RepairLevelName;
+  /** The kinds of repairs, if known. */
+  readonly kinds?: readonly string[];
+}) {
+  if (level === 'none') return <span class="dim plain">{LEVEL_LABELS[level]}</span>;
+  if (isOnlyExtracted(level, kinds)) return <Badge title={level}>Extracted</Badge>;
+  return (
+    <Badge tone={chooseTone(level)} title={level}>
+      {LEVEL_LABELS[level]}
+    </Badge>
+  );
+}
+
+/** Whether valid JSON was extracted from surrounding text without any change. */
+export function isOnlyExtracted(level: RepairLevelName, kinds: readonly string[]): boolean {
+  return level === 'deterministic_generic' && kinds.length > 0 && kinds.every((kind) => kind === 'extracted');
 }

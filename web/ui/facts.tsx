@@ -1,4 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import { SafeText } from './safe-text.js';
+import type { InboxItem } from '../../src/server/api/index.js';
+import { toPath } from '../app/route.js';
+import { Badge } from './badge.js';
 
 /** A list of names and values; undefined values are skipped. */
 export function Facts({ facts }: { readonly facts: Readonly<Record<string, ComponentChildren | undefined>> }) {
@@ -13,5 +17,66 @@ export function Facts({ facts }: { readonly facts: Readonly<Record<string, Compo
         ),
       )}
     </dl>
+  );
+}
+
+/** The maximum number of visible notes. */
+const MAX_NOTES = 50;
+
+/** Problems and notices about a result: messages with their codes. */
+export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
+  return (
+    <ul class="notes">
+      {notes.slice(0, MAX_NOTES).map(({ code, message, path }, index) => (
+        <li key={index}>
+          <SafeText text={path === undefined ? message : `${path}: ${message}`} /> <code class="dim">{code}</code>
+        </li>
+      ))}
+      {notes.length > MAX_NOTES ? <li class="dim">{notes.length - MAX_NOTES} more</li> : null}
+    </ul>
+  );
+}
+
+/** A problem or a notice about a result. */
+export interface NoteView {
+  readonly code: string;
+  readonly message: string;
+  /** The path in the result; absent if the note is about the whole result. */
+  readonly path?: string;
+}
+
+type Fact = NonNullable<InboxItem['evidence']>[number];
+
+const CLAIMS: Readonly<Record<Fact['claim'], string>> = {
+  commit: 'Commit',
+  pr: 'Pull request',
+  tests: 'Tests',
+  paths: 'Paths',
+  result: 'Result',
+};
+
+/** Renders a verdict. Distinguishes a claim made only by the agent from a claim that Sluice could not check. */
+function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
+  switch (verdict) {
+    case 'confirmed':
+      return <Badge tone="good">Verified</Badge>;
+    case 'contradicted':
+      return <Badge tone="bad">Contradicted</Badge>;
+    case 'unchecked':
+      return by === 'worker' ? <Badge tone="warn">Reported, not verified</Badge> : <Badge>Not checked</Badge>;
+  }
+}
+
+/** The evidence for a decision: each claim with its verdict. */
+export function Verdicts({ evidence }: { readonly evidence: readonly Fact[] }) {
+  return (
+    <ul class="notes" aria-label="Verdicts">
+      {evidence.map(({ claim, verdict, by, detail, run }, index) => (
+        <li key={index}>
+          <strong>{CLAIMS[claim]}</strong> {renderVerdict({ verdict, by })} <SafeText text={detail} />{' '}
+          {run === undefined ? null : <a href={toPath({ page: 'run', id: run })}>Open the run</a>}
+        </li>
+      ))}
+    </ul>
   );
 }

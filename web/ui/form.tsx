@@ -1,93 +1,255 @@
-import { Notice } from './notice.js';
 import { useSignal } from '@preact/signals';
-import type { RefObject } from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, RefObject, TextareaHTMLAttributes } from 'preact';
 import { useRef } from 'preact/hooks';
-import { readRefusal } from '../server/refusal.js';
-import type { FieldMap, Refusal } from '../server/refusal.js';
+import { hasScope } from '../app/session.js';
+import { newRequestId } from '../data/client.js';
+import { readRefusal } from '../data/refusal.js';
+import type { FieldErrors, FieldMap, Refusal } from '../data/refusal.js';
+import type { Resource } from '../data/resource.js';
+import { FailureNotice, Loading, Notice, ReadOnly } from './notice.js';
+import { useDraft } from './use-draft.js';
+import type { DraftFields } from './use-draft.js';
 
-/** A form's footer: why it was refused, the buttons, and the effect of submitting it. */
-export function FormFooter<Field extends string>({
-  form,
-  failureTitle,
-  unansweredTitle,
-  submitLabel,
-  sendingLabel,
-  onReset,
-  effect,
-}: {
-  readonly form: Form<Field>;
-  /** Shown if the form was refused: `The run was not started`. */
-  readonly failureTitle: string;
-  /** Shown if the server did not respond and the request might have been executed. */
-  readonly unansweredTitle: string;
-  readonly submitLabel: string;
-  readonly sendingLabel: string;
-  readonly onReset: () => void;
-  /** The effect of submitting the form. */
-  readonly effect: string;
-}) {
-  const { refusal, errors, isSending } = form;
+/** An option of a drop-down field: its value, or a value with a different label. */
+export type Option = string | { readonly value: string; readonly label: string };
+
+/** The options of a drop-down field. */
+export function Options({ options }: { readonly options: readonly Option[] }) {
   return (
     <>
-      <div aria-live="assertive">
-        {refusal === null || refusal.message === null ? null : (
-          <Notice tone="bad" title={refusal.isCertain ? failureTitle : unansweredTitle}>
-            {refusal.message} <code>{refusal.code}</code>
-          </Notice>
-        )}
-        {Object.keys(errors).length > 0 ? <p class="wrong">{failureTitle}. Correct the marked fields.</p> : null}
-      </div>
-      <div class="row">
-        <button type="submit" class="primary" disabled={isSending}>
-          {isSending ? sendingLabel : submitLabel}
-        </button>
-        <button type="button" onClick={onReset}>
-          Reset form
-        </button>
-        <span class="dim">{effect}</span>
-      </div>
+      {options.map((option) => {
+        const { value, label } = typeof option === 'string' ? { value: option, label: option } : option;
+        return (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        );
+      })}
     </>
   );
 }
 
-/** The state of a form that submits to the server. */
-interface Form<Field extends string> {
+/** An option of a choice that explains each option. */
+export interface RadioOption {
+  readonly value: string;
+  readonly label: string;
+  readonly help: string;
+  readonly isDisabled?: boolean;
+}
+
+/** The values and errors of a form, and the function that changes values. */
+export interface FormPart<Fields extends DraftFields> {
+  readonly fields: Fields;
+  readonly errors: FieldErrors<string & keyof Fields>;
+  readonly edit: (changes: Partial<Fields>) => void;
+}
+
+/**
+ * Binds fields to a form: each function renders the field with this name. An error replaces the field's help. `prefix`
+ * makes ids unique on the page.
+ *
+ * @example
+ * const { text } = bindFields(form)
+ * text('model', 'Model', 'Default: the engine’s choice.')
+ */
+export function bindFields<Fields extends DraftFields>({ fields, errors, edit }: FormPart<Fields>, prefix = '') {
+  type Name = string & keyof Fields;
+  const set = (name: Name, value: string | boolean): void =>
+    // The value has the type of its field: text for all controls except the checkbox.
+    edit({ [name]: value } as unknown as Partial<Fields>);
+  const connect = (name: Name) => ({
+    id: prefix + name,
+    'aria-describedby': `${prefix}${name}-help`,
+    'aria-invalid': errors[name] !== undefined,
+    value: String(fields[name]),
+  });
+  const frame = (name: Name, label: string, help: ComponentChildren, control: ComponentChildren) => (
+    <div class="field">
+      <label for={prefix + name}>{label}</label>
+      {control}
+      <p id={`${prefix}${name}-help`} class={errors[name] === undefined ? 'help' : 'wrong'}>
+        {errors[name] ?? help}
+      </p>
+    </div>
+  );
+  return {
+    text: (name: Name, label: string, help: ComponentChildren, attributes: InputHTMLAttributes = {}) =>
+      frame(
+        name,
+        label,
+        help,
+        <input
+          type="text"
+          {...attributes}
+          {...connect(name)}
+          onInput={({ currentTarget }) => set(name, currentTarget.value)}
+        />,
+      ),
+    area: (name: Name, label: string, help: ComponentChildren, attributes: TextareaHTMLAttributes = {}) =>
+      frame(
+        name,
+        label,
+        help,
+        <textarea {...attributes} {...connect(name)} onInput={({ currentTarget }) => set(name, currentTarget.value)} />,
+      ),
+    select: (name: Name, label: string, help: ComponentChildren, options: readonly Option[]) =>
+      frame(
+        name,
+        label,
+        help,
+        <select {...connect(name)} onChange={({ currentTarget }) => set(name, currentTarget.value)}>
+          <Options options={options} />
+        </select>,
+      ),
+    radio: (name: Name, legend: string, options: readonly RadioOption[]) => (
+      <fieldset>
+        <legend>{legend}</legend>
+        {options.map(({ value, label, help, isDisabled = false }) => (
+          <Explained key={value} id={`${prefix}${name}-${value}`} label={label} help={help}>
+            <input
+              type="radio"
+              id={`${prefix}${name}-${value}`}
+              name={prefix + name}
+              value={value}
+              checked={value === fields[name]}
+              disabled={isDisabled}
+              aria-describedby={`${prefix}${name}-${value}-help`}
+              onChange={() => set(name, value)}
+            />
+          </Explained>
+        ))}
+        {errors[name] === undefined ? null : <p class="wrong">{errors[name]}</p>}
+      </fieldset>
+    ),
+    check: (name: Name, label: string, help: string) => (
+      <Explained id={prefix + name} label={label} help={help}>
+        <input
+          type="checkbox"
+          id={prefix + name}
+          checked={fields[name] === true}
+          aria-describedby={`${prefix}${name}-help`}
+          onChange={({ currentTarget }) => set(name, currentTarget.checked)}
+        />
+      </Explained>
+    ),
+  };
+}
+
+/** A radio button or checkbox with its label and an explanation. */
+function Explained(props: {
+  readonly id: string;
+  readonly label: string;
+  readonly help: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <div class="explained">
+      {props.children}
+      <label for={props.id}>{props.label}</label>
+      <span id={`${props.id}-help`} class="help">
+        {props.help}
+      </span>
+    </div>
+  );
+}
+
+/** Splits input with one entry per line; empty lines are dropped. */
+export function splitLines(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** Returns the fields that are set: undefined and empty ones are omitted. */
+export function omitUnset<Fields extends object>(
+  fields: Fields,
+): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+  // Every key keeps its type, except undefined.
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')) as {
+    [Key in keyof Fields]?: Exclude<Fields[Key], undefined>;
+  };
+}
+
+/** The fields of a form that edits a record: the path in the record, and the value that the record gives the field. */
+type FieldTable<Source> = Readonly<
+  Record<string, { readonly path: string | null; readonly read: (source: Source) => string | boolean }>
+>;
+
+/** The values of a form's fields. */
+export type FormOf<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends { readonly read: (...source: never[]) => infer Value }
+    ? Value
+    : never;
+};
+
+/** Fills a form from a record. */
+export function fillForm<Source, Table extends FieldTable<Source>>(table: Table, source: Source): FormOf<Table> {
+  const values = Object.entries(table).map(([name, { read }]) => [name, read(source)]);
+  // Every field has the type that its own function returns.
+  return Object.fromEntries(values) as FormOf<Table>;
+}
+
+/** Maps the record's paths to fields, for the problems that the server reports. */
+export function mapPaths<Table extends FieldTable<never>>(
+  table: Table,
+): Readonly<Record<string, string & keyof Table>> {
+  const pairs = Object.entries(table).flatMap(([name, { path }]) => (path === null ? [] : [[path, name]]));
+  return Object.fromEntries(pairs) as Readonly<Record<string, string & keyof Table>>;
+}
+
+/** A form that submits to the server, kept as a draft until it was sent. */
+interface RequestForm<Fields extends DraftFields> extends FormPart<Fields> {
   readonly ref: RefObject<HTMLFormElement>;
-  /** Errors by field; empty before the first submit, so no field is marked while the user is still filling it in. */
-  readonly errors: Readonly<Partial<Record<Field, string>>>;
-  readonly refusal: Refusal<Field> | null;
+  readonly refusal: Refusal<string & keyof Fields> | null;
   readonly isSending: boolean;
   readonly submit: (event: Event) => void;
-  /** Removes the server's refusal after an edit: it was about the previous values. */
-  readonly clearRefusal: () => void;
+  readonly reset: () => void;
 }
 
 /**
  * Submits a form if it has no errors. Server errors are shown next to their fields; the first field with an error gets
- * the focus.
+ * the focus. The request id is stored before sending, so resubmitting the same form, even after a reload, repeats the
+ * same request. `defaults` fill empty fields that the user has not edited.
  */
-export function useForm<Field extends string>(
-  localErrors: Readonly<Partial<Record<Field, string>>>,
-  fieldMap: FieldMap<Field>,
-  send: () => Promise<void>,
-): Form<Field> {
-  const refusal = useSignal<Refusal<Field> | null>(null);
+export function useRequestForm<Fields extends DraftFields & { readonly requestId: string }, Request>(input: {
+  readonly draft: string;
+  readonly initial: Fields;
+  readonly defaults: Partial<Fields>;
+  readonly check: (fields: Fields) => {
+    readonly request: Request;
+    readonly errors: FieldErrors<string & keyof Fields>;
+  };
+  readonly fieldMap: FieldMap<string & keyof Fields>;
+  readonly send: (request: Request & { readonly request_id: string }) => Promise<void>;
+}): RequestForm<Fields> {
+  const { fields: draft, change, discard } = useDraft(input.draft, input.initial);
+  const editedNames = useSignal<readonly string[]>([]);
+  const refusal = useSignal<Refusal<string & keyof Fields> | null>(null);
   const wasSubmitted = useSignal(false);
   const isSending = useSignal(false);
   const ref = useRef<HTMLFormElement>(null);
-  const noErrors: Partial<Record<Field, string>> = {};
+  const isDefault = (name: string): boolean => draft[name] === '' && !editedNames.value.includes(name);
+  const fields: Fields = {
+    ...draft,
+    ...Object.fromEntries(Object.entries(input.defaults).filter(([name]) => isDefault(name))),
+  };
+  const { request, errors } = input.check(fields);
   const submit = async (): Promise<void> => {
     // A second click can arrive before the button is disabled.
     if (isSending.peek()) return;
     wasSubmitted.value = true;
     refusal.value = null;
-    if (Object.keys(localErrors).length === 0) {
+    if (Object.keys(errors).length === 0) {
       isSending.value = true;
       try {
-        await send();
+        const requestId = fields.requestId || newRequestId();
+        change({ ...fields, requestId });
+        await input.send({ ...request, request_id: requestId });
+        discard();
         return;
       } catch (error) {
-        refusal.value = readRefusal(error, fieldMap);
+        refusal.value = readRefusal(error, input.fieldMap);
       } finally {
         isSending.value = false;
       }
@@ -96,13 +258,94 @@ export function useForm<Field extends string>(
   };
   return {
     ref,
-    errors: wasSubmitted.value ? { ...refusal.value?.errors, ...localErrors } : noErrors,
+    fields,
+    // No field is marked before the first submit, while the user is still filling it in.
+    errors: wasSubmitted.value ? { ...refusal.value?.errors, ...errors } : ({} as FieldErrors<string & keyof Fields>),
     refusal: refusal.value,
     isSending: isSending.value,
+    edit: (changes) => {
+      editedNames.value = [...editedNames.value, ...Object.keys(changes)];
+      change({ ...changes, requestId: '' });
+      // The refusal was about the previous values.
+      refusal.value = null;
+    },
     submit: (event) => {
       event.preventDefault();
       void submit();
     },
-    clearRefusal: () => (refusal.value = null),
+    reset: () => {
+      editedNames.value = [];
+      discard();
+    },
   };
+}
+
+/** The layout of a form that submits a request: its columns, why it was refused, the buttons, and its effect. */
+export function RequestFormView<Fields extends DraftFields>({
+  form,
+  choices,
+  texts,
+  children,
+}: {
+  readonly form: RequestForm<Fields>;
+  readonly choices: Resource<unknown>;
+  readonly texts: {
+    /** Completes "a token that has this scope to …". */
+    readonly purpose: string;
+    readonly failureTitle: string;
+    /** Shown if the server did not respond and the request might have been executed. */
+    readonly unansweredTitle: string;
+    readonly submit: string;
+    readonly sending: string;
+    readonly effect: string;
+  };
+  readonly children: ComponentChildren;
+}) {
+  const { refusal, errors, isSending } = form;
+  if (!hasScope('run')) return <ReadOnly scope="run" purpose={texts.purpose} />;
+  if (choices.value === null && choices.failure === null) return <Loading />;
+  return (
+    <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
+      {choices.failure === null ? null : (
+        <FailureNotice title="Cannot load the choices for this form" failure={choices.failure} reload={choices.reload}>
+          Your input is kept.
+        </FailureNotice>
+      )}
+      <div class="form-columns">
+        {children}
+        <div class="form-end-place">
+          <div aria-live="assertive">
+            <RefusalNotice refusal={refusal} title={texts.failureTitle} unansweredTitle={texts.unansweredTitle} />
+            {Object.keys(errors).length > 0 ? (
+              <p class="wrong">{texts.failureTitle}. Correct the marked fields.</p>
+            ) : null}
+          </div>
+          <div class="row">
+            <button type="submit" class="primary" disabled={isSending}>
+              {isSending ? texts.sending : texts.submit}
+            </button>
+            <button type="button" onClick={form.reset}>
+              Reset form
+            </button>
+            <span class="dim">{texts.effect}</span>
+          </div>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+/** Shows why a form was refused, unless the messages next to the fields cover everything. */
+export function RefusalNotice(props: {
+  readonly refusal: Refusal<string> | null;
+  readonly title: string;
+  readonly unansweredTitle: string;
+}) {
+  const { refusal, title, unansweredTitle } = props;
+  if (typeof refusal?.message !== 'string') return null;
+  return (
+    <Notice tone="bad" title={refusal.isCertain ? title : unansweredTitle}>
+      {refusal.message} <code>{refusal.code}</code>
+    </Notice>
+  );
 }

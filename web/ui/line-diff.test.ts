@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { diffLines, readPatch } from './line-diff.js';
+import { diffLines, readPatch } from './file-changes.js';
 
 const write = (lines: ReturnType<typeof diffLines>): string =>
   lines.map(({ kind, text }) => `${{ same: ' ', added: '+', removed: '-' }[kind]}${text}`).join('\n');

@@ -1,65 +1,208 @@
-import type { ComponentChildren, RefObject } from 'preact';
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
-import { query } from '../app/router.js';
-import type { GetKey, Page, PageInput, LiveListView } from '../server/live-list.js';
-import { useLiveList } from '../server/live-list.js';
-import { ClearFilters } from './filter-field.js';
-import { isReading, useRowKeys } from './use-row-keys.js';
-import { formatCount } from './amount.js';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { query, setQuery } from '../app/router.js';
+import { useLiveList } from '../data/resource.js';
+import type { LiveListView, Page, PageInput } from '../data/resource.js';
 import { capitalize } from './badge.js';
+import { Options } from './form.js';
+import type { Option } from './form.js';
+import { formatCount, formatDay, formatTimeZone } from './format.js';
 import { FailureNotice, Loading, UpToDate } from './notice.js';
+import { isReading, RowTable, useRowKeys } from './row-table.js';
+import type { Column } from './row-table.js';
 
-/** A page with filters and a list: live, newest first, navigated with `j` and `k`. */
-export function ListPage<Item, Filter extends object>({
+/**
+ * A filter stored in the query under `name`: text, one of a few options, or a day. `label` is null for a filter without
+ * a field, which links set.
+ */
+export interface Filter {
+  readonly name: string;
+  readonly label: string | null;
+  readonly kind: 'search' | 'text' | 'choice' | 'from' | 'to';
+  readonly placeholder?: string;
+  /** The options of a choice; other values are ignored, unless `isOpen`. */
+  readonly options?: readonly Option[];
+  readonly isOpen?: boolean;
+  /** The parameter of the request, if it differs. */
+  readonly parameter?: string;
+}
+
+const MAX_TEXT_LENGTH = 200;
+
+/** Reads the filters that are set in the query; invalid values are ignored. Days are local, and the last is included. */
+export function readFilters(
+  filters: readonly Filter[],
+  address: URLSearchParams,
+  now = Date.now(),
+): Readonly<Record<string, string>> {
+  const values = filters.flatMap((filter) => {
+    const value = readFilter(filter, (address.get(filter.name) ?? '').trim().slice(0, MAX_TEXT_LENGTH), now);
+    return value === null || value === '' ? [] : [[filter.parameter ?? filter.name, value]];
+  });
+  return Object.fromEntries(values) as Readonly<Record<string, string>>;
+}
+
+function readFilter({ kind, options = [], isOpen = false }: Filter, text: string, now: number): string | null {
+  if (kind === 'from' || kind === 'to') return readBound(text, now, kind === 'from' ? 0 : 1);
+  if (kind !== 'choice' || isOpen) return text;
+  return options.some((option) => (typeof option === 'string' ? option : option.value) === text) ? text : null;
+}
+
+const DAYS_AGO: readonly string[] = ['today', 'yesterday'];
+
+/**
+ * Reads a bound of a range: a date in the browser's time zone, `today`, `yesterday`, or a time. For a day, returns its
+ * start, or the start of the next day if `daysLater` is 1. Null for anything else.
+ */
+export function readBound(text: string, now: number, daysLater: 0 | 1): string | null {
+  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return Number.isNaN(Date.parse(text)) ? null : text;
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  if (!isDate && !DAYS_AGO.includes(text)) return null;
+  const today = new Date(now);
+  const [year = 0, month = 1, day = 1] = isDate
+    ? text.split('-').map(Number)
+    : [today.getFullYear(), today.getMonth() + 1, today.getDate() - DAYS_AGO.indexOf(text)];
+  // `Date` maps years below 100 to the twentieth century.
+  if (year < 1000) return null;
+  const bound = new Date(year, month - 1, day + daysLater);
+  return Number.isNaN(bound.getTime()) || bound.getFullYear() > 9999 ? null : bound.toISOString();
+}
+
+/** Formats a bound for a date field: its day. */
+export function formatBound(text: string, now: number): string {
+  const bound = readBound(text, now, 0);
+  return bound === null ? '' : formatDay(new Date(bound));
+}
+
+/** The field of a filter. A day and an option are applied at once, text when typing pauses. */
+export function FilterField({ filter }: { readonly filter: Filter }) {
+  const { name, label, kind, options = [] } = filter;
+  if (label === null) return null;
+  if (kind === 'search' || kind === 'text') return <FilterText filter={filter} label={label} />;
+  const set = (value: string): void => setQuery({ [name]: value }, { isStep: true });
+  const value = query.value.get(name) ?? '';
+  return (
+    <label>
+      {kind === 'choice' ? label : `${label} (${formatTimeZone(new Date())})`}
+      {kind === 'choice' ? (
+        <select value={value} onChange={({ currentTarget }) => set(currentTarget.value)}>
+          <option value="">All</option>
+          <Options options={options} />
+        </select>
+      ) : (
+        <input
+          type="date"
+          value={formatBound(value, Date.now())}
+          onChange={({ currentTarget }) => set(currentTarget.value)}
+        />
+      )}
+    </label>
+  );
+}
+
+/** How long after the last key press a search starts. */
+const DEBOUNCE_MS = 250;
+
+function FilterText({
+  filter: { name, kind, placeholder = '' },
+  label,
+}: {
+  readonly filter: Filter;
+  readonly label: string;
+}) {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const field = useRef<HTMLInputElement>(null);
+  const value = query.value.get(name) ?? '';
+  const lastText = useRef(value);
+  // Typed text is overwritten only if Back, a link or a button changed the address. This must be a layout effect: a
+  // regular effect runs after the next frame, when the timer could already have restored the old text.
+  useLayoutEffect(() => {
+    if (value === lastText.current) return;
+    clearTimeout(timer.current);
+    lastText.current = value;
+    if (field.current !== null) field.current.value = value;
+  }, [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const apply = (text: string): void => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      const next = text.trim();
+      // A search is one history entry, no matter how often typing pauses.
+      const isStep = (lastText.current === '') !== (next === '');
+      lastText.current = next;
+      setQuery({ [name]: next }, { isStep });
+    }, DEBOUNCE_MS);
+  };
+  return (
+    <label>
+      {label}
+      <input
+        ref={field}
+        type={kind}
+        placeholder={placeholder}
+        maxLength={MAX_TEXT_LENGTH}
+        autocomplete="off"
+        spellcheck={false}
+        defaultValue={value}
+        onInput={(event) => apply(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+/** Removes filters from the address. */
+export function clearFilters(names: readonly string[]): void {
+  setQuery(Object.fromEntries(names.map((name) => [name, null])), { isStep: true });
+}
+
+/** A page with filters and a table: live, newest first, navigated with `j` and `k`. */
+export function ListPage<Item>({
   title,
   end,
   itemName,
-  itemsName,
-  filter,
-  fields,
+  filters,
   below,
-  names,
   load,
   getKey,
+  columns,
+  details,
+  above,
   emptyState,
   summarize,
-  children,
 }: {
   readonly title: string;
   /** Additional controls at the end of the header. */
   readonly end?: ComponentChildren;
   /** The singular item name: `run`. */
   readonly itemName: string;
-  /** The plural item name: `runs`. */
-  readonly itemsName: string;
-  /** The filter; empty for everything. */
-  readonly filter: Filter;
-  /** The filter fields. */
-  readonly fields: ComponentChildren;
+  readonly filters: readonly Filter[];
   /** Content between the filter fields and the list. */
   readonly below?: ComponentChildren;
-  /** The query parameters of the fields. */
-  readonly names: readonly string[];
-  readonly load: (query: Filter & PageInput, signal: AbortSignal) => Promise<Page<Item>>;
-  readonly getKey: GetKey<Item>;
+  readonly load: (query: PageInput & Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<Page<Item>>;
+  readonly getKey: (item: Item) => string;
+  readonly columns: readonly Column<Item>[];
+  readonly details?: (item: Item) => ComponentChildren;
+  /** Content that arrives together with the rows, above them. */
+  readonly above?: (items: readonly Item[]) => ComponentChildren;
   /** Summarizes the rows, shown next to their count. */
   readonly summarize?: (items: readonly Item[]) => string;
   /** Shown if the list is empty without a filter. */
   readonly emptyState: ComponentChildren;
-  readonly children: (items: readonly Item[], list: RefObject<HTMLTableElement>) => ComponentChildren;
 }) {
   const rows = useRef<HTMLTableElement>(null);
+  const names = filters.map(({ name }) => name);
+  const values = readFilters(filters, query.value);
+  const itemsName = `${itemName}s`;
   // A narrow screen shows only the search field, unless a filter is set, to leave room for the rows.
   const areFieldsOpen = useSignal(names.some((name) => name !== 'search' && query.peek().has(name)));
   const listView = useLiveList(
-    JSON.stringify(filter),
-    async (page, signal) => load({ ...filter, ...page }, signal),
+    JSON.stringify(values),
+    async (page, signal) => load({ ...values, ...page }, signal),
     getKey,
     () => isReading(rows.current),
   );
   useRowKeys(rows);
-  const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
       <div class="page-head">
@@ -71,8 +214,16 @@ export function ListPage<Item, Filter extends object>({
         role="search"
         onSubmit={(event) => event.preventDefault()}
       >
-        {fields}
-        <ClearFilters names={names} />
+        {filters.map((filter) => (
+          <FilterField key={filter.name} filter={filter} />
+        ))}
+        <button
+          type="button"
+          disabled={!names.some((name) => query.value.has(name))}
+          onClick={() => clearFilters(names)}
+        >
+          Clear filters
+        </button>
         <button
           type="button"
           class="filters-toggle"
@@ -86,21 +237,25 @@ export function ListPage<Item, Filter extends object>({
       <ListFrame
         listView={listView}
         itemName={itemName}
-        itemsName={itemsName}
         order="newest first"
         summarize={summarize}
         limitHint={`Too many ${itemsName} to list. Use the filters to narrow them down.`}
         empty={
-          isFiltered ? (
+          Object.keys(values).length === 0 ? (
+            emptyState
+          ) : (
             <p>
               No {itemsName} match the filters. Clear the filters to see all {itemsName}.
             </p>
-          ) : (
-            emptyState
           )
         }
       >
-        {(items) => children(items, rows)}
+        {(items) => (
+          <>
+            {above?.(items)}
+            <RowTable columns={columns} items={items} getKey={getKey} details={details} list={rows} />
+          </>
+        )}
       </ListFrame>
     </>
   );
@@ -110,7 +265,6 @@ export function ListPage<Item, Filter extends object>({
 export function ListFrame<Item>({
   listView,
   itemName,
-  itemsName,
   order,
   empty,
   summarize,
@@ -120,8 +274,6 @@ export function ListFrame<Item>({
   readonly listView: LiveListView<Item>;
   /** The singular item name: `run`. */
   readonly itemName: string;
-  /** The plural item name: `runs`. */
-  readonly itemsName: string;
   /** The sort order: `newest first`. */
   readonly order: string;
   readonly empty: ComponentChildren;
@@ -131,6 +283,7 @@ export function ListFrame<Item>({
   readonly limitHint: string;
   readonly children: (items: readonly Item[]) => ComponentChildren;
 }) {
+  const itemsName = `${itemName}s`;
   const { list, failure, isStale, hasMore, isLoadingMore, loadMore, refresh } = listView;
   if (list === null) {
     if (failure === null) return <Loading space="list" />;

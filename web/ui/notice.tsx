@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Failure, Resource } from '../server/use-resource.js';
+import type { Failure, Resource } from '../data/resource.js';
 
 /** The severity of a message. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
@@ -67,12 +67,39 @@ export function omitApiHint(message: string): string {
   return message.replace(/ GET \/v1\/\S+ lists all [\w ]+\.$/, '');
 }
 
-/** Reports that a form's choices, such as engines and folders, could not be loaded. */
-export function ChoicesFailure({ choices: { failure, reload } }: { readonly choices: Resource<unknown> }) {
-  if (failure === null) return null;
+/** Explains why a form or an action is not offered. */
+export function ReadOnly({ scope, purpose }: { readonly scope: string; readonly purpose: string }) {
   return (
-    <FailureNotice title="Cannot load the choices for this form" failure={failure} reload={reload}>
-      Your input is kept.
+    <Notice tone="plain" title={`Read-only: this token lacks the scope "${scope}"`}>
+      Sign in with a token that has this scope to {purpose}.
+    </Notice>
+  );
+}
+
+/**
+ * Shows a resource once it has arrived; until then, that it is loading, or why it cannot be loaded. Without a title, it
+ * is a part of a page and needs little space.
+ */
+export function Loaded<Value>({
+  resource: { value, failure, reload },
+  title,
+  space = title === undefined ? 'line' : 'page',
+  hint,
+  children,
+}: {
+  readonly resource: Resource<Value>;
+  readonly title?: string;
+  readonly space?: keyof typeof LOADING_CLASSES;
+  /** Shown with a failure. */
+  readonly hint?: ComponentChildren;
+  readonly children: (value: Value) => ComponentChildren;
+}) {
+  if (value !== null) return <>{children(value)}</>;
+  if (failure === null) return <Loading space={space} />;
+  if (title === undefined) return <InlineFailure failure={failure} reload={reload} />;
+  return (
+    <FailureNotice title={title} failure={failure} reload={reload}>
+      {hint}
     </FailureNotice>
   );
 }

@@ -1,5 +1,5 @@
 /** The reason why a comment was written. */
-export type Trigger =
+type Trigger =
   | { readonly kind: 'run'; readonly runId: string }
   | { readonly kind: 'item'; readonly itemId: string }
   | { readonly kind: 'other'; readonly text: string };

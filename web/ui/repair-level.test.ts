@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOnlyExtracted } from './repair-level.js';
+import { isOnlyExtracted } from './badge.js';
 
 test.each([
   ['deterministic_generic', ['extracted'], true],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRowBudget } from './row-budget.js';
+import { createRowBudget } from './list-viewport.js';
 
 /** Creates a row budget whose frames and tasks are triggered by the test. */
 function createTestBudget(limit: number) {

@@ -1,5 +1,5 @@
 /** Row heights and positions in a list: measured, or estimated until then. */
-export interface RowHeights {
+interface RowHeights {
   /** Returns a row's start; for the row after the last, the end of the list. */
   readonly top: (index: number) => number;
   readonly height: (index: number) => number;

@@ -1,25 +1,40 @@
 import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { query, setQuery } from '../app/router.js';
 
 /** A column of a {@link RowTable}. */
-export interface Column {
+export interface Column<Item> {
   readonly name: string;
   /** A fixed width, so new rows do not move the columns; by default the column fills the remaining space. */
   readonly width?: string;
   readonly isNumber?: boolean;
+  /** The classes of its cells. */
+  readonly class?: string;
+  /** Renders a cell. In a table whose rows open, `opener` wraps the row's name in a button. */
+  readonly cell: (item: Item, opener: Opener) => ComponentChildren;
 }
 
-/** A table with one item per row; on a narrow screen its cells are stacked. */
-export function RowTable({
+type Opener = (name: ComponentChildren) => ComponentChildren;
+
+/**
+ * A table with one item per row; on a narrow screen its cells are stacked. If it has details, a row can be opened to
+ * show them; the query parameter `row` names the open row, which makes it linkable.
+ */
+export function RowTable<Item>({
   columns,
+  items,
+  getKey,
+  details,
   list,
-  children,
 }: {
-  readonly columns: readonly Column[];
-  readonly list: RefObject<HTMLTableElement>;
-  readonly children: ComponentChildren;
+  readonly columns: readonly Column<Item>[];
+  readonly items: readonly Item[];
+  readonly getKey: (item: Item) => string;
+  readonly details?: ((item: Item) => ComponentChildren) | undefined;
+  readonly list?: RefObject<HTMLTableElement>;
 }) {
   return (
-    <table ref={list} class="rows">
+    <table ref={list ?? null} class="rows">
       <colgroup>
         {columns.map(({ name, width = 'auto' }) => (
           <col key={name} style={{ width }} />
@@ -34,7 +49,103 @@ export function RowTable({
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {items.map((item) => (
+          <Row key={getKey(item)} id={getKey(item)} item={item} columns={columns} details={details} />
+        ))}
+      </tbody>
     </table>
   );
+}
+
+function Row<Item>({
+  id,
+  item,
+  columns,
+  details,
+}: {
+  readonly id: string;
+  readonly item: Item;
+  readonly columns: readonly Column<Item>[];
+  readonly details: ((item: Item) => ComponentChildren) | undefined;
+}) {
+  const isOpen = details !== undefined && query.value.get('row') === id;
+  const opener: Opener = (name) => (
+    <button
+      {...ROW}
+      type="button"
+      class="opener"
+      aria-expanded={isOpen}
+      onClick={() => setQuery({ row: isOpen ? null : id })}
+    >
+      {name}
+    </button>
+  );
+  return (
+    <>
+      <tr class={isOpen ? 'chosen' : ''}>
+        {columns.map(({ name, isNumber = false, class: classes = isNumber ? 'number' : '', cell }) => (
+          <td key={name} class={classes}>
+            {cell(item, opener)}
+          </td>
+        ))}
+      </tr>
+      {isOpen ? (
+        <tr class="row-details">
+          <td colSpan={columns.length}>{details(item)}</td>
+        </tr>
+      ) : null}
+    </>
+  );
+}
+
+/** The attributes of a row's focusable link or button: `<a {...ROW} href="…">`. */
+export const ROW = { 'data-row': '' } as const;
+
+/** Returns the row that a key moves to; null for keys that do not move. `from` is -1 if the focus is outside the rows. */
+export function nextRow(key: string, from: number, count: number): number | null {
+  if (count === 0) return null;
+  switch (key) {
+    case 'j':
+      return Math.min(from + 1, count - 1);
+    case 'k':
+      return Math.max(from - 1, 0);
+    case 'ArrowDown':
+      return from === -1 ? null : Math.min(from + 1, count - 1);
+    case 'ArrowUp':
+      return from === -1 ? null : Math.max(from - 1, 0);
+    case 'Home':
+      return from === -1 ? null : 0;
+    case 'End':
+      return from === -1 ? null : count - 1;
+    default:
+      return null;
+  }
+}
+
+/** Moves the focus between the rows of a list with `j` and `k`, and with the arrow keys once the focus is in the list. */
+export function useRowKeys(list: RefObject<HTMLElement>): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      const { target } = event;
+      if (list.current === null || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (target instanceof Element && target.closest('input, textarea, select, dialog') !== null) return;
+      const rows = [...list.current.querySelectorAll<HTMLElement>('[data-row]')];
+      const from = rows.findIndex((row) => row === document.activeElement);
+      const to = nextRow(event.key, from, rows.length);
+      if (to === null) return;
+      event.preventDefault();
+      rows[to]?.focus();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+}
+
+/**
+ * Whether the user seems to be reading the rows, because they are scrolled, focused or hovered. Rows must then not
+ * move.
+ */
+export function isReading(list: HTMLElement | null): boolean {
+  return scrollY > 40 || (list !== null && (list.contains(document.activeElement) || list.matches(':hover')));
 }

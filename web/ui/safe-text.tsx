@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { formatCount } from './amount.js';
+import { formatCount } from './format.js';
 import { INVISIBLE_CHARACTERS, formatInvisible } from '../../src/base/index.js';
 
 /** Longer content is truncated, with a button for more: a page does not scroll well with megabytes in one element. */

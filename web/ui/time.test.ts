@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration, formatMoment, formatWait } from './time.js';
+import { formatDuration, formatMoment, formatWait } from './format.js';
 
 test.each([
   [0, '0 ms'],

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { readStored, writeStored } from '../app/storage.js';
 
 /** A draft and the functions that change it. */
 interface Draft<Fields extends DraftFields> {
@@ -17,9 +18,12 @@ interface Draft<Fields extends DraftFields> {
  */
 export function useDraft<Fields extends DraftFields>(name: string, initial: Fields): Draft<Fields> {
   const key = `sluice.draft ${name}`;
-  const fields = useSignal<{ readonly key: string; readonly value: Fields }>({ key, value: read(key, initial) });
+  const fields = useSignal<{ readonly key: string; readonly value: Fields }>({
+    key,
+    value: readDraft(readStored(key, 'session'), initial),
+  });
   // A different name means a different draft, even in the same component.
-  const current = fields.value.key === key ? fields.value.value : read(key, initial);
+  const current = fields.value.key === key ? fields.value.value : readDraft(readStored(key, 'session'), initial);
   useEffect(() => {
     if (fields.value.key !== key) fields.value = { key, value: current };
   }, [key]);
@@ -29,34 +33,17 @@ export function useDraft<Fields extends DraftFields>(name: string, initial: Fiel
       const stored = fields.peek();
       const next = { ...(stored.key === key ? stored.value : current), ...changes };
       fields.value = { key, value: next };
-      write(key, JSON.stringify(next));
+      writeStored(key, JSON.stringify(next), 'session');
     },
     discard: () => {
       fields.value = { key, value: initial };
-      write(key, null);
+      writeStored(key, null, 'session');
     },
   };
 }
 
-function read<Fields extends DraftFields>(key: string, initial: Fields): Fields {
-  try {
-    return readDraft(sessionStorage.getItem(key), initial);
-  } catch {
-    return initial;
-  }
-}
-
-function write(key: string, text: string | null): void {
-  try {
-    if (text === null) sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, text);
-  } catch {
-    // The browser may forbid storage, or it may be full; then the draft lasts until the page is closed.
-  }
-}
-
 /** A form draft's fields. */
-type DraftFields = Readonly<Record<string, string | boolean>>;
+export type DraftFields = Readonly<Record<string, string | boolean>>;
 
 /** Reads a stored draft; missing or invalid fields get their initial values. */
 export function readDraft<Fields extends DraftFields>(text: string | null, initial: Fields): Fields {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextRow } from './use-row-keys.js';
+import { nextRow } from './row-table.js';
 
 test('j starts at the first row, arrows only move within the rows', () => {
   expect(nextRow('j', -1, 3)).toBe(0);

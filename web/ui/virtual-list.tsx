@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact
 import { createListViewport } from './list-viewport.js';
 
 /** The props of a long list. Only the visible rows and a few around them are in the DOM. */
-export interface VirtualListProps {
+interface VirtualListProps {
   readonly label: string;
   readonly count: number;
   /** The estimated height of a row before it is measured, in pixels. */

@@ -1,5 +1,5 @@
 import { toPath } from '../app/route.js';
-import { Timestamp } from './time.js';
+import { Timestamp } from './format.js';
 
 /** Why a queued run does not start. A newer server might send reasons that this page does not support. */
 interface Waiting {

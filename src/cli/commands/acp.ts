@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
-import type { Permissions as AcpPermissions } from '../../acp/index.js';
+import type { Permissions as AcpPermissions } from '../../server/acp/index.js';
 import { withContext, withContextOptions, loadLogger, readWorkerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import type { CommandIo } from '../command-io.js';
@@ -68,8 +68,8 @@ async function runAcp(flags: AcpFlags, io: CommandIo): Promise<ExitCode> {
 
 async function serve(context: CommandContext, flags: AcpFlags, io: CommandIo, signal: AbortSignal): Promise<ExitCode> {
   const [{ serveAcp }, { DEFAULT_LEASE_MS }, { listLaunchers }] = await Promise.all([
-    import('../../acp/index.js'),
-    import('../../dispatch/index.js'),
+    import('../../server/acp/index.js'),
+    import('../../orders/dispatch/index.js'),
     import('../../runs/index.js'),
   ]);
   const { store, lead, logger } = context;

@@ -2,9 +2,9 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { openS3Server } from '../../archive/fixtures/open-s3-server.js';
-import { openForReading } from '../../files/index.js';
-import { packRunFolder, getPackedRunPath, rewriteRunLogs } from '../../run-folder/index.js';
+import { openS3Server } from '../../runs/archive/fixtures/open-s3-server.js';
+import { openForReading } from '../../base/files/index.js';
+import { packRunFolder, getPackedRunPath, rewriteRunLogs } from '../../runs/run-folder/index.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { describeWaitingFor } from '../../records/index.js';
-import type { Budget } from '../../records/index.js';
+import { describeWaitingFor } from '../../store/records/index.js';
+import type { Budget } from '../../store/records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions } from '../command-context.js';
@@ -22,7 +22,7 @@ export function addBudgetsCommand(program: Command, io: CommandIo, end: (code: E
 }
 
 async function runBudgets(flags: BudgetFlags, io: CommandIo): Promise<ExitCode> {
-  const { reportBudgets } = await import('../../dispatch/index.js');
+  const { reportBudgets } = await import('../../orders/dispatch/index.js');
   const report = await withContext(
     flags,
     io,

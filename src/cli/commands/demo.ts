@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { DemoReport } from '../../dispatch/index.js';
-import { prepareDataFolder } from '../../files/index.js';
+import type { DemoReport } from '../../orders/dispatch/index.js';
+import { prepareDataFolder } from '../../base/files/index.js';
 import type { CommandIo } from '../command-io.js';
 import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
@@ -23,7 +23,7 @@ export function addDemoCommand(program: Command, io: CommandIo, end: (code: Exit
 }
 
 async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode> {
-  const { runDemo } = await import('../../dispatch/index.js');
+  const { runDemo } = await import('../../orders/dispatch/index.js');
   const { data, database } = await loadCommandConfig(flags, io);
   await io.stderr.write('Running four demo orders.\n');
   await prepareDataFolder(data);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Change, ChangedFile, Race } from '../../records/index.js';
+import type { Change, ChangedFile, Race } from '../../store/records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
@@ -22,7 +22,7 @@ export function addDiffCommand(program: Command, io: CommandIo, end: (code: Exit
 }
 
 async function runDiff(issueRef: string, flags: DiffFlags, io: CommandIo): Promise<ExitCode> {
-  const { readRace } = await import('../../dispatch/index.js');
+  const { readRace } = await import('../../orders/dispatch/index.js');
   const race = await withContext(
     flags,
     io,

@@ -1,12 +1,12 @@
 import { isSluiceError, omitUndefined } from '../../base/index.js';
-import type { Config } from '../../config/index.js';
+import type { Config } from '../../server/config/index.js';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { DATA_OPTION } from '../command-context.js';
-import { probeSandbox } from '../../sandbox/index.js';
-import type { SandboxSupport } from '../../sandbox/index.js';
+import { probeSandbox } from '../../runs/sandbox/index.js';
+import type { SandboxSupport } from '../../runs/sandbox/index.js';
 import { wantsJson, printJson } from '../print.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
 
@@ -41,7 +41,7 @@ function describeSandbox(support: SandboxSupport): string {
 /** Writes, reads and deletes a small object in the configured archive. */
 async function checkArchive(config: Config): Promise<{ readonly works: boolean; readonly text: string }> {
   try {
-    const { createArchive } = await import('../../config/index.js');
+    const { createArchive } = await import('../../server/config/index.js');
     const archive = await createArchive(config, process.env);
     await archive?.check();
     return { works: true, text: archive === undefined ? 'not configured' : `${archive.location} works` };

@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../base/index.js';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { Decision, ExecutionRecord } from '../../records/index.js';
+import type { Decision, ExecutionRecord } from '../../store/records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { formatExecutionHeading, formatExecutionRow } from '../../server/index.js';

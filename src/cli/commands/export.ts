@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { SluiceError } from '../../base/index.js';
-import { isPresent, openNew, VERSION } from '../../files/index.js';
+import { isPresent, openNew, VERSION } from '../../base/files/index.js';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets } from '../known-secrets.js';
 import { loadCommandConfig } from '../load-command-config.js';
@@ -52,7 +52,7 @@ async function runHtmlExport(
   io: CommandIo,
 ): Promise<ExitCode> {
   const [{ gatherReport, renderHtml }, { readReportRecords }] = await Promise.all([
-    import('../../report/index.js'),
+    import('../../server/report/index.js'),
     import('../../server/index.js'),
   ]);
   const file = resolve(target ?? `${run}.html`);
@@ -72,7 +72,7 @@ async function runHtmlExport(
       if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
       return renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
     },
-    { isReadOnly: true, allowsMissingDatabase: true },
+    { isReadOnly: true },
   );
   const handle = await openNew(file);
   try {

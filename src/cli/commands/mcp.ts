@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { createJsonLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import type { Client } from '../../client/index.js';
+import type { Client } from '../../server/client/index.js';
 import { loadLogger, withContext, withContextOptions, readWorkerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import type { CommandIo } from '../command-io.js';
@@ -52,7 +52,7 @@ async function forwardToServer(url: string, connection: Connection): Promise<voi
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new MisuseError(`"${url}" is not a valid server address. Use an address such as http://127.0.0.1:7171.`);
   }
-  const { createClient } = await import('../../client/index.js');
+  const { createClient } = await import('../../server/client/index.js');
   // The local token has the scope decide, but it belongs to a human: an agent may only decide with a token it was
   // given.
   const mayDecide = (process.env['SLUICE_TOKEN'] ?? '') !== '';
@@ -68,8 +68,8 @@ async function forwardToInProcessServer(
 ): Promise<void> {
   const [{ createServer, readServerSettings }, { createClient }, { startWorker }] = await Promise.all([
     import('../../server/index.js'),
-    import('../../client/index.js'),
-    import('../../dispatch/index.js'),
+    import('../../server/client/index.js'),
+    import('../../orders/dispatch/index.js'),
   ]);
   const { config, wrappers, store, lead, logger } = context;
   // The server needs no tokens: its only caller is this process.
@@ -104,7 +104,7 @@ interface Connection {
 }
 
 async function serve(client: Client, mayDecide: boolean, { logger, io, signal }: Connection): Promise<void> {
-  const { serveMcp } = await import('../../mcp/index.js');
+  const { serveMcp } = await import('../../server/mcp/index.js');
   const stdin = io.openStdin();
   const input = Readable.from(stdin, { objectMode: false });
   const lines = new WritableStream<string>({

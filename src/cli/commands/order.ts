@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { describeWaitingFor } from '../../records/index.js';
-import type { OrderRecord, WaitingFor } from '../../records/index.js';
+import { describeWaitingFor } from '../../store/records/index.js';
+import type { OrderRecord, WaitingFor } from '../../store/records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { readTraceparent } from '../command-tracing.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
@@ -48,14 +48,14 @@ async function execute(
   io: CommandIo,
   interruption: AbortSignal,
 ): Promise<{ readonly record: OrderRecord; readonly race: readonly OrderRecord[] }> {
-  const { startWorker, waitForOrder } = await import('../../dispatch/index.js');
+  const { startWorker, waitForOrder } = await import('../../orders/dispatch/index.js');
   const { store, lead } = context;
   const { order, rivals } = await lead.submit(request, { traceparent: readTraceparent() });
   const name = { issueRef: order.issue_ref, runId: order.run_id };
   for (const { run_id, worker } of [order, ...rivals.map((rival) => rival.order)]) {
     await io.stderr.write(formatLine(`${order.issue_ref}: run ${run_id}, wrapper ${worker}`));
   }
-  const worker = startWorker({ store, lead, ...readWorkerSettings(context), takes: ['orders'] });
+  const worker = startWorker({ store, lead, ...readWorkerSettings(context), kinds: ['orders'] });
   const stopImmediately = (): void => void worker.stop({ graceMs: 0 });
   interruption.addEventListener('abort', stopImmediately, { once: true });
   try {

@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../base/index.js';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { OutboxMessage } from '../../records/index.js';
+import type { OutboxMessage } from '../../store/records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions } from '../command-context.js';

@@ -47,7 +47,7 @@ describe('sluice parse', () => {
   it.each([
     ['{"a": [1, 2', [], 'TRUNCATED', '--allow-partial'],
     ['{"file": "a.ts", "line": "3"}', ['--schema', 'issue.json'], 'SCHEMA_MISMATCH', '--align'],
-    ['{"a": 1} or {"a": 2}', ['--ambiguous', 'fail'], 'AMBIGUOUS', '--prefer'],
+    ['{"a": 1} or {"a": 2}', [], 'AMBIGUOUS', '--ambiguous'],
   ])(
     'with --value writes the reason for a missing value to standard error, with the option that might help: %s',
     async (text, args, code, option) => {
@@ -147,15 +147,17 @@ describe('sluice parse', () => {
     });
   });
 
-  it('uses the candidate that --prefer selects', async () => {
+  it('uses the value that --ambiguous selects, and answers --prefer with the new name', async () => {
     const twoObjects = 'First {"file":"a","line":1} then {"file":"b","line":2}.';
-    for (const [prefer, file] of [
+    for (const [which, file] of [
       ['first', 'a'],
       ['last', 'b'],
     ] as const) {
-      const { output } = await parseCommand(twoObjects, ['--prefer', prefer, '--schema', 'issue.json']);
+      const { output } = await parseCommand(twoObjects, ['--ambiguous', which, '--schema', 'issue.json']);
       expect(output).toMatchObject({ value: { file } });
     }
+    const { exitCode, stderr } = await parseCommand(twoObjects, ['--prefer', 'last']);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--ambiguous last')]);
   });
 
   it('prints large integers unchanged with --numbers bigint', async () => {

@@ -4,17 +4,16 @@ import type { ParseOptions, ParseResult, StandardSchema } from '../../json/index
 import type { CommandIo } from '../command-io.js';
 import { describeFileError, MAX_INPUT_BYTES, readInput, readSchemaFile } from '../read-input.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
-import { type ParseOutput, toParseOutput } from '../../api/index.js';
+import { type ParseOutput, toParseOutput } from '../../server/api/index.js';
 import { printJson } from '../print.js';
 import { formatLine } from '../terminal-text.js';
 
 /** The parsed options of `sluice parse`. */
-type ParseFlags = Pick<
-  ParseOptions,
-  'profile' | 'allowPartial' | 'align' | 'prefer' | 'ambiguous' | 'label' | 'numbers'
-> & {
+type ParseFlags = Pick<ParseOptions, 'profile' | 'allowPartial' | 'align' | 'ambiguous' | 'label' | 'numbers'> & {
   readonly schema?: string;
   readonly value?: true;
+  /** The former name of `ambiguous`. */
+  readonly prefer?: string;
 };
 
 export function addParseCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -27,14 +26,12 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--allow-partial', 'accept a truncated value')
     .option('--align', 'convert near misses to match the schema')
     .addOption(
-      new Option('--prefer <which>', 'which candidate to use if multiple are valid').choices(['first', 'last']),
+      new Option(
+        '--ambiguous <what>',
+        'what to do if different values are valid and nothing decides between them (default: fail)',
+      ).choices(['first', 'last', 'fail']),
     )
-    .addOption(
-      new Option('--ambiguous <what>', 'what to do if multiple different values are valid (default: warn)').choices([
-        'warn',
-        'fail',
-      ]),
-    )
+    .addOption(new Option('--prefer <which>').hideHelp())
     .addOption(
       new Option('--numbers <how>', 'how to return numbers that a double cannot represent (default: double)').choices([
         'double',
@@ -50,7 +47,8 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
 }
 
 async function runParse(file: string | undefined, flags: ParseFlags, io: CommandIo): Promise<ExitCode> {
-  const { schema: schemaFile, value: isValueOnly, ...options } = flags;
+  const { schema: schemaFile, value: isValueOnly, prefer, ...options } = flags;
+  if (prefer !== undefined) throw new MisuseError(`--prefer is not an option. Use --ambiguous ${prefer}.`);
   if (options.align === true && schemaFile === undefined)
     throw new MisuseError('--align needs --schema. Add a schema, or omit --align.');
   const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, io);
@@ -76,7 +74,7 @@ async function printValue({ status, value, error, warnings }: ParseOutput, io: C
 async function readSchema(file: string, io: CommandIo): Promise<StandardSchema> {
   const schema = await readSchemaFile(file, io);
   // Imported here, because loading the validator takes longer than parsing most answers.
-  const { fromJsonSchema } = await import('../../json-schema/index.js');
+  const { fromJsonSchema } = await import('../../json/schema/index.js');
   try {
     return fromJsonSchema(schema);
   } catch (error) {

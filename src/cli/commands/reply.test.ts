@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { startWorker } from '../../dispatch/start-worker.js';
+import { startWorker } from '../../orders/dispatch/start-worker.js';
 import { createLead } from '../../orders/lead/create-lead.js';
 import { openStore } from '../../store/open-store.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
@@ -49,7 +49,12 @@ it.each([
   const { reply, findReply } = await startWaitingRun();
   const { exitCode, stdout } = await reply('RUN1', flag, '--who', 'Ada', '--why', 'the diff is right');
   expect({ exitCode, printed: JSON.parse(stdout) }).toMatchObject({ exitCode: 0, printed: { run: 'RUN1' } });
-  expect(await findReply()).toMatchObject({ option_id: option, by: 'person', who: 'Ada', why: 'the diff is right' });
+  expect(await findReply()).toMatchObject({
+    option_id: option,
+    by: 'person',
+    who: 'Ada (unverified local user)',
+    why: 'the diff is right',
+  });
 });
 
 it('refuses a reply without a choice, to an unknown run, or to a question that is not open', async () => {

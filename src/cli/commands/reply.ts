@@ -8,7 +8,7 @@ import type { ContextFlags } from '../command-context.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { chooseOption } from '../choose-option.js';
 import { printJson } from '../print.js';
-import { readUserName } from './resolve.js';
+import { readAuthor } from './resolve.js';
 
 interface ReplyFlags extends ContextFlags {
   readonly allow?: boolean;
@@ -31,7 +31,7 @@ export function addReplyCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--text <text>', 'answer to a question that is not a permission request')
     .option('--question <id>', 'id of the permission request, such as px_1_2, if more than one is open')
     .option('--why <text>', 'reason, for the record')
-    .option('--who <name>', 'who decides (default: your login name)')
+    .option('--who <name>', 'who decides (default: your login name); recorded as unverified')
     .addHelpText(
       'after',
       '\nExit codes: 0 the run has received the reply, 2 usage error, or the run has not received the reply.',
@@ -87,7 +87,7 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
   return {
     interaction_id: request.interaction_id,
     option_id: option.id,
-    who: who ?? readUserName(),
+    who: readAuthor(who),
     ...(why === undefined ? {} : { why }),
   };
 }

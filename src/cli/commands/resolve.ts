@@ -7,7 +7,8 @@ import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { readJsonFile } from '../read-input.js';
 import { printJson } from '../print.js';
-import type { LineComment } from '../../records/index.js';
+import { markUnverified } from '../../store/records/index.js';
+import type { LineComment } from '../../store/records/index.js';
 
 interface ResolveFlags extends ContextFlags {
   readonly action: 'accept' | 'reject' | 'retry' | 'edit';
@@ -27,7 +28,7 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
         .makeOptionMandatory(),
     )
     .requiredOption('--why <text>', 'reason, for the record and the comment')
-    .option('--who <name>', 'who decides (default: your login name)')
+    .option('--who <name>', 'who decides (default: your login name); recorded as unverified')
     .option('--result <file>', 'for edit: the corrected work result, as JSON')
     .option('--comments <file>', 'line comments on the change, as JSON: [{ path, line, side, text }]')
     .option('--json', 'accepted for consistency; the output is always JSON')
@@ -41,7 +42,8 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
 }
 
 async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promise<ExitCode> {
-  const { action, why, who = readUserName() } = flags;
+  const { action, why } = flags;
+  const who = readAuthor(flags.who);
   if (action === 'edit' && flags.result === undefined) {
     throw new MisuseError('--action edit needs the corrected work result. Add --result FILE.');
   }
@@ -68,11 +70,13 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
   });
 }
 
-/** Reads the login name. In a container, the user might not have one. */
-export function readUserName(): string {
+/** Returns the name to record: the login name, or the given one, which anyone with a shell can choose. */
+export function readAuthor(givenName: string | undefined): string {
+  if (givenName !== undefined) return markUnverified(givenName);
   try {
     return userInfo().username;
   } catch (cause) {
+    // In a container, the user might not have a name.
     throw new MisuseError('Cannot determine your user name. Pass --who.', { cause });
   }
 }

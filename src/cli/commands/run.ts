@@ -2,10 +2,11 @@ import { appendFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
-import type { RunResult } from '../../records/index.js';
-import { prepareDataFolder } from '../../files/index.js';
+import type { RunResult } from '../../store/records/index.js';
+import { prepareDataFolder } from '../../base/files/index.js';
 import type { Run } from '../../runs/index.js';
-import type { Config } from '../../config/index.js';
+import { readSandbox } from '../../server/config/index.js';
+import type { Config } from '../../server/config/index.js';
 import { answerQuestions } from '../answer-questions.js';
 import type { CommandIo } from '../command-io.js';
 import { openCommandTracing, readTraceparent } from '../command-tracing.js';
@@ -25,7 +26,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .description('run an agent, show its events and validate its answer')
     .argument('[words...]', 'prompt; with --engine command: -- COMMAND ARGS')
     .requiredOption('--engine <name>', 'agent to run: a built-in or configured engine')
-    .option('--reads <engine>', 'with --engine command: the engine whose output format the command uses')
+    .option('--format <engine>', 'with --engine command: the engine whose output format the command uses')
     .option('--session <id>', 'engine session to resume instead of starting a new one')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) for the answer')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
@@ -92,14 +93,16 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
   const { startRun } = await import('../../runs/index.js');
   try {
     const config = await loadCommandConfig(flags, io);
-    const { data, programs, agents, approvals, sandbox, secrets } = config;
+    const { data, programs, agents, approvals, secrets } = config;
+    const sandbox = readSandbox(config, process.env);
     await prepareDataFolder(config.data);
     await printSettings(config, flags, io);
     const tracer = await openCommandTracing(config, { io });
     const tracedSpec = { ...spec, ...omitUndefined({ traceparent: readTraceparent() }) };
     const run = startRun(tracedSpec, {
       data,
-      ...omitUndefined({ programs, agents, approvals, sandbox, secrets, tracer }),
+      sandbox,
+      ...omitUndefined({ programs, agents, approvals, secrets, tracer }),
       // Every warning is also in the result, so with --watch-json stderr contains only events.
       onWarning: ({ message }) => void (flags.watchJson === true || io.stderr.write(formatLine(message))),
     });
@@ -126,7 +129,7 @@ async function printResult(
 ): Promise<void> {
   const { run, result, engine, durationMs } = endedRun;
   if (summary === true || summaryFile !== undefined) {
-    const { renderSummary } = await import('../../report/index.js');
+    const { renderSummary } = await import('../../server/report/index.js');
     const markdown = renderSummary({ id: run.id, engine, durationMs, link: readJobLink(process.env), result });
     // Printed first, because the file might not be writable.
     if (summary === true) await io.stdout.write(markdown);

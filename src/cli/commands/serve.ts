@@ -1,13 +1,13 @@
 import { omitUndefined } from '../../base/index.js';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { RunningDemo } from '../../dispatch/index.js';
-import type { Archive } from '../../archive/index.js';
+import type { RunningDemo } from '../../orders/dispatch/index.js';
+import type { Archive } from '../../runs/archive/index.js';
 import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets } from '../known-secrets.js';
 import { loadCommandConfig } from '../load-command-config.js';
-import type { Config } from '../../config/index.js';
+import type { Config } from '../../server/config/index.js';
 import { parseCount } from '../parse-count.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions, listJobs, loadLogger, readWorkerSettings } from '../command-context.js';
@@ -55,7 +55,7 @@ async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
     // The demo wrappers stay registered while there might be orders for them.
-    const wrappers = flags.demo ? (await import('../../dispatch/index.js')).createDemoWrappers() : {};
+    const wrappers = flags.demo ? (await import('../../orders/dispatch/index.js')).createDemoWrappers() : {};
     const createLogger = await loadLogger(io);
     return await withContext(flags, io, async (context) => serve(context, { flags, io, interruption }), {
       wrappers,
@@ -74,7 +74,11 @@ interface ServeOptions {
 
 async function serve(context: CommandContext, { flags, io, interruption }: ServeOptions): Promise<ExitCode> {
   const [{ runServer, readServerSettings, createMetrics }, { createArchive, createNotifyPost }, { watchTokens }] =
-    await Promise.all([import('../../server/index.js'), import('../../config/index.js'), import('../watch-tokens.js')]);
+    await Promise.all([
+      import('../../server/index.js'),
+      import('../../server/config/index.js'),
+      import('../watch-tokens.js'),
+    ]);
   const { config, wrappers, store, lead, logger, knownSecrets, tracing } = context;
   const { data, server: fileSettings = {} } = config;
   const host = flags.host ?? fileSettings.host;
@@ -116,10 +120,8 @@ async function serve(context: CommandContext, { flags, io, interruption }: Serve
     });
     try {
       await io.stdout.write(`${running.url}\n`);
-      const page = localToken === undefined ? running.url : `${running.url}/#token=${localToken}`;
-      await printLocations({ data, console: page }, { io, logger });
-      // Masked only from now on, because the printed console URL contains it.
       if (localToken !== undefined) knownSecrets.add([localToken]);
+      await printLocations({ data, console: running.url, localToken }, { io, logger });
       await services.showDemo();
       await waitForInterruption(interruption);
       const graceS = fileSettings.grace_s ?? DEFAULT_GRACE_S;
@@ -141,23 +143,28 @@ async function serve(context: CommandContext, { flags, io, interruption }: Serve
 async function chooseLocalToken(config: Config, host: string | undefined): Promise<string | undefined> {
   const [{ DEFAULT_HOST, isLoopback }, { openLocalToken, readTokens }] = await Promise.all([
     import('../../server/index.js'),
-    import('../../config/index.js'),
+    import('../../server/config/index.js'),
   ]);
   if (!isLoopback(host ?? DEFAULT_HOST) || readTokens(config, process.env).length > 0) return undefined;
   return (await openLocalToken(process.env)).value;
 }
 
 /**
- * Shows the console address and the data folder: as text at a terminal, otherwise in the log. The address on stdout is
- * for scripts.
+ * Shows the console address and the data folder: as text at a terminal, otherwise in the log, which others may read, so
+ * without the token. The address on stdout is for scripts.
  */
 async function printLocations(
-  locations: { readonly data: string; readonly console: string },
+  locations: { readonly data: string; readonly console: string; readonly localToken: string | undefined },
   { io, logger }: Pick<ServeOptions, 'io'> & Pick<CommandContext, 'logger'>,
 ): Promise<void> {
-  if (!io.stderr.isTerminal) logger.info('server started', locations);
-  else
-    await io.stderr.write(formatLine(`console: ${locations.console}`) + formatLine(`data folder: ${locations.data}`));
+  const { data, console, localToken } = locations;
+  if (!io.stderr.isTerminal) {
+    const hint = localToken === undefined ? {} : { hint: 'Run "sluice token" for the token.' };
+    logger.info('server started', { data, console, ...hint });
+    return;
+  }
+  const page = localToken === undefined ? console : `${console}/#token=${localToken}`;
+  await io.stderr.write(formatLine(`console: ${page}`) + formatLine(`data folder: ${data}`));
 }
 
 interface ServiceOptions {
@@ -172,8 +179,8 @@ interface ServiceOptions {
  */
 async function startServices(context: CommandContext, { flags, metrics, archive }: ServiceOptions) {
   const [{ startWorker, startReaper, startMaintenance, showDemo }, { readPacking, readRetention }] = await Promise.all([
-    import('../../dispatch/index.js'),
-    import('../../config/index.js'),
+    import('../../orders/dispatch/index.js'),
+    import('../../server/config/index.js'),
   ]);
   const { config, store, lead, logger } = context;
   const { data } = config;

@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
-import { openRunFolder } from '../../run-folder/index.js';
+import { openRunFolder } from '../../runs/run-folder/index.js';
 import { openRunById } from '../open-run.js';
-import type { CaseReport, NewCase } from '../../suite/index.js';
+import type { CaseReport, NewCase } from '../../server/suite/index.js';
 import type { CommandIo } from '../command-io.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
@@ -17,7 +17,7 @@ import { readContract } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { MAX_INPUT_BYTES, readInput } from '../read-input.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
-import { readUserName } from './resolve.js';
+import { readAuthor } from './resolve.js';
 
 interface SuiteFlags {
   readonly suite: string;
@@ -99,10 +99,9 @@ async function runAdd(run: string | undefined, flags: AddFlags, io: CommandIo): 
   if (flags.why !== undefined && flags.verdict === undefined) {
     throw new MisuseError('--why needs a verdict. Add --verdict accept or --verdict reject.');
   }
-  const { writeCase } = await import('../../suite/index.js');
+  const { writeCase } = await import('../../server/suite/index.js');
   const newCase = await withContext(flags, io, async (context) => makeCase(run, flags, context, io), {
     isReadOnly: true,
-    allowsMissingDatabase: true,
   });
   const name = flags.name ?? newCase.name;
   const folder = await writeCase(resolve(flags.suite), name, newCase.files);
@@ -128,7 +127,7 @@ async function makeCase(
   context: CommandContext,
   io: CommandIo,
 ): Promise<NewCase> {
-  const { makeFolderCase, makeRunCase, makeTextCase } = await import('../../suite/index.js');
+  const { makeFolderCase, makeRunCase, makeTextCase } = await import('../../server/suite/index.js');
   const { store, wrappers, config } = context;
   const options = {
     secrets: await compileKnownSecrets(config),
@@ -163,11 +162,11 @@ function toStoredContract(contract: Awaited<ReturnType<typeof readContract>>) {
 
 function readVerdict({ verdict, why = '', who }: AddFlags, now: number) {
   if (verdict === undefined) return undefined;
-  return { action: verdict, who: who ?? readUserName(), why, at: new Date(now).toISOString() };
+  return { action: verdict, who: readAuthor(who), why, at: new Date(now).toISOString() };
 }
 
 async function runRunSuite(names: readonly string[], flags: RunSuiteFlags, io: CommandIo): Promise<ExitCode> {
-  const { renderJunit, runSuite } = await import('../../suite/index.js');
+  const { renderJunit, runSuite } = await import('../../server/suite/index.js');
   let done = 0;
   const reports = await withProgress(io, { label: 'suite', unit: 'cases' }, async (set) =>
     runSuite({
@@ -187,7 +186,7 @@ async function runRunSuite(names: readonly string[], flags: RunSuiteFlags, io: C
 const MARKS: Readonly<Record<CaseReport['status'], string>> = { same: '✓', changed: '✗', broken: '!' };
 
 async function describeReports(reports: readonly CaseReport[]): Promise<string> {
-  const { describeChange } = await import('../../suite/index.js');
+  const { describeChange } = await import('../../server/suite/index.js');
   const lines = reports.flatMap(({ name, status, changes, problem }) => [
     `${MARKS[status]} ${name}`,
     ...changes.map((change) => `    ${describeChange(change)}`),
@@ -199,7 +198,7 @@ async function describeReports(reports: readonly CaseReport[]): Promise<string> 
 }
 
 async function runList(flags: RunSuiteFlags, io: CommandIo): Promise<ExitCode> {
-  const { listCases, openCase } = await import('../../suite/index.js');
+  const { listCases, openCase } = await import('../../server/suite/index.js');
   const suite = resolve(flags.suite);
   const rows = [];
   for (const name of await listCases(suite)) {
@@ -230,7 +229,7 @@ async function runAccept(
 ): Promise<ExitCode> {
   if (names.length === 0 && flags.all !== true)
     throw new MisuseError('No cases given. Name the cases to accept, or use --all.');
-  const { acceptCases } = await import('../../suite/index.js');
+  const { acceptCases } = await import('../../server/suite/index.js');
   const accepted = await acceptCases({ suite: resolve(flags.suite), names, clock: Date.now });
   await printJson({ accepted: accepted.map(({ name, changes }) => ({ name, changes })) }, io);
   return EXIT.success;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { openLocalToken, rotateLocalToken } from '../../config/index.js';
+import { openLocalToken, rotateLocalToken } from '../../server/config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../failure.js';
 

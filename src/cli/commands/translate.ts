@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { RunFolderError, rewriteRunLogs, translateRunFolder } from '../../run-folder/index.js';
-import type { RunFolder, TranslateOptions } from '../../run-folder/index.js';
+import { RunFolderError, rewriteRunLogs, translateRunFolder } from '../../runs/run-folder/index.js';
+import type { RunFolder, TranslateOptions } from '../../runs/run-folder/index.js';
 import { createAcpProjection, createAgUiProjection } from '../../events/index.js';
 import type { Emitted, EngineName, Projection } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';

@@ -3,7 +3,7 @@ import { realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { findProjectData } from '../../files/index.js';
+import { findProjectData } from '../../base/files/index.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { examineConfig, findConfigFile, recordTrust, revokeTrust } from '../../config/index.js';
+import { examineConfig, findConfigFile, recordTrust, revokeTrust } from '../../server/config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { printJson } from '../print.js';

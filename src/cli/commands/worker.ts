@@ -19,7 +19,7 @@ import type { Interruption } from '../interruption.js';
 interface WorkerFlags extends ContextFlags {
   readonly concurrency?: number;
   readonly type?: readonly string[];
-  readonly takes?: 'orders' | 'runs';
+  readonly kinds?: 'orders' | 'runs';
   readonly grace?: number;
 }
 
@@ -33,7 +33,7 @@ export function addWorkerCommand(program: Command, io: CommandIo, end: (code: Ex
       new Option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)').argParser(parseCount),
     )
     .option('--type <names...>', 'process only orders for wrappers of these types')
-    .addOption(new Option('--takes <what>', 'process only orders, or only runs').choices(['orders', 'runs']))
+    .addOption(new Option('--kinds <what>', 'process only orders, or only runs').choices(['orders', 'runs']))
     .addOption(
       new Option('--grace <seconds>', 'time for active work to finish after Ctrl-C (default: no limit)').argParser(
         parseCount,
@@ -60,8 +60,8 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
 
 async function work(context: CommandContext, flags: WorkerFlags, interruption: Interruption): Promise<ExitCode> {
   const [{ startWorker, startMaintenance }, { createArchive, readPacking, readRetention }] = await Promise.all([
-    import('../../dispatch/index.js'),
-    import('../../config/index.js'),
+    import('../../orders/dispatch/index.js'),
+    import('../../server/config/index.js'),
   ]);
   const { config, store, lead, logger } = context;
   // Loaded before anything is claimed, so invalid settings are reported first.
@@ -74,7 +74,7 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     ...omitUndefined({
       concurrency: flags.concurrency,
       workerTypes: flags.type,
-      takes: flags.takes === undefined ? undefined : [flags.takes],
+      kinds: flags.kinds === undefined ? undefined : [flags.kinds],
     }),
   });
   // Run folders are deleted on the host that has them.

@@ -1,4 +1,5 @@
-import type { EngineErrorReport } from '../engines/report.js';
+import { cutText } from '../../base/index.js';
+import type { EngineError } from '../engines/fact.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { RaspData } from '../protocol/rasp-event.js';
 import { boundDetail } from '../mapping/bound-detail.js';
@@ -10,8 +11,8 @@ const MAX_MESSAGE = 4096;
 const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|"code":)\s*([45]\d\d)\b/iu;
 
 /** Converts an engine's error to event data. Missing fields are guessed from the message. */
-export function toEngineErrorData(error: EngineErrorReport): RaspData<'diagnostic.engine.error'> {
-  const message = shorten(error.message);
+export function toEngineErrorData(error: EngineError): RaspData<'diagnostic.engine.error'> {
+  const message = boundMessage(error.message);
   const status = error.httpStatus ?? findStatus(message);
   const retrying = error.retrying ?? false;
   return {
@@ -29,8 +30,8 @@ export function toEngineErrorData(error: EngineErrorReport): RaspData<'diagnosti
 }
 
 /** Truncates a message to a length that can be displayed. */
-export function shorten(message: string): string {
-  return message.length <= MAX_MESSAGE ? message : `${truncate(message, MAX_MESSAGE)}…`;
+export function boundMessage(message: string): string {
+  return message.length <= MAX_MESSAGE ? message : `${copyStart(message, MAX_MESSAGE)}…`;
 }
 
 function findStatus(message: string): number | null {
@@ -60,8 +61,8 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  * Returns the first characters of a string as a copy: a slice would keep the whole string in memory.
  *
  * @example
- * truncate('abc', 2) // 'ab'
+ * copyStart('abc', 2) // 'ab'
  */
-export function truncate(text: string, length: number): string {
-  return text.length <= length ? text : decoder.decode(encoder.encode(text.slice(0, length)));
+export function copyStart(text: string, length: number): string {
+  return text.length <= length ? text : decoder.decode(encoder.encode(cutText(text, length)));
 }

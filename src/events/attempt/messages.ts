@@ -1,4 +1,4 @@
-import type { MessageOptions } from '../engines/report.js';
+import type { MessageId } from '../engines/fact.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import { MAX_MESSAGE_LENGTH } from '../reading/line-message.js';
 import { parse } from '../../json/index.js';
@@ -41,7 +41,7 @@ export class Messages {
     return this.#doneMarkers;
   }
 
-  delta(text: string, options: MessageOptions | undefined): void {
+  delta(text: string, options: MessageId): void {
     const message = this.#getOrOpen(options);
     message.text += text;
     this.#openLength += text.length;
@@ -53,13 +53,13 @@ export class Messages {
     if (this.#openLength > MAX_OPEN_LENGTH) this.close(options);
   }
 
-  final(text: string, options: MessageOptions | undefined): void {
+  final(text: string, options: MessageId, payload: unknown): void {
     const open = this.#take(options);
     const id = open?.id ?? this.#nextId();
-    this.#finish(id, text, open?.parent ?? options?.parent ?? null, options?.payload);
+    this.#finish(id, text, open?.parent ?? options.parent ?? null, payload);
   }
 
-  close(options: MessageOptions | undefined): void {
+  close(options: MessageId): void {
     const open = this.#take(options);
     if (open === undefined) return;
     this.#finish(open.id, open.text, open.parent);
@@ -71,8 +71,8 @@ export class Messages {
   }
 
   /** Removes and returns the open message. */
-  #take(options: MessageOptions | undefined): OpenMessage | undefined {
-    const key = options?.key ?? '';
+  #take(options: MessageId): OpenMessage | undefined {
+    const key = options.key ?? '';
     const open = this.#open.get(key);
     if (open === undefined) return undefined;
     this.#open.delete(key);
@@ -80,12 +80,12 @@ export class Messages {
     return open;
   }
 
-  #getOrOpen(options: MessageOptions | undefined): OpenMessage {
-    const key = options?.key ?? '';
+  #getOrOpen(options: MessageId): OpenMessage {
+    const key = options.key ?? '';
     const open = this.#open.get(key);
     if (open !== undefined) return open;
     if (this.#open.size >= MAX_OPEN) this.close({ key: this.#open.keys().next().value ?? '' });
-    const message = { id: this.#nextId(), parent: options?.parent ?? null, text: '' };
+    const message = { id: this.#nextId(), parent: options.parent ?? null, text: '' };
     this.#open.set(key, message);
     return message;
   }

@@ -1,4 +1,4 @@
-import type { StatusReport } from '../engines/report.js';
+import type { Status } from '../engines/fact.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import { boundDetail } from '../mapping/bound-detail.js';
 import type { RaspData } from '../protocol/rasp-event.js';
@@ -21,7 +21,7 @@ export class Session {
   }
 
   /** Reports a status; the session it names starts the conversation. */
-  status(status: StatusReport, engineVersion: string | null): void {
+  status(status: Status, engineVersion: string | null): void {
     const id = dropInvalidId(status.session_id ?? null);
     const previousId = this.#writer.sessionId;
     if (id !== null && id !== previousId) this.#writer.sessionId = id;
@@ -36,7 +36,7 @@ export class Session {
     if (dropInvalidId(id) !== null) this.status({ status: 'session', session_id: id }, null);
   }
 
-  /** Reports that the conversation has started, once per attempt. */
+  /** Reports that the conversation has started, once. */
   start(id: string | null, model?: string | null): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -50,7 +50,7 @@ export class Session {
 }
 
 /** Copies field by field: some engines print little but statuses, and spreading costs more than parsing. */
-function toStatusData(status: StatusReport, id: string | null, engineVersion: string | null) {
+function toStatusData(status: Status, id: string | null, engineVersion: string | null) {
   const data: { -readonly [Key in keyof RaspData<'lifecycle.run.status'>]: RaspData<'lifecycle.run.status'>[Key] } = {
     status: status.status,
   };

@@ -1,7 +1,7 @@
-import type { ToolEndReport, ToolFailureReport, ToolReport } from '../engines/report.js';
+import type { ToolCall, ToolEnd } from '../engines/fact.js';
 import type { FileDiff } from '../protocol/event-parts.js';
 import type { EventWriter } from '../mapping/event-writer.js';
-import { truncate } from './engine-error.js';
+import { copyStart } from './engine-error.js';
 
 interface OpenCall {
   readonly name: string;
@@ -39,7 +39,7 @@ export class ToolCalls {
     return this.#hasAny;
   }
 
-  start(call: ToolReport): void {
+  start(call: ToolCall): void {
     const existing = this.#find(call.id);
     const merged = merge(existing, call);
     this.#reducedCalls.delete(call.id);
@@ -53,7 +53,7 @@ export class ToolCalls {
   }
 
   /** Returns the details of a call for a permission request, merged with earlier reports. */
-  describe(call: ToolReport): Pick<CallData, 'name' | 'input' | 'diff' | 'locations'> {
+  describe(call: ToolCall): Pick<CallData, 'name' | 'input' | 'diff' | 'locations'> {
     const {
       tool_call_id: _,
       parent_tool_call_id: _parent,
@@ -62,13 +62,13 @@ export class ToolCalls {
     return known;
   }
 
-  complete(call: ToolEndReport): void {
+  complete(call: ToolEnd): void {
     const data: EndData = toCallData(call.id, this.#end(call));
     addResult(data, call);
     this.#writer.write('tool.call.completed', data, { tool_call_id: call.id });
   }
 
-  fail(call: ToolFailureReport): void {
+  fail(call: ToolEnd & { readonly error: string }): void {
     const data: EndData & { error?: string } = toCallData(call.id, this.#end(call));
     addResult(data, call);
     this.#writer.write('tool.call.failed', { ...data, error: call.error }, { tool_call_id: call.id });
@@ -81,7 +81,7 @@ export class ToolCalls {
     this.#open.clear();
   }
 
-  #end(call: ToolEndReport): OpenCall {
+  #end(call: ToolEnd): OpenCall {
     if (this.#find(call.id) === undefined) {
       this.start(call);
       if (call.startDerived !== true) this.#warnStartMissing(call.id);
@@ -94,7 +94,7 @@ export class ToolCalls {
     return merged;
   }
 
-  #addFileCall(call: ToolReport, name: string): void {
+  #addFileCall(call: ToolCall, name: string): void {
     this.fileCalls.add({ toolCallId: call.id, name, paths: call.paths ?? [], input: call.input });
   }
 
@@ -128,7 +128,7 @@ export class ToolCalls {
 }
 
 /** Merges another report about a call with the earlier ones. */
-function merge(known: OpenCall | undefined, call: ToolReport): OpenCall {
+function merge(known: OpenCall | undefined, call: ToolCall): OpenCall {
   return {
     name: call.name ?? known?.name ?? UNKNOWN_NAME,
     input: call.input ?? known?.input,
@@ -167,7 +167,7 @@ function toCallData(id: string, { name, input, parent, diff, paths }: OpenCall):
   return data;
 }
 
-function addResult(data: EndData, { output, exitCode }: ToolEndReport): void {
+function addResult(data: EndData, { output, exitCode }: ToolEnd): void {
   if (output !== undefined && output !== null) data.output = output;
   if (exitCode !== undefined && exitCode !== null) data.exit_code = exitCode;
 }
@@ -210,14 +210,14 @@ export class FileToolCalls {
 
 /** Joins the strings in an input, one level deep, where tools put their commands and paths. */
 function collectStrings(input: unknown): string {
-  if (typeof input === 'string') return toForwardSlashes(truncate(input, MAX_SEARCHABLE_TEXT));
+  if (typeof input === 'string') return toForwardSlashes(copyStart(input, MAX_SEARCHABLE_TEXT));
   if (typeof input !== 'object' || input === null) return '';
   let searchableText = '';
   for (const value of Object.values(input)) {
     if (typeof value === 'string')
-      searchableText += `${searchableText === '' ? '' : '\n'}${truncate(value, MAX_SEARCHABLE_TEXT)}`;
+      searchableText += `${searchableText === '' ? '' : '\n'}${copyStart(value, MAX_SEARCHABLE_TEXT)}`;
   }
-  return toForwardSlashes(truncate(searchableText, MAX_SEARCHABLE_TEXT));
+  return toForwardSlashes(copyStart(searchableText, MAX_SEARCHABLE_TEXT));
 }
 
 function toForwardSlashes(path: string): string {

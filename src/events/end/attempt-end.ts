@@ -1,4 +1,4 @@
-import type { ReportWriter } from '../attempt/report-writer.js';
+import type { Reducer } from '../attempt/reducer.js';
 import type { Engine } from '../engines/engine.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import type { Verdict } from '../protocol/completion.js';
@@ -53,11 +53,11 @@ const STOP_VERDICTS: ReadonlySet<Verdict> = new Set([
 ]);
 
 /** Reports how the attempt ended: artifacts, warnings, the judgement, and exactly one last event. */
-export function endAttempt(report: ReportWriter, writer: EventWriter, context: EndContext): void {
+export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndContext): void {
   const { end, mode } = context;
-  const { endSignal, runtimeError, isAuthError, lastError } = report.outcome;
+  const { endSignal, runtimeError, isAuthError, lastError } = attempt.evidence;
   const evidence = {
-    doneMarker: report.messages.doneMarkers > 0,
+    doneMarker: attempt.messages.doneMarkers > 0,
     endSignal,
     runtimeError,
     isAuthError,
@@ -67,9 +67,9 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, context: E
     verdict: end.verdict ?? null,
     reason: end.reason ?? null,
   };
-  if (end.fsDiff !== undefined) writeArtifacts(writer, report.tools.fileCalls, end.fsDiff);
+  if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.fileCalls, end.fsDiff);
   for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
-  for (const code of listWarnings(report, context)) writer.warn(code);
+  for (const code of listWarnings(attempt, context)) writer.warn(code);
   const judgement = judge(mode, evidence);
   writer.write('lifecycle.completion.state', {
     state: judgement.state,
@@ -89,33 +89,34 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, context: E
     const message = `The attempt counts as ${state} (${reason}) despite contrary evidence: ${conflict}`;
     writer.warn('TERMINAL_STATUS_COMPLETION_CONFLICT', message);
   }
-  writeLastEvent(report, writer, judgement, end);
+  writeLastEvent(attempt, writer, judgement, end);
 }
 
 /** Starts the conversation if the agent produced output but never named its session. Called after the last byte. */
-export function startWithoutSession(report: ReportWriter, writer: EventWriter, engine: Engine): void {
-  if (report.conversation.isStarted || !report.hasActivity) return;
-  report.conversation.start(writer.sessionId);
+export function startWithoutSession(attempt: Reducer, writer: EventWriter, engine: Engine): void {
+  if (attempt.session.isStarted || !attempt.hasActivity) return;
+  attempt.session.start(writer.sessionId);
   if (engine.guarantees.session !== 'never') writer.warn('SESSION_ID_MISSING');
 }
 
-function listWarnings(report: ReportWriter, { engine, end, bytes, silenceMs }: EndContext): DiagnosticCode[] {
+function listWarnings(attempt: Reducer, { engine, end, bytes, silenceMs }: EndContext): DiagnosticCode[] {
   const codes: DiagnosticCode[] = [];
   const isStopped = end.verdict !== undefined && STOP_VERDICTS.has(end.verdict);
-  const { endSignal, runtimeError } = report.outcome;
+  const { endSignal, runtimeError } = attempt.evidence;
   const hasEnded = endSignal !== null || runtimeError !== null;
   if (bytes === 0 && !isStopped) codes.push('NO_OUTPUT');
-  else if (engine.guarantees.endSignal && !report.isPlainText && !hasEnded && !isStopped)
+  else if (engine.guarantees.endSignal && !attempt.isPlainText && !hasEnded && !isStopped)
     codes.push('EARLY_END_OF_STREAM');
   if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
-  if (report.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
+  if (attempt.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
   return codes;
 }
 
-function writeLastEvent(report: ReportWriter, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
-  const { usage: total, lastMessage } = report.outcome;
-  writer.usage = total;
+function writeLastEvent(attempt: Reducer, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
+  const { usage: total, lastMessage } = attempt.evidence;
   const usage = total === null ? undefined : { usage: total };
+  const isAnswerable = judgement.state !== 'awaiting_user_input' || judgement.completedAs === null;
+  if (isAnswerable) writer.usage = total;
   const exit = { exit_code: end.exitCode, signal: end.signal };
   switch (judgement.state) {
     case 'completed':
@@ -129,7 +130,12 @@ function writeLastEvent(report: ReportWriter, writer: EventWriter, judgement: Ju
       if (judgement.reason === 'PERMISSION_PENDING') return writer.warn('PERMISSION_PENDING');
       const id = `ix_${writer.attempt}`;
       const data = { interaction_id: id, kind: 'open_text', prompt: lastMessage } as const;
-      return writer.write('interaction.user_input.required', data, { interaction_id: id });
+      const { completedAs } = judgement;
+      if (completedAs === null) return writer.write('interaction.user_input.required', data, { interaction_id: id });
+      writer.warn('DONE_MARKER_MISSING');
+      writer.write('interaction.user_input.required', { ...data, answerable: false }, { interaction_id: id });
+      writer.usage = total;
+      return writer.write('lifecycle.run.completed', { reason_code: completedAs, ...exit, ...usage });
     }
     case 'unknown':
       if (judgement.reason === 'OUTPUT_RETRIED') return writer.warn('OUTPUT_RETRIED', end.reason);

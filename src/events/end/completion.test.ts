@@ -195,6 +195,34 @@ describe('the last event of an attempt', () => {
     expect(of('conversation.completed')).toMatchObject([{ state: 'completed', reason_code: 'OUTPUT_VALIDATED' }]);
   });
 
+  it.each(['no_contract', 'comment'] as const)(
+    'follows a question that no one can answer in auto mode without the done marker: %s',
+    (verdict) => {
+      const stdout = [codex.thread(), codex.message('Which one?'), codex.completed()];
+      const { of, rasp, types, emitted } = translateLines({ mode: 'auto', stdout, end: { verdict } });
+      expectValid(emitted);
+      expectInOrder(emitted);
+      expect(types.slice(-3)).toEqual(['diagnostic.warning', 'user.input.required', 'conversation.completed']);
+      expect(of('diagnostic.warning')).toMatchObject([{ code: 'DONE_MARKER_MISSING' }]);
+      expect(of('user.input.required')).toEqual([
+        { interaction_id: 'ix_1', kind: 'open_text', prompt: 'Which one?', answerable: false },
+      ]);
+      expect(rasp('lifecycle.completion.state')).toMatchObject([
+        { state: 'awaiting_user_input', reason_code: 'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER' },
+      ]);
+    },
+  );
+
+  it('is only a completion in auto mode with the done marker, or without an end signal', () => {
+    const end = { verdict: 'no_contract' } as const;
+    const done = translateLines({ mode: 'auto', stdout: [codex.message(DONE), codex.completed()], end });
+    const plain = translateLines({ mode: 'auto', engine: 'generic', stdout: ['Hello.'], end });
+    for (const { types, rasp } of [done, plain]) {
+      expect(types).not.toContain('user.input.required');
+      expect(rasp('lifecycle.completion.state')).toMatchObject([{ state: 'completed' }]);
+    }
+  });
+
   it('ignores the end signal of a turn that was followed by another', () => {
     const stdout = [codex.turn, codex.message('?'), codex.completed(), codex.turn];
     expect(translateLines({ stdout, end: { exitCode: 1 } }).types.at(-1)).toBe('conversation.failed');

@@ -25,7 +25,9 @@ export type Judgement = {
   readonly confidence: number;
   readonly conflict: string | null;
 } & (
-  | { readonly state: Exclude<CompletionState, 'interrupted'> }
+  | { readonly state: Exclude<CompletionState, 'interrupted' | 'awaiting_user_input'> }
+  /** `completedAs`: in mode `auto` no one can answer, so the attempt ends as completed, for this reason. */
+  | { readonly state: 'awaiting_user_input'; readonly completedAs: CompletedReason | null }
   | { readonly state: 'interrupted'; readonly failure: Failure }
 );
 
@@ -45,12 +47,7 @@ export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgeme
   if (evidence.doneMarker && evidence.verdict === 'not_validated') return judgeNotValidated(evidence);
   if (evidence.doneMarker) return createCompleted(chooseMarkerReason(evidence.verdict), 0.96, evidence);
   if (evidence.endSignal !== null) {
-    return {
-      state: 'awaiting_user_input',
-      reason: 'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
-      confidence: 0.92,
-      conflict: findFailure(evidence)?.message ?? null,
-    };
+    return createAwaiting(null, evidence);
   }
   return findInterruption(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN_JUDGEMENT;
 }
@@ -77,6 +74,7 @@ const HELD_JUDGEMENT: Judgement = {
   reason: 'PERMISSION_PENDING',
   confidence: 1,
   conflict: null,
+  completedAs: null,
 };
 
 /** Not the end of the run: its session is resumed. */
@@ -107,10 +105,10 @@ function judgeOutput(evidence: Evidence): Judgement {
   if (verdict === 'validated') return createCompleted('OUTPUT_VALIDATED', 1, evidence);
   // The output of a failed process is not a comment: it was not intended as an answer.
   if (verdict === 'comment')
-    return findInterruption(evidence) ?? createCompleted('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
+    return findInterruption(evidence) ?? createEnded('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
   if (verdict === 'no_contract') {
     const isClean = evidence.exitCode === 0 || evidence.endSignal !== null;
-    return findInterruption(evidence) ?? (isClean ? createCompleted('CLEAN_END', 0.92, evidence) : UNKNOWN_JUDGEMENT);
+    return findInterruption(evidence) ?? (isClean ? createEnded('CLEAN_END', 0.92, evidence) : UNKNOWN_JUDGEMENT);
   }
   return judgeNotValidated(evidence);
 }
@@ -136,10 +134,33 @@ function createCompleted(reason: CompletedReason, confidence: number, evidence: 
   return { state: 'completed', reason, confidence, conflict: findFailure(evidence)?.message ?? null };
 }
 
+/** An end signal without the done marker is a question, even if no one can answer it. */
+function createEnded(reason: CompletedReason, confidence: number, evidence: Evidence): Judgement {
+  const isQuestion = evidence.endSignal !== null && !evidence.doneMarker;
+  return isQuestion ? createAwaiting(reason, evidence) : createCompleted(reason, confidence, evidence);
+}
+
+function createAwaiting(completedAs: CompletedReason | null, evidence: Evidence): Judgement {
+  return {
+    state: 'awaiting_user_input',
+    reason: 'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
+    confidence: 0.92,
+    conflict: findFailure(evidence)?.message ?? null,
+    completedAs,
+  };
+}
+
 function findInterruption(evidence: Evidence): Judgement | null {
   const failure = findFailure(evidence);
   if (failure === null) return null;
-  return { state: 'interrupted', reason: failure.code, confidence: 0.9, failure, conflict: null };
+  const message = evidence.reason === null ? failure.message : `${failure.message} ${evidence.reason}`;
+  return {
+    state: 'interrupted',
+    reason: failure.code,
+    confidence: 0.9,
+    failure: { ...failure, message },
+    conflict: null,
+  };
 }
 
 /** Returns the failure shown by the evidence; the most informative kind is checked first. */

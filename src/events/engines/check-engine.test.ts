@@ -13,9 +13,10 @@ const ECHO_ENGINE: Engine = {
   guarantees: { session: 'never', endSignal: false },
   detect: () => 0,
   readSession: () => null,
-  createReader: (report) => ({
-    json: () => report.noise(),
-    text: ({ text }) => (text.startsWith('answer: ') ? report.message(text.slice(8)) : report.noise()),
+  createReader: (emit) => ({
+    json: () => emit({ fact: 'noise' }),
+    text: ({ text }) =>
+      text.startsWith('answer: ') ? emit({ fact: 'message', text: text.slice(8) }) : emit({ fact: 'noise' }),
     end: () => undefined,
   }),
 };
@@ -32,18 +33,21 @@ describe('checkEngine', () => {
 
   it('reports a reader that depends on how the bytes are split, as clocks and counters do', () => {
     let readerCount = 0;
-    const createReader: Engine['createReader'] = (report) => {
+    const createReader: Engine['createReader'] = (emit) => {
       readerCount += 1;
-      return { ...ECHO_ENGINE.createReader(report), text: ({ text }) => report.message(`${readerCount} ${text}`) };
+      return {
+        ...ECHO_ENGINE.createReader(emit),
+        text: ({ text }) => emit({ fact: 'message', text: `${readerCount} ${text}` }),
+      };
     };
     const problems = checkEngine({ ...ECHO_ENGINE, createReader }, [{ stdout: 'a\n' }]);
     expect(problems).toContain('Recording 0: The events are different if the bytes arrive in chunks of size 1.');
   });
 
   it('accepts a recording whose only event is an engine error', () => {
-    const createReader: Engine['createReader'] = (report) => ({
-      ...ECHO_ENGINE.createReader(report),
-      text: ({ text }) => report.engineError({ message: text }),
+    const createReader: Engine['createReader'] = (emit) => ({
+      ...ECHO_ENGINE.createReader(emit),
+      text: ({ text }) => emit({ fact: 'error', message: text }),
     });
     expect(checkEngine({ ...ECHO_ENGINE, createReader }, [{ stderr: 'no model\n', exitCode: 1 }])).toEqual([]);
   });
@@ -57,7 +61,7 @@ describe('checkEngine', () => {
     };
     const broken: Engine = {
       ...ECHO_ENGINE,
-      createReader: (report) => ({ ...ECHO_ENGINE.createReader(report), text }),
+      createReader: (emit) => ({ ...ECHO_ENGINE.createReader(emit), text }),
     };
     expect(checkEngine(broken, [{ stdout: 'a\n' }])).toEqual(['Recording 0: The engine threw an error: broken reader']);
     expect(checkEngine(defineEngine(broken), [{ stdout: 'a\n' }])).toEqual([

@@ -14,15 +14,15 @@ const ECHO_ENGINE: Engine = {
   guarantees: { session: 'early', endSignal: true },
   detect: (value) => (getString(value, 'agent') === 'echo' ? 1 : 0),
   readSession: (value) => getString(value, 'session'),
-  createReader: (report) => ({
+  createReader: (emit) => ({
     json({ value }) {
       const text = getString(value, 'text');
       if (text === 'boom') throw new Error('broken reader');
-      if (text !== null) return report.message(text);
-      report.status({ status: 'session.ended', session_id: getString(value, 'session') });
-      report.endSignal('ECHO_SESSION_ENDED');
+      if (text !== null) return emit({ fact: 'message', text });
+      emit({ fact: 'status', status: 'session.ended', session_id: getString(value, 'session') });
+      emit({ fact: 'end_signal', signal: 'ECHO_SESSION_ENDED' });
     },
-    text: () => report.noise(),
+    text: () => emit({ fact: 'noise' }),
     end: () => undefined,
   }),
 };
@@ -72,7 +72,7 @@ describe('defineEngine', () => {
     const end = (): never => {
       throw new Error('unexpected end');
     };
-    const createReader: Engine['createReader'] = (report) => ({ ...ECHO_ENGINE.createReader(report), end });
+    const createReader: Engine['createReader'] = (emit) => ({ ...ECHO_ENGINE.createReader(emit), end });
     const engines = [defineEngine({ ...ECHO_ENGINE, createReader })];
     const { of, emitted, types } = translateLines({ engine: 'echo', engines, stdout: LINES });
     expectValid(emitted);

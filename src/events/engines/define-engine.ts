@@ -1,7 +1,7 @@
 import { getErrorMessage, SluiceError } from '../../base/index.js';
 import { engineName, isEngineName } from '../protocol/engine-names.js';
 import type { Engine, Reader } from './engine.js';
-import type { Report } from './report.js';
+import type { Emit } from './fact.js';
 
 const NAME = new RegExp(engineName.pattern, 'u');
 /** The prefix of warnings about an exception in an engine's code. */
@@ -22,7 +22,11 @@ const RESERVED = ['auto', 'command'];
  *   guarantees: { session: 'never', endSignal: false },
  *   detect: () => 0,
  *   readSession: () => null,
- *   createReader: (report) => ({ json: () => report.noise(), text: (frame) => report.message(frame.text), end: () => undefined }),
+ *   createReader: (emit) => ({
+ *     json: () => emit({ fact: 'noise' }),
+ *     text: ({ text }) => emit({ fact: 'message', text }),
+ *     end: () => undefined,
+ *   }),
  * })
  * createTranslator({ engine: 'echo', engines: [echoEngine], runId: 'r1', attempt: 1 })
  */
@@ -41,16 +45,17 @@ export function defineEngine(engine: Engine): Engine {
     detect: (value) => guard(() => engine.detect(value), 0),
     detectText: (line) => guard(() => engine.detectText?.(line) ?? 0, 0),
     readSession: (value) => guard(() => engine.readSession(value), null),
-    createReader: (report) => guardReader(engine.createReader(report), report),
+    createReader: (emit) => guardReader(engine.createReader(emit), emit),
   };
 }
 
-function guardReader(reader: Reader, report: Report): Reader {
+function guardReader(reader: Reader, emit: Emit): Reader {
   const attempt = (read: () => void): void => {
     try {
       read();
     } catch (error) {
-      report.unparsed('UNPARSED_CONTENT_FELL_BACK_TO_RAW', `${READER_THREW}${getErrorMessage(error)}`);
+      const message = `${READER_THREW}${getErrorMessage(error)}`;
+      emit({ fact: 'unparsed', code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', message });
     }
   };
   return {
@@ -62,7 +67,8 @@ function guardReader(reader: Reader, report: Report): Reader {
         reader.end(exit);
       } catch (error) {
         // The last frame was already reported, so it does not become raw.
-        report.warning('UNPARSED_CONTENT_FELL_BACK_TO_RAW', `${READER_THREW}${getErrorMessage(error)}`);
+        const message = `${READER_THREW}${getErrorMessage(error)}`;
+        emit({ fact: 'warning', code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', message });
       }
     },
   };

@@ -1,6 +1,7 @@
 import type { BlankFrame, JsonFrame, TextFrame } from '../framing/frame.js';
 import type { EngineName, ParserName } from '../protocol/engine-names.js';
-import type { Report } from './report.js';
+import type { KnownFields } from '../reading/record-fields.js';
+import type { Emit } from './fact.js';
 
 /** The process's exit, or null if unknown. */
 export interface ProcessExit {
@@ -14,7 +15,7 @@ export interface ProcessExit {
  */
 export interface Engine {
   readonly name: EngineName | (string & {});
-  /** The parser name on the wire, unless the reader sets another with `report.parser`. */
+  /** The parser name on the wire, unless the reader emits another. */
   readonly parser: ParserName | (string & {});
   /** Incremented with every change to the mapping, to distinguish old events from new ones. */
   readonly parserVersion: string;
@@ -31,6 +32,8 @@ export interface Engine {
     readonly endSignal: boolean;
     readonly usage?: 'after step';
   };
+  /** The known fields of each shape of record; other fields are drift. Without them, fields are not checked. */
+  readonly fields?: KnownFields;
   /** Whether the reader also needs the agent's input: frames of the stream `stdin`. */
   readonly readsInput?: true;
   /**
@@ -45,12 +48,12 @@ export interface Engine {
    * session.
    */
   readSession(value: object): string | null;
-  createReader(report: Report): Reader;
+  createReader(emit: Emit): Reader;
 }
 
 /**
- * Reads the frames of one attempt in order of arrival and reports their meaning. A reader never throws, and stores only
- * unfinished items (a message being streamed, a block being collected). A frame that it does not report becomes raw with a
+ * Reads the frames of one attempt in order of arrival and emits facts about them. A reader never throws, and stores only
+ * unfinished items (a message being streamed, a block being collected). A frame without facts becomes raw with a
  * warning.
  */
 export interface Reader {

@@ -82,6 +82,8 @@ export class EventWriter {
   readonly #certainMeta: FcmpEvent['meta'];
   #meta: FcmpEvent['meta'];
   #sessionId: string | null;
+  /** The session of an earlier attempt, whose conversation this one continues. */
+  readonly #continuedSession: string | null;
   #sessionOnly: Correlation;
   /** Events that wait for the session; null once events no longer wait. */
   #heldEvents: HeldEvent[] | null;
@@ -93,6 +95,8 @@ export class EventWriter {
   readonly #usageEndsStep: boolean;
   /** The message or call that might be the last of its step; it waits for the next event or the step's usage. */
   #waitingEvent: WaitingEvent | null = null;
+  /** Whether events are published before the one that waits for its step's usage, instead of ending its wait. */
+  keepsWaiting = false;
   #markedLength = 0;
   /** Added to later FCMP events; set for the last event of the attempt. */
   usage: Usage | null = null;
@@ -118,6 +122,7 @@ export class EventWriter {
     this.#parserVersion = start.parserVersion;
     this.#fcmpSeq = start.fcmpSeq;
     this.#sessionId = start.sessionId;
+    this.#continuedSession = start.fcmpSeq > 0 ? start.sessionId : null;
     this.#sessionOnly = start.sessionId === null ? {} : { session_id: start.sessionId };
     this.#source = this.#createSource(1);
     this.#certainMeta =
@@ -199,11 +204,13 @@ export class EventWriter {
     this.write('diagnostic.parser.warning', { code, message, ...options }, subject);
   }
 
-  /** Publishes that the conversation has started, then the events that waited for it. */
+  /** Publishes that the conversation has started, unless an earlier attempt did, then the events that waited for it. */
   startConversation(sessionId: string | null, model: string | null): void {
-    const modelFields = model === null ? undefined : { model };
-    const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...modelFields };
-    this.#pushFcmp('conversation.started', data, this.#sessionOnly);
+    if (sessionId === null || sessionId !== this.#continuedSession) {
+      const modelFields = model === null ? undefined : { model };
+      const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...modelFields };
+      this.#pushFcmp('conversation.started', data, this.#sessionOnly);
+    }
     this.#release();
   }
 
@@ -284,7 +291,7 @@ export class EventWriter {
     meta: FcmpEvent['meta'] = this.#meta,
     rawRef: RawRef | null = this.rawRef,
   ): void {
-    this.publishWaiting();
+    if (!this.keepsWaiting) this.publishWaiting();
     const event = { type, data, correlation, meta, rawRef };
     if (this.#usageEndsStep && canEndStep(type, data)) this.#waitingEvent = event;
     else this.#pushEvent(event);

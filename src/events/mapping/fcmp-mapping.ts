@@ -9,7 +9,7 @@ export interface FcmpContent {
 
 /**
  * Converts a RASP event to the FCMP event that users see; null if FCMP has no such event. `conversation.started` is not
- * created here, but once per attempt by `Session`.
+ * created here, but once per conversation by `Session`.
  */
 export function toFcmp(event: RaspEvent): FcmpContent | null {
   const { type } = event.event;

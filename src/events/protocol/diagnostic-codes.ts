@@ -3,7 +3,7 @@ export const DIAGNOSTIC_CODES = {
   UNPARSED_CONTENT_FELL_BACK_TO_RAW: 'These bytes are not in the engine’s format; they are in a raw event.',
   LOW_CONFIDENCE_PARSE: 'This is a guess; the confidence indicates how reliable it is.',
   UNKNOWN_EVENT_TYPE: 'The engine printed an unknown type; it is in a raw event.',
-  UNKNOWN_FIELD: 'A record of a known type has an unknown field; the event is still emitted.',
+  UNKNOWN_FIELD: 'A record of a known type has an unknown field; its value is in a raw event.',
   MALFORMED_RECORD: 'A record of a known type lacks required fields; it is in a raw event.',
   TRUNCATED_RECORD: 'A value is truncated.',
   INVALID_UTF8: 'These bytes are not UTF-8; the text has replacement characters, the raw reference has the bytes.',
@@ -35,6 +35,8 @@ export const DIAGNOSTIC_CODES = {
   PERMISSION_PENDING:
     'The process was stopped because its permission request has not been answered yet; its session is resumed with the answer.',
   WORKER_LOST: 'The worker was lost while the agent was working; its session is resumed in the next attempt.',
+  DONE_MARKER_MISSING:
+    'The engine ended its turn without the done marker, and in mode `auto` no one can answer: the attempt counts as completed.',
   DONE_MARKER_REPEATED: 'The done marker was printed more than once.',
 
   TOOL_CALL_DENIED: 'The engine refused a tool call that its permissions do not allow.',

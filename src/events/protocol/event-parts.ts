@@ -25,10 +25,13 @@ export const messageFinal = object(
  */
 export const reasoning = object({ text }, { reasoning_id: name, partial: flag, parent_tool_call_id: name });
 
-/** The agent has ended its turn and waits for the user. */
+/**
+ * The agent has ended its turn and waits for the user. `answerable: false`: in mode `auto` no one can answer, and the
+ * event that ends the attempt follows.
+ */
 export const inputRequired = object(
   { interaction_id: name, kind: { const: 'open_text' }, prompt: text },
-  { options: { type: 'array', items: text } },
+  { options: { type: 'array', items: text }, answerable: flag },
 );
 
 /** The user's answer, which opens the next attempt. */

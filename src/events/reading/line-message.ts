@@ -1,4 +1,4 @@
-import type { Report } from '../engines/report.js';
+import type { Emit } from '../engines/fact.js';
 import type { TextFrame } from '../framing/frame.js';
 
 /** The maximum length of a message joined from lines; endless output becomes multiple messages. */
@@ -19,12 +19,12 @@ export interface MessageJudgement {
  * A message that an agent prints as plain lines: reported line by line, and in full when it is closed.
  *
  * @example
- * const message = new LineMessage(report, () => ({ confidence: 0.6 }))
+ * const message = new LineMessage(emit, () => ({ confidence: 0.6 }))
  * message.add(frame, frame.text, 0.6)
  * message.close()
  */
 export class LineMessage {
-  readonly #report: Report;
+  readonly #emit: Emit;
   readonly #judge: (text: string) => MessageJudgement;
   readonly #key: string;
   #first: TextFrame | null = null;
@@ -33,8 +33,8 @@ export class LineMessage {
   /** Line ends since the last text; they are added before the next text, so the message has no trailing line ends. */
   #gap = '';
 
-  constructor(report: Report, judge: (text: string) => MessageJudgement, key = '') {
-    this.#report = report;
+  constructor(emit: Emit, judge: (text: string) => MessageJudgement, key = '') {
+    this.#emit = emit;
     this.#judge = judge;
     this.#key = key;
   }
@@ -47,14 +47,14 @@ export class LineMessage {
     const chunk = `${this.#gap}${text}`;
     this.#text += chunk;
     this.#gap = '\n';
-    this.#report.setFrames(frame, frame);
-    this.#report.confidence(confidence);
-    this.#report.messageDelta(chunk, { key: this.#key });
+    this.#emit({ fact: 'frames', first: frame, last: frame });
+    this.#emit({ fact: 'confidence', value: confidence });
+    this.#emit({ fact: 'delta', text: chunk, key: this.#key });
   }
 
   /** Adds a blank line. */
   skip(text: string): void {
-    this.#report.hold();
+    this.#emit({ fact: 'hold' });
     if (this.#first === null) return;
     this.#gap += `${text}\n`;
     if (this.#text.length + this.#gap.length > MAX_MESSAGE_LENGTH) this.close();
@@ -65,10 +65,10 @@ export class LineMessage {
     if (this.#first === null || this.#last === null) return;
     const text = this.#text;
     const { confidence, payload } = this.#judge(text);
-    this.#report.setFrames(this.#first, this.#last);
-    this.#report.confidence(confidence);
-    this.#report.message(text, { key: this.#key, payload });
-    if (confidence < LOW_CONFIDENCE) this.#report.lowConfidence(text);
+    this.#emit({ fact: 'frames', first: this.#first, last: this.#last });
+    this.#emit({ fact: 'confidence', value: confidence });
+    this.#emit({ fact: 'message', text, key: this.#key, payload });
+    if (confidence < LOW_CONFIDENCE) this.#emit({ fact: 'guess', text });
     this.#first = null;
     this.#last = null;
     this.#text = '';

@@ -79,22 +79,16 @@ export function omitMissing<Fields extends object>(
   return present;
 }
 
-/**
- * The known fields of each record type. The table has no prototype, so a malicious type like `constructor` is unknown.
- */
-export type FieldTable = Readonly<Record<string, ReadonlySet<string>>>;
+/** The known fields by shape: a type of record, or an object in one. */
+export type KnownFields = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Creates a table of the known fields of each record type, including the common ones.
+ * Creates the lookup of known fields from tables with the fields of each shape.
  *
  * @example
- * createFieldTable(['type'], { error: ['message'] })['error'] // Set { 'type', 'message' }
+ * toKnownFields({ error: 'message type' }).get('error') // Set { 'message', 'type' }
  */
-export function createFieldTable(
-  common: readonly string[],
-  table: Readonly<Record<string, readonly string[]>>,
-): FieldTable {
-  const fields: Record<string, ReadonlySet<string>> = Object.create(null) as Record<string, ReadonlySet<string>>;
-  for (const [type, specific] of Object.entries(table)) fields[type] = new Set([...common, ...specific]);
-  return fields;
+export function toKnownFields(...tables: readonly Readonly<Record<string, string>>[]): KnownFields {
+  const shapes = tables.flatMap((table) => Object.entries(table));
+  return new Map(shapes.map(([shape, fields]) => [shape, new Set(fields.split(' '))]));
 }

@@ -1,4 +1,4 @@
-import type { Report } from '../engines/report.js';
+import type { Emit } from '../engines/fact.js';
 import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.js';
 import { LOW_CONFIDENCE } from './line-message.js';
 import { getString } from './record-fields.js';
@@ -12,20 +12,20 @@ const MAX_HELD_BYTES = 1024 * 1024;
  * with a warning) or the output ends.
  *
  * @example
- * const answer = new TextAnswer(report, () => 0.6)
+ * const answer = new TextAnswer(emit, () => 0.6)
  * answer.hold(frame)
  * answer.end()
  */
 export class TextAnswer {
-  readonly #report: Report;
+  readonly #emit: Emit;
   readonly #judge: (first: TextFrame | JsonFrame) => number | null;
   #heldFrames: (TextFrame | JsonFrame | BlankFrame)[] = [];
   #heldBytes = 0;
   #isPossible = true;
 
   /** `judge` returns the confidence that the text from this frame on is an answer, or null if it is not an answer. */
-  constructor(report: Report, judge: (first: TextFrame | JsonFrame) => number | null) {
-    this.#report = report;
+  constructor(emit: Emit, judge: (first: TextFrame | JsonFrame) => number | null) {
+    this.#emit = emit;
     this.#judge = judge;
   }
 
@@ -34,8 +34,13 @@ export class TextAnswer {
     return this.#isPossible;
   }
 
+  /** Whether part of the answer is held. */
+  get hasLines(): boolean {
+    return this.#heldFrames.length > 0;
+  }
+
   hold(frame: TextFrame | JsonFrame): void {
-    this.#report.hold();
+    this.#emit({ fact: 'hold' });
     this.#add(frame);
   }
 
@@ -51,7 +56,7 @@ export class TextAnswer {
     this.#isPossible = false;
     if (this.#heldFrames.length === 0) return;
     this.#discard();
-    this.#report.setFrame(current);
+    this.#emit({ fact: 'frame', frame: current });
   }
 
   /** Called at the end of the output: decides whether the held frames are the answer. */
@@ -62,7 +67,7 @@ export class TextAnswer {
     if (confidence === null) {
       this.#isPossible = false;
       this.#discard();
-    } else this.#emit(first, confidence);
+    } else this.#release(first, confidence);
   }
 
   #add(frame: TextFrame | JsonFrame | BlankFrame): void {
@@ -71,23 +76,24 @@ export class TextAnswer {
     if (this.#heldBytes > MAX_HELD_BYTES) this.end();
   }
 
-  #emit(first: Frame, confidence: number): void {
+  #release(first: Frame, confidence: number): void {
     const lines = this.#take();
     const last = lines.findLast(({ kind }) => kind !== 'blank') ?? first;
     const text = lines.map((line) => line.text).join('\n');
-    this.#report.parser('generic_text');
-    this.#report.setFrames(first, last);
-    this.#report.confidence(confidence);
-    this.#report.message(text.trimEnd());
-    if (confidence < LOW_CONFIDENCE) this.#report.lowConfidence(text);
+    this.#emit({ fact: 'parser', name: 'generic_text' });
+    this.#emit({ fact: 'frames', first, last });
+    this.#emit({ fact: 'confidence', value: confidence });
+    this.#emit({ fact: 'message', text: text.trimEnd() });
+    if (confidence < LOW_CONFIDENCE) this.#emit({ fact: 'guess', text });
   }
 
   #discard(): void {
     for (const frame of this.#take()) {
       if (frame.kind === 'blank') continue;
-      this.#report.setFrame(frame);
-      if (frame.kind === 'json') this.#report.unknownType(getString(frame.value, 'type') ?? 'value without a type');
-      else this.#report.unparsed();
+      this.#emit({ fact: 'frame', frame });
+      if (frame.kind === 'json')
+        this.#emit({ fact: 'unknown_type', type: getString(frame.value, 'type') ?? 'value without a type' });
+      else this.#emit({ fact: 'unparsed' });
     }
   }
 

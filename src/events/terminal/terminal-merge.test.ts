@@ -109,8 +109,11 @@ describe('a terminal that shows more than stdout', () => {
     expect(terminalOnlyResult.types.at(-1)).toBe('user.input.required');
   });
 
-  it('causes no mismatch warning if it is the only stream', () => {
-    expect(translateLines({ pty: showInTerminal(SCENARIO) }).warnings).not.toContain('PTY_STREAM_MISMATCH');
+  it('causes a mismatch warning if the other streams are empty', () => {
+    expect(translateLines({ pty: showInTerminal(SCENARIO) }).of('diagnostic.warning')).toContainEqual({
+      code: 'PTY_STREAM_MISMATCH',
+      message: expect.stringMatching(/^Restored \d+ records missing from stdout, using the terminal\.$/u),
+    });
   });
 
   it('is read immediately if it is the only stream, with the same events', () => {
@@ -119,7 +122,10 @@ describe('a terminal that shows more than stdout', () => {
     const liveEvents = translator.push('pty', toBytes(showInTerminal(SCENARIO)));
     expect(selectFcmp(liveEvents).map(({ type }) => type)).toContain('assistant.message.final');
     const emitted = [...liveEvents, ...translator.end({ exitCode: 0, signal: null })];
-    expect(emitted).toEqual(translateLines({ pty: showInTerminal(SCENARIO) }).emitted);
+    const listTypes = (events: typeof emitted) => selectFcmp(events).map(({ type }) => type);
+    const compared = translateLines({ pty: showInTerminal(SCENARIO) });
+    expect(selectFcmp(emitted).every(({ type }) => type !== 'diagnostic.warning')).toBe(true);
+    expect(listTypes(emitted)).toEqual(compared.types.filter((type) => type !== 'diagnostic.warning'));
     expectCovered(translator.coverage());
   });
 

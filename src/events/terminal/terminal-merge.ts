@@ -1,9 +1,9 @@
-import { Attempt } from '../attempt/report-writer.js';
+import { AttemptReader } from '../attempt/attempt-reader.js';
 import type { Engine } from '../engines/engine.js';
 import type { Frame, JsonFrame, TextFrame } from '../framing/frame.js';
 import { EventWriter } from '../mapping/event-writer.js';
 import { readJson } from '../framing/segment-line.js';
-import type { Report } from '../engines/report.js';
+import type { Emit } from '../engines/fact.js';
 import { align } from './align.js';
 import { MainLines, decrement, hashText } from './main-lines.js';
 
@@ -18,12 +18,12 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
  */
 export class TerminalMerge {
   readonly #engine: Engine;
-  readonly #attempt: Attempt;
+  readonly #attempt: AttemptReader;
   readonly #writer: EventWriter;
   /** The frames of stdout and stderr, which are already reported; all of them must be added. */
   readonly main = new MainLines();
   /** Reads only the terminal, whose records are complete even if stdout lost some. */
-  readonly #shadow: Attempt;
+  readonly #shadow: AttemptReader;
   readonly #shadowWriter: EventWriter;
   #waitingFrames: WaitingFrame[] = [];
   #waitingBytes = 0;
@@ -33,7 +33,7 @@ export class TerminalMerge {
   /** Whether the streams had not printed a waiting record when it arrived. */
   #mayBeLost = false;
 
-  constructor(engine: Engine, attempt: Attempt, writer: EventWriter) {
+  constructor(engine: Engine, attempt: AttemptReader, writer: EventWriter) {
     this.#engine = engine;
     this.#attempt = attempt;
     this.#writer = writer;
@@ -48,7 +48,7 @@ export class TerminalMerge {
       usageEndsStep: false,
     };
     this.#shadowWriter = new EventWriter({ ...shadowStart, engine: name, parser, parserVersion });
-    this.#shadow = new Attempt(engine, this.#shadowWriter);
+    this.#shadow = new AttemptReader(engine, this.#shadowWriter);
   }
 
   addTerminal(frame: Frame): void {
@@ -78,13 +78,15 @@ export class TerminalMerge {
   /** Called after the last frame. */
   end(): void {
     this.#settle(true);
-    // Without other streams there is nothing to compare.
-    if (!this.main.isEmpty) this.#tally.report(this.#attempt.report, () => this.#explainSetAside());
+    this.#tally.report(
+      (fact) => this.#attempt.reducer.add(fact),
+      () => this.#explainSetAside(),
+    );
   }
 
   #settle(isFinal: boolean): void {
     this.#mayBeLost = false;
-    const previousOutcome = this.#attempt.report.outcome;
+    const previousOutcome = this.#attempt.reducer.evidence;
     const records = this.#waitingFrames.filter(({ kind }) => kind === 'json');
     const { partners, unpaired } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
@@ -106,7 +108,7 @@ export class TerminalMerge {
     if (this.main.isEmpty) return;
     // Restored records are reported late, so their outcome must not replace the outcome of later records.
     const isComplete = isFinal && this.#tally.hasRestored && !this.main.hasRecords;
-    this.#attempt.report.outcome = isComplete ? this.#shadow.report.outcome : previousOutcome;
+    this.#attempt.reducer.evidence = isComplete ? this.#shadow.reducer.evidence : previousOutcome;
   }
 
   /** Pairs these records with the streams' records (-1: no partner) and counts the streams' unpaired records by key. */
@@ -234,14 +236,15 @@ class MergeTally {
   }
 
   /** Reports both counts; `explain` is called only if records were set aside. */
-  report(report: Pick<Report, 'setFrames' | 'warning'>, explain: () => string): void {
+  report(emit: Emit, explain: () => string): void {
     if (this.#first !== null && this.#last !== null) {
-      report.setFrames(this.#first, this.#last);
+      emit({ fact: 'frames', first: this.#first, last: this.#last });
       const message = `Restored ${countRecords(this.#restored)} missing from stdout, using the terminal.`;
-      report.warning('PTY_STREAM_MISMATCH', message);
+      emit({ fact: 'warning', code: 'PTY_STREAM_MISMATCH', message });
     }
     if (this.#setAside === 0) return;
-    report.warning('PTY_STREAM_MISMATCH', `Set aside ${countRecords(this.#setAside)} from the terminal: ${explain()}.`);
+    const message = `Set aside ${countRecords(this.#setAside)} from the terminal: ${explain()}.`;
+    emit({ fact: 'warning', code: 'PTY_STREAM_MISMATCH', message });
   }
 }
 

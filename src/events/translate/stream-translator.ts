@@ -1,4 +1,4 @@
-import { Attempt } from '../attempt/report-writer.js';
+import { AttemptReader } from '../attempt/attempt-reader.js';
 import { endAttempt, startWithoutSession } from '../end/attempt-end.js';
 import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Engine, ProcessExit } from '../engines/engine.js';
@@ -36,7 +36,7 @@ export class StreamTranslator {
   readonly #engine: Engine;
   readonly #start: AttemptStart;
   readonly #writer: EventWriter;
-  readonly #attempt: Attempt;
+  readonly #attempt: AttemptReader;
   readonly #mismatch: EngineMismatch;
   readonly #framers: Readonly<Record<CapturedStream, Framer>>;
   readonly #ledgers: Readonly<Record<CapturedStream, CoverageLedger>>;
@@ -57,7 +57,7 @@ export class StreamTranslator {
     const waitsForSession = engine.guarantees.session === 'early';
     const usageEndsStep = engine.guarantees.usage === 'after step';
     this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion, waitsForSession, usageEndsStep });
-    this.#attempt = new Attempt(engine, this.#writer);
+    this.#attempt = new AttemptReader(engine, this.#writer);
     this.#ledgers = {
       stdout: new CoverageLedger(),
       stderr: new CoverageLedger(),
@@ -99,9 +99,9 @@ export class StreamTranslator {
 
   /** Returns the current state. */
   peek(): Omit<DrainResult, 'events'> {
-    const { endSignal, runtimeError, usage } = this.#attempt.report.outcome;
+    const { endSignal, runtimeError, usage } = this.#attempt.reducer.evidence;
     return {
-      doneMarker: this.#attempt.report.messages.doneMarkers > 0,
+      doneMarker: this.#attempt.reducer.messages.doneMarkers > 0,
       endSignal,
       runtimeError,
       sessionId: this.#writer.sessionId,
@@ -114,7 +114,7 @@ export class StreamTranslator {
     this.#readRest(end, atMs);
     const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
     const { mode } = this.#start;
-    endAttempt(this.#attempt.report, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
+    endAttempt(this.#attempt.reducer, this.#writer, { engine: this.#engine, mode, end, bytes: this.#bytes, silenceMs });
     return this.#writer.take();
   }
 
@@ -125,11 +125,11 @@ export class StreamTranslator {
 
   /** Unknown types and fields in the engine's output, or null. */
   drift(): DriftSummary | null {
-    return this.#attempt.drift.summary({
+    return this.#attempt.reducer.drift.summary({
       run_id: this.#start.runId,
       attempt_number: this.#start.attempt,
       engine: this.#engine.name,
-      engine_version: this.#attempt.report.version,
+      engine_version: this.#attempt.reducer.version,
     });
   }
 
@@ -139,8 +139,8 @@ export class StreamTranslator {
     this.#isDrained = true;
     for (const framer of Object.values(this.#framers)) framer.end();
     this.#terminal?.end();
-    this.#attempt.endReading(exit);
-    startWithoutSession(this.#attempt.report, this.#writer, this.#engine);
+    this.#attempt.end(exit);
+    startWithoutSession(this.#attempt.reducer, this.#writer, this.#engine);
     this.#writer.publishWaiting();
     this.#warnAboutMismatch();
   }
@@ -192,7 +192,7 @@ export class StreamTranslator {
     const otherName = this.#mismatch.other?.name;
     if (otherName === undefined) return;
     const message = `The output does not look like output from "${this.#engine.name}"; it looks like output from "${otherName}".`;
-    this.#attempt.report.warning('ENGINE_MISMATCH', message, { subject: otherName });
+    this.#writer.warn('ENGINE_MISMATCH', message, { subject: otherName });
   }
 
   /** Reads the agent's input, if its engine needs it. */

@@ -88,10 +88,11 @@ describe('the removal of noise in parse', () => {
     'takes linear time for many markers in a row: %j',
     (mark) => {
       // Eight times the input takes eight times as long, or 64 times if the time is quadratic. Only this process's CPU
-      // time counts, and the fastest of a few measurements is used so a garbage collection pause does not fail the
-      // test.
-      const growth = Array.from({ length: 5 }, () => measureParse(mark, 40_000) / measureParse(mark, 5000));
-      expect(Math.min(...growth)).toBeLessThan(24);
+      // time counts, and a garbage collection pause does not fail the test, because it is measured again.
+      let growth = Infinity;
+      for (let turn = 0; turn < 5 && growth >= 24; turn += 1)
+        growth = measureParse(mark, 40_000) / measureParse(mark, 5000);
+      expect(growth).toBeLessThan(24);
     },
     60_000,
   );

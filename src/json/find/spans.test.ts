@@ -7,14 +7,15 @@ function listLines(text: string, max = 100): string[] {
 
 describe('findNdjsonLines', () => {
   test('returns the lines that contain a value, last first', () => {
-    expect(listLines('{"a": 1}\n[2]\n{"c": 3}\n')).toEqual(['{"c": 3}', '[2]', '{"a": 1}']);
+    expect(listLines('{"a": 1}\n{"b": 2}\n{"c": 3}\n')).toEqual(['{"c": 3}', '{"b": 2}', '{"a": 1}']);
   });
 
   test('skips log lines and blank lines between them', () => {
-    expect(listLines('started\n{"a": 1}\n\nworking…\n{"b": 2}\ndone')).toEqual(['{"b": 2}', '{"a": 1}']);
+    const text = 'started\n{"a": 1}\n{"b": 2}\n\nworking…\n{"c": 3}\ndone';
+    expect(listLines(text)).toEqual(['{"c": 3}', '{"b": 2}', '{"a": 1}']);
   });
 
-  test('returns nothing if each line has a heading or a label', () => {
+  test('returns nothing if words introduce each line', () => {
     expect(listLines('Here it is:\n{"a": 1}\n\nAlternatively:\n{"b": 2}')).toEqual([]);
     expect(listLines('**Result**\n{"a": 1}\n## Notes\n{"b": 2}')).toEqual([]);
   });
@@ -27,6 +28,8 @@ describe('findNdjsonLines', () => {
     ['a single line', '{"a": 1}'],
     ['no line', 'a\nb'],
     ['a multi-line value', '{\n"a": [\n{"b": 1},\n{"c": 2}\n]\n}'],
+    ['lists', '[1]\n[2]'],
+    ['two sides of a merge conflict', '<<<<<<< HEAD\n{"a": 1}\n=======\n{"a": 2}\n>>>>>>> fix'],
     ['fenced blocks', '```json\n{"a": 1}\n```\n{"b": 2}'],
     ['a multi-line array', '[\n{"a": 1},\n{"b": 2}\n]'],
   ])('returns nothing for %s', (_, text) => {

@@ -21,13 +21,9 @@ export function createSpan(finder: FinderName, start: number, end: number, untou
   return { finder, untouched, start, end };
 }
 
-/**
- * A line that might contain a value; a line that can only be part of a multi-line value or a fence; a heading or a
- * label.
- */
-const VALUE_LINE = /^\s*(?:\{[^]*}|\[[^]*])\s*$/;
-const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
-const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
+/** A line that might contain a value; a line that can only be part of a multi-line value, a fence or a conflict. */
+const VALUE_LINE = /^\s*\{[^]*}\s*$/;
+const INSIDE_LINE = /^\s*(?:[}\]"]|```|={7}|[[{]\s*$)/;
 /** A fence, its language tag and attributes, up to the value's opening bracket. Bounded, to stay linear. */
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
 /**
@@ -57,8 +53,7 @@ export function* findMarkedSpans(text: string, { regions, blocks }: Survey, maxL
     !FENCED_WHOLE.test(text.slice(onlyRegion.start, onlyRegion.end))
   )
     yield findWhole(text, onlyRegion);
-  const isOnly = findAnswers(text, blocks).length === 1;
-  for (const block of blocks.toReversed()) yield createTagSpan(block, isOnly);
+  yield* findTags(text, { blocks });
   for (const line of findNdjsonLines(text, regions, maxLines)) yield createSpan('ndjson', line.start, line.end);
 }
 
@@ -71,12 +66,31 @@ function findWhole(text: string, { start, end }: Region): Span {
 }
 
 /**
- * Profile `tagged`: only the last block that starts like JSON, even if it is truncated. Blocks after it are skipped:
- * their tags are mere mentions. If no block starts like JSON, the last block.
+ * Profile `tagged`: only the last block, even if it is truncated, broken or empty; a mere mention of the tag is not a
+ * block.
  */
 export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
-  const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);
+  const last = blocks.findLast((block) => !isMention(text, block)) ?? blocks.at(-1);
   if (last !== undefined) yield createTagSpan(last, true);
+}
+
+/** Whether words before the tag on its line, and words or punctuation after it, show that it is part of a sentence. */
+function isMention(text: string, { start, end }: TagBlock): boolean {
+  const tag = text.lastIndexOf('<', start - 1);
+  const before = text.slice(text.lastIndexOf('\n', tag) + 1, tag);
+  const content = text.slice(start, end);
+  const isEmpty = content.trim() === '' && /^(?:$|<\/\w+>[ \t]*[\p{L}.,;:!?"'`)])/u.test(text.slice(end, end + 40));
+  return (
+    before.trim() !== '' &&
+    !STARTS_LIKE_JSON.test(content) &&
+    (isEmpty || /^(?:["'`)\].,;:!?]|[ \t]+\p{L})/u.test(content))
+  );
+}
+
+/** All `<json>` blocks, last first. */
+export function findTags(text: string, { blocks }: Pick<Survey, 'blocks'>): readonly Span[] {
+  const isOnly = findAnswers(text, blocks).length === 1;
+  return blocks.toReversed().map((block) => createTagSpan(block, isOnly));
 }
 
 /** The blocks that start like JSON. */
@@ -90,24 +104,28 @@ function createTagSpan(block: TagBlock, isOnly: boolean): Span {
 }
 
 /**
- * The lines that contain one JSON value each, last first, if the input is NDJSON: at least two such lines, possibly
- * with log lines between them. If each has a heading or a label, the input is prose that shows several values.
+ * The lines that contain one object each, last first, if the input is NDJSON: at least two such lines, possibly with log
+ * lines between some of them. With words before each, the input is prose that shows several values.
  */
 export function findNdjsonLines(text: string, regions: readonly Region[], maxLines: number): readonly Region[] {
   const lines: Region[] = [];
-  let labels = 0;
+  let interruptions = 0;
+  let isInterrupted = false;
   for (const region of regions.toReversed()) {
     let { end } = region;
     while (end > region.start && lines.length < maxLines) {
       const start = region.start + text.slice(region.start, end).lastIndexOf('\n') + 1;
       const line = text.slice(start, end);
       if (INSIDE_LINE.test(line)) return [];
-      if (VALUE_LINE.test(line)) lines.push({ start, end });
-      else if (LABEL_LINE.test(line)) labels++;
+      if (VALUE_LINE.test(line)) {
+        if (isInterrupted) interruptions++;
+        isInterrupted = false;
+        lines.push({ start, end });
+      } else if (line.trim() !== '') isInterrupted = lines.length > 0;
       end = start - 1;
     }
   }
-  return lines.length > 1 && lines.length > labels ? lines : [];
+  return lines.length > interruptions + 1 ? lines : [];
 }
 
 /**

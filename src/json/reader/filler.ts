@@ -9,6 +9,7 @@ interface FillerContext {
   readonly due: State.Due;
   /** Whether a fence after the start of the value is skipped as a mistake; otherwise the input ends there. */
   readonly rootMustEnd: boolean;
+  readComment(comment: string): void;
 }
 
 /**
@@ -18,13 +19,16 @@ const NON_JSON_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32
 const FENCE = /```[ \t]*[\w+-]*/y;
 /** Markdown around a key or a value. Two underscores count only if they cannot be part of a name. */
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s{0,64}(?:[:,}\]]|$))/y;
+/** Number of characters of a comment that are examined. */
+const MAX_COMMENT_LENGTH = 80;
 const CUT_EMPHASIS = /_\w{0,9}\s{0,64}$/y;
 
 /** Skips what is between tokens: white space, comments, Markdown fences. */
 export class Filler {
   readonly #source: Source;
-  /** The delimiter that ends the open comment. */
+  /** The delimiter that ends the open comment, and the start of the comment. */
   #commentEnd = '';
+  #comment = '';
 
   constructor(source: Source) {
     this.#source = source;
@@ -37,7 +41,7 @@ export class Filler {
   skip(context: FillerContext): string {
     const source = this.#source;
     for (;;) {
-      if (this.#commentEnd !== '' && !this.#endComment()) return '';
+      if (this.#commentEnd !== '' && !this.#endComment(context)) return '';
       source.at = skipSpace(source.text, source.at);
       const char = source.char();
       const code = char.charCodeAt(0);
@@ -75,7 +79,7 @@ export class Filler {
   }
 
   /** Reads to the end of the open comment; false if the input ends first. */
-  #endComment(): boolean {
+  #endComment(context: FillerContext): boolean {
     const source = this.#source;
     const { text, at } = source;
     const end = this.#commentEnd;
@@ -85,7 +89,10 @@ export class Filler {
     let partialLength = end.length - 1;
     while (!text.endsWith(end.slice(0, partialLength))) partialLength--;
     source.at = found === -1 ? Math.max(at, text.length - partialLength) : found + (isBlock ? end.length : 0);
-    if (found !== -1) this.#commentEnd = '';
+    this.#comment += text.slice(at, Math.min(source.at, at + MAX_COMMENT_LENGTH - this.#comment.length));
+    if (found === -1 && !source.final) return false;
+    context.readComment(this.#comment);
+    this.#commentEnd = this.#comment = '';
     return found !== -1;
   }
 

@@ -53,6 +53,9 @@ export class Reader {
     this.cursor.final = true;
     this.#run();
     if (this.cursor.failure === undefined) this.structure.finish();
+    const { elidedAt } = this.structure;
+    if (elidedAt !== undefined && this.cursor.repairs.at(-1)?.kind !== 'truncated')
+      this.cursor.repair('truncated', elidedAt - this.cursor.base, 0);
   }
 
   #run(): void {
@@ -129,6 +132,7 @@ export class Reader {
 
   #placeBareValue(token: BareToken, start: number): void {
     const { cursor, structure } = this;
+    if (structure.skipElision(token.text, start)) return;
     const reading: BareReading | undefined =
       token.endQuote === true
         ? { value: token.text, repair: 'missing_quote' }
@@ -169,6 +173,8 @@ interface Refusal {
   readonly failure: ReadFailure;
   /** It looks like JSON, although it could not be read. */
   readonly plausible: boolean;
+  /** The value is complete, but leaves out items or members. */
+  readonly isElided?: true;
   readonly end: number;
 }
 
@@ -201,5 +207,7 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy, Re
   const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end };
   const last = repairs.at(-1);
   if (last?.kind !== 'truncated') return { ok: true, ...read };
+  if (structure.elidedAt !== undefined)
+    return { ...createRefusal('TRUNCATED', 'The value leaves out items', last.offset, end), isElided: true, ...read };
   return { ...createRefusal('TRUNCATED', CUT_OFF, last.offset, end), plausible, ...read };
 }

@@ -20,6 +20,8 @@ const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrt]|u[\da-fA-F]{4})[A-Za-z]/;
 export const LATEX_COMMAND =
   /\\(?:[bf][a-z]|n(?:abla|e[gq]?\b|ot(?:in)?\b|u\b)|r(?:ho|ight|angle|ceil|floor)|t(?:anh?|au|ext\w*|[fb]frac|frac|heta|ilde|imes|op?|riangle)\b)/;
 const STICKY_COMMAND = new RegExp(LATEX_COMMAND, 'y');
+const HEX_ESCAPE = /\\u[\da-f]{4}/iy;
+const REST_OF_WORD = new RegExp(`(?:\\\\[^]|[^\\\\\\s"]){0,${MAX_LOOKAHEAD}}`, 'y');
 /** An unknown escape that is a LaTeX command, not a character class of a regular expression. */
 const COMMAND_NAME = /\\(?:[A-Za-z]{2}|\()/y;
 /** A path after a drive letter inside a sentence, where `\n` is part of a name only before a lowercase letter. */
@@ -72,6 +74,8 @@ export class StringToken {
   /** The decoded content so far. Only appended to: reading it would copy it for every chunk. */
   #content = new TextBuilder();
   #lastCode = 0;
+  /** White space was read: the string is not one path. */
+  #spaceSeen = false;
 
   /** Starts at the opening quote, or at the backslash before it. */
   constructor(source: Source) {
@@ -276,7 +280,12 @@ export class StringToken {
     // File names contain no quotes.
     if (next === '"' && this.#backslashes === 'path') return this.#append(1);
     const isLetter = /[a-z]/i.test(next);
-    if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return Step.WAIT;
+    if (isLetter && source.allowed.has('invalid_escape')) {
+      const isEscape = this.#backslashes === undefined && this.#isPlainEscape(next);
+      if (isEscape === undefined) return Step.WAIT;
+      if (isEscape && next !== 'u') return this.#append(2, ESCAPED.charAt(ESCAPE_LETTERS.indexOf(next)));
+      if (!isEscape && !this.#judgeBackslashes()) return Step.WAIT;
+    }
     const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
     // `\b` next to an invalid JSON escape is a word boundary.
     const isBoundary = next === 'b' && (this.#escapeSeen || this.#backslashes === 'formula');
@@ -317,6 +326,29 @@ export class StringToken {
   }
 
   /**
+   * Whether nothing speaks for a path or a formula, so the escape can be decoded without looking at the rest of the
+   * string: a stream must not stop at a line break. Undefined if a few more characters are needed.
+   */
+  #isPlainEscape(letter: string): boolean | undefined {
+    const source = this.#source;
+    const length = letter === 'u' ? 6 : 2;
+    if (!'nrtu'.includes(letter)) return false;
+    if (DRIVE.test(source.text.slice(Math.max(0, source.at - 3), source.at))) return false;
+    if (!source.has(length + 1)) return undefined;
+    if (letter === 'u' && source.matchHere(HEX_ESCAPE) === -1) return false;
+    const follower = source.char(length);
+    if (!/[\w.$\\-]/.test(follower)) return true;
+    if (/[a-z]/.test(follower) && letter !== 'u') {
+      if (!source.has(MAX_ESCAPE_LENGTH)) return undefined;
+      if (source.matchHere(STICKY_COMMAND) !== -1) return false;
+    }
+    if (this.#spaceSeen) return true;
+    const wordLength = source.matchHere(REST_OF_WORD);
+    if (wordLength < MAX_LOOKAHEAD && !source.has(wordLength + 1)) return undefined;
+    return /\s/.test(source.char(wordLength));
+  }
+
+  /**
    * Determines whether the string is a path or a formula, where backslashes are literal; returns false if more input is
    * needed.
    */
@@ -339,6 +371,7 @@ export class StringToken {
     this.#source.at += length;
     this.#content.append(decodedText);
     this.#lastCode = decodedText.charCodeAt(decodedText.length - 1);
+    this.#spaceSeen ||= /\s/.test(decodedText);
     if (this.unescapedSeen) this.#countBrackets(decodedText);
     return Step.CONTINUE;
   }

@@ -10,7 +10,15 @@ import { describeDepthLimit, type ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
 
-const DOTS = /\.{3,}|…/y;
+/** An ellipsis, with a remark after it. */
+const DOTS = /(?:\.{3,}|…)(?:[ \t]+[^\n,\]}"']{1,60}(?=[\]}\n])|[ \t]*\([^)\n]{1,60}\))?/y;
+/** An ellipsis whose remark has not arrived. */
+const CUT_DOTS = /(?:\.{3,}|…)[ \t]*(?:\([^)\n]{0,60}|[^\n,\]}"'(]{0,61})$/y;
+/** Words in place of further items. */
+const AND_SO_ON = /^(?:etc\.?|and so (?:on|forth)\.?|(?:and )?(?:\d+|many|several) (?:more|others).*|等等?|以此类推)$/i;
+/** A comment in place of further items. */
+const ELIDING_COMMENT =
+  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:\d+|many|several) (?:more|others)|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated)|omitted for)|省略|等等|以下同/i;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` reads one
@@ -42,6 +50,8 @@ export class Structure implements StringContext {
   #concatenating = false;
   /** An ellipsis and a comma were read: items before the next are missing. */
   #dotsSeen = false;
+  /** Offset where dots, words or a comment replace items or members. */
+  elidedAt: number | undefined;
   /** Undefined with a listener, which is called for every part. */
   readonly #runs: RunFinder | undefined;
 
@@ -96,6 +106,24 @@ export class Structure implements StringContext {
     return this.#stepContent(char, state === State.KEY || (state === State.FIRST && !this.builder.inArray));
   }
 
+  /** Notes a comment. It may replace items or members. */
+  readComment(comment: string): void {
+    if (this.builder.openDepth > 0 && !this.#policy.generous && ELIDING_COMMENT.test(comment)) this.#elide();
+  }
+
+  /** Skips words in place of further items. */
+  skipElision(words: string, start: number): boolean {
+    if (this.role !== State.ITEM || this.#policy.generous || !AND_SO_ON.test(words)) return false;
+    this.cursor.repair('ellipsis', start, words.length);
+    this.#elide();
+    this.state = State.AFTER;
+    return true;
+  }
+
+  #elide(): void {
+    this.elidedAt ??= this.cursor.repairs.at(-1)?.offset ?? 0;
+  }
+
   placeKey(key: string, offset: number, wasBare: boolean): void {
     if (this.cursor.failure !== undefined) return;
     this.builder.setKey(key, offset);
@@ -144,7 +172,11 @@ export class Structure implements StringContext {
   /** Processes a character where a key or a value is expected. */
   #stepContent(char: string, isKey: boolean): Step.StructureStep {
     this.role = isKey ? State.KEY : this.#valueRole;
-    if (this.#dotsSeen && !',}]'.includes(char)) return this.refuse();
+    if (this.#dotsSeen && !',}]'.includes(char)) {
+      // What follows the missing items cannot be placed: the value ends here.
+      this.cursor.endHere();
+      return Step.WAIT;
+    }
     if (!isKey && (char === '{' || char === '['))
       return this.#readRun() ? Step.CONTINUE : this.#openContainer(char === '[');
     if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char))
@@ -344,7 +376,8 @@ export class Structure implements StringContext {
   /** An ellipsis can replace items or members, but never the root, and a key's value only if generous. */
   #readEllipsis(length: number): Step.StructureStep {
     const { cursor } = this;
-    if (cursor.at + length === cursor.text.length && !cursor.final) return Step.WAIT;
+    if (!cursor.final && (cursor.at + length === cursor.text.length || cursor.matchHere(CUT_DOTS) !== -1))
+      return Step.WAIT;
     cursor.repair('ellipsis', cursor.at, length);
     cursor.at += length;
     if (this.state === State.ROOT || (this.state === State.MEMBER && !this.#policy.generous)) return this.refuse();
@@ -358,6 +391,7 @@ export class Structure implements StringContext {
     if (isAlone || (char !== ',' && !closes)) return this.refuse();
     this.state = State.AFTER;
     this.#dotsSeen = !closes && !this.#policy.generous;
+    if (!this.#policy.generous) this.#elide();
     return this.stepAfter(char);
   }
 

@@ -51,6 +51,20 @@ describe('createJsonStream', () => {
     expect(copy).toEqual([1, 2]);
   });
 
+  it.each([
+    ['a line break between sentences', 'Dear Ann,\\nthank you for the long letter that arrived on Monday.'],
+    ['a line break after the first word', 'Summary\\n\\nthe results are better than expected'],
+    ['lines without spaces', '第一行\\n第二行没有空格也不应该停下来等待更多的字符到达'],
+    ['a list', '- a\\n- b\\n- c and much more text'],
+    ['an escaped letter', 'caf\\u00e9 and a lot more text after it'],
+  ])('does not stop at %s', (_, content) => {
+    const stream = createJsonStream();
+    let shown = stream.push('{"a": "').value;
+    for (const char of content) shown = stream.push(char).value;
+    const expected = String(JSON.parse(`"${content}"`));
+    expect((shown as { a: string }).a.length).toBeGreaterThan(expected.length - 13);
+  });
+
   it('skips thinking, prose and fences while they stream', () => {
     const text = '<think>{"x":1}</think> Sure:\n```json\n{"a": 1}\n```';
     expect(pushAll([...text]).at(-1)).toEqual({ a: 1 });

@@ -8,7 +8,7 @@ import { buildPath, type ValueLocation } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { describeMismatch, failWith, type ParseResult } from '../result.js';
 import { checkSchema, requireAlignment, type SchemaIssue, type StandardSchema } from '../schema.js';
-import { readChunkText, type ModelChunk } from './model-chunk.js';
+import { readChunk, type ModelChunk } from './model-chunk.js';
 import { showUnfinished, ValueFollower, type PartialOptions } from './value-follower.js';
 
 /** Options of {@link createJsonStream}; all options of `parse` too. */
@@ -82,6 +82,8 @@ export function createJsonStream<T, Input>(
   let remaining = settings.limits.bytes;
   let result: ParseResult<T> | undefined;
   let ended = false;
+  let isCut = false;
+  let refusal: string | undefined;
   const follower = new ValueFollower(createCautiousPolicy(settings, settings.repairsInProse, false), {
     changed: (location) => void changes.push(location),
     finished(location, value) {
@@ -102,11 +104,22 @@ export function createJsonStream<T, Input>(
       result = failWith([{ ...describeMismatch('A finished part', issues), value: follower.value }], parsing.label);
   };
 
+  /** A value whose stream reports a refusal or the output limit is not the whole answer. */
+  const judgeEnd = (whole: ParseResult<T>): ParseResult<T> => {
+    if (refusal !== undefined)
+      return failWith([{ code: 'REFUSED', message: `The model refused to answer: ${refusal}` }], parsing.label);
+    if (!isCut || !whole.ok || parsing.allowPartial === true) return whole;
+    const message = 'The model stopped at its output limit. Raise the limit, or set allowPartial.';
+    return failWith([{ code: 'TRUNCATED', message, value: whole.value }], parsing.label);
+  };
+
   return {
     push(chunk) {
       if (ended) throw new SluiceError('STREAM_ENDED', 'push was called after end(). Create a stream for each text.');
       const locations = (changes = []);
-      const text = readChunkText(chunk);
+      const { text, ...ending } = readChunk(chunk);
+      isCut ||= ending.isCut === true;
+      refusal ??= ending.refusal;
       consume(typeof text === 'string' ? text : decoder.decode(text, { stream: true }));
       return new LocatedSnapshot<T, Input>(
         follower.value as DeepPartial<Input> | undefined,
@@ -118,7 +131,7 @@ export function createJsonStream<T, Input>(
     end() {
       ended = true;
       consume(decoder.decode());
-      return (result ??= parse(transcript.text, schema, parsing));
+      return (result ??= judgeEnd(parse(transcript.text, schema, parsing)));
     },
     on(pattern, listener) {
       subscriptions.push({ fits: compilePattern(pattern), listener });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getIssueState, getResolvedState } from './issue-state.js';
+import { getIssueState, getResolvedState } from './render-comment.js';
 
 test('a decision never ends in done', () => {
   expect(getIssueState({ action: 'advance' })).toBe('review');

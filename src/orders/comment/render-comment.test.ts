@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decideFromResolution } from '../decide/decide-from-resolution.js';
-import { decide } from '../decide/decide.js';
+import { decide, decideFromResolution } from '../decide/decide.js';
 import { order, createReading, result } from '../fixtures/order.js';
-import type { Reading } from '../../records/reading.js';
+import type { Reading } from '../../store/records/reading.js';
 import { renderComment, formatTrigger } from './render-comment.js';
 
 const HEADER = [

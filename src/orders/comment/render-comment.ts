@@ -1,9 +1,16 @@
 import { basename } from 'node:path';
-import { getRepository } from '../../records/index.js';
-import type { Decision, Evidence, Reading, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
+import { getRepository } from '../../store/records/index.js';
+import type {
+  Decision,
+  Evidence,
+  IssueState,
+  Reading,
+  Resolution,
+  WorkOrder,
+  WorkResult,
+} from '../../store/records/index.js';
 import { showLine, showText } from '../plain-text.js';
 import { describeLine } from '../review/review-comments.js';
-import { getIssueState, getResolvedState } from './issue-state.js';
 
 /** The content of a comment. */
 export interface CommentContent {
@@ -203,3 +210,40 @@ function escapeMarkup(text: string): string {
 
 /** Looks like `@`, but forges do not treat it as the start of a mention. */
 const FULL_WIDTH_AT = '\uff20';
+
+/**
+ * Returns the issue state after a decision, or undefined if it does not change. Never `done`: only a human sets that.
+ *
+ * @example
+ * getIssueState({ action: 'advance', reason: '…', result_code: 'none', next: '…' }) // 'review'
+ */
+export function getIssueState(decision: Pick<Decision, 'action'>): IssueState | undefined {
+  switch (decision.action) {
+    case 'advance':
+      return 'review';
+    case 'blocked':
+      return 'blocked';
+    case 'needs-human':
+      return 'needs-human';
+    case 'archive':
+      return undefined;
+  }
+}
+
+/**
+ * Returns the issue state after a human decision.
+ *
+ * @example
+ * getResolvedState('accept') // 'review'
+ */
+export function getResolvedState(action: Resolution['action']): IssueState {
+  switch (action) {
+    case 'accept':
+    case 'edit':
+      return 'review';
+    case 'reject':
+      return 'blocked';
+    case 'retry':
+      return 'doing';
+  }
+}

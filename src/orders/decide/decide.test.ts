@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { order, createReading, result } from '../fixtures/order.js';
-import type { Reading } from '../../records/reading.js';
-import { PROBLEM_CODES } from '../../records/problem-codes.js';
-import { RESULT_CODES } from '../../records/result-code.js';
-import type { WorkResult } from '../../records/work-result.js';
+import type { Reading } from '../../store/records/reading.js';
+import { PROBLEM_CODES } from '../../store/records/problem-codes.js';
+import { RESULT_CODES } from '../../store/records/result-code.js';
+import type { WorkResult } from '../../store/records/work-result.js';
 import { decide } from './decide.js';
 import type { DecisionInput } from './decide.js';
 

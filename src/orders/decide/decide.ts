@@ -1,20 +1,28 @@
-import { findMissingEvidence } from '../evidence/missing-evidence.js';
+import { findMissingEvidence } from '../proof/missing-evidence.js';
 import { showLine } from '../plain-text.js';
-import { isIncompleteCode } from '../../records/index.js';
+import { isIncompleteCode } from '../../store/records/index.js';
 import type { EvidencePolicy } from '../proof/checks.js';
 import { findContradicted, findUnproven } from '../proof/judge-result.js';
-import type { Decision, Evidence, Reading, ResultCode, WorkOrder, WorkResult } from '../../records/index.js';
+import type {
+  Decision,
+  Evidence,
+  Reading,
+  Resolution,
+  ResultCode,
+  WorkOrder,
+  WorkResult,
+} from '../../store/records/index.js';
 import {
-  describeMissingResult,
   describeAdvance,
-  listProblems,
   describeDisagreement,
+  describeExit,
   describeExitSentence,
+  describeMissingResult,
+  describeReport,
   findKnownCode,
   listNames,
-  describeExit,
+  listProblems,
   toSentence,
-  describeReport,
 } from './decision-words.js';
 import type { ProcessExit } from './decision-words.js';
 
@@ -56,21 +64,21 @@ export interface DecisionInput {
  * @example
  * decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null }).action // 'advance'
  */
-export function decide(decisionCase: DecisionInput): Decision {
-  const endedCase = { ...decisionCase, exitCode: decisionCase.exitCode ?? null, signal: decisionCase.signal ?? null };
+export function decide(input: DecisionInput): Decision {
+  const ended = { ...input, exitCode: input.exitCode ?? null, signal: input.signal ?? null };
   for (const rule of RULES) {
-    const decision = rule(endedCase);
-    if (decision !== undefined) return withEvidence(decision, decisionCase.evidence);
+    const decision = rule(ended);
+    if (decision !== undefined) return withEvidence(decision, input.evidence);
   }
-  return withEvidence(decideByStatus(endedCase), decisionCase.evidence);
+  return withEvidence(decideByStatus(ended), input.evidence);
 }
 
 function withEvidence(decision: Decision, evidence: readonly Evidence[] | undefined): Decision {
   return evidence === undefined ? decision : { ...decision, evidence };
 }
 
-type EndedCase = DecisionInput & ProcessExit;
-type Rule = (endedCase: EndedCase) => Decision | undefined;
+type EndedInput = DecisionInput & ProcessExit;
+type Rule = (input: EndedInput) => Decision | undefined;
 
 const RULES: readonly Rule[] = [
   function isNotActiveRun({ order, activeRunId }) {
@@ -193,7 +201,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): Decision {
+function decideByStatus({ reading: { result }, evidence, ...end }: EndedInput): Decision {
   const code = findKnownCode(result?.result_code);
   const blockedBy = result?.blocked_by ?? [];
   const blockers = blockedBy.length > 0 ? ` It is waiting for ${listNames(blockedBy)}.` : '';
@@ -252,4 +260,45 @@ function findObjections(result: WorkResult, end: ProcessExit): string[] {
 
 function askHuman(result_code: ResultCode, reason: string, next: string): Decision {
   return { action: 'needs-human', result_code, reason, next };
+}
+
+/**
+ * Turns a human choice into a decision. A retry archives the old run's result; the new run is decided separately.
+ *
+ * @example
+ * decideFromResolution({ action: 'reject', who: 'Ada', why: 'wrong branch' }).action // 'blocked'
+ */
+export function decideFromResolution({ action, who, why }: Pick<Resolution, 'action' | 'who' | 'why'>): Decision {
+  const name = showLine(who, 100);
+  const explanation = `: ${showLine(why, 500)}`;
+  switch (action) {
+    case 'accept':
+      return {
+        action: 'advance',
+        result_code: 'none',
+        reason: `${name} accepted the result${explanation}`,
+        next: 'Review the change.',
+      };
+    case 'edit':
+      return {
+        action: 'advance',
+        result_code: 'none',
+        reason: `${name} corrected the result and accepted it${explanation}`,
+        next: 'Review the change.',
+      };
+    case 'reject':
+      return {
+        action: 'blocked',
+        result_code: 'manual_intervention',
+        reason: `${name} rejected the result${explanation}`,
+        next: 'Change the order and submit it again.',
+      };
+    case 'retry':
+      return {
+        action: 'archive',
+        result_code: 'manual_intervention',
+        reason: `${name} retried the order${explanation}`,
+        next: 'Wait for the new run.',
+      };
+  }
 }

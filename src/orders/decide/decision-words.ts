@@ -1,6 +1,6 @@
 import { dropFullStop, showLine } from '../plain-text.js';
-import { RESULT_CODES } from '../../records/index.js';
-import type { Evidence, Problem, ResultCode, WorkResult } from '../../records/index.js';
+import { RESULT_CODES } from '../../store/records/index.js';
+import type { Evidence, Problem, ResultCode, WorkResult } from '../../store/records/index.js';
 
 /*
  * The wording of reasons. Text from an agent is put on one line, truncated, and its invisible characters are escaped.

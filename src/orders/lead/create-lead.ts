@@ -1,21 +1,23 @@
-import { deliverDue, createStrandedReport } from './deliver.js';
+import { createStrandedReport, deliverDue } from './deliver.js';
 import type { DeliveryReport } from './deliver.js';
 import { createLeadContext } from './lead-context.js';
-import type { LeadOptions } from './lead-context.js';
-import { LeadError } from './lead-error.js';
-import { findPullRequest } from './look-up.js';
+import type { LeadContext, LeadOptions } from './lead-context.js';
+import { LeadError } from '../orders-error.js';
 import { previewResolution, resolveItem } from './resolve.js';
-import type { ResolveResult, ResolveRequest } from './resolve.js';
+import type { ResolveRequest, ResolveResult } from './resolve.js';
 import { readResult, settle } from './settle.js';
 import type { OrderName, Settlement, WorkerEnd } from './settle.js';
 import { submit } from './submit.js';
 import type { SubmitOptions, SubmittedOrder } from './submit.js';
-import type { Reading } from '../../records/index.js';
+import type { Reading } from '../../store/records/index.js';
 import type { Checks } from '../proof/checks.js';
 import type { PullRequestFinding } from '../proof/pull-request.js';
-import type { GitFilters } from '../evidence/run-git.js';
+import type { GitFilters } from '../git/run-git.js';
 import type { Repo } from '../repos/repos.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
+import { getErrorMessage } from '../../base/index.js';
+import { getRepository } from '../../store/records/index.js';
+import { parsePullRequest } from '../proof/pull-request.js';
 
 /** The delegating side: submits orders, settles their results, asks humans and comments on the issues. */
 export interface Lead {
@@ -104,4 +106,44 @@ export function createLead(options: LeadOptions): Lead {
       await Promise.allSettled(inProgress);
     },
   };
+}
+
+/**
+ * Looks up a pull request with a sink's credentials. Only the issue's repository is searched, regardless of any address
+ * or remote that an agent names.
+ */
+export async function findPullRequest(
+  { sinks }: Pick<LeadContext, 'sinks'>,
+  issueRef: string,
+  name: string,
+): Promise<PullRequestFinding> {
+  const repository = getRepository(issueRef);
+  const reference = parsePullRequest(name);
+  if (repository === undefined) return { found: 'unknown', why: 'the issue names no repository' };
+  if (reference === undefined)
+    return { found: 'unknown', why: 'it is neither the URL nor the number of a pull request' };
+  const candidates = sinks.filter((sink) => sink.pullRequests !== undefined && sink.accepts(issueRef));
+  const [sink, ...otherSinks] =
+    reference.host === undefined
+      ? candidates
+      : candidates.filter(({ pullRequests }) => pullRequests?.host === reference.host);
+  if (sink?.pullRequests === undefined) {
+    return { found: 'unknown', why: `no sink is configured with credentials for ${reference.host ?? 'its host'}` };
+  }
+  if (otherSinks.length > 0) return { found: 'unknown', why: 'multiple sinks match; use the full URL' };
+  if (reference.repository !== undefined && reference.repository.toLowerCase() !== repository.toLowerCase()) {
+    return { found: 'elsewhere', repository };
+  }
+  try {
+    const signal = AbortSignal.timeout(sink.timeoutMs);
+    const pullRequest = await sink.pullRequests.find(issueRef, reference.number, signal);
+    if (pullRequest === undefined) return { found: 'missing', repository };
+    // The forge redirects from a renamed repository, so use the name in its response.
+    if (pullRequest.repository !== undefined && pullRequest.repository.toLowerCase() !== repository.toLowerCase()) {
+      return { found: 'elsewhere', repository };
+    }
+    return { found: 'request', address: pullRequest.address, head: pullRequest.head };
+  } catch (error) {
+    return { found: 'unknown', why: getErrorMessage(error) };
+  }
 }

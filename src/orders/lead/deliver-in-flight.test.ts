@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
-import { openMemoryStore } from '../../store/memory/open.js';
+import { openStore } from '../../store/open-store.js';
 import type { Sink } from '../sinks/sink.js';
 import { DEFAULT_BACKOFF, deliverDue } from './deliver.js';
 import type { DeliveryPorts } from './deliver.js';
@@ -51,7 +51,7 @@ interface Faults {
 /** Delivers one message with two workers, where the first fails, and returns the keys that reached the sink. */
 async function deliverWithFaults(faults: Faults, isSearchable: boolean): Promise<readonly string[]> {
   const time = createVirtualTime();
-  const store = openMemoryStore();
+  const store = await openStore('memory:');
   const arrived: string[] = [];
   const createSink = ({ arrivalMs, isResponseLost }: Pick<Faults, 'arrivalMs' | 'isResponseLost'>): Sink => ({
     name: 'scripted',
@@ -94,11 +94,15 @@ async function deliverWithFaults(faults: Faults, isSearchable: boolean): Promise
 
   let isDone = false;
   const work = async (): Promise<void> => {
-    const faulty = deliverDue(first).catch(() => undefined);
-    // The other worker keeps polling until long after the first must have stopped.
-    while (time.now() < START + 100 * TIMEOUT_MS) {
+    const progress = { delivered: 0, isFirstDone: false };
+    const faulty = deliverDue(first)
+      .then((report) => (progress.delivered += report.delivered))
+      .catch(() => undefined)
+      .finally(() => (progress.isFirstDone = true));
+    // The other worker keeps polling until nothing is left to send: the message is delivered and the first has stopped.
+    while (time.now() < START + 100 * TIMEOUT_MS && !(progress.isFirstDone && progress.delivered > 0)) {
       await time.sleep(7);
-      await deliverDue(second);
+      progress.delivered += (await deliverDue(second)).delivered;
     }
     await faulty;
     isDone = true;
@@ -107,6 +111,7 @@ async function deliverWithFaults(faults: Faults, isSearchable: boolean): Promise
   await time.runUntil(() => isDone);
   await done;
   expect((await store.listOutbox({})).items).toMatchObject([{ state: 'delivered' }]);
+  await store.close();
   return arrived;
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createJsonLogger } from '../../base/json-logger.js';
-import { openMemoryStore } from '../../store/memory/open.js';
+import { openStore } from '../../store/open-store.js';
 import { createLead } from './create-lead.js';
 import { queueMessage } from './fixtures/queue-message.js';
 
-function setUp() {
-  const store = openMemoryStore();
+async function setUp() {
+  const store = await openStore('memory:');
   let now = 1_000_000;
   const lines: string[] = [];
   const lead = createLead({
@@ -25,7 +25,7 @@ function setUp() {
 
 describe('a comment for a sink that is not configured', () => {
   it('is logged once, and the outbox shows why it waits', async () => {
-    const { store, lead, logged, queue, pass } = setUp();
+    const { store, lead, logged, queue, pass } = await setUp();
     await queue('a', 'renamed');
     await queue('b', 'renamed');
     await lead.deliver();
@@ -42,7 +42,7 @@ describe('a comment for a sink that is not configured', () => {
   });
 
   it('is looked up periodically, not with every delivery', async () => {
-    const { store, lead, queue, pass } = setUp();
+    const { store, lead, queue, pass } = await setUp();
     await lead.deliver();
     await queue('a', 'renamed');
     pass(60_000);
@@ -63,7 +63,7 @@ describe('a comment for a sink that is not configured', () => {
   });
 
   it('does not delay messages to other sinks', async () => {
-    const { store, lead, logged, queue, pass } = setUp();
+    const { store, lead, logged, queue, pass } = await setUp();
     await queue('a', 'renamed');
     await queue('b', 'mine');
     pass(61_000);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
-import { openMemoryStore } from '../../store/memory/open.js';
-import type { NewOutboxMessage } from '../../records/outbox-message.js';
+import { openStore } from '../../store/open-store.js';
+import type { NewOutboxMessage } from '../../store/records/outbox-message.js';
 import { SinkError } from '../sinks/sink.js';
 import type { Sink } from '../sinks/sink.js';
 import { DEFAULT_BACKOFF, chooseDelay, deliverDue } from './deliver.js';
@@ -32,8 +32,8 @@ function createScriptedSink(name = 'scripted') {
   return { sink, arrived, script, lookups };
 }
 
-function setUp(sinks: readonly Sink[]) {
-  const store = openMemoryStore();
+async function setUp(sinks: readonly Sink[]) {
+  const store = await openStore('memory:');
   let now = 1_000_000;
   const ports: DeliveryPorts = {
     store,
@@ -61,7 +61,7 @@ const refuse = (isPermanent: boolean, retryAfterMs?: number) => () => {
 describe('deliverDue', () => {
   it('sends due messages once, and records where they went', async () => {
     const { sink, arrived, lookups } = createScriptedSink();
-    const { ports, queue, findMessage } = setUp([sink]);
+    const { ports, queue, findMessage } = await setUp([sink]);
     await queue('a');
     await queue('b');
     expect(await deliverDue(ports)).toEqual({ delivered: 2, postponed: 0, dead: 0, lost: 0 });
@@ -74,7 +74,7 @@ describe('deliverDue', () => {
   it('sends to every sink separately: a failing sink does not delay the others', async () => {
     const workingSink = createScriptedSink('good');
     const failingSink = createScriptedSink('bad');
-    const { ports, queue } = setUp([failingSink.sink, workingSink.sink]);
+    const { ports, queue } = await setUp([failingSink.sink, workingSink.sink]);
     failingSink.script.push(refuse(false));
     await queue('a');
     expect(await deliverDue(ports)).toMatchObject({ delivered: 1, postponed: 1 });
@@ -83,7 +83,7 @@ describe('deliverDue', () => {
 
   it('looks up the message before it retries', async () => {
     const { sink, arrived, script, lookups } = createScriptedSink();
-    const { ports, queue, pass, findMessage } = setUp([sink]);
+    const { ports, queue, pass, findMessage } = await setUp([sink]);
     script.push(refuse(false));
     await queue('a');
     const { retryAt } = await deliverDue(ports);
@@ -99,7 +99,7 @@ describe('deliverDue', () => {
 
   it('does not resend a message that arrived although the response was lost', async () => {
     const { sink, arrived, script } = createScriptedSink();
-    const { ports, queue, pass, findMessage } = setUp([sink]);
+    const { ports, queue, pass, findMessage } = await setUp([sink]);
     script.push((message) => {
       arrived.push(message.id);
       throw new SinkError('SINK_TIMED_OUT', 'no answer');
@@ -114,7 +114,7 @@ describe('deliverDue', () => {
 
   it('looks up a message that a lead had claimed before it died', async () => {
     const { sink, arrived } = createScriptedSink();
-    const { store, ports, queue, pass } = setUp([sink]);
+    const { store, ports, queue, pass } = await setUp([sink]);
     await queue('a');
     await store.claimOutbox({ workerId: 'dead-worker', leaseMs: 600, now: ports.clock(), limit: 1 });
     arrived.push('a-scripted');
@@ -126,7 +126,7 @@ describe('deliverDue', () => {
 
   it('does not send if it stalled until its lease had nearly expired', async () => {
     const { sink, arrived } = createScriptedSink();
-    const { ports, queue, pass, store, findMessage } = setUp([sink]);
+    const { ports, queue, pass, store, findMessage } = await setUp([sink]);
     await queue('a');
     const stallingPorts: DeliveryPorts = {
       ...ports,
@@ -154,7 +154,7 @@ describe('deliverDue', () => {
         throw new SinkError('SINK_UNREACHABLE', 'no');
       },
     };
-    const { ports, queue, pass } = setUp([unsearchableSink]);
+    const { ports, queue, pass } = await setUp([unsearchableSink]);
     script.push(refuse(false));
     await queue('a');
     await deliverDue(ports);
@@ -165,7 +165,7 @@ describe('deliverDue', () => {
 
   it('waits as long as the sink requests, and at least as long as a lost request can take', async () => {
     const { sink, script } = createScriptedSink();
-    const { ports, queue, findMessage } = setUp([sink]);
+    const { ports, queue, findMessage } = await setUp([sink]);
     script.push(refuse(false, 600_000), refuse(false));
     await queue('a');
     await queue('b');
@@ -176,7 +176,7 @@ describe('deliverDue', () => {
 
   it('fails after the last attempt; the issue does not change, and the comment can be redelivered', async () => {
     const { sink, script, lookups } = createScriptedSink();
-    const { store, ports, queue, pass, findMessage } = setUp([sink]);
+    const { store, ports, queue, pass, findMessage } = await setUp([sink]);
     script.push(refuse(false), refuse(false), refuse(false));
     await queue('a');
     const state = (await store.findIssue('local#a'))?.state;
@@ -212,7 +212,7 @@ describe('deliverDue', () => {
 
   it('fails immediately if a retry cannot help', async () => {
     const { sink, script } = createScriptedSink();
-    const { ports, queue, findMessage } = setUp([sink]);
+    const { ports, queue, findMessage } = await setUp([sink]);
     script.push(refuse(true));
     await queue('a');
     expect(await deliverDue(ports)).toMatchObject({ dead: 1 });
@@ -221,7 +221,7 @@ describe('deliverDue', () => {
 
   it("delivers an issue's comments in order: each waits for the previous one", async () => {
     const { sink, arrived, script } = createScriptedSink();
-    const { ports, queue, pass } = setUp([sink]);
+    const { ports, queue, pass } = await setUp([sink]);
     script.push(refuse(false));
     await queue('first', 'local#1');
     await queue('second', 'local#1');
@@ -234,7 +234,7 @@ describe('deliverDue', () => {
 
   it('does not touch a message that another lead has taken over', async () => {
     const { sink, arrived, script } = createScriptedSink();
-    const { store, ports, queue, pass, findMessage } = setUp([sink]);
+    const { store, ports, queue, pass, findMessage } = await setUp([sink]);
     script.push(() => {
       pass(10_000);
     });
@@ -249,7 +249,7 @@ describe('deliverDue', () => {
 
   it('claims nothing more when it is aborted', async () => {
     const { sink, arrived } = createScriptedSink();
-    const { ports, queue } = setUp([sink]);
+    const { ports, queue } = await setUp([sink]);
     await queue('a');
     expect(await deliverDue({ ...ports, signal: AbortSignal.abort() })).toMatchObject({ delivered: 0 });
     expect(arrived).toEqual([]);
@@ -257,7 +257,7 @@ describe('deliverDue', () => {
 
   it('leaves messages for unconfigured sinks to workers that have those sinks', async () => {
     const { sink } = createScriptedSink('mine');
-    const { store, ports } = setUp([sink]);
+    const { store, ports } = await setUp([sink]);
     await queueMessage(store, { id: 'a', issueRef: 'local#a', sinks: ['theirs'], now: ports.clock() });
     expect(await deliverDue(ports)).toMatchObject({ delivered: 0 });
     expect((await store.listOutbox({ state: 'waiting' })).items).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { getErrorMessage } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import type { OutboxMessage } from '../../records/index.js';
-import type { OutboxStore } from '../ports/outbox-store.js';
+import type { OutboxMessage } from '../../store/records/index.js';
+import type { OutboxStore } from '../../store/ports/index.js';
 import { SinkError } from '../sinks/sink.js';
 import type { Delivery, OutgoingMessage, Sink } from '../sinks/sink.js';
 
@@ -34,7 +34,7 @@ export interface DeliveryReport {
 }
 
 /** The outcome of one message. */
-type Outcome = { readonly kind: Exclude<keyof DeliveryReport, 'retryAt'>; readonly retryAt?: number };
+type DeliveryOutcome = { readonly kind: Exclude<keyof DeliveryReport, 'retryAt'>; readonly retryAt?: number };
 
 /*
  * A message is leased for six times its sink's request timeout: three for searching the existing comments, one for
@@ -46,7 +46,7 @@ const SEARCH_FACTOR = 3;
 /** Delivers every message that is due, at least once. A message that might have been sent before is looked up first. */
 export async function deliverDue(ports: DeliveryPorts): Promise<DeliveryReport> {
   const reports = await waitForAll(ports.sinks.map(async (sink) => deliverTo(ports, sink)));
-  const sum = (key: Outcome['kind']) => reports.reduce((total, report) => total + report[key], 0);
+  const sum = (key: DeliveryOutcome['kind']) => reports.reduce((total, report) => total + report[key], 0);
   const retryAt = Math.min(...reports.map((report) => report.retryAt ?? Infinity));
   return {
     delivered: sum('delivered'),
@@ -93,7 +93,7 @@ async function deliverOne(
   ports: DeliveryPorts,
   sink: Sink,
   message: OutboxMessage & OutgoingMessage,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const { store, workerId, clock } = ports;
   let delivery: Delivery;
   try {
@@ -119,7 +119,7 @@ async function recordFailure(
   sink: Sink,
   message: OutboxMessage,
   thrown: unknown,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const { store, workerId, clock, random, backoff } = ports;
   const { tries } = message;
   const isDead = tries >= backoff.maxTries || (thrown instanceof SinkError && thrown.isPermanent);

@@ -4,7 +4,7 @@ import { startFaultyServer } from '../sinks/fixtures/faulty-server.js';
 import { createGitHubSink } from '../sinks/github-sink.js';
 import { createGitLabSink } from '../sinks/gitlab-sink.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
-import { findPullRequest } from './look-up.js';
+import { findPullRequest } from './create-lead.js';
 
 test.each([
   ['https://github.com/acme/shop/pull/7', { host: 'github.com', repository: 'acme/shop', number: 7 }],

@@ -20,7 +20,7 @@ async function startTwoLeads() {
   return { left, right, close };
 }
 
-describe('two concurrent leads', { timeout: 30_000 }, () => {
+describe('two concurrent leads', () => {
   it('one settles while the other replaces the run: a late result changes nothing, an early result stays', async () => {
     const { left, right, close } = await startTwoLeads();
     const seen = new Set<string>();

@@ -1,7 +1,6 @@
-import { getResolvedState } from '../comment/issue-state.js';
-import { renderComment, formatTrigger } from '../comment/render-comment.js';
-import { decideFromResolution } from '../decide/decide-from-resolution.js';
-import { formatRunId } from '../../records/index.js';
+import { formatTrigger, getResolvedState, renderComment } from '../comment/render-comment.js';
+import { decideFromResolution } from '../decide/decide.js';
+import { formatRunId } from '../../store/records/index.js';
 import type {
   Decision,
   InboxItem,
@@ -10,16 +9,16 @@ import type {
   Resolution,
   WorkOrder,
   WorkResult,
-} from '../../records/index.js';
+} from '../../store/records/index.js';
 import { createExecution } from '../execution.js';
-import type { ItemResolution, ResolveOutcome } from '../ports/order-store.js';
-import { chooseIsolation } from '../proof/choose-isolation.js';
+import type { ItemResolution, ResolveOutcome } from '../../store/ports/index.js';
+import { chooseIsolation } from '../git/worktree.js';
 import { continueFromReview, findCommentProblems } from '../review/review-comments.js';
 import { readResultValue } from '../reading/read-result-value.js';
 import { findWrapper } from '../wrappers/wrappers.js';
 import { createPreliminarySpec } from './submit.js';
 import type { LeadContext } from './lead-context.js';
-import { LeadError } from './lead-error.js';
+import { LeadError } from '../orders-error.js';
 import { createMessages } from './settle.js';
 
 /** A human decision on an inbox item. */
@@ -177,7 +176,7 @@ async function createRetry(
     spec: createPreliminarySpec(request, wrapper),
     run: newId(),
     makeRunId: (number) => formatRunId(now, request.role, number),
-    isolation: await chooseIsolation(request, wrapper),
+    isolation: await chooseIsolation(request),
     baseCommit: record.base_commit,
   };
 }

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
-import { withFolder } from '../../files/index.js';
+import { withFolder } from '../../base/files/index.js';
 import type { TrustedRoot } from '../../base/index.js';
 import type {
   Decision,
@@ -13,17 +13,16 @@ import type {
   OrderRecord,
   Reading,
   RunResult,
-} from '../../records/index.js';
+} from '../../store/records/index.js';
 import { createFailedResult } from '../../runs/index.js';
-import { getIssueState } from '../comment/issue-state.js';
-import { renderComment, formatTrigger } from '../comment/render-comment.js';
+import { formatTrigger, getIssueState, renderComment } from '../comment/render-comment.js';
 import { decide } from '../decide/decide.js';
 import { createExecution, createItem } from '../execution.js';
 import { choosePolicy } from '../proof/checks.js';
 import { gatherEvidence } from '../proof/judge-result.js';
 import { findWrapper } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
-import type { DecidedOrder, OrderSettlement, RaceEntry } from '../ports/order-store.js';
+import type { DecidedOrder, OrderSettlement, RaceEntry } from '../../store/ports/index.js';
 import { dropFullStop } from '../plain-text.js';
 import { decideRace } from '../race/decide-race.js';
 import { getRepositoryFolder } from '../repos/repos.js';
@@ -31,7 +30,7 @@ import { readWorkResult } from '../reading/read-work-result.js';
 import type { RejectedAnswer } from '../reading/read-work-result.js';
 import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
 import type { LeadContext } from './lead-context.js';
-import { LeadError } from './lead-error.js';
+import { LeadError } from '../orders-error.js';
 
 /** How an order's agent ended: its exit, its output and its result. */
 export interface WorkerEnd {
@@ -66,7 +65,7 @@ export interface WorkerEnd {
   readonly answer?: RejectedAnswer;
   /** The agent's repaired answer, for a human to start from; it has no effect on the decision. */
   readonly draft?: unknown;
-  /** An additional note for the inbox, such as a worktree that was kept. */
+  /** A sentence for the reason of the decision, such as the branch that has the work. */
   readonly note?: string;
   /** The run's result; by default derived from exit code and signal. */
   readonly runResult?: RunResult;
@@ -285,7 +284,7 @@ function pickOtherFacts({ runError, startError, unresolved, canceled }: WorkerEn
 }
 
 function withNote(decision: Decision, note: string | undefined): Decision {
-  return note === undefined ? decision : { ...decision, next: `${decision.next} ${note}` };
+  return note === undefined ? decision : { ...decision, reason: `${decision.reason} ${note}` };
 }
 
 /** Creates the result of a run that Sluice did not execute itself, or never started. */

@@ -1,13 +1,13 @@
 import { omitUndefined } from '../../base/index.js';
-import { formatRunId } from '../../records/index.js';
-import type { OrderRecord, StoredRunSpec, WorkOrder, WorkRequest } from '../../records/index.js';
-import { chooseIsolation } from '../proof/choose-isolation.js';
+import { formatRunId } from '../../store/records/index.js';
+import type { OrderRecord, StoredRunSpec, WorkOrder, WorkRequest } from '../../store/records/index.js';
+import { chooseIsolation } from '../git/worktree.js';
 import { findChecks } from '../proof/checks.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
 import { findRepo } from '../repos/repos.js';
 import { findWrapper, findAgentEngine } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
-import type { Rival } from '../ports/order-store.js';
+import type { Rival } from '../../store/ports/index.js';
 import type { LeadContext } from './lead-context.js';
 
 /** An order that has a run id and is waiting for a worker. */
@@ -29,7 +29,7 @@ export interface SubmittedOrder {
 export async function submit(
   context: LeadContext,
   request: unknown,
-  { traceparent, beforeQueued }: SubmitOptions = {},
+  { traceparent, beforeQueued, by, keepsUndecided }: SubmitOptions = {},
 ): Promise<SubmittedOrder> {
   const validRequest = readWorkRequest(request);
   const now = context.clock();
@@ -41,6 +41,7 @@ export async function submit(
   const submitted = await context.store.submitOrder({
     ...first,
     rivals: otherOrders,
+    ...omitUndefined({ by, keepsUndecided }),
     makeRunId: (number) => formatRunId(now, validRequest.role, number),
     now,
   });
@@ -52,6 +53,10 @@ export async function submit(
 export interface SubmitOptions {
   /** The span that caused the order, in W3C Trace Context format; the parent of the order's spans. */
   readonly traceparent?: string | undefined;
+  /** Who submits it; recorded in the inbox items that the order replaces. */
+  readonly by?: string;
+  /** Rejects the order with `ISSUE_UNDECIDED` if it would replace an undecided inbox item. */
+  readonly keepsUndecided?: boolean;
   /** Called with each run before a worker can claim it. */
   readonly beforeQueued?: (run: { readonly run: string; readonly issueRef: string }) => Promise<void>;
 }
@@ -76,7 +81,7 @@ async function prepareOrder(
     workerType: wrapper.type,
     run: newId(),
     spec: { ...createPreliminarySpec(request, wrapper), ...omitUndefined({ traceparent }) },
-    isolation: await chooseIsolation(request, wrapper),
+    isolation: await chooseIsolation(request),
   };
 }
 

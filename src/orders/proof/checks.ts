@@ -1,7 +1,7 @@
 import type { FromSchema } from '../../base/index.js';
-import { fromRecordSchema } from '../../json-schema/index.js';
-import { sandboxUse, WORKER_NAME } from '../../records/index.js';
-import type { Problem, WorkOrder } from '../../records/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
+import { sandboxUse, WORKER_NAME } from '../../store/records/index.js';
+import type { Problem, WorkOrder } from '../../store/records/index.js';
 import { OrdersError, createInvalidError } from '../orders-error.js';
 import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
@@ -29,6 +29,11 @@ export const CHECK_SCHEMA = {
     sandbox: sandboxUse,
     /** The maximum number of times a failing check is run; 1 by default. */
     tries: { type: 'integer', minimum: 1, maximum: 10 },
+    /**
+     * Whether a passing check is run again with the tests and the configuration from before the change; by default if it
+     * took less than a minute.
+     */
+    base_checks: { type: 'boolean' },
   },
   required: ['command'],
   additionalProperties: false,

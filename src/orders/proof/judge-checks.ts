@@ -1,4 +1,4 @@
-import type { Evidence, RunResult, WorkResult } from '../../records/index.js';
+import type { Evidence, RunResult, WorkResult } from '../../store/records/index.js';
 import { dropFullStop, showLine } from '../plain-text.js';
 import type { NamedCheck } from './checks.js';
 
@@ -11,24 +11,24 @@ export type CheckTry =
 export interface CheckOutcome {
   readonly check: NamedCheck;
   readonly tries: readonly CheckTry[];
-  /** Files that the check runs and the change modifies. */
+  /** Files that the check runs, or that steer it, and that the change modifies. */
   readonly rewritten?: readonly string[];
+  /** Attempts with the tests and the configuration from before the change, and the files that were restored. */
+  readonly base?: { readonly tries: readonly CheckTry[]; readonly files: readonly string[] };
 }
 
 /**
  * Judges a result by one of its checks. Confirmed only if its last attempt passed, the agent does not claim otherwise,
- * and the change does not modify what the check runs.
+ * and the change does not modify what the check runs, or the check also passes with those files as they were.
  *
  * @example
  * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }] }, workResult).verdict
  */
 export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefined): Evidence {
-  const { check, tries, rewritten = [] } = outcome;
+  const { check, tries, rewritten = [], base } = outcome;
   const last = tries.at(-1);
   const run = last?.run === undefined ? {} : { run: last.run };
-  const outcomes = tries
-    .map((checkTry, index) => (tries.length > 1 ? `try ${index + 1} ` : '') + describeTry(checkTry))
-    .join(', ');
+  const outcomes = describeTries(tries);
   const command = showLine(check.command.join(' '), 200);
   const detail = `${check.name} (${command}): ${outcomes === '' ? 'not run' : outcomes}.${describeSandbox(check, last)}`;
   if (last === undefined || !('result' in last) || isInconclusive(last.result)) {
@@ -40,6 +40,16 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
     return contradict(`${detail} The agent reports that its tests failed.`, last.run);
   }
   if (!hasPassed) return contradict(detail, last.run);
+  const lastBase = base?.tries.at(-1);
+  if (base !== undefined && lastBase !== undefined && 'result' in lastBase && !isInconclusive(lastBase.result)) {
+    const cost = `With the tests and configuration from before the change (run ${lastBase.run}): ${describeTries(base.tries)}.`;
+    if (didPass(lastBase.result)) {
+      return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail: `${detail} ${cost}`, ...run };
+    }
+    const files = showLine(base.files.slice(0, 5).join(', '), 300);
+    const explanation = `${detail} It passed only with the change's own versions of ${files}. ${cost}`;
+    return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: explanation, ...run };
+  }
   if (rewritten.length > 0) {
     const files = showLine(rewritten.slice(0, 5).join(', '), 300);
     const explanation = `${detail} It passed, but the change rewrites what it runs: ${files}.`;
@@ -65,6 +75,12 @@ export function didPass({ status, process }: RunResult): boolean {
 /** Whether Sluice stopped the process or never started it. The run then proves nothing about the change. */
 export function isInconclusive({ process, error }: RunResult): boolean {
   return process === undefined || error?.category === 'canceled';
+}
+
+function describeTries(tries: readonly CheckTry[]): string {
+  return tries
+    .map((checkTry, index) => (tries.length > 1 ? `try ${index + 1} ` : '') + describeTry(checkTry))
+    .join(', ');
 }
 
 function describeTry(checkTry: CheckTry): string {

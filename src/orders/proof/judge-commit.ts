@@ -1,5 +1,5 @@
 import { matchPathGlob } from '../../base/index.js';
-import type { Evidence, WorkOrder } from '../../records/index.js';
+import type { Evidence, WorkOrder } from '../../store/records/index.js';
 import { dropFullStop, showLine } from '../plain-text.js';
 import { isCiPath, isTestPath, isToolingPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
 import type { FileChange } from './changes.js';
@@ -26,8 +26,12 @@ export interface OrderChange {
   readonly authors: readonly string[];
   /** A commit is dated before the base commit. */
   readonly isBackdated: boolean;
-  /** Changed `package.json` files whose scripts differ. */
+  /** Changed `package.json` files whose scripts or test settings differ. */
   readonly scripts: readonly string[];
+  /** The scripts of the `package.json` at the top of the commit, by name. */
+  readonly packageScripts?: Readonly<Record<string, string>>;
+  /** Changed tests without any letter or digit. */
+  readonly blankTests?: readonly string[];
   /** Symbolic links in the change that lead out of the repository. */
   readonly linksOut: readonly string[];
   /** Sluice made the commit, from the agent's uncommitted changes in the worktree. */
@@ -44,7 +48,7 @@ export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>)
   switch (facts.found) {
     case 'unknown':
       return [
-        { claim: 'commit', by: 'worker', verdict: 'unchecked', detail: `Not checked: ${dropFullStop(facts.why)}.` },
+        { claim: 'commit', by: 'sluice', verdict: 'unchecked', detail: `Not checked: ${dropFullStop(facts.why)}.` },
       ];
     case 'missing':
       return [contradict('commit', `The repository has no commit ${shorten(facts.commit)}.`)];
@@ -95,8 +99,8 @@ function judgePaths({ files }: OrderChange, allowed: readonly string[] | undefin
 }
 
 /** Contradicts a change that deletes tests: it might be right, but a human has to decide. */
-function judgeTests({ files }: OrderChange): readonly Evidence[] {
-  const deleted = listDeletedTests(files);
+function judgeTests({ files, blankTests = [] }: OrderChange): readonly Evidence[] {
+  const deleted = [...listDeletedTests(files), ...blankTests];
   return deleted.length === 0 ? [] : [contradict('tests', `The change deletes tests: ${listFiles(deleted)}.`)];
 }
 

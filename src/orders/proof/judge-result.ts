@@ -1,5 +1,5 @@
-import type { Evidence, Reading, WorkOrder, WorkResult } from '../../records/index.js';
-import { isNoneLike } from '../evidence/missing-evidence.js';
+import type { Evidence, Reading, WorkOrder, WorkResult } from '../../store/records/index.js';
+import { isNoneLike } from './missing-evidence.js';
 import { showLine } from '../plain-text.js';
 import type { EvidencePolicy } from './checks.js';
 

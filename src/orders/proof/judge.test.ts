@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Evidence, RunResult, WorkResult } from '../../records/index.js';
+import type { Evidence, RunResult, WorkResult } from '../../store/records/index.js';
 import { choosePolicy, findChecks, readChecks } from './checks.js';
 import { judgeCheck } from './judge-checks.js';
 import type { CheckTry } from './judge-checks.js';
@@ -70,7 +70,7 @@ describe('judgeCommit', () => {
 
   test('a commit that could not be examined is unchecked', () => {
     expect(judgeCommit({ found: 'unknown', why: 'git is not installed' }, {})).toEqual([
-      { claim: 'commit', by: 'worker', verdict: 'unchecked', detail: 'Not checked: git is not installed.' },
+      { claim: 'commit', by: 'sluice', verdict: 'unchecked', detail: 'Not checked: git is not installed.' },
     ]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Evidence } from '../../records/index.js';
+import type { Evidence } from '../../store/records/index.js';
 import { dropFullStop, showLine } from '../plain-text.js';
 
 /** A pull request as named in a result: by URL, by repository and number, or by number alone. */

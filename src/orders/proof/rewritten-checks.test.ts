@@ -40,11 +40,48 @@ describe('listRewritten', () => {
     expect(listRewritten(check, { files: [file], scripts: [] })).toEqual(['setup.sh']);
   });
 
+  it.each<[readonly string[], string]>([
+    [['npm', 'test'], '.npmrc'],
+    [['npx', 'vitest', 'run'], 'vitest.config.ts'],
+    [['npm', 'test'], 'packages/a/tsconfig.test.json'],
+    [['pnpm', 'test'], 'pnpm-workspace.yaml'],
+    [['yarn', 'test'], '.yarnrc.yml'],
+    [['bun', 'test'], 'bunfig.toml'],
+    [['python3', '-m', 'pytest'], 'tests/conftest.py'],
+    [['pytest'], 'pytest.ini'],
+    [['tox'], 'tox.ini'],
+    [['cargo', 'test'], 'Cargo.toml'],
+    [['cargo', 'test'], 'build.rs'],
+    [['make', 'test'], 'rules.mk'],
+    [['sh', '-c', 'npm ci && npm test'], 'jest.config.js'],
+    [['./check.sh'], '.npmrc'],
+    [['anything'], '.env.test'],
+    [['test', '-f', 'x'], '.husky/pre-commit'],
+  ])('finds that %j is steered by %s', (command, path) => {
+    expect(listFor(command, path)).toEqual([path]);
+  });
+
+  it.each<[readonly string[], string]>([
+    [['npm', 'test'], 't.js'],
+    [['npm', 'run', 'test'], 't.js'],
+    [['npm', '--silent', 't'], 't.js'],
+    [['sh', '-c', 'npm ci; npm test'], 't.js'],
+    [['npm', 'test'], 'ci/before.sh'],
+    [['yarn', 'check'], 't.js'],
+  ])('follows the package scripts that %j runs to %s', (command, path) => {
+    const file = { kind: 'modified', path, oldMode: '100644', newMode: '100644', blob: 'a'.repeat(40) } as const;
+    const packageScripts = { pretest: 'sh ./ci/before.sh', test: 'node t.js', check: 'npm run test && npm run check' };
+    expect(listRewritten({ command }, { files: [file], scripts: [], packageScripts })).toEqual([path]);
+  });
+
   it.each<[string, readonly string[]]>([
     ['lines.txt', ['test', '-s', 'lines.txt']],
     ['work.txt', ['sh', '-c', 'test "$(wc -l < work.txt)" -ge 2']],
     ['src/a.ts', ['npx', 'vitest']],
     ['other/check.sh', ['sh', 'check.sh']],
+    ['tsconfig.json', ['pytest']],
+    ['.npmrc', ['test', '-s', 'lines.txt']],
+    ['Cargo.toml', ['npm', 'test']],
   ])('does not count %s as a file that %j runs', (path, command) => {
     expect(listFor(command, path)).toEqual([]);
   });

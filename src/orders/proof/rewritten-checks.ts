@@ -8,53 +8,114 @@ const INTERPRETERS =
 const SHELL_KEYWORDS = /^(?:if|elif|then|else|do|while|until|!|\{)$/;
 /** Numbers and durations after an interpreter: `timeout 30s`, `nice -n 10`. */
 const AMOUNT = /^\d+(?:\.\d+)?[smhd]?$/;
-const PACKAGE_RUNNERS = /^(?:npm|npx|yarn|pnpm|bun|node)$/;
-const MAKE = /^(?:g?make|just|task|rake)$/;
-const MAKE_FILES = /^(?:gnumakefile|makefile|justfile|\.justfile|taskfile\.ya?ml|rakefile)$/i;
+const PACKAGE_MANAGERS = /^(?:npm|yarn|pnpm|bun)$/;
+/** Words between a package manager and the name of a script. */
+const RUN_WORDS = /^(?:run|run-script|rum|urn)$/;
+/** Commands that read no configuration from the repository. */
+const PLAIN_COMMANDS =
+  /^(?:test|\[|\[\[|true|false|grep|egrep|cat|head|tail|wc|ls|diff|cmp|cd|sleep|echo|printf|set|export|exit|find|sort|sed|awk|jq|fi|done|fail)$/;
+
+/** Programs that run tests, and the files that configure them or that they load before the tests. */
+const STEERING: readonly (readonly [runner: RegExp, files: RegExp])[] = [
+  [
+    /^(?:npm|npx|yarn|pnpm|pnpx|bun|bunx|node|nodejs|deno|tsx|ts-node|vitest|jest|mocha|ava|tap|playwright|cypress|karma|tsc|eslint)$/,
+    /(?:^|\/)(?:\.npmrc|\.yarnrc[^/]*|\.yarn\/.*|\.pnpmfile\.[cm]?js|pnpm-workspace\.yaml|bunfig\.toml|deno\.jsonc?|\.(?:mocha|nyc|c8|babel|swc|tap|eslint)rc[^/]*|(?:vitest|vite|jest|mocha|karma|playwright|cypress|ava|babel|webpack|rollup|eslint|swc|tap|wdio)\.(?:config|conf|setup|workspace|global)[^/]*|tsconfig[^/]*\.json)$/,
+  ],
+  [
+    /^(?:python[\d.]*|pytest|py\.test|tox|nox|uv|poetry|hatch|pdm|pipenv|unittest)$/,
+    /(?:^|\/)(?:conftest\.py|pytest\.ini|\.?pytest\.toml|tox\.ini|setup\.(?:cfg|py)|pyproject\.toml|noxfile\.py|(?:site|user)customize\.py|\.coveragerc|[^/]+\.pth)$/,
+  ],
+  [/^(?:cargo|rustc)$/, /(?:^|\/)(?:Cargo\.toml|build\.rs|\.cargo\/config[^/]*|rust-toolchain[^/]*)$/],
+  [/^go$/, /(?:^|\/)(?:go\.mod|go\.work|vendor\/.*)$/],
+  [/^(?:g?make|just|task|rake)$/, /(?:^|\/)(?:gnumakefile|makefile|[^/]+\.mk|\.?justfile|taskfile\.ya?ml|rakefile)$/i],
+  [
+    /^(?:mvnw?|gradlew?|ruby|rspec|bundle|php|phpunit|composer|dotnet)$/,
+    /(?:^|\/)(?:pom\.xml|[^/]+\.gradle(?:\.kts)?|gradle\.properties|\.mvn\/.*|\.rspec|spec_helper\.rb|Gemfile|phpunit\.xml[^/]*|Directory\.Build\.\w+|[^/]+\.runsettings)$/,
+  ],
+];
+/** Files that can steer any command: variables, tool versions, git hooks. */
+const STEERING_ANY =
+  /(?:^|\/)(?:\.env[^/]*|\.tool-versions|\.?mise\.toml|\.(?:husky|githooks)\/.*|lefthook\.ya?ml|\.pre-commit-config\.yaml)$/;
 
 /**
- * Lists the changed files that a check runs: its executable or script, the scripts in `package.json`, a makefile,
- * installed packages. If any exist, the change controls the check's outcome, and passing it proves nothing.
+ * Lists the changed files that a check runs or that steer it: its executable or script, the scripts in `package.json`
+ * and the files they run, configuration of the test runner and what it loads before the tests, installed packages. If
+ * any exist, the change controls the check's outcome, and passing it proves nothing.
  *
  * @example
  * listRewritten({ command: ['sh', 'check.sh'] }, change) // ['check.sh'] if the change touches it
  */
 export function listRewritten(
   { command, prepare = [] }: Pick<Check, 'command' | 'prepare'>,
-  { files, scripts }: Pick<OrderChange, 'files' | 'scripts'>,
+  { files, scripts, packageScripts = {} }: Pick<OrderChange, 'files' | 'scripts' | 'packageScripts'>,
 ): readonly string[] {
-  const executables = new Set([...listExecutables(command), ...listExecutables(prepare)]);
+  const executables = new Set([command, prepare].flatMap((each) => listExecutables(each, packageScripts)));
   const names = [...executables].map(getBaseName);
-  const runsPackages = names.some((name) => PACKAGE_RUNNERS.test(name));
-  const runsMake = names.some((name) => MAKE.test(name));
+  const runsPackages = names.some((name) => PACKAGE_MANAGERS.test(name) || /^(?:npx|node)$/.test(name));
+  // A script, or a program that is not known, can run any of the others.
+  const isOpaque = names.some(
+    (name) =>
+      !PLAIN_COMMANDS.test(name) &&
+      !SHELL_KEYWORDS.test(name) &&
+      !INTERPRETERS.test(name) &&
+      !STEERING.some(([runner]) => runner.test(name)),
+  );
+  const steering = STEERING.filter(([runner]) => isOpaque || names.some((name) => runner.test(name)));
   return [...new Set(listPaths(files))].filter(
     (path) =>
       executables.has(path) ||
       path.split('/').includes('node_modules') ||
       (runsPackages && scripts.includes(path)) ||
-      (runsMake && MAKE_FILES.test(getBaseName(path))),
+      STEERING_ANY.test(path) ||
+      steering.some(([, configuration]) => configuration.test(path)),
   );
 }
 
+/** Scripts can call each other; real chains are shorter. */
+const MAX_CALLS = 20;
+
 /**
- * Lists everything a command executes: its executable, an interpreter's script, and both within a shell command line.
+ * Lists everything a command executes: its executable, an interpreter's script, both within a shell command line, and
+ * the same for the scripts of `package.json` that it calls.
  */
-function listExecutables(command: readonly string[]): readonly string[] {
+function listExecutables(
+  command: readonly string[],
+  packageScripts: Readonly<Record<string, string>>,
+  calls = 0,
+): readonly string[] {
   const executables: string[] = [];
   for (const [index, word] of command.entries()) {
     // Flags, numbers and assignments can come between an interpreter and its script; assignments also before an
     // executable.
     if (/^\w+=\S*$/.test(word) || (index > 0 && (word.startsWith('-') || AMOUNT.test(word)))) continue;
     if (index > 0 && /\s|[;&|]/.test(word)) {
-      for (const part of word.split(/[;&|()\n`]+/))
-        executables.push(...listExecutables(part.trim().split(/\s+/).map(unquote)));
+      executables.push(...listShellLine(word, packageScripts, calls));
       break;
     }
     const path = word.replace(/^(?:\.\/)+/, '');
     executables.push(path);
+    if (PACKAGE_MANAGERS.test(getBaseName(path)) && calls < MAX_CALLS) {
+      const called = command.slice(index + 1).find((next) => !next.startsWith('-') && !RUN_WORDS.test(next)) ?? '';
+      const name = called === 't' || called === 'tst' ? 'test' : called;
+      for (const script of [`pre${name}`, name, `post${name}`]) {
+        const line = Object.hasOwn(packageScripts, script) ? packageScripts[script] : undefined;
+        if (line !== undefined) executables.push(...listShellLine(line, packageScripts, calls + 1));
+      }
+    }
     if (!INTERPRETERS.test(getBaseName(path)) && !SHELL_KEYWORDS.test(path)) break;
   }
   return executables;
+}
+
+function listShellLine(
+  line: string,
+  packageScripts: Readonly<Record<string, string>>,
+  calls: number,
+): readonly string[] {
+  return line
+    .split(/[;&|()\n`]+/)
+    .flatMap((part) => listExecutables(part.trim().split(/\s+/).map(unquote), packageScripts, calls))
+    .filter(Boolean);
 }
 
 function unquote(word: string): string {

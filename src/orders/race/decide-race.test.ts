@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Decision, Evidence, WorkOrder } from '../../records/index.js';
-import type { RaceEntry } from '../ports/order-store.js';
+import type { Decision, Evidence, WorkOrder } from '../../store/records/index.js';
+import type { RaceEntry } from '../../store/ports/index.js';
 import { decideRace } from './decide-race.js';
 
 const CHECK: Evidence = { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail: 'unit: exit code 0' };

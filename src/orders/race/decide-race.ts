@@ -1,5 +1,5 @@
-import type { Decision, Evidence } from '../../records/index.js';
-import type { RaceEntry } from '../ports/order-store.js';
+import type { Decision, Evidence } from '../../store/records/index.js';
+import type { RaceEntry } from '../../store/ports/index.js';
 
 /** An entry and its decision. */
 export interface DecidedEntry {

@@ -1,6 +1,6 @@
-import { RESULT_STATUSES } from '../../records/index.js';
-import type { Problem, WorkResult } from '../../records/index.js';
-import { findMissingEvidence, isNoneLike } from '../evidence/missing-evidence.js';
+import { RESULT_STATUSES } from '../../store/records/index.js';
+import type { Problem, WorkResult } from '../../store/records/index.js';
+import { findMissingEvidence, isNoneLike } from '../proof/missing-evidence.js';
 import { createValueProblem } from '../shapes/check-shape.js';
 import type { SpelledFields } from '../shapes/spelling.js';
 import { readTests } from './read-tests.js';

@@ -1,6 +1,6 @@
 import { createInvalidError } from '../orders-error.js';
 import { createValueProblem } from '../shapes/check-shape.js';
-import type { Problem, WorkOrder, WorkResult } from '../../records/index.js';
+import type { Problem, WorkOrder, WorkResult } from '../../store/records/index.js';
 import { normalizeResult } from './normalize-result.js';
 import { isFields, readResultFields } from './result-fields.js';
 

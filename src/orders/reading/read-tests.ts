@@ -1,5 +1,5 @@
-import type { Problem, WorkResult } from '../../records/index.js';
-import { isNoneLike } from '../evidence/missing-evidence.js';
+import type { Problem, WorkResult } from '../../store/records/index.js';
+import { isNoneLike } from '../proof/missing-evidence.js';
 import { createValueProblem } from '../shapes/check-shape.js';
 import { isFields, readResultFields } from './result-fields.js';
 

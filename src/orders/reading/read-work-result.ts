@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { getErrorMessage, cutText } from '../../base/index.js';
-import { isPresent } from '../../files/index.js';
+import { isPresent } from '../../base/files/index.js';
 import { parse } from '../../json/index.js';
-import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../records/index.js';
-import type { Problem, Reading, WorkOrder } from '../../records/index.js';
-import { checkCommit } from '../evidence/check-commit.js';
-import type { CommitCheck } from '../evidence/check-commit.js';
-import { isNoneLike } from '../evidence/missing-evidence.js';
+import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../store/records/index.js';
+import type { Problem, Reading, WorkOrder } from '../../store/records/index.js';
+import { checkCommit } from '../git/check-commit.js';
+import type { CommitCheck } from '../git/check-commit.js';
+import { isNoneLike } from '../proof/missing-evidence.js';
 import { showLine } from '../plain-text.js';
 import { foldKey } from '../shapes/spelling.js';
 import { normalizeResult } from './normalize-result.js';

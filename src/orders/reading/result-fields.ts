@@ -1,5 +1,5 @@
-import type { Problem } from '../../records/index.js';
-import { isNoneLike } from '../evidence/missing-evidence.js';
+import type { Problem } from '../../store/records/index.js';
+import { isNoneLike } from '../proof/missing-evidence.js';
 import { foldKey, readSpellings } from '../shapes/spelling.js';
 import type { SpelledFields } from '../shapes/spelling.js';
 

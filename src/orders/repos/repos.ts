@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { fromRecordSchema } from '../../json-schema/index.js';
-import { object, flag, name } from '../../base/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
+import { flag, name, object } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import type { WorkOrder } from '../../records/index.js';
+import type { WorkOrder } from '../../store/records/index.js';
 import { OrdersError, createInvalidError } from '../orders-error.js';
 import { checkShape, createValueProblem } from '../shapes/check-shape.js';
-import { findUrlProblem } from './repo-url.js';
 
 /** The JSON Schema of a configured repository: its URL, or an object with its URL. */
 export const REPO_SCHEMA = {
@@ -97,4 +96,26 @@ export function getRepositoryFolder(data: string, order: Pick<WorkOrder, 'repo' 
   if (order.repo === undefined) return order.repo_dir;
   const hash = createHash('sha256').update(order.repo).digest('hex');
   return join(data, 'mirrors', `${hash.slice(0, 32)}.git`);
+}
+
+/** The protocols that git may use. */
+const PROTOCOLS = ['https:', 'http:', 'ssh:', 'file:'];
+
+/** Returns the problem with a repository URL, or undefined if it is valid. */
+export function findUrlProblem(text: string): string | undefined {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return 'use a URL such as https://git.example.org/team/shop.git';
+  }
+  if (!PROTOCOLS.includes(url.protocol)) return 'use https, http, ssh or file';
+  if (url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')) {
+    return 'omit user and password; set token_env in the configuration to the name of a variable with the password';
+  }
+  if (url.search !== '' || url.hash !== '') return 'omit the query and the fragment';
+  if (url.protocol === 'file:' ? url.host !== '' : url.hostname === '' || url.hostname.startsWith('-')) {
+    return 'the host is invalid';
+  }
+  return undefined;
 }

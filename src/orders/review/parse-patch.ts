@@ -1,5 +1,5 @@
 import { cutText } from '../../base/index.js';
-import type { ChangedFile } from '../../records/index.js';
+import type { ChangedFile } from '../../store/records/index.js';
 
 type Hunk = { readonly heading: string; readonly lines: Line[] };
 type Line = ChangedFile['hunks'][number]['lines'][number];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OrderRecord } from '../../records/order-record.js';
+import type { OrderRecord } from '../../store/records/order-record.js';
 import { order, result } from '../fixtures/order.js';
 import { continueFromReview } from './review-comments.js';
 

@@ -1,7 +1,7 @@
 import { cutText } from '../../base/index.js';
-import { fromRecordSchema } from '../../json-schema/index.js';
-import { INSTRUCTIONS_LENGTH, lineComments } from '../../records/index.js';
-import type { LineComment, OrderRecord, Resolution, WorkOrder } from '../../records/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
+import { INSTRUCTIONS_LENGTH, lineComments } from '../../store/records/index.js';
+import type { LineComment, OrderRecord, Resolution, WorkOrder } from '../../store/records/index.js';
 import { showLine } from '../plain-text.js';
 import { checkShape } from '../shapes/check-shape.js';
 

@@ -1,5 +1,5 @@
 import type { StandardSchema } from '../../json/index.js';
-import type { Problem } from '../../records/index.js';
+import type { Problem } from '../../store/records/index.js';
 
 /** A valid value, or all problems. */
 export type CheckedShape<T> =

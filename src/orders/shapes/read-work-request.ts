@@ -1,11 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
-import { fromRecordSchema } from '../../json-schema/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import { createInvalidError } from '../orders-error.js';
 import type { OrdersErrorCode } from '../orders-error.js';
-import { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA, describeIssueRef, parseRunId } from '../../records/index.js';
-import type { Problem, WorkOrder, WorkRequest } from '../../records/index.js';
-import { findUrlProblem } from '../repos/repo-url.js';
+import { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA, describeIssueRef, parseRunId } from '../../store/records/index.js';
+import type { Problem, WorkOrder, WorkRequest } from '../../store/records/index.js';
+import { findUrlProblem } from '../repos/repos.js';
 import { checkShape, createValueProblem } from './check-shape.js';
 import { readSpellings } from './spelling.js';
 
@@ -99,7 +99,7 @@ function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterabl
   if (Array.isArray(depends_on) && typeof issue_ref === 'string' && depends_on.includes(issue_ref)) {
     yield createValueProblem('depends_on', 'an issue cannot depend on itself; remove it from the list');
   }
-  if (race !== undefined && isolation === 'repository') {
+  if (race !== undefined && isolation !== undefined && isolation !== 'worktree') {
     yield createValueProblem('isolation', 'each run of a race needs its own worktree; omit isolation');
   }
   if (typeof run_id === 'string' && new RegExp(WORK_ORDER_SCHEMA.properties.run_id.pattern).test(run_id)) {
@@ -114,7 +114,7 @@ function* findRepoContradictions(repo: string, fields: Readonly<Record<string, u
   if (fields['run_id'] === undefined && fields['repo_dir'] !== repo) {
     yield createValueProblem('repo_dir', 'omit it, because the request names a repository by its URL');
   }
-  if (fields['isolation'] === 'repository') {
+  if (fields['isolation'] !== undefined && fields['isolation'] !== 'worktree') {
     yield createValueProblem(
       'isolation',
       'each order of a repository with a URL needs its own worktree; omit isolation',

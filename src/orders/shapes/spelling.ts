@@ -1,4 +1,4 @@
-import type { Problem } from '../../records/index.js';
+import type { Problem } from '../../store/records/index.js';
 
 /** The fields of an object: known ones by their snake_case name, and unknown ones. */
 export interface SpelledFields {

@@ -1,4 +1,4 @@
-import type { NewOutboxMessage } from '../../records/index.js';
+import type { NewOutboxMessage } from '../../store/records/index.js';
 import { SinkError, formatMarker } from './sink.js';
 import type { Delivery } from './sink.js';
 

@@ -1,5 +1,5 @@
 import { SluiceError } from '../../base/index.js';
-import type { NewOutboxMessage } from '../../records/index.js';
+import type { NewOutboxMessage } from '../../store/records/index.js';
 
 /**
  * A target for comments. A sink sends once and never retries: the outbox does that, after looking up the message's

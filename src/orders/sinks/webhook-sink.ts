@@ -111,7 +111,7 @@ const KEY_HEADER = 'idempotency-key';
  * @example
  * signWebhook('secret', '1794700800', '{}') // 'sha256=…'
  */
-export function signWebhook(secret: string, timestamp: string, body: string): string {
+function signWebhook(secret: string, timestamp: string, body: string): string {
   return `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 }
 

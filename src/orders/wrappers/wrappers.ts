@@ -1,6 +1,6 @@
-import { fromRecordSchema } from '../../json-schema/index.js';
-import { WORKER_NAME, runSpecSchema } from '../../records/index.js';
-import type { Problem, RunEngine, RunSpec } from '../../records/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
+import { WORKER_NAME, runSpecSchema } from '../../store/records/index.js';
+import type { Problem, RunEngine, RunSpec } from '../../store/records/index.js';
 import { OrdersError, createInvalidError } from '../orders-error.js';
 import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 
@@ -20,7 +20,7 @@ export interface Wrapper {
   readonly command?: readonly string[];
   /**
    * `file` (default): the agent reads `work_order.json` in its run folder. `args`: its path is the last argument, unless
-   * the command has a placeholder. `env`: instructions and paths are also passed as variables.
+   * `{work_order}` names it. `env`: instructions and paths are also passed as variables.
    */
   readonly inject?: 'file' | 'args' | 'env';
   /** The agent's permissions; `workspace` by default. */
@@ -33,6 +33,8 @@ export interface Wrapper {
   readonly limits?: NonNullable<RunSpec['limits']>;
   /** Names of environment variables passed to the agent. */
   readonly env?: readonly string[];
+  /** Files and folders that its sandbox shows besides, read-only: what its script loads. */
+  readonly mounts?: readonly string[];
   /** Names of checks that Sluice runs for orders that name none. */
   readonly checks?: readonly string[];
   /** The evidence an issue needs to advance: `proven` (default if checks are named) or `reported`. */
@@ -54,6 +56,7 @@ export const WRAPPER_SCHEMA = {
     model,
     limits,
     env,
+    mounts: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1 } },
     checks: { type: 'array', maxItems: 20, uniqueItems: true, items: WORKER_NAME },
     policy: {
       type: 'object',

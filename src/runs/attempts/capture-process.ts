@@ -1,4 +1,4 @@
-import type { CapturedChunk } from '../../run-folder/index.js';
+import type { CapturedChunk } from '../run-folder/index.js';
 import { isRasp } from '../../events/index.js';
 import type { Emitted, Verdict } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
@@ -12,7 +12,7 @@ import { launchAgent } from './live-agent.js';
 import type { LiveAgent } from './live-agent.js';
 import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
-import { SandboxError } from '../../sandbox/index.js';
+import { SandboxError } from '../sandbox/index.js';
 
 /** Why no process was launched. */
 export interface LaunchRefusal {
@@ -34,6 +34,8 @@ interface ProcessPlan {
 interface CaptureResult {
   readonly end: ProcessExit;
   readonly pid: number;
+  /** Why the process failed, if a file that it needs is not in the sandbox. */
+  readonly sandboxProblem?: string;
   /** Permission requests left unanswered when the process was stopped. */
   readonly unansweredPermissions: readonly PermissionQuestion[];
   /** The process, if it keeps running for another turn. */
@@ -66,6 +68,8 @@ export async function captureProcess(
   }
   const { conversation, running, reader } = agent;
   let keepsRunning = false;
+  let errors = '';
+  const onErrorOutput = (text: string): void => void (errors = (errors + text).slice(-MAX_ERROR_CHARACTERS));
   try {
     reader.resume();
     conversation?.prepareTurn({
@@ -75,13 +79,13 @@ export async function captureProcess(
       ...(needsNextTurn === undefined ? {} : { onEnd: () => reader.pause() }),
     });
     record.observer = conversation;
-    await captureAll(context, prepared, record, agent, false);
+    await captureAll(context, prepared, record, { agent, onErrorOutput, isContinued: false });
     if (conversation !== null && reader.isPaused) {
       keepsRunning = (await needsNextTurn?.()) ?? false;
       if (keepsRunning) return { end: UNKNOWN_EXIT, pid: running.identity.pid, unansweredPermissions: [], agent };
       conversation.finish();
       reader.resume();
-      await captureAll(context, prepared, record, agent, true);
+      await captureAll(context, prepared, record, { agent, onErrorOutput, isContinued: true });
     }
     conversation?.close();
     const end = await running.exited;
@@ -92,6 +96,7 @@ export async function captureProcess(
       end: wasStoppedBySluice && end.exitCode !== 0 ? UNKNOWN_EXIT : end,
       pid: running.identity.pid,
       unansweredPermissions: conversation?.unansweredPermissions ?? [],
+      ...(end.exitCode === 0 ? {} : await describeMissingFile(context, agent, errors)),
       agent: null,
     };
   } finally {
@@ -100,14 +105,36 @@ export async function captureProcess(
   }
 }
 
+/** The process, the reader of its errors, and whether some of its output has been captured. */
+interface CapturedPart {
+  readonly agent: LiveAgent;
+  readonly onErrorOutput: (text: string) => void;
+  readonly isContinued: boolean;
+}
+
+/** Enough for the message and the stack of an error. */
+const MAX_ERROR_CHARACTERS = 16 * 1024;
+
+/** Names the setting that mounts a file which the process's errors name. */
+async function describeMissingFile(
+  { ports }: RunContext,
+  { sandbox }: LiveAgent,
+  errors: string,
+): Promise<Pick<CaptureResult, 'sandboxProblem'>> {
+  const file = await sandbox?.findMissingFile(errors);
+  if (file === undefined) return {};
+  const { mountsSetting = 'sandbox.read' } = ports.sandbox;
+  return { sandboxProblem: `"${file}" exists, but is not visible in the sandbox. Add it to ${mountsSetting}.` };
+}
+
 /** Captures the process's output; a stop request terminates its process group. */
 async function captureAll(
   context: RunContext,
   { secrets }: PreparedLaunch,
   record: AttemptRecord,
-  { running, reader, conversation }: LiveAgent,
-  isContinued: boolean,
+  { agent, onErrorOutput, isContinued }: CapturedPart,
 ): Promise<void> {
+  const { running, reader, conversation } = agent;
   const { control, limits, progress } = context;
   const limiter = new OutputLimiter(limits, progress.printedBytes);
   const end = (): void => void running.stop().catch(() => undefined);
@@ -120,7 +147,10 @@ async function captureAll(
       mask: (stream, bytes) => secrets.mask(stream, bytes),
       endMask: () => secrets.endMask(),
       now: () => record.now(),
-      store: async (chunks) => recordChunks(context, record, chunks, limiter),
+      store: async (chunks) => {
+        for (const { stream, bytes } of chunks) if (stream !== 'stdout') onErrorOutput(Buffer.from(bytes).toString());
+        await recordChunks(context, record, chunks, limiter);
+      },
       stop: (stop) => control.requestStop(stop),
       abandon: end,
       idleMs: limits.idle_s * 1000,

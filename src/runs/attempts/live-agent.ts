@@ -1,24 +1,25 @@
 import { join } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
-import { OutputReader } from '../capture/output-reader.js';
+import { OutputReader } from '../capture/capture-output.js';
 import { Conversation } from '../conversation/conversation.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { prepareSandbox } from '../launch/prepare-sandbox.js';
-import { openCgroup } from '../process/cgroup.js';
+import { openCgroup, readPidMark, trackTree } from '../process/descendants.js';
 import { terminateEscapedProcesses } from '../process/terminate-orphans.js';
 import { launchProcess } from '../process/launch-process.js';
 import type { RunningProcess } from '../process/launch-process.js';
 import type { OutputChunk } from '../process/output-queue.js';
-import { readPidMark } from '../process/pid-mark.js';
 import { recordProcess } from '../process/process-record.js';
-import { trackTree } from '../process/track-tree.js';
-import type { TrackedTree } from '../process/track-tree.js';
+import type { TrackedTree } from '../process/descendants.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { RunContext } from './run-context.js';
+import type { Sandbox } from '../sandbox/index.js';
 
 /** A run's agent process. With a two-way protocol it can serve multiple attempts. */
 export interface LiveAgent {
   readonly running: RunningProcess;
+  /** Undefined if it runs without a sandbox. */
+  readonly sandbox: Sandbox | undefined;
   readonly reader: OutputReader;
   /** Null for a one-way agent. */
   readonly conversation: Conversation | null;
@@ -115,6 +116,7 @@ export async function launchAgent(
   }
   return {
     running,
+    sandbox,
     reader,
     conversation,
     command,

@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises';
 import type { Emitted, FcmpEvent, FsDiff } from '../../events/index.js';
 import { isRasp } from '../../events/index.js';
-import { readFsDiff, rewriteRunLogs, writeAttemptMeta } from '../../run-folder/index.js';
-import type { WritableRunFolder } from '../../run-folder/index.js';
-import type { RunDrift } from '../../records/index.js';
+import { readFsDiff, rewriteRunLogs, writeAttemptMeta } from '../run-folder/index.js';
+import type { WritableRunFolder } from '../run-folder/index.js';
+import type { RunDrift } from '../../store/records/index.js';
 import type { EventFeed } from '../capture/event-feed.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import { addDrift } from '../result/build-result.js';
-import { mergeFsDiffs, NO_CHANGES } from '../result/merge-fs-diffs.js';
-import type { EventLog } from '../ports/event-log.js';
+import { mergeFsDiffs, NO_CHANGES } from '../result/run-findings.js';
+import type { EventLog } from '../../store/ports/index.js';
 import { addFindings } from './capture-process.js';
 import type { RunContext } from './run-context.js';
 

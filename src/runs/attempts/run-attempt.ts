@@ -1,7 +1,7 @@
 import type { DrainResult, DriftSummary, FcmpEvent, FsDiff, Emitted } from '../../events/index.js';
 import { judgeOutput } from '../judge/judge-output.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
-import type { RunProcess, RunWarning } from '../../records/index.js';
+import type { RunProcess, RunWarning } from '../../store/records/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { AnswerCollector, chooseAnswerSource } from '../judge/answer.js';
@@ -10,8 +10,7 @@ import { findEngineVersion } from '../launch/engine-version.js';
 import { selectAgentEnvironment, prepareLaunch, getProgramCommand } from '../launch/prepare-launch.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { isVersionIn } from '../launchers/version.js';
-import { NO_CHANGES } from '../result/merge-fs-diffs.js';
-import { findCause } from '../result/run-findings.js';
+import { NO_CHANGES, findCause } from '../result/run-findings.js';
 import type { EngineFailure } from '../result/run-findings.js';
 import { trackChanges } from '../workspace/track-changes.js';
 import type { ChangeTracker } from '../workspace/track-changes.js';
@@ -111,8 +110,18 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       engineFailure,
       isHeld: unansweredPermissions.length > 0,
     });
+    const reasons = [decision.reason, stop === null ? run.sandboxProblem : undefined];
+    const reason = reasons.filter((each) => each !== undefined).join(' ');
     const { sandbox } = context.progress;
-    const ended = await record.end({ ...run.end, ...decision, fsDiff, pid: run.pid, version: await version, sandbox });
+    const ended = await record.end({
+      ...run.end,
+      ...decision,
+      ...(reason === '' ? {} : { reason }),
+      fsDiff,
+      pid: run.pid,
+      version: await version,
+      sandbox,
+    });
     context.progress.captured.push(...record.captured);
     addFindings(context, ended.events.slice(drained.events.length));
     await emitEnd(context, record, ended);
@@ -234,7 +243,7 @@ function openRecord(
     runId: id,
     attempt: progress.attempts,
     engine: spec.engine,
-    reads: launcher.reads,
+    format: launcher.format,
     engines: ports.engines,
     mode: getRunMode(context),
     fcmpSeq: progress.fcmpSeq,
@@ -278,11 +287,11 @@ async function readVersion(context: RunContext): Promise<string | undefined> {
   return version;
 }
 
-/** Lists warnings about contradicting evidence, so a doubtful success is not mistaken for a clean one. */
+/** Lists warnings about missing or contradicting evidence, so a doubtful success is not mistaken for a clean one. */
 function listConflicts(events: readonly Emitted[]): AttemptOutcome['warnings'] {
   return events.flatMap(({ protocol, event }) => {
     if (protocol !== 'fcmp' || event.type !== 'diagnostic.warning') return [];
     const { code, message } = event.data;
-    return code === 'TERMINAL_STATUS_COMPLETION_CONFLICT' ? [{ code, message }] : [];
+    return code === 'TERMINAL_STATUS_COMPLETION_CONFLICT' || code === 'DONE_MARKER_MISSING' ? [{ code, message }] : [];
   });
 }

@@ -1,14 +1,13 @@
-import type { WritableRunFolder, StreamDigest } from '../../run-folder/index.js';
+import type { WritableRunFolder, StreamDigest } from '../run-folder/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import type { RunJournal } from '../capture/run-journal.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { ResolvedPorts } from '../ports/run-ports.js';
-import type { ResolvedLimits } from '../spec/run-limits.js';
-import type { RunSandbox, RunSpec, RunWarning } from '../../records/index.js';
+import type { ResolvedLimits } from '../spec/check-run-spec.js';
+import type { RunSandbox, RunSpec, RunWarning } from '../../store/records/index.js';
 import type { RunFindings } from '../result/run-findings.js';
 import type { OutputChunk } from '../process/output-queue.js';
-import type { RunControl } from './run-control.js';
-import type { Stopwatch } from './stopwatch.js';
+import type { RunControl, Stopwatch } from './run-control.js';
 import { UsageTotals, sumUsage } from '../../events/index.js';
 import type { Usage } from '../../events/index.js';
 

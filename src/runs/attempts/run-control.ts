@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/index.js';
 import type { PermissionOption } from '../../events/index.js';
-import type { PermissionReply } from '../../records/index.js';
+import type { PermissionReply } from '../../store/records/index.js';
 import { CAUSE_HINTS } from '../result/run-findings.js';
 import type { EngineFailure } from '../result/run-findings.js';
 
@@ -185,4 +185,32 @@ export class RunControl {
     this.#listeners.clear();
     this.closePermissions();
   }
+}
+
+/** Measures a run's working time, excluding time spent waiting for a user. Starting it twice has no effect. */
+export interface Stopwatch {
+  start(): void;
+  pause(): void;
+}
+
+/** Creates a stopwatch that stops the run at its time limit. */
+export function createStopwatch(seconds: number, control: RunControl): Stopwatch {
+  let left = seconds * 1000;
+  let since: number | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    start() {
+      if (since !== null) return;
+      since = performance.now();
+      const reason = `The run worked longer than limits.time_s (${seconds} s).`;
+      const hint = 'Raise the limit, or give the agent a smaller task.';
+      timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), Math.max(0, left));
+    },
+    pause() {
+      if (since === null) return;
+      clearTimeout(timer);
+      left -= performance.now() - since;
+      since = null;
+    },
+  };
 }

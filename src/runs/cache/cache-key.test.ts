@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { RunSpec } from '../../records/run-spec.js';
+import type { RunSpec } from '../../store/records/run-spec.js';
 import { computeCacheKey } from './cache-key.js';
 
 const VERSION_1 = { engineVersion: '1.0.0' } as const;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { VERSION, openForReading } from '../../files/index.js';
+import { VERSION, openForReading } from '../../base/files/index.js';
 import { toJsonSchema } from '../spec/contract-schema.js';
 import { selectPublicVariables } from '../secrets/environment.js';
-import type { ApprovalRule, RunSpec } from '../../records/index.js';
+import type { ApprovalRule, RunSpec } from '../../store/records/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
 
 /** The inputs to a cache key that are not in the spec. */
@@ -35,7 +35,7 @@ export async function computeCacheKey(
     engine_version: engineVersion ?? null,
     model: spec.model ?? null,
     command: spec.command ?? null,
-    reads: spec.reads ?? null,
+    format: spec.format ?? null,
     prompt: spec.prompt ?? null,
     inputs,
     contract:

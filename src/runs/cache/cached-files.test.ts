@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from '
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { restoreFiles, storeFiles } from './cached-files.js';
-import type { CachedFile } from './result-cache.js';
+import { restoreFiles, storeFiles } from './cached-result.js';
+import type { CachedFile } from '../../store/ports/index.js';
 
 async function makeFolders() {
   const root = await makeFolder({});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CachedResult, ResultCache, CacheLimits } from './result-cache.js';
+import type { CachedResult, CacheLimits, ResultCache } from '../../store/ports/index.js';
 import { createRunResult } from '../result/fixtures/create-run-result.js';
 
 /** Creates a valid key. */
@@ -9,7 +9,7 @@ export const createKey = (digit: string): string => digit.repeat(64);
 export function cachedResult(value: unknown): CachedResult {
   return {
     run_id: 'run-1',
-    kept_at: '2026-11-15T00:00:00.000Z',
+    cached_at: '2026-11-15T00:00:00.000Z',
     result: createRunResult({ value }),
   };
 }

@@ -2,9 +2,8 @@ import { mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { CacheLimits } from './result-cache.js';
-import { createFileResultCache } from './file-result-cache.js';
-import { createMemoryResultCache } from './memory-result-cache.js';
+import type { CacheLimits } from '../../store/ports/index.js';
+import { createFileResultCache, createMemoryResultCache } from './result-caches.js';
 import { describeResultCache, cachedResult, createKey } from './result-cache.contract.js';
 
 async function makeData(): Promise<string> {

@@ -1,12 +1,12 @@
-import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../../run-folder/index.js';
+import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../run-folder/index.js';
 import type {
   AttemptCapture,
   AttemptMeta,
   CapturedChunk,
   WritableRunFolder,
   StreamDigest,
-} from '../../run-folder/index.js';
-import type { RunSandbox } from '../../records/index.js';
+} from '../run-folder/index.js';
+import type { RunSandbox } from '../../store/records/index.js';
 import { createTranslator, isRasp } from '../../events/index.js';
 import type {
   AttemptEnd,
@@ -27,7 +27,7 @@ export interface RecordedStart {
   /** The engine's name in the run. */
   readonly engine: string;
   /** The name of the engine that reads its output. */
-  readonly reads: string;
+  readonly format: string;
   /** Engines besides the built-in ones. */
   readonly engines?: readonly Engine[];
   readonly mode: 'auto' | 'interactive';
@@ -100,7 +100,7 @@ export class AttemptRecord {
     this.#fcmpSeq = start.fcmpSeq;
     const { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom } = start;
     this.#translator = createTranslator({
-      engine: start.reads,
+      engine: start.format,
       engines: start.engines,
       runId,
       attempt,
@@ -115,7 +115,7 @@ export class AttemptRecord {
     this.#meta = {
       run_id: runId,
       engine: start.engine,
-      ...(start.engine === start.reads || isPlainText(start) ? {} : { reads: start.reads }),
+      ...(start.engine === start.format || isPlainText(start) ? {} : { reads: start.format }),
       mode,
       ...(start.terminal ? { terminal: true } : {}),
       started_at: new Date(this.#startedAt).toISOString(),
@@ -247,6 +247,6 @@ function findReasonCode(events: readonly Emitted[]): Pick<AttemptMeta, 'reason_c
 }
 
 /** Whether a plain command's output is treated as text, the default for `command`. */
-function isPlainText({ engine, reads }: Pick<RecordedStart, 'engine' | 'reads'>): boolean {
-  return engine === 'command' && reads === 'generic';
+function isPlainText({ engine, format }: Pick<RecordedStart, 'engine' | 'format'>): boolean {
+  return engine === 'command' && format === 'generic';
 }

@@ -1,12 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import type { CapturedChunk } from '../../run-folder/index.js';
+import type { CapturedChunk } from '../run-folder/index.js';
 import type { Stop } from '../attempts/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
-import { resolveLimits } from '../spec/run-limits.js';
-import { captureOutput, OutputLimiter } from './capture-output.js';
+import { resolveLimits } from '../spec/check-run-spec.js';
+import { captureOutput, OutputLimiter, OutputReader } from './capture-output.js';
 import type { CaptureOptions } from './capture-output.js';
-import { OutputReader } from './output-reader.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const out = (text: string): OutputChunk => ({ stream: 'stdout', bytes: bytes(text) });

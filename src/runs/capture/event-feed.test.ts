@@ -5,7 +5,7 @@ import { toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { SluiceError } from '../../base/index.js';
-import { createMemoryEventLog } from '../ports/memory-event-log.js';
+import { createMemoryEventLog } from '../ports/event-logs.js';
 import { EventFeed } from './event-feed.js';
 
 /** Events of a command that prints many lines: RASP and FCMP, interleaved irregularly. */

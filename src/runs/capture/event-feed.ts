@@ -1,5 +1,5 @@
 import type { Emitted, FcmpEvent } from '../../events/index.js';
-import type { EventLog } from '../ports/event-log.js';
+import type { EventLog } from '../../store/ports/index.js';
 import { SluiceError } from '../../base/index.js';
 
 /** The number of events per read from the log. */

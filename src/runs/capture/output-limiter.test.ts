@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { resolveLimits } from '../spec/run-limits.js';
+import { resolveLimits } from '../spec/check-run-spec.js';
 import { OutputLimiter } from './capture-output.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

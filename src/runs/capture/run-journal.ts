@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { getErrorMessage, type Logger } from '../../base/index.js';
 import { packEvents } from '../../events/index.js';
 import type { DriftSummary, Emitted, EventPack } from '../../events/index.js';
-import type { RunLogs } from '../../run-folder/index.js';
-import { isOutage } from '../ports/event-log.js';
-import type { EventLog } from '../ports/event-log.js';
+import type { RunLogs } from '../run-folder/index.js';
+import { type EventLog, isOutage } from '../../store/ports/index.js';
 import { estimateSize } from './event-feed.js';
 import type { EventFeed } from './event-feed.js';
 

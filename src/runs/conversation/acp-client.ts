@@ -10,8 +10,8 @@ import {
 } from '../../events/index.js';
 import type { RpcId } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
-import { VERSION } from '../../files/index.js';
-import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
+import { VERSION } from '../../base/files/index.js';
+import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './approvals.js';
 import { findUnsupported } from '../ports/run-inputs.js';
 import type { Attachment, AcceptedInputs, McpServer, RunInputs } from '../ports/run-inputs.js';
 import { RpcPeer } from './rpc-peer.js';

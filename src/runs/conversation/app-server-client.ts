@@ -1,7 +1,7 @@
 import { getField, isApproval, getName, getObject } from '../../events/index.js';
 import type { RpcId } from '../../events/index.js';
-import { VERSION } from '../../files/index.js';
-import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
+import { VERSION } from '../../base/files/index.js';
+import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './approvals.js';
 import type { Attachment } from '../ports/run-inputs.js';
 import { RpcPeer } from './rpc-peer.js';
 

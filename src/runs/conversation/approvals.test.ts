@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseOption, decideByRules } from './approvals.js';
 import type { PermissionQuestion } from './approvals.js';
 import { matchGlob } from '../../base/match-glob.js';
-import type { ApprovalRule } from '../../records/index.js';
+import type { ApprovalRule } from '../../store/records/index.js';
 
 const QUESTION: PermissionQuestion = {
   interaction_id: 'px_1_1',

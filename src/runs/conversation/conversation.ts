@@ -1,14 +1,20 @@
 import type { Emitted } from '../../events/index.js';
 import { omitUndefined } from '../../base/index.js';
 import type { CapturedConversation } from '../capture/capture-output.js';
-import type { RunControl, Stop } from '../attempts/run-control.js';
-import type { Stopwatch } from '../attempts/stopwatch.js';
+import type { RunControl, Stop, Stopwatch } from '../attempts/run-control.js';
 import { AcpClient } from './acp-client.js';
-import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor } from './agent-client.js';
+import type {
+  AgentClient,
+  AgentClientPorts,
+  AgentRequest,
+  AnswerAuthor,
+  Approval,
+  ApprovalPolicy,
+  PermissionQuestion,
+} from './approvals.js';
 import { AppServerClient } from './app-server-client.js';
 import { StreamJsonClient } from './stream-json-client.js';
 import { chooseOption, decideByRules, listPaths } from './approvals.js';
-import type { Approval, ApprovalPolicy, PermissionQuestion } from './approvals.js';
 import { resolveInFolder, readForAgent, writeForAgent } from './client-files.js';
 
 /** An answer that its process exited too early to receive. */

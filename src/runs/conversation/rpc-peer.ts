@@ -1,6 +1,6 @@
 import { createRecordReader, readRpcMessage, getResultFields } from '../../events/index.js';
 import type { EngineName, RpcId, RpcMessage } from '../../events/index.js';
-import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './agent-client.js';
+import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './approvals.js';
 
 /** Peer callbacks. */
 interface RpcPeerPorts {

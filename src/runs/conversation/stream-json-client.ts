@@ -8,8 +8,8 @@ import {
   readWithdrawal,
 } from '../../events/index.js';
 import type { Attachment } from '../ports/run-inputs.js';
-import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './agent-client.js';
-import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
+import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './approvals.js';
+import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './approvals.js';
 
 interface Question {
   readonly id: string;

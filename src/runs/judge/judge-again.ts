@@ -1,9 +1,9 @@
 import type { DrainResult, Emitted, FcmpEvent, Verdict } from '../../events/index.js';
-import { fromJsonSchema } from '../../json-schema/index.js';
+import { fromJsonSchema } from '../../json/schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import type { RunResult, StoredRunSpec } from '../../records/index.js';
-import { translateRunFolder } from '../../run-folder/index.js';
-import type { AttemptJudge, AttemptMeta, TranslateOptions } from '../../run-folder/index.js';
+import type { RunResult, StoredRunSpec } from '../../store/records/index.js';
+import { translateRunFolder } from '../run-folder/index.js';
+import type { AttemptJudge, AttemptMeta, TranslateOptions } from '../run-folder/index.js';
 import { describeOutcome } from '../result/build-result.js';
 import { AnswerCollector, chooseAnswerSource } from './answer.js';
 import { decideVerdict, isAsking } from './decide-verdict.js';

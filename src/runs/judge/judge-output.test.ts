@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fromJsonSchema } from '../../json-schema/index.js';
-import type { RunContract } from '../../records/run-spec.js';
+import { fromJsonSchema } from '../../json/schema/index.js';
+import type { RunContract } from '../../store/records/run-spec.js';
 import { judgeOutput } from './judge-output.js';
 
 const LINE = {

@@ -1,10 +1,10 @@
 import { listLaunchers } from '../launchers/launchers.js';
 import type { AgentSettings } from '../launchers/acp.js';
 import type { Launcher } from '../launchers/launcher.js';
-import type { RunEngine } from '../../records/index.js';
+import type { RunEngine } from '../../store/records/index.js';
 import { isVersionIn } from '../launchers/version.js';
-import { findExecutable } from '../../files/index.js';
-import { runProgram } from './run-program.js';
+import { findExecutable } from '../../base/files/index.js';
+import { runProgram } from './engine-version.js';
 
 /** An engine's status on this host, with advice if it cannot be used. */
 export interface EngineReport {

@@ -3,10 +3,10 @@ import { getObject } from '../../events/index.js';
 import { INITIALIZE, readAccepts } from '../conversation/acp-client.js';
 import { RpcPeer } from '../conversation/rpc-peer.js';
 import { getLauncher } from '../launchers/launchers.js';
-import { ACCEPTS_TEXT_ONLY } from '../ports/run-inputs.js';
-import type { AcceptedInputs } from '../ports/run-inputs.js';
 import { resolvePorts } from '../ports/run-ports.js';
+import { ACCEPTS_TEXT_ONLY } from '../ports/run-inputs.js';
 import type { RunPorts } from '../ports/run-ports.js';
+import type { AcceptedInputs } from '../ports/run-inputs.js';
 import { launchProcess } from '../process/launch-process.js';
 import type { RunningProcess } from '../process/launch-process.js';
 import { getProgramCommand, selectAgentEnvironment } from './prepare-launch.js';
@@ -28,7 +28,7 @@ export async function findAcceptedInputs(
 ): Promise<AcceptedInputs> {
   const resolved = resolvePorts(ports);
   const launcher = getLauncher(engine, resolved.agents, resolved.launchers);
-  if (launcher.reads !== 'acp') return launcher.accepts ?? ACCEPTS_TEXT_ONLY;
+  if (launcher.format !== 'acp') return launcher.accepts ?? ACCEPTS_TEXT_ONLY;
   const folder = tmpdir();
   const spec = { engine, workdir: folder };
   const { command, env } = launcher.launch({ prompt: '-', workdir: folder, runDir: folder, permissions: 'safe' });

@@ -1,9 +1,9 @@
 import type { RunContext } from '../attempts/run-context.js';
-import type { RunEngine } from '../../records/index.js';
+import type { RunEngine } from '../../store/records/index.js';
 import { SluiceError } from '../../base/index.js';
 import { ACCEPTS_TEXT_ONLY, findUnsupported } from '../ports/run-inputs.js';
 import type { McpServer } from '../ports/run-inputs.js';
-import { hideValues } from '../launchers/mcp-servers.js';
+import { extractSecrets } from '../launchers/mcp-servers.js';
 import type { ConversationRequest, LaunchRequest, LaunchFile } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
 import { makeFoldersInside } from '../workspace/make-folders.js';
@@ -12,15 +12,15 @@ import type { AttemptSecrets } from '../secrets/compile-secrets.js';
 import { selectEnvironment } from '../secrets/environment.js';
 import { isVersionIn } from '../launchers/version.js';
 import { findEngineVersion } from './engine-version.js';
-import { rm } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { openNew } from '../../files/index.js';
+import { isWithin, openNew } from '../../base/files/index.js';
 
 /** A process that is ready to be launched. */
 export interface PreparedLaunch {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
-  /** Arguments from the caller or the configuration; the files they name are mounted in a sandbox. */
+  /** Arguments whose files are mounted in a sandbox: from the configuration, a trusted caller, or inside `roots`. */
   readonly trustedArguments: readonly string[];
   readonly stdin: string | undefined;
   readonly converse: ConversationRequest | undefined;
@@ -65,7 +65,7 @@ export async function prepareLaunch(context: RunContext, input: LaunchInput): Pr
   return {
     command: [first, ...words, ...args],
     env,
-    trustedArguments: [...listTrustedArguments(context, [first, ...words]), ...listServerCommands(mcpServers)],
+    trustedArguments: [...(await listTrustedArguments(context, [first, ...words])), ...listServerCommands(mcpServers)],
     stdin: launch.stdin,
     converse: launch.converse,
     secrets: createAttemptSecrets(env, ports.secretPatterns),
@@ -104,9 +104,24 @@ async function usesTwoWayMode(context: RunContext): Promise<boolean> {
   return version !== undefined && isVersionIn(version, launcher.testedVersions);
 }
 
-/** Lists the arguments from the caller or the configuration, excluding any that contain a prompt. */
-function listTrustedArguments({ spec, ports }: RunContext, program: readonly string[]): readonly string[] {
-  if (spec.engine === 'command') return spec.command ?? program;
+/**
+ * Lists the arguments whose files are mounted in a sandbox, excluding any that contain a prompt. The arguments of a
+ * request may name only files inside `roots`; a link there does not lead out of them.
+ */
+async function listTrustedArguments(
+  { spec, ports }: RunContext,
+  program: readonly string[],
+): Promise<readonly string[]> {
+  if (spec.engine === 'command') {
+    const { roots, configured = [] } = ports.sandbox;
+    const [first = '', ...args] = spec.command ?? program;
+    if (roots === undefined) return [first, ...args];
+    const realRoots = await Promise.all(roots.map(async (root) => realpath(root).catch(() => undefined)));
+    const realFiles = await Promise.all(args.map(async (argument) => realpath(argument).catch(() => undefined)));
+    const isInRoots = (file: string | undefined): boolean =>
+      file !== undefined && realRoots.some((root) => root !== undefined && isWithin(root, file));
+    return [first, ...args.filter((_, index) => isInRoots(realFiles[index])), ...configured];
+  }
   const agent = Object.hasOwn(ports.agents, spec.engine) ? ports.agents[spec.engine] : undefined;
   if (agent === undefined) return program;
   return 'acp' in agent ? agent.acp : agent.command;
@@ -119,7 +134,7 @@ function listTrustedArguments({ spec, ports }: RunContext, program: readonly str
 export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContext, 'spec' | 'launcher' | 'ports'>) {
   return {
     ...selectEnvironment([...launcher.environment, ...(spec.env ?? []), 'TRACEPARENT'], ports.environment),
-    ...hideValues(ports.inputs.mcpServers).variables,
+    ...extractSecrets(ports.inputs.mcpServers).variables,
   };
 }
 

@@ -1,10 +1,13 @@
 import { dirname, join } from 'node:path';
-import { AUDIT_FOLDER } from '../../run-folder/index.js';
-import { openSandbox, probeSandbox, SandboxError } from '../../sandbox/index.js';
-import type { DeniedHost, Sandbox } from '../../sandbox/index.js';
-import type { RunSandbox, RunSpec } from '../../records/index.js';
+import { AUDIT_FOLDER } from '../run-folder/index.js';
+import { openSandbox, probeSandbox, SandboxError } from '../sandbox/index.js';
+import type { DeniedHost, Sandbox } from '../sandbox/index.js';
+import type { RunSandbox, RunSpec } from '../../store/records/index.js';
+import { warn } from '../attempts/run-context.js';
 import type { RunContext } from '../attempts/run-context.js';
-import type { SandboxPort } from '../ports/sandbox-port.js';
+import { isWithin } from '../../base/files/index.js';
+import type { SandboxPort } from '../ports/run-ports.js';
+import { createGitGuards, GUARDS_FOLDER } from '../workspace/git-guards.js';
 import type { PreparedLaunch } from './prepare-launch.js';
 
 /** A process's sandbox, if any, and its description for the result. */
@@ -21,6 +24,7 @@ export async function prepareSandbox(
   launch: Pick<PreparedLaunch, 'command' | 'env' | 'trustedArguments'>,
 ): Promise<PreparedSandbox> {
   const { spec, ports, runDir, launcher } = context;
+  const { hidden = [], configuration } = ports.sandbox;
   const use = chooseSandboxUse(spec.sandbox, ports.sandbox.use);
   if (use === 'off') return { sandbox: undefined, report: undefined };
   const { network = 'host' } = spec;
@@ -33,12 +37,26 @@ export async function prepareSandbox(
       workdir,
       env: { ...launch.env, ...launcher.sandboxEnvironment },
       runDir,
-      hidden: [dirname(dirname(runDir)), join(runDir, AUDIT_FOLDER)],
+      hidden: [
+        dirname(dirname(runDir)),
+        join(runDir, AUDIT_FOLDER),
+        ...hidden,
+        // An agent would otherwise commit a project without its configuration.
+        ...(configuration === undefined || (!configuration.hasTokens && isWithin(workdir, configuration.file))
+          ? []
+          : [configuration.file]),
+      ],
+      isRequired: use === 'required',
       states: launcher.listStateFolders?.(launch.env) ?? [],
+      guards: createGitGuards(join(dirname(dirname(runDir)), GUARDS_FOLDER), context.id),
       network,
       folders: ports.sandbox,
       onDenied: (denied) => reportDenied(context, denied),
     });
+    if (sandbox.gaps.length > 0) {
+      const message = `The sandbox does not protect everything: ${sandbox.gaps.join('; ')}.`;
+      warn(context, { code: 'SANDBOX_INCOMPLETE', message });
+    }
     return { sandbox, report: { used: true, network } };
   } catch (error) {
     if (!(error instanceof SandboxError) || use === 'required') throw error;

@@ -6,6 +6,7 @@ import type { RunContext } from '../attempts/run-context.js';
 import { terminateOrphans } from '../process/terminate-orphans.js';
 import { lockFolder } from '../workspace/folder-lock.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
+import { GUARDS_FOLDER, removeLeftPlaceholders } from '../workspace/git-guards.js';
 import { findEngineVersion } from './engine-version.js';
 import { selectAgentEnvironment, getProgramCommand } from './prepare-launch.js';
 
@@ -78,6 +79,7 @@ async function terminateOrphansOnce({ ports: { data, logger }, runDir }: RunCont
       for (const orphan of await terminateOrphans(folder)) {
         logger.warn('terminated an orphaned process', { pid: orphan.pid, run_dir: orphan.runDir });
       }
+      await removeLeftPlaceholders(join(dirname(dirname(runDir)), GUARDS_FOLDER));
     } catch (error) {
       logger.warn('cannot terminate orphaned processes', { error: getErrorMessage(error) });
     }

@@ -120,7 +120,7 @@ export function createAcpLauncher(engine: string, settings: AcpAgent, builtIn?: 
   return {
     engine,
     program,
-    reads: 'acp',
+    format: 'acp',
     testedVersions: '',
     environment: builtIn?.environment ?? [...(settings.env ?? COMMON_ENVIRONMENT), ...NETWORK_ENVIRONMENT],
     canResume: true,

@@ -17,7 +17,7 @@ import { readVersion } from './version.js';
 export const claudeLauncher: Launcher = {
   engine: 'claude',
   program: 'claude',
-  reads: 'claude',
+  format: 'claude',
   testedVersions: '>=2.1.325 <2.2.0',
   environment: [
     'ANTHROPIC_*',

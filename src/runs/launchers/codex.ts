@@ -23,7 +23,7 @@ const MAX_PROMPT_LENGTH = 1024 * 1024;
 export const codexLauncher: Launcher = {
   engine: 'codex',
   program: 'codex',
-  reads: 'codex',
+  format: 'codex',
   testedVersions: '>=0.166.0 <0.167.0',
   environment: ['OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', ...NETWORK_ENVIRONMENT],
   canResume: true,

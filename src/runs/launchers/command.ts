@@ -5,7 +5,7 @@ import type { Launcher } from './launcher.js';
 export const commandLauncher: Launcher = {
   engine: 'command',
   program: '',
-  reads: 'generic',
+  format: 'generic',
   testedVersions: '',
   environment: [],
   canResume: false,

@@ -27,7 +27,7 @@ export const programAgentSchema = object(
      */
     command: commandSchema,
     /** The engine that reads its output. */
-    reads: oneOf(ENGINE_NAMES.filter((engine) => engine !== 'acp')),
+    format: oneOf(ENGINE_NAMES.filter((engine) => engine !== 'acp')),
   },
   {
     /** The command that resumes a session, with the placeholder `{session}`; without it sessions cannot be resumed. */
@@ -46,16 +46,16 @@ export type ProgramAgent = FromSchema<typeof programAgentSchema>;
  * Creates a launcher for a configured command. Its permissions depend on its arguments; `permissions` has no effect.
  */
 export function createProgramLauncher(engine: string, agent: ProgramAgent): Launcher {
-  const { command, reads, resume, env = [], keeps } = agent;
+  const { command, format, resume, env = [], keeps } = agent;
   const [program = ''] = command;
   return {
     engine,
     program,
-    reads,
+    format,
     testedVersions: '',
     environment: [...env, ...NETWORK_ENVIRONMENT],
     canResume: resume !== undefined,
-    reportsCost: reads === 'claude' || reads === 'opencode',
+    reportsCost: format === 'claude' || format === 'opencode',
     versionCommand: [],
     listStateFolders: createStateFinder(keeps),
     readVersion: () => undefined,

@@ -13,7 +13,7 @@ import { readVersion } from './version.js';
 export const copilotLauncher: Launcher = {
   engine: 'copilot',
   program: 'copilot',
-  reads: 'copilot',
+  format: 'copilot',
   testedVersions: '>=1.0.102 <1.1.0',
   environment: ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN', 'GH_HOST', 'XDG_*', ...NETWORK_ENVIRONMENT],
   canResume: true,

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { StateFolder } from '../../sandbox/index.js';
+import type { StateFolder } from '../sandbox/index.js';
 
 type Environment = Readonly<Record<string, string>>;
 

@@ -17,7 +17,7 @@ import { readVersion } from './version.js';
 export const geminiLauncher: Launcher = {
   engine: 'gemini',
   program: 'gemini',
-  reads: 'gemini',
+  format: 'gemini',
   testedVersions: '>=0.61.0 <0.62.0',
   environment: ['GEMINI_*', 'GOOGLE_*', ...NETWORK_ENVIRONMENT],
   canResume: true,

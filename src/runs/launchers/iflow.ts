@@ -10,7 +10,7 @@ import { readVersion } from './version.js';
 export const iflowLauncher: Launcher = {
   engine: 'iflow',
   program: 'iflow',
-  reads: 'iflow',
+  format: 'iflow',
   testedVersions: '',
   environment: ['IFLOW_*', ...NETWORK_ENVIRONMENT],
   canResume: true,

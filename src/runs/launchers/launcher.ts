@@ -1,7 +1,10 @@
 import type { EngineName } from '../../events/index.js';
-import type { RunSpec } from '../../records/index.js';
-import type { StateFolder } from '../../sandbox/index.js';
-import type { Attachment, AcceptedInputs, McpServer } from '../ports/run-inputs.js';
+import type { RunSpec } from '../../store/records/index.js';
+import type { StateFolder } from '../sandbox/index.js';
+import type { AcceptedInputs, Attachment, McpServer } from '../ports/run-inputs.js';
+import { SluiceError } from '../../base/index.js';
+import { engineNameSchema, RUN_ENGINES } from '../../store/records/index.js';
+import { readVersion } from './version.js';
 
 /**
  * An agent's permissions. `safe`: read only. `workspace`: also edit the working folder and the run folder. `bypass`:
@@ -75,7 +78,7 @@ export interface Launcher {
   /** The name of its executable in PATH; empty for `command`, where the caller chooses it. */
   readonly program: string;
   /** The engine of `events` that reads its output. */
-  readonly reads: EngineName | (string & {});
+  readonly format: EngineName | (string & {});
   /** The tested versions, such as `>=0.166.0 <0.167.0`; empty if no version was tested. */
   readonly testedVersions: string;
   /** Names of environment variables it might need, besides those every process gets; `OPENAI_*` is a pattern. */
@@ -101,4 +104,43 @@ export interface Launcher {
   launch(request: LaunchRequest): Launch;
   /** How to install it. */
   readonly installHint: string;
+}
+
+/** The required properties of a launcher; the others have defaults. */
+export type LauncherDefinition = Pick<Launcher, 'engine' | 'program' | 'format' | 'launch'> & Partial<Launcher>;
+
+/**
+ * Creates a custom launcher, for the port `launchers` of `startRun`. It defines how an engine is started; `format` is
+ * the engine that reads its output, a built-in one or one of the port `engines`. The prompt can be passed through
+ * `stdin`, as an argument, or in a file in the run folder.
+ *
+ * @example
+ * const echoLauncher = defineLauncher({
+ *   engine: 'echo',
+ *   program: 'echo-agent',
+ *   format: 'echo',
+ *   launch: ({ prompt }) => ({ command: ['echo-agent', `--say=${prompt}`], env: {} }),
+ * })
+ * startRun({ engine: 'echo', prompt: 'Hello', workdir }, { data, engines: [echoEngine], launchers: [echoLauncher] })
+ */
+export function defineLauncher(definition: LauncherDefinition): Launcher {
+  const { engine } = definition;
+  if (!new RegExp(engineNameSchema.pattern, 'u').test(engine))
+    throw createLauncherError(engine, 'start with a letter and use only a-z, 0-9, _ and -');
+  if (RUN_ENGINES.some((known) => known === engine))
+    throw createLauncherError(engine, 'a built-in engine has this name');
+  return {
+    testedVersions: '',
+    environment: [],
+    canResume: false,
+    reportsCost: false,
+    versionCommand: ['--version'],
+    readVersion,
+    installHint: `install ${definition.program}`,
+    ...definition,
+  };
+}
+
+function createLauncherError(engine: string, reason: string): SluiceError {
+  return new SluiceError('INVALID_ENGINE', `Invalid launcher name ${JSON.stringify(engine)}: ${reason}.`);
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isSluiceError } from '../../base/index.js';
 import type { LaunchRequest, Permissions } from './launcher.js';
 import { getLauncher, LAUNCHERS } from './launchers.js';
-import { RUN_ENGINES, type RunEngine } from '../../records/run-engine.js';
+import { RUN_ENGINES, type RunEngine } from '../../store/records/run-engine.js';
 
 const AGENTS = RUN_ENGINES.filter((engine) => engine !== 'command');
 const STDIN_AGENTS = AGENTS.filter((engine) => engine !== 'iflow');
@@ -141,7 +141,7 @@ describe('the prompt', () => {
 
   it('of a configured command must be an argument in a terminal', () => {
     const launch = (command: string[]) =>
-      getLauncher('mine', { mine: { command, reads: 'codex' } }).launch({ ...REQUEST, terminal: true });
+      getLauncher('mine', { mine: { command, format: 'codex' } }).launch({ ...REQUEST, terminal: true });
     expect(launch(['mine', '{prompt}']).command).toEqual(['mine', 'Do it.']);
     expect(() => launch(['mine'])).toThrow(/Add \{prompt\}/u);
   });

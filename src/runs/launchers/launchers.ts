@@ -11,7 +11,7 @@ import { iflowLauncher } from './iflow.js';
 import type { Launcher } from './launcher.js';
 import { opencodeLauncher } from './opencode.js';
 import { qwenLauncher } from './qwen.js';
-import type { RunEngine } from '../../records/index.js';
+import type { RunEngine } from '../../store/records/index.js';
 
 /** The built-in launchers by engine. To add one, add a file, a name in `run-engine.ts`, and a line here. */
 export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {

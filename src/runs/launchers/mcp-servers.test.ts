@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderClaudeServers, listCodexServerOptions, hideValues } from './mcp-servers.js';
+import { renderClaudeServers, listCodexServerOptions, extractSecrets } from './mcp-servers.js';
 
 const STDIO = {
   type: 'stdio',
@@ -18,7 +18,7 @@ const HTTP = {
 
 describe('MCP servers in engine settings', () => {
   it('have an environment variable name in place of each value', () => {
-    expect(hideValues([STDIO, HTTP]).variables).toEqual({ SLUICE_MCP_SECRET_1: 'k1', SLUICE_MCP_SECRET_2: 'k2' });
+    expect(extractSecrets([STDIO, HTTP]).variables).toEqual({ SLUICE_MCP_SECRET_1: 'k1', SLUICE_MCP_SECRET_2: 'k2' });
     expect(JSON.parse(renderClaudeServers([STDIO, HTTP]))).toEqual({
       mcpServers: {
         docs: { type: 'stdio', command: '/bin/docs', args: ['--all', 'a "b"'], env: { KEY: '${SLUICE_MCP_SECRET_1}' } },

@@ -15,10 +15,10 @@ export interface ServersWithoutValues {
  * users on the host could read them; in a run folder file, they would be exported with the run.
  *
  * @example
- * hideValues([{ type: 'stdio', name: 'a', command: 'a', args: [], env: [{ name: 'KEY', value: 'k' }] }])
+ * extractSecrets([{ type: 'stdio', name: 'a', command: 'a', args: [], env: [{ name: 'KEY', value: 'k' }] }])
  * // { servers: [{ …, env: [{ name: 'KEY', value: 'SLUICE_MCP_SECRET_1' }] }], variables: { SLUICE_MCP_SECRET_1: 'k' } }
  */
-export function hideValues(servers: readonly McpServer[]): ServersWithoutValues {
+export function extractSecrets(servers: readonly McpServer[]): ServersWithoutValues {
   const variables: Record<string, string> = {};
   const hideValue = ({ name, value }: NamedValue): NamedValue => {
     const variable = `${SECRET_PREFIX}${Object.keys(variables).length + 1}`;
@@ -36,7 +36,7 @@ export function hideValues(servers: readonly McpServer[]): ServersWithoutValues 
 /** Returns the settings for `claude --mcp-config`, which replaces `${NAME}` with the variable. */
 export function renderClaudeServers(servers: readonly McpServer[]): string {
   const mcpServers: Record<string, object> = {};
-  for (const [name, server] of listByName(hideValues(servers).servers)) {
+  for (const [name, server] of listByName(extractSecrets(servers).servers)) {
     mcpServers[name] =
       server.type === 'stdio'
         ? { type: 'stdio', command: server.command, args: server.args, env: createVariableReferences(server.env) }
@@ -51,7 +51,7 @@ function createVariableReferences(values: readonly NamedValue[]): Readonly<Recor
 
 /** Returns the Codex options that add the servers to the user's own. */
 export function listCodexServerOptions(servers: readonly McpServer[]): string[] {
-  return listByName(hideValues(servers).servers).flatMap(([name, server]) => {
+  return listByName(extractSecrets(servers).servers).flatMap(([name, server]) => {
     const set = (key: string, value: string): string => `--config=mcp_servers.${name}.${key}=${value}`;
     if (server.type !== 'stdio') {
       const headers = server.headers.map(({ name: header, value }) => `${toTomlString(header)}=${toTomlString(value)}`);

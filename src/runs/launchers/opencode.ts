@@ -33,7 +33,7 @@ const ASK_RULES = Object.fromEntries(
 export const opencodeLauncher: Launcher = {
   engine: 'opencode',
   program: 'opencode',
-  reads: 'opencode',
+  format: 'opencode',
   testedVersions: '>=1.18.33 <1.19.0',
   environment: [
     'OPENCODE_*',

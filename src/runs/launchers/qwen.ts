@@ -15,7 +15,7 @@ import { readVersion } from './version.js';
 export const qwenLauncher: Launcher = {
   engine: 'qwen',
   program: 'qwen',
-  reads: 'qwen',
+  format: 'qwen',
   testedVersions: '>=0.24.4 <0.25.0',
   environment: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_API_KEY', ...NETWORK_ENVIRONMENT],
   canResume: true,

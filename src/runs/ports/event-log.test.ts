@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeEventLog, createTwoAttempts } from './event-log.contract.js';
-import { createFileEventLog } from './file-event-log.js';
-import { createMemoryEventLog } from './memory-event-log.js';
+import { createFileEventLog, createMemoryEventLog } from './event-logs.js';
 import { describeWatchableEventLog } from './watchable-event-log.contract.js';
 
 async function makeData(): Promise<string> {

@@ -1,19 +1,16 @@
-import { createFileResultCache } from '../cache/file-result-cache.js';
-import type { ApprovalRule, RunEngine, RunWarning } from '../../records/index.js';
+import type { RunInputs } from './run-inputs.js';
+import { createFileResultCache } from '../cache/result-caches.js';
+import type { ApprovalRule, Decision, RunEngine, RunResult, RunSpec, RunWarning } from '../../store/records/index.js';
 import { createUlidGenerator, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import { chooseDataFolder } from '../../files/index.js';
+import { chooseDataFolder } from '../../base/files/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
-import type { Engine } from '../../events/index.js';
+import type { Engine, FcmpEvent } from '../../events/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
-import type { RunTracer } from './run-tracer.js';
-import { readSandboxUse } from './sandbox-port.js';
-import type { SandboxPort } from './sandbox-port.js';
 import type { Launcher } from '../launchers/launcher.js';
-import type { EventLog } from './event-log.js';
-import type { RunInputs } from './run-inputs.js';
-import { createFileEventLog } from './file-event-log.js';
-import type { ResultCache } from '../cache/result-cache.js';
+import type { EventLog, ResultCache } from '../../store/ports/index.js';
+import { createFileEventLog } from './event-logs.js';
+import type { SandboxFolders } from '../sandbox/index.js';
 
 /** The dependencies and settings of a run. Everything has a default. */
 export interface RunPorts {
@@ -39,7 +36,7 @@ export interface RunPorts {
   readonly agents?: Readonly<Record<string, AgentSettings>>;
   /** Custom launchers, made with `defineLauncher`. */
   readonly launchers?: readonly Launcher[];
-  /** Custom engines, made with `defineEngine`: a launcher or a spec names them with `reads`. */
+  /** Custom engines, made with `defineEngine`: a launcher or a spec names them with `format`. */
   readonly engines?: readonly Engine[];
   /** Images and files in the first prompt, and MCP servers for the agent. */
   readonly inputs?: Partial<RunInputs>;
@@ -130,4 +127,69 @@ export function resolvePorts(ports: RunPorts): ResolvedPorts {
     slot: ports.slot ?? { release: () => undefined, acquire: async () => undefined },
     ending: ports.ending ?? new AbortController().signal,
   };
+}
+
+/** Creates spans for runs and orders; `src/server/tracing` implements it for OpenTelemetry. Its methods never throw. */
+export interface RunTracer {
+  /** Starts a run's span; its parent is `spec.traceparent`. */
+  startRun(run: { readonly id: string; readonly spec: RunSpec }): RunTrace;
+  /** Starts an order's span, which is the parent of its run's span. */
+  startOrder(order: TracedOrder): OrderTrace;
+}
+
+/** A run's spans. */
+export interface RunTrace {
+  /** The agent's `TRACEPARENT`, which makes its own spans part of the same trace; undefined if nothing is recorded. */
+  readonly traceparent: string | undefined;
+  /** Called with every FCMP event, in order. */
+  onEvent(event: FcmpEvent): void;
+  end(result: RunResult): void;
+}
+
+/** An order's traced fields. */
+export interface TracedOrder {
+  readonly issue_ref: string;
+  readonly run_id: string;
+  /** The run that carries it. */
+  readonly run: string;
+  readonly worker: string;
+  readonly traceparent: string | undefined;
+}
+
+/** An order's span. */
+export interface OrderTrace {
+  readonly traceparent: string | undefined;
+  /** Ends the span; without a decision if another process continues the order. */
+  end(decision: Decision | undefined): void;
+}
+
+/** Sandbox settings for runs whose spec has none. */
+export interface SandboxPort extends SandboxFolders {
+  /** `auto` by default. `required` cannot be lowered by a spec. */
+  readonly use?: NonNullable<RunSpec['sandbox']>;
+  /** The path of bubblewrap; by default `bwrap` in PATH. */
+  readonly program?: string;
+  /**
+   * The folders whose files the arguments of a spec's `command` may name: other files are not mounted. Without it, every
+   * file that they name is mounted, because the caller is trusted.
+   */
+  readonly roots?: readonly string[];
+  /** Arguments from the configuration; the files they name are mounted wherever they are. */
+  readonly configured?: readonly string[];
+  /** Files and folders that are never mounted and hidden inside mounted folders, besides the data folder. */
+  readonly hidden?: readonly string[];
+  /** The loaded configuration, which is never mounted either; without tokens, it is visible in a working folder. */
+  readonly configuration?: { readonly file: string; readonly hasTokens: boolean };
+  /** The setting that adds files for a script which lacks them; `sandbox.read` by default. */
+  readonly mountsSetting?: string;
+}
+
+/**
+ * Reads the operator's sandbox setting, which applies to all runs. An unknown value counts as `required`, so a typo
+ * does not leave runs unprotected.
+ */
+function readSandboxUse(): NonNullable<SandboxPort['use']> {
+  const use = process.env['SLUICE_SANDBOX'];
+  if (use === undefined || use === '' || use === 'auto') return 'auto';
+  return use === 'off' ? 'off' : 'required';
 }

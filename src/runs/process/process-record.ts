@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, rm, writeFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder, parseJson, readSmallFile } from '../../files/index.js';
+import { makeFolder, parseJson, readSmallFile } from '../../base/files/index.js';
 import { identifyOwnProcess } from './process-identity.js';
 import type { ProcessIdentity } from './process-identity.js';
 

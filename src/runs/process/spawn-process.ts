@@ -1,15 +1,15 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { Socket } from 'node:net';
+import { closeSync, fstatSync, readdirSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
+import { spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
 import type { StreamName } from '../../events/index.js';
 import { identifyProcess } from './process-identity.js';
 import type { ProcessIdentity } from './process-identity.js';
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
-import { findExecutable } from '../../files/index.js';
-import { openTerminal } from './open-terminal.js';
-import type { Terminal } from './open-terminal.js';
-import { stat } from 'node:fs/promises';
-import { constants } from 'node:os';
-import { SluiceError, getErrorCode } from '../../base/index.js';
+import { findExecutable } from '../../base/files/index.js';
+import { getErrorCode, SluiceError } from '../../base/index.js';
 
 /** How a process exited; one of the two fields is null. */
 export interface ProcessExit {
@@ -258,4 +258,96 @@ async function explainLaunchFailure(
         return cause instanceof Error ? cause.message : 'the reason is unknown';
     }
   }
+}
+
+/** A terminal, before a process runs in it. */
+interface Terminal {
+  /** The process's end of the terminal, for its stdin, stdout and stderr. */
+  readonly fd: number;
+  /** The path of the process's end. */
+  readonly path: string;
+  /** Terminal output. */
+  readonly output: Readable;
+  /** Closes both ends once everything has been read. */
+  close(): void;
+}
+
+/** The terminal size; wide, so few lines are wrapped. */
+const COLUMNS = 200;
+const ROWS = 50;
+
+/**
+ * Opens a terminal with the optional package `@lydell/node-pty`. The package does not start the process, because the
+ * process's end must stay open here: once no process has it open, Node.js ends the output even if there is more to
+ * read.
+ */
+async function openTerminal(): Promise<Terminal> {
+  const open: unknown = Reflect.get(await loadTerminalPackage(), 'open');
+  if (typeof open !== 'function') throw createUnusableError();
+  const pair: unknown = Reflect.apply(open, undefined, [{ cols: COLUMNS, rows: ROWS, encoding: null }]);
+  const output = getMember(pair, 'master');
+  const slave = getMember(pair, 'slave');
+  const path = getMember(pair, 'ptsName');
+  if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string')
+    throw createUnusableError();
+  // The package's listener would throw; the caller, which spawns the process, adds its own.
+  output.removeAllListeners('error');
+  const fd = findOtherDescriptor(path, getMember(getMember(slave, '_handle'), 'fd'));
+  slave.destroy();
+  if (fd === undefined) {
+    output.destroy();
+    throw createUnusableError();
+  }
+  return {
+    fd,
+    path,
+    output,
+    close() {
+      output.destroy();
+      closeSync(fd);
+    },
+  };
+}
+
+/**
+ * Finds the other descriptor of the process's end: the stream has its own, and the original descriptor is still open.
+ */
+function findOtherDescriptor(path: string, streamDescriptor: unknown): number | undefined {
+  const { rdev } = statSync(path);
+  return readdirSync('/dev/fd')
+    .map(Number)
+    .find((fd) => fd !== streamDescriptor && readDevice(fd) === rdev);
+}
+
+function readDevice(fd: number): number | undefined {
+  try {
+    const stats = fstatSync(fd);
+    return stats.isCharacterDevice() ? stats.rdev : undefined;
+  } catch {
+    // It could be the descriptor of the directory listing, which is closed by now.
+    return undefined;
+  }
+}
+
+function getMember(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (Reflect.get(value, key) as unknown) : undefined;
+}
+
+async function loadTerminalPackage(): Promise<object> {
+  try {
+    return await import('@lydell/node-pty');
+  } catch (cause) {
+    throw new SluiceError(
+      'PTY_NOT_INSTALLED',
+      'Cannot run an agent in a terminal: the package "@lydell/node-pty" is not installed. Run "npm install @lydell/node-pty".',
+      { cause },
+    );
+  }
+}
+
+function createUnusableError(): SluiceError {
+  return new SluiceError(
+    'PTY_NOT_INSTALLED',
+    'Cannot run an agent in a terminal: this version of "@lydell/node-pty" is not supported. On Linux or macOS, run "npm install @lydell/node-pty@1.1.0".',
+  );
 }

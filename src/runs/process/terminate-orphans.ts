@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { createPidFilter } from './pid-mark.js';
-import type { PidMark } from './pid-mark.js';
+import { createPidFilter } from './descendants.js';
+import type { PidMark } from './descendants.js';
 import { terminateGroup, waitUntilGone, listPids } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
 import { readProcessRecords, removeOld, RUN_MARKER } from './process-record.js';

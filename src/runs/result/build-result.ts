@@ -1,10 +1,10 @@
+import { NO_CHANGES } from './run-findings.js';
 import { REASON_CODES } from '../../events/index.js';
-import type { FcmpEvent, FsDiff, DriftSummary } from '../../events/index.js';
+import type { DriftSummary, FcmpEvent, FsDiff } from '../../events/index.js';
 import type { AttemptOutcome } from '../attempts/run-attempt.js';
 import type { RunContext } from '../attempts/run-context.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
-import type { RunDrift, RunFailure, RunResult } from '../../records/index.js';
-import { NO_CHANGES } from './merge-fs-diffs.js';
+import type { RunDrift, RunFailure, RunResult } from '../../store/records/index.js';
 import type { EngineFailure } from './run-findings.js';
 
 /** The totals of a run's attempts. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasChanges, mergeFsDiffs, NO_CHANGES } from './merge-fs-diffs.js';
+import { hasChanges, mergeFsDiffs, NO_CHANGES } from './run-findings.js';
 
 const diff = (changes: Partial<typeof NO_CHANGES>) => ({ ...NO_CHANGES, ...changes });
 

@@ -1,8 +1,8 @@
-import { cutText } from '../../base/index.js';
+import { truncate } from '../../base/index.js';
 import { isRasp } from '../../events/index.js';
-import type { Emitted, RaspData, RaspEvent } from '../../events/index.js';
-import { isJsonObject } from '../../json-schema/index.js';
-import type { FailureCause, RunDenial, RunDiagnostic, RunResult } from '../../records/index.js';
+import type { Emitted, FsDiff, RaspData, RaspEvent } from '../../events/index.js';
+import { isJsonObject } from '../../json/schema/index.js';
+import type { FailureCause, RunDenial, RunDiagnostic, RunResult } from '../../store/records/index.js';
 
 /** Maximum listed diagnostics, counted separately for the engine and its reader, so drift does not hide an error. */
 const MAX_DIAGNOSTICS = 25;
@@ -76,7 +76,11 @@ export class RunFindings {
     count(this.#engine, { code, message, severity, ...(http_status === undefined ? {} : { http_status }) });
     this.#addCodexDenial(message);
     if (severity === 'error' || error.retrying) {
-      this.#engineFailure = { cause: findCause(error), message: shorten(message), httpStatus: http_status };
+      this.#engineFailure = {
+        cause: findCause(error),
+        message: truncate(message, MAX_MESSAGE_LENGTH),
+        httpStatus: http_status,
+      };
     }
   }
 
@@ -111,7 +115,7 @@ export class RunFindings {
     const shortInput = known?.input ?? (isShort(input) ? input : undefined);
     this.#denials.set(key, {
       tool,
-      reason: known?.reason ?? shorten(reason),
+      reason: known?.reason ?? truncate(reason, MAX_MESSAGE_LENGTH),
       ...(tool_call_id === undefined ? {} : { tool_call_id }),
       ...(shortInput === undefined ? {} : { input: shortInput }),
     });
@@ -135,7 +139,7 @@ export class RunFindings {
  * whether this diagnostic is the first of its kind.
  */
 function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'count'>): boolean {
-  const message = shorten(found.message);
+  const message = truncate(found.message, MAX_MESSAGE_LENGTH);
   const kind = `${found.code} ${found.http_status ?? ''} ${message.replaceAll(/\breq-\S+|\d+/g, '#')}`;
   const known = kinds.get(kind);
   if (known === undefined && kinds.size >= MAX_DIAGNOSTICS) return false;
@@ -155,20 +159,26 @@ export function findCause({
   message,
   http_status: status,
 }: Pick<EngineError, 'code' | 'message' | 'http_status'>): FailureCause {
+  if (CONTEXT_PATTERN.test(message)) return 'context';
   if (status === 402 || QUOTA_PATTERN.test(message)) return 'quota';
   if (status === 429 || code === 'ENGINE_RATE_LIMIT_HINT') return 'rate_limit';
   if (status === 403) return 'permission';
   if (status === 401 || code === 'ENGINE_AUTH_HINT') return 'auth';
   if (status === 407 || status === 408) return 'network';
+  if (status !== undefined && status >= 500) return 'server';
   if (status !== undefined && status >= 400) return 'model';
   if (NETWORK_PATTERN.test(message)) return 'network';
+  if (SERVER_PATTERN.test(message)) return 'server';
   return MODEL_PATTERN.test(message) ? 'model' : 'unknown';
 }
 
 const QUOTA_PATTERN = /\bquota\b|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit/i;
 const NETWORK_PATTERN =
-  /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate/i;
-const MODEL_PATTERN = /invalid_request|model|high demand|overloaded|server.?error|context (?:length|window)/i;
+  /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate|UND_ERR_\w+|socket hang up|other side closed|\bterminated\b/i;
+const CONTEXT_PATTERN =
+  /context[ _-]?(?:length|window|overflow)|maximum context|(?:prompt|input|request|conversation) is too long|too many (?:input )?tokens/i;
+const SERVER_PATTERN = /high demand|overloaded|server.?error|bad gateway|service unavailable/i;
+const MODEL_PATTERN = /invalid_request|model/i;
 
 /** Advice by cause, for failure messages. */
 export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
@@ -176,15 +186,50 @@ export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
   rate_limit: 'Wait, or use another account or model.',
   quota: "Check the account's quota and billing.",
   model: 'Check the model name and the status of its provider.',
+  server: 'Wait, or check the status of the provider.',
+  context: 'Shorten the prompt or the session, or use a model with a larger context.',
   network: "Check the network and the URL of the model's API.",
   permission: 'Check what the account is allowed to use.',
   unknown: 'See the diagnostics in the result.',
 };
 
-function shorten(text: string): string {
-  return text.length <= MAX_MESSAGE_LENGTH ? text : `${cutText(text, MAX_MESSAGE_LENGTH)}…`;
-}
-
 function isShort(input: unknown): boolean {
   return input !== undefined && (JSON.stringify(input) ?? '').length <= MAX_INPUT_LENGTH;
+}
+
+/** No changes. */
+export const NO_CHANGES: FsDiff = { created: [], modified: [], deleted: [] };
+
+/**
+ * Merges the changes of two consecutive attempts: a file created and then modified counts as created, a file created
+ * and then deleted is omitted, and a file deleted and then recreated counts as modified.
+ *
+ * @example
+ * mergeFsDiffs({ created: ['a'], modified: [], deleted: [] }, { created: [], modified: ['a'], deleted: [] }) // created: ['a']
+ */
+export function mergeFsDiffs(first: FsDiff, second: FsDiff): FsDiff {
+  const changes = new Map<string, keyof FsDiff>();
+  for (const change of CHANGES) for (const path of first[change]) changes.set(path, change);
+  for (const change of CHANGES) {
+    for (const path of second[change]) {
+      const merged = combineChanges(changes.get(path), change);
+      if (merged === undefined) changes.delete(path);
+      else changes.set(path, merged);
+    }
+  }
+  const listPaths = (change: keyof FsDiff): string[] =>
+    [...changes].flatMap(([path, last]) => (last === change ? [path] : [])).toSorted();
+  return { created: listPaths('created'), modified: listPaths('modified'), deleted: listPaths('deleted') };
+}
+
+const CHANGES = ['created', 'modified', 'deleted'] as const;
+
+function combineChanges(before: keyof FsDiff | undefined, now: keyof FsDiff): keyof FsDiff | undefined {
+  if (before === 'created') return now === 'deleted' ? undefined : 'created';
+  if (before === 'deleted' && now === 'created') return 'modified';
+  return now;
+}
+
+export function hasChanges({ created, modified, deleted }: FsDiff): boolean {
+  return created.length + modified.length + deleted.length > 0;
 }

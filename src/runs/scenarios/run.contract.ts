@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findDataFolder } from '../../files/index.js';
+import { findDataFolder } from '../../base/files/index.js';
 import { expect } from 'vitest';
-import { replayRunFolder } from '../../run-folder/index.js';
+import { replayRunFolder } from '../run-folder/index.js';
 import { expectInOrder, expectValid, selectFcmp } from '../../events/contract/emitted-invariants.contract.js';
 import { decodeLine } from '../../events/index.js';
 import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
-import type { RunResult } from '../../records/run-result.js';
-import type { RunSpec } from '../../records/run-spec.js';
+import type { RunResult } from '../../store/records/run-result.js';
+import type { RunSpec } from '../../store/records/run-spec.js';
 import { startRun } from '../start-run.js';
 import type { Run } from '../start-run.js';
 

@@ -1,7 +1,6 @@
-import type { Masker } from './masker.js';
+import type { Masker } from './mask-words.js';
 import { createPatternMasker, compileBytePattern } from './mask-patterns.js';
-import { createWrappedMasker, MIN_WRAPPED_BYTES } from './mask-wrapped-words.js';
-import { createWordMasker, createWordFinder } from './mask-words.js';
+import { createWrappedMasker, MIN_WRAPPED_BYTES, createWordMasker, createWordFinder } from './mask-words.js';
 import type { StreamName } from '../../events/index.js';
 import { listSensitiveValues } from './environment.js';
 import { listSecretForms } from './secret-forms.js';

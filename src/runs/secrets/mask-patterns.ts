@@ -1,8 +1,8 @@
-import { createHeldBytes } from './masker.js';
-import type { Masker } from './masker.js';
+import { createHeldBytes } from './mask-words.js';
+import type { Masker } from './mask-words.js';
 import { SluiceError } from '../../base/index.js';
-import { compilePatternProgram, toRegExp } from '../../json-schema/index.js';
-import type { PatternInstruction } from '../../json-schema/index.js';
+import { compilePatternProgram, toRegExp } from '../../json/schema/index.js';
+import type { PatternInstruction } from '../../json/schema/index.js';
 
 /** Maximum bytes held back; only the last bytes of a longer match are masked. */
 const MAX_MATCH_BYTES = 4096;

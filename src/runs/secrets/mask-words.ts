@@ -1,5 +1,3 @@
-import { createHeldBytes } from './masker.js';
-import type { Masker } from './masker.js';
 import { SluiceError } from '../../base/index.js';
 
 /** Masks every word found by the finder, including overlapping words. */
@@ -145,5 +143,206 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
     },
     pending: (state) => pendingCounts[state] ?? 0,
     wordLength: (state) => lengths[state] ?? 0,
+  };
+}
+
+/** Replaces secrets in a stream with asterisks, chunk by chunk; the length stays the same. */
+export interface Masker {
+  /** Returns the bytes that can be released. The last bytes are held back while they could be part of a secret. */
+  push(bytes: Uint8Array): Uint8Array;
+  /** Returns the remaining bytes. */
+  end(): Uint8Array;
+}
+
+const ASTERISK = 0x2a;
+const EMPTY = new Uint8Array();
+
+/** The end of a stream, whose bytes could still be part of a secret. Positions count from the start of the stream. */
+interface HeldBytes {
+  add(bytes: Uint8Array): void;
+  /** Masks the bytes between two positions; `to` must not decrease between calls. */
+  mask(from: number, to: number): void;
+  /** Masks the still held bytes between two positions; can be called in any order. */
+  maskRange(from: number, to: number): void;
+  /** Releases all bytes before this position. */
+  release(to: number): Uint8Array;
+}
+
+/** Creates a buffer for held bytes. Chunks are not copied while nothing is masked or held back. */
+export function createHeldBytes(): HeldBytes {
+  let heldBytes: Uint8Array = EMPTY;
+  /** The position of the first held byte. */
+  let offset = 0;
+  /** Whether the bytes are a copy that may be changed. */
+  let isCopy = false;
+  /** The last masked range: overlapping matches must not mask the same bytes again and again. */
+  let maskedFrom = 0;
+  let maskedTo = 0;
+
+  function fill(from: number, to: number): void {
+    if (from >= to) return;
+    if (!isCopy) {
+      heldBytes = new Uint8Array(heldBytes);
+      isCopy = true;
+    }
+    heldBytes.fill(ASTERISK, from - offset, to - offset);
+  }
+
+  return {
+    add(bytes) {
+      isCopy = heldBytes.length > 0;
+      heldBytes = isCopy ? Buffer.concat([heldBytes, bytes]) : bytes;
+    },
+    mask(from, to) {
+      if (from > maskedTo || maskedTo === maskedFrom) {
+        fill(from, to);
+        maskedFrom = from;
+      } else {
+        fill(from, maskedFrom);
+        fill(maskedTo, to);
+        maskedFrom = Math.min(from, maskedFrom);
+      }
+      maskedTo = to;
+    },
+    maskRange: (from, to) => fill(Math.max(from, offset), to),
+    release(to) {
+      const released = heldBytes.subarray(0, to - offset);
+      // Copied, so a few held bytes do not keep an entire chunk in memory.
+      heldBytes = to - offset === heldBytes.length ? EMPTY : new Uint8Array(heldBytes.subarray(to - offset));
+      isCopy = true;
+      offset = to;
+      return released;
+    },
+  };
+}
+
+/** Shorter words are not matched across line ends, because they would match by chance. */
+export const MIN_WRAPPED_BYTES = 16;
+/**
+ * A possible start of a secret is held back only if it has at least this length. Otherwise lines whose last characters
+ * happen to start a secret would often be delayed for live readers.
+ */
+const MIN_HELD_BYTES = 8;
+
+/** Gaps are pruned first at this number, then whenever their number has doubled. */
+const MIN_GAPS = 256;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const TAB = 0x09;
+const SPACE = 0x20;
+const BACKSLASH = 0x5c;
+const LETTER_N = 0x6e;
+const LETTER_R = 0x72;
+
+/** A position preceded by bytes that are omitted from the unwrapped text. */
+interface Gap {
+  /** The position in the unwrapped text. */
+  readonly at: number;
+  /** The position of the same byte in the stream. */
+  readonly position: number;
+}
+
+/**
+ * Masks words wrapped over multiple lines. It reads the unwrapped text: the stream without its line ends, the
+ * indentation after them, and escaped line ends in JSON (`\n`, `\\n`). Line ends themselves are not masked, because
+ * they separate records.
+ */
+export function createWrappedMasker(finder: WordFinder): Masker {
+  const heldBytes = createHeldBytes();
+  let state = 0;
+  let position = 0;
+  /** The length of the unwrapped text. */
+  let count = 0;
+  let gaps: Gap[] = [];
+  let maxGaps = MIN_GAPS;
+  /** The last masked range, in the unwrapped text. */
+  let maskedFrom = 0;
+  let maskedTo = 0;
+  /** Backslashes that could start an escaped line end. */
+  let backslashes = 0;
+  let isAfterLineEnd = false;
+
+  /** Converts a position in the unwrapped text to a position in the stream. */
+  function locate(at: number): number {
+    const gap = gaps.findLast((one) => one.at <= at);
+    return gap === undefined ? at : gap.position + (at - gap.at);
+  }
+
+  /**
+   * Masks a word. Where words overlap, only the new parts are masked, because masking everything again would take
+   * quadratic time.
+   */
+  function mask(from: number, to: number): void {
+    if (from > maskedTo || maskedTo === maskedFrom) maskedFrom = maskedTo = from;
+    maskParts(from, Math.max(from, maskedFrom));
+    maskParts(maskedTo, to);
+    maskedFrom = Math.min(from, maskedFrom);
+    maskedTo = to;
+  }
+
+  function maskParts(from: number, to: number): void {
+    let end = to;
+    for (let index = gaps.length - 1; end > from; index -= 1) {
+      const start = Math.max(from, gaps[index]?.at ?? from);
+      if (start >= end) continue;
+      const streamStart = locate(start);
+      heldBytes.maskRange(streamStart, streamStart + (end - start));
+      end = start;
+    }
+  }
+
+  function addByte(byte: number, at: number): void {
+    if (state === 0) {
+      // No word has started: nothing before this byte matters any more.
+      count = at;
+      gaps = [];
+      maskedFrom = maskedTo = count;
+    } else if (locate(count) !== at) gaps.push({ at: count, position: at });
+    state = finder.step(state, byte);
+    count += 1;
+    isAfterLineEnd = false;
+    if (gaps.length > maxGaps) dropGaps();
+    const wordLength = finder.wordLength(state);
+    if (wordLength > 0 && (gaps.at(-1)?.at ?? 0) > count - wordLength) mask(count - wordLength, count);
+  }
+
+  /** Drops gaps before the earliest possible start of a word that is still being matched. */
+  function dropGaps(): void {
+    const first = gaps.findLastIndex((gap) => gap.at <= count - finder.pending(state));
+    if (first > 0) gaps = gaps.slice(first);
+    maxGaps = 2 * gaps.length + MIN_GAPS;
+  }
+
+  function addBackslashes(before: number): void {
+    for (let index = backslashes; index > 0; index -= 1) addByte(BACKSLASH, before - index);
+    backslashes = 0;
+  }
+
+  function advance(byte: number, at: number): void {
+    if (byte === BACKSLASH) {
+      backslashes += 1;
+      return;
+    }
+    if (backslashes > 0 && (byte === LETTER_N || byte === LETTER_R)) {
+      backslashes = 0;
+      isAfterLineEnd = true;
+      return;
+    }
+    if (backslashes > 0) addBackslashes(at);
+    if (byte === LINE_FEED || byte === CARRIAGE_RETURN) isAfterLineEnd = true;
+    else if (!isAfterLineEnd || (byte !== SPACE && byte !== TAB)) addByte(byte, at);
+  }
+
+  return {
+    push(bytes) {
+      heldBytes.add(bytes);
+      for (let at = 0; at < bytes.length; at += 1) advance(bytes[at] ?? 0, position + at);
+      position += bytes.length;
+      const pending = finder.pending(state);
+      const from = pending >= MIN_HELD_BYTES ? locate(count - pending) : position;
+      return heldBytes.release(from);
+    },
+    end: () => heldBytes.release(position),
   };
 }

@@ -44,8 +44,23 @@ function encode(text: string): string[] {
   }
   const hex = Buffer.from(text).toString('hex');
   forms.push(...listBase64(text), hex, hex.toUpperCase());
-  if (Buffer.byteLength(text) <= MAX_ESCAPED_BYTES) forms.push(...ENCODERS.map((encoder) => encoder(text)));
+  if (Buffer.byteLength(text) <= MAX_ESCAPED_BYTES)
+    forms.push(...ENCODERS.map((encoder) => encoder(text)), ...listHexGroups(hex));
   return forms;
+}
+
+/** The number of bytes that tools such as `xxd` and `hexdump` print between two spaces. */
+const GROUP_BYTES = [1, 2, 4, 8];
+
+/** Returns the lines of a hex dump that contain a secret: it can start anywhere in a group. */
+function listHexGroups(hex: string): string[] {
+  return GROUP_BYTES.flatMap((bytes) =>
+    Array.from({ length: bytes }, (_, missing) => {
+      const padded = ' '.repeat(2 * missing) + hex;
+      const groups = padded.match(new RegExp(`.{1,${2 * bytes}}`, 'g')) ?? [];
+      return groups.join(' ').trimStart();
+    }),
+  ).flatMap((grouped) => [grouped, grouped.toUpperCase()]);
 }
 
 /**
@@ -79,7 +94,6 @@ const ENCODERS: readonly ((text: string) => string)[] = [
   (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`),
   (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte)}`),
   (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte).toUpperCase()}`),
-  (text) => encodeBytes(text, toHexByte, MATCHES_NOTHING, ' '),
   (text) => encodeBytes(text, toHexByte, MATCHES_NOTHING, ':'),
   (text) => text.replaceAll(/[^]/g, escapeUnit),
   (text) => text.replaceAll(/[^]/g, (unit) => escapeUnit(unit).toUpperCase().replace('U', 'u')),

@@ -1,7 +1,7 @@
 import { type } from 'arktype';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { alignable } from '../../json-schema/index.js';
+import { alignable } from '../../json/schema/index.js';
 import { checkRunSpec, RunSpecError } from './check-run-spec.js';
 
 const CODEX = { engine: 'codex', prompt: 'Review it.', workdir: '.' } as const;

@@ -1,13 +1,13 @@
-import { isArtifactPath } from '../../run-folder/index.js';
-import { fromJsonSchema, interpretJsonSchema, isJsonObject } from '../../json-schema/index.js';
-import { SluiceError, isSluiceError } from '../../base/index.js';
+import { isArtifactPath } from '../run-folder/index.js';
+import { fromJsonSchema, isJsonObject } from '../../json/schema/index.js';
+import { isSluiceError, SluiceError } from '../../base/index.js';
 import type { SchemaIssue, StandardSchema } from '../../json/index.js';
 import { ENGINE_NAMES } from '../../events/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import { listLaunchers } from '../launchers/launchers.js';
 import { isStandardSchema, toJsonSchema } from './contract-schema.js';
-import { runSpecSchema } from '../../records/index.js';
-import type { RunContract, RunSpec } from '../../records/index.js';
+import { runSpecSchema } from '../../store/records/index.js';
+import type { RunContract, RunLimits, RunSpec } from '../../store/records/index.js';
 
 /**
  * A run spec is invalid; `issues` lists all problems with their paths.
@@ -64,7 +64,7 @@ function dropUndefined(record: Readonly<Record<string, unknown>>): Record<string
 let specValidator: StandardSchema | undefined;
 
 function listShapeIssues(data: unknown): readonly SchemaIssue[] {
-  specValidator ??= interpretJsonSchema(runSpecSchema);
+  specValidator ??= fromJsonSchema(runSpecSchema);
   const result = specValidator['~standard'].validate(data);
   if (result instanceof Promise || result.issues === undefined) return [];
   return result.issues.map(({ message, path = [] }) => ({
@@ -78,7 +78,7 @@ type AddedEngines = Pick<RunPorts, 'agents' | 'launchers' | 'engines'>;
 
 /** Checks the fields that depend on the available engines, which the configuration and the caller can add to. */
 function listEngineIssues(spec: RunSpec, { agents, launchers: added, engines = [] }: AddedEngines): SchemaIssue[] {
-  const { engine, permissions, reads, session, cache } = spec;
+  const { engine, permissions, format, session, cache } = spec;
   const launchers = listLaunchers(agents, added);
   const launcher = Object.hasOwn(launchers, engine) ? launchers[engine] : undefined;
   if (launcher === undefined) {
@@ -87,13 +87,13 @@ function listEngineIssues(spec: RunSpec, { agents, launchers: added, engines = [
   }
   const issues: SchemaIssue[] = [];
   const add = (path: string, message: string): number => issues.push({ path: [path], message });
-  const reader = reads ?? launcher.reads;
+  const reader = format ?? launcher.format;
   const readers = [...ENGINE_NAMES, ...engines.map(({ name }) => name)].filter((name) => name !== 'acp');
-  if (reads !== undefined && engine !== 'command')
-    add('reads', `only engine \`command\` accepts "reads", not ${engine}`);
+  if (format !== undefined && engine !== 'command')
+    add('format', `only engine \`command\` accepts "format", not ${engine}`);
   if (reader !== 'acp' && !readers.includes(reader))
-    add('reads', `unknown engine "${reader}"; use one of: ${readers.join(', ')}`);
-  if (reads === 'acp') add('reads', 'a command cannot be read as "acp"; configure an ACP agent as agents.<name>.acp');
+    add('format', `unknown engine "${reader}"; use one of: ${readers.join(', ')}`);
+  if (format === 'acp') add('format', 'a command cannot be read as "acp"; configure an ACP agent as agents.<name>.acp');
   if (session !== undefined && !launcher.canResume) add('session', `${engine} cannot resume sessions`);
   if (session !== undefined && cache !== undefined && cache !== false)
     add('session', 'a run that resumes a session cannot be cached');
@@ -166,4 +166,30 @@ function compileContract(
     if (isSluiceError(error)) return refuse(error.message);
     throw error;
   }
+}
+
+/** A run's limits, with defaults applied. */
+export type ResolvedLimits = Readonly<Record<keyof RunLimits, number>>;
+
+/**
+ * A run's default limits: an hour of work, ten minutes without output, a day for a user to answer, a minute for a
+ * process to wait for a permission before it is stopped, 256 MiB of output, 16 MiB per line, four million events, 1 GiB
+ * in the run folder, and no limit on tokens and cost.
+ */
+export const DEFAULT_LIMITS: ResolvedLimits = {
+  time_s: 3600,
+  idle_s: 600,
+  wait_s: 24 * 3600,
+  hold_s: 60,
+  output_bytes: 256 * 1024 * 1024,
+  line_bytes: 16 * 1024 * 1024,
+  events: 4_000_000,
+  stored_bytes: 1024 * 1024 * 1024,
+  tokens: Number.POSITIVE_INFINITY,
+  cost: Number.POSITIVE_INFINITY,
+};
+
+/** Returns a spec's limits, with defaults applied. */
+export function resolveLimits(limits: RunLimits = {}): ResolvedLimits {
+  return { ...DEFAULT_LIMITS, ...limits };
 }

@@ -1,6 +1,6 @@
-import { exportJsonSchema, isJsonObject } from '../../json-schema/index.js';
+import { exportJsonSchema, isJsonObject } from '../../json/schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import type { RunContract } from '../../records/index.js';
+import type { RunContract } from '../../store/records/index.js';
 
 /** A contract's schema: a JSON Schema as data, or a schema from a library. */
 export type ContractSchema = NonNullable<RunContract['schema']>;

@@ -1,4 +1,4 @@
-import { isJsonObject, getOwnValue } from '../../json-schema/index.js';
+import { isJsonObject, getOwnValue } from '../../json/schema/index.js';
 import { toJsonSchema, type ContractSchema } from './contract-schema.js';
 
 /** The result property an agent sets to report that it has finished. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createTranslator } from '../../events/index.js';
 import { ParseError, parse, type Profile } from '../../json/index.js';
-import { fromJsonSchema } from '../../json-schema/index.js';
+import { fromJsonSchema } from '../../json/schema/index.js';
 import { renderContract, renderRetry } from './render-contract.js';
 
 const SCHEMA = {

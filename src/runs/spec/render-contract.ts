@@ -3,7 +3,7 @@ import type { Profile, ParseError } from '../../json/index.js';
 import { toJsonSchema } from './contract-schema.js';
 import type { ContractSchema } from './contract-schema.js';
 import { declaresDoneMarker, DONE_MARKER } from './done-marker.js';
-import type { RunSpec } from '../../records/index.js';
+import type { RunSpec } from '../../store/records/index.js';
 
 /** The parts of a contract that the agent receives. */
 export interface ContractTerms {

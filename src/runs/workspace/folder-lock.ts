@@ -1,11 +1,13 @@
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { realpathSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import { once } from 'node:events';
+import { readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SluiceError } from '../../base/index.js';
-import type { FolderClaim } from './folder-claim.js';
-import { tryClaim } from './folder-claim.js';
+import { getErrorCode, SluiceError } from '../../base/index.js';
+import { makeFolder } from '../../base/files/index.js';
+import type { ProcessIdentity } from '../process/process-identity.js';
+import { getProcessState, identifyOwnProcess } from '../process/process-identity.js';
 
 /** A lock on a folder. */
 export interface FolderLock {
@@ -156,4 +158,82 @@ async function waitOrAbort(waiting: Promise<unknown> | undefined, signal: AbortS
   await Promise.race([waiting, aborted]);
   listening.abort();
   signal.throwIfAborted();
+}
+
+/** A successful claim. No other running process holds a claim on the same folder. */
+interface FolderClaim {
+  release(): Promise<void>;
+}
+
+/** How often the owner touches its file, to show processes in other containers that it is alive. */
+const HEARTBEAT_MS = 10_000;
+const MAX_SILENCE_MS = 60_000;
+
+/**
+ * Creates a claim in a folder of claims, then checks for others. Two processes cannot both succeed, because each checks
+ * after creating its claim; a process that finds another claim removes its own and returns the owner of the other. No
+ * name is used twice, so a dead claim can be removed without the risk of removing a new one.
+ */
+export async function tryClaim(folder: string): Promise<FolderClaim | { readonly heldBy: number }> {
+  const own = formatClaimName(await identifyOwnProcess());
+  await createClaim(folder, own);
+  const heldBy = await findOtherOwner(folder, own);
+  if (heldBy !== undefined) {
+    await rm(join(folder, own), { force: true });
+    return { heldBy };
+  }
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    utimes(join(folder, own), now, now).catch(() => undefined);
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
+  return {
+    async release() {
+      clearInterval(heartbeat);
+      await rm(join(folder, own), { force: true });
+      // Not empty if another process has created a claim meanwhile.
+      await rmdir(folder).catch(() => undefined);
+    },
+  };
+}
+
+/** The owner is part of the name, so a claim never exists without its owner. */
+function formatClaimName({ pid, started }: ProcessIdentity): string {
+  return [pid, Buffer.from(started ?? '').toString('base64url'), randomUUID()].join('.');
+}
+
+function readClaim(name: string): ProcessIdentity {
+  const [pid = '', started = ''] = name.split('.');
+  return { pid: Number(pid), started: started === '' ? null : Buffer.from(started, 'base64url').toString() };
+}
+
+async function createClaim(folder: string, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await makeFolder(folder);
+      await writeFile(join(folder, name), '', { flag: 'wx' });
+      return;
+    } catch (error) {
+      // The previous owner can remove the empty folder at any time.
+      if (!/^(?:EEXIST|ENOENT)$/.test(getErrorCode(error) ?? '') || attempt === 10) throw error;
+    }
+  }
+}
+
+/** Returns the process id of another valid claim. */
+async function findOtherOwner(folder: string, own: string): Promise<number | undefined> {
+  for (const name of await readdir(folder)) {
+    if (name === own) continue;
+    const holder = readClaim(name);
+    if (!(await isDead(join(folder, name), holder))) return holder.pid;
+    await rm(join(folder, name), { force: true });
+  }
+  return undefined;
+}
+
+async function isDead(path: string, holder: ProcessIdentity): Promise<boolean> {
+  const state = await getProcessState(holder);
+  if (state !== 'unknown') return state === 'gone';
+  const stats = await stat(path).catch(() => undefined);
+  return stats === undefined || Date.now() - stats.mtimeMs > MAX_SILENCE_MS;
 }

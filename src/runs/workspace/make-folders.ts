@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { FileError, getErrorCode } from '../../base/index.js';
-import { requireRealFolder } from '../../files/index.js';
+import { requireRealFolder } from '../../base/files/index.js';
 
 /**
  * Creates a folder inside another, with missing parents. A link in the path is rejected with `UNSAFE_FILE`, because an

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { compareSnapshots, takeSnapshot } from './snapshot.js';
-import type { Snapshot } from './snapshot.js';
+import { compareSnapshots, takeSnapshot } from './track-changes.js';
+import type { Snapshot } from './track-changes.js';
 
 async function listChanges(
   files: Readonly<Record<string, string>>,

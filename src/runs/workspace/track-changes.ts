@@ -1,9 +1,10 @@
-import { realpath } from 'node:fs/promises';
-import { relative, sep } from 'node:path';
+import type { Dirent, Stats } from 'node:fs';
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { relative as findRelativePath, sep } from 'node:path';
 import type { FsDiff } from '../../events/index.js';
-import { PACKED_FOLDER } from '../../run-folder/index.js';
-import type { RunWarning } from '../../records/index.js';
-import { compareSnapshots, takeSnapshot } from './snapshot.js';
+import { PACKED_FOLDER } from '../run-folder/index.js';
+import type { RunWarning } from '../../store/records/index.js';
+import { SluiceError } from '../../base/index.js';
 
 /** Finds what changed in a folder since its first snapshot. */
 export interface ChangeTracker {
@@ -17,6 +18,7 @@ export const SLUICE_FILES = [
   'cache',
   'processes',
   'locks',
+  'guards',
   'acp-sessions',
   'mirrors',
   'worktrees',
@@ -46,8 +48,166 @@ export async function trackChanges(workdir: string, data: string): Promise<Chang
 
 /** Returns the paths of Sluice's files relative to the working folder; empty if the data folder is elsewhere. */
 function listSluiceFiles(workdir: string, data: string): readonly string[] {
-  const path = relative(workdir, data).split(sep).join('/');
+  const path = findRelativePath(workdir, data).split(sep).join('/');
   if (path === '') return SLUICE_FILES;
   // Not every path that starts with two dots is outside: a folder name can start with them.
   return path === '..' || path.startsWith('../') ? [] : [path];
+}
+
+/** A folder's files and links at one point in time, without their content. */
+export interface Snapshot {
+  /** Relative, with forward slashes, in walk order. */
+  readonly paths: readonly string[];
+  /** Four numbers per path: size, mtime, ctime and inode. A flat array, because there can be many paths. */
+  readonly stamps: readonly number[];
+  /** The path where the walk stopped because of a limit; this path and later paths are unknown. */
+  readonly truncatedAt: string | undefined;
+  /** Folders that could not be read or are too deeply nested. */
+  readonly unreadable: ReadonlySet<string>;
+  /** Whether anything was omitted: too many files, folders that are too deeply nested or unreadable. */
+  readonly truncated: boolean;
+}
+
+interface SnapshotOptions {
+  readonly maxFiles?: number;
+  readonly maxDepth?: number;
+  /** The maximum total length of all paths. */
+  readonly maxPathBytes?: number;
+  /** Files and folders to skip: relative paths with forward slashes. */
+  readonly exclude?: readonly string[];
+}
+
+/** The number of elements per path in `stamps`. */
+const STAMP_SIZE = 4;
+
+const IGNORED_NAMES: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit']);
+/** Concurrent file system calls. */
+const CONCURRENCY = 64;
+
+/**
+ * Lists a folder's files with their sizes and times. Links are not followed. Folders named `.git`, `node_modules` and
+ * `.audit` are skipped at any depth, and so is everything that is neither a file nor a link.
+ *
+ * @example
+ * const before = await takeSnapshot(workdir);
+ * // … the agent works …
+ * const { created, modified, deleted } = compareSnapshots(before, await takeSnapshot(workdir));
+ */
+export async function takeSnapshot(folder: string, options: SnapshotOptions = {}): Promise<Snapshot> {
+  const { maxFiles = 100_000, maxDepth = 64, maxPathBytes = 16 * 1024 * 1024 } = options;
+  const paths: string[] = [];
+  const stamps: number[] = [];
+  const unreadable = new Set<string>();
+  const excluded = new Set(options.exclude);
+  let pathBytes = 0;
+  let truncatedAt: string | undefined;
+
+  /** Walks in name order, depth first, so two truncated walks can be compared up to where the first stopped. */
+  async function walk(relative: string, entries: readonly Dirent[], depth: number): Promise<void> {
+    const prefix = relative === '' ? '' : `${relative}/`;
+    for (let from = 0; from < entries.length && truncatedAt === undefined; from += CONCURRENCY) {
+      const group = entries.slice(from, from + CONCURRENCY);
+      const entryStats = await Promise.all(
+        group.map(async (entry) => statEntry(`${folder}/${prefix}${entry.name}`, entry)),
+      );
+      for (const [index, entry] of group.entries()) {
+        const path = `${prefix}${entry.name}`;
+        if (truncatedAt !== undefined) return;
+        if (excluded.has(path)) continue;
+        if (paths.length >= maxFiles || pathBytes >= maxPathBytes) truncatedAt = path;
+        else if (!entry.isDirectory()) addFile(path, entryStats[index]);
+        else await walkFolder(path, depth + 1);
+      }
+    }
+  }
+
+  async function walkFolder(path: string, depth: number): Promise<void> {
+    const entries = depth > maxDepth ? undefined : await listEntries(`${folder}/${path}`);
+    if (entries === undefined) unreadable.add(path);
+    else await walk(path, entries, depth);
+  }
+
+  function addFile(path: string, stat: Stats | undefined): void {
+    // It has since been deleted, or is a pipe or a socket.
+    if (stat === undefined || !(stat.isFile() || stat.isSymbolicLink())) return;
+    paths.push(path);
+    stamps.push(stat.size, stat.mtimeMs, stat.ctimeMs, stat.ino);
+    pathBytes += Buffer.byteLength(path);
+  }
+
+  const entries = await listEntries(folder);
+  if (entries === undefined) {
+    throw new SluiceError(
+      'WORKING_FOLDER_UNREADABLE',
+      `Cannot read the working folder "${folder}". Create it, or use another folder.`,
+    );
+  }
+  await walk('', entries, 1);
+  return { paths, stamps, truncatedAt, unreadable, truncated: truncatedAt !== undefined || unreadable.size > 0 };
+}
+
+async function statEntry(path: string, entry: Dirent): Promise<Stats | undefined> {
+  if (entry.isDirectory()) return undefined;
+  return lstat(path).catch(() => undefined);
+}
+
+async function listEntries(path: string): Promise<Dirent[] | undefined> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true });
+    return entries.filter(({ name }) => !IGNORED_NAMES.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Lists the changes between two snapshots of a folder. A file counts as modified if its size, inode or one of its times
+ * differs, so rewriting it with the same content counts too. Paths unknown in either snapshot are omitted.
+ */
+export function compareSnapshots(before: Snapshot, after: Snapshot): FsDiff {
+  const created: string[] = [];
+  const modified: string[] = [];
+  const deleted: string[] = [];
+  const isKnown = createKnownCheck(before, after);
+  let old = 0;
+  let recent = 0;
+  while (old < before.paths.length || recent < after.paths.length) {
+    const oldPath = before.paths[old];
+    const recentPath = after.paths[recent];
+    const order = compare(oldPath, recentPath);
+    if (order < 0 && oldPath !== undefined && isKnown(oldPath)) deleted.push(oldPath);
+    if (order > 0 && recentPath !== undefined && isKnown(recentPath)) created.push(recentPath);
+    if (order === 0 && oldPath !== undefined && !isSame(before, old, after, recent)) modified.push(oldPath);
+    if (order <= 0) old += 1;
+    if (order >= 0) recent += 1;
+  }
+  return { created: created.sort(), modified: modified.sort(), deleted: deleted.sort() };
+}
+
+/** Compares paths in walk order: part by part, so a folder's files stay together. Undefined comes last. */
+function compare(left: string | undefined, right: string | undefined): number {
+  if (left === right) return 0;
+  if (left === undefined) return 1;
+  if (right === undefined) return -1;
+  return left.replaceAll('/', '\0') < right.replaceAll('/', '\0') ? -1 : 1;
+}
+
+function isSame(before: Snapshot, old: number, after: Snapshot, recent: number): boolean {
+  for (let index = 0; index < STAMP_SIZE; index += 1) {
+    if (before.stamps[old * STAMP_SIZE + index] !== after.stamps[recent * STAMP_SIZE + index]) return false;
+  }
+  return true;
+}
+
+function createKnownCheck(before: Snapshot, after: Snapshot): (path: string) => boolean {
+  const ends = [before.truncatedAt, after.truncatedAt].filter((end) => end !== undefined);
+  const unreadable = new Set([...before.unreadable, ...after.unreadable]);
+  return (path) => ends.every((end) => compare(path, end) < 0) && (unreadable.size === 0 || !isBelow(path, unreadable));
+}
+
+function isBelow(path: string, folders: ReadonlySet<string>): boolean {
+  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
+    if (folders.has(path.slice(0, slash))) return true;
+  }
+  return false;
 }

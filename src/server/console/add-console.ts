@@ -1,8 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context, Hono } from 'hono';
-import { createProblemResponse } from '../http/responses.js';
-import { readHeader } from '../http/read-request.js';
 import { CONSOLE_HEADERS, PAGE_HEADERS } from '../security/headers.js';
 import type { ServerContext } from '../server-context.js';
 import { CONSOLE_PAGE } from './read-console.js';
@@ -19,7 +17,6 @@ const PAGES = [
   '/issues/*',
   '/outbox',
   '/executions',
-  '/audit',
   '/workbench',
   '/workers',
   '/charts',
@@ -31,7 +28,7 @@ const PAGES = [
  */
 export function addConsole(
   app: Hono,
-  { guard, newRequestId }: Pick<ServerContext, 'guard' | 'newRequestId'>,
+  { newRequestId }: Pick<ServerContext, 'newRequestId'>,
   files: ConsoleFiles,
 ): void {
   const encode = createEncoder();
@@ -41,15 +38,10 @@ export function addConsole(
     app.get(path, async (context: Context, next) => {
       if (status === 404 && !isNavigation(context)) return next();
       const requestId = newRequestId();
-      try {
-        guard.checkHost(context);
-      } catch (error) {
-        return createProblemResponse(error, requestId);
-      }
       const headers: Record<string, string> = { ...fixedHeaders, 'x-request-id': requestId };
-      if (status === 200 && isCached(readHeader(context, 'if-none-match'), file.tag))
+      if (status === 200 && isCached(context.req.header('if-none-match'), file.tag))
         return new Response(null, { status: 304, headers });
-      const encoding = isText(file) ? chooseEncoding(readHeader(context, 'accept-encoding')) : 'identity';
+      const encoding = isText(file) ? chooseEncoding(context.req.header('accept-encoding')) : 'identity';
       const body = await encode(file.bytes, encoding);
       if (encoding !== 'identity') headers['content-encoding'] = encoding;
       headers['content-length'] = String(body.length);
@@ -82,7 +74,7 @@ function createHeaders(name: string, { type, tag, isNamedByContent }: ConsoleFil
 function isNavigation(context: Context): boolean {
   const { path } = context.req;
   if (path === '/v1' || path.startsWith('/v1/') || path.startsWith('/assets/') || /\.\w+$/.test(path)) return false;
-  return /\btext\/html\b/.test(readHeader(context, 'accept') ?? '');
+  return /\btext\/html\b/.test(context.req.header('accept') ?? '');
 }
 
 function isText({ type }: ConsoleFile): boolean {

@@ -33,7 +33,6 @@ describe('the console pages', () => {
     '/issues/acme%2Fshop%2312',
     '/outbox',
     '/executions',
-    '/audit',
     '/workbench',
     '/workers',
     '/charts',

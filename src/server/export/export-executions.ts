@@ -1,5 +1,5 @@
-import type { ExecutionFilter, OrderStore } from '../../orders/index.js';
-import type { ExecutionRecord } from '../../records/index.js';
+import type { ExecutionFilter, OrderStore } from '../../store/ports/index.js';
+import type { ExecutionRecord } from '../../store/records/index.js';
 
 /** The export formats. */
 export type ExportFormat = 'csv' | 'ndjson';

@@ -2,10 +2,10 @@ import { createWriteStream } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { copyRunFiles } from '../../run-folder/index.js';
-import type { RunFolder } from '../../run-folder/index.js';
+import { copyRunFiles } from '../../runs/run-folder/index.js';
+import type { RunFolder } from '../../runs/run-folder/index.js';
 import { SluiceError } from '../../base/index.js';
-import { makeFolder } from '../../files/index.js';
+import { makeFolder } from '../../base/files/index.js';
 import { tarRun } from './tar-files.js';
 
 /** A finished export and its destination. */

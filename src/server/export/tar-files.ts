@@ -1,5 +1,5 @@
-import { readChunks } from '../../files/index.js';
-import type { RunFile } from '../../run-folder/index.js';
+import { readChunks } from '../../base/files/index.js';
+import type { RunFile } from '../../runs/run-folder/index.js';
 
 /**
  * Packs a run's files into a tar archive, even while they are being written: each file is included up to the size it

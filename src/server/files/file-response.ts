@@ -1,5 +1,5 @@
-import type { RequestContext } from '../http/read-request.js';
-import { readChunks } from '../../files/index.js';
+import type { Context } from 'hono';
+import { readChunks } from '../../base/files/index.js';
 import type { ReadableFile } from '../../base/index.js';
 import { createProblemResponse } from '../http/responses.js';
 import { RequestError } from '../http/problem.js';
@@ -15,7 +15,7 @@ interface FileResponse {
 }
 
 /** Sends an open file, or the requested part of it, and closes it. */
-export async function createFileResponse(context: RequestContext, file: FileResponse): Promise<Response> {
+export async function createFileResponse(context: Context, file: FileResponse): Promise<Response> {
   const { handle, type, maxBytes = Number.POSITIVE_INFINITY, requestId } = file;
   const { size } = await handle.stat().catch(async (error: unknown) => {
     await handle.close();
@@ -45,9 +45,7 @@ function createRangeProblem(size: number, requestId: string): Response {
     'INVALID_RANGE',
     `The range is outside the file, which has ${size} bytes. Request a range within it.`,
   );
-  const response = createProblemResponse(problem, requestId);
-  response.headers.set('content-range', `bytes */${size}`);
-  return response;
+  return createProblemResponse(problem, requestId, { 'content-range': `bytes */${size}` });
 }
 
 /** A range of bytes; `to` is exclusive. */

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
-import { RUN_LOGS, getAttemptFileName, isArtifactPath, openRun, readFsDiff } from '../../run-folder/index.js';
-import type { AttemptFile, RunFolder } from '../../run-folder/index.js';
+import { RUN_LOGS, getAttemptFileName, isArtifactPath, openRun, readFsDiff } from '../../runs/run-folder/index.js';
+import type { AttemptFile, RunFolder } from '../../runs/run-folder/index.js';
 import { isSluiceError, listKeys } from '../../base/index.js';
 import type { OpenFile } from '../../base/index.js';
 import { RESULT_FILES } from '../../orders/index.js';
 import type { FsDiff } from '../../events/index.js';
 import { NO_CHANGES, mergeFsDiffs } from '../../runs/index.js';
-import type { RunRecord } from '../../records/index.js';
+import type { RunRecord } from '../../store/records/index.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 
@@ -50,12 +50,16 @@ export function createFilesMissingError(
   code: 'RAW_NOT_FOUND' | 'FILE_NOT_FOUND' = 'RAW_NOT_FOUND',
 ): RequestError {
   const host = findHost(record);
+  if (host !== undefined && host !== hostname() && record.state !== 'queued' && record.state !== 'ended') {
+    const message = `The run is active on "${host}", and its files are only there. Send the request to the server on that host, wait until the run has ended and is in the archive, or set copy_every_s in "archive".`;
+    return new RequestError('RUN_ON_ANOTHER_HOST', message);
+  }
   const reason =
     record.state === 'queued'
       ? 'the run has not started. Try again later'
       : host === undefined || host === hostname()
         ? 'they were deleted, or are in the data folder of another worker'
-        : `they are on "${host}", which executed the run${record.state === 'ended' ? ', and not in an archive' : ''}. Send the request to the server on that host, or configure an archive`;
+        : `they are on "${host}", which executed the run, and not in an archive. Send the request to the server on that host, or configure an archive`;
   return new RequestError(code, `The files of the run are not on this host: ${reason}.`);
 }
 

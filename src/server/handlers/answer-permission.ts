@@ -1,8 +1,8 @@
-import { createWaker } from '../../dispatch/index.js';
+import { createWaker } from '../../orders/dispatch/index.js';
 import { isRasp } from '../../events/index.js';
 import type { RaspData, RaspEvent } from '../../events/index.js';
-import { encodeReply } from '../../records/index.js';
-import type { PermissionReply } from '../../records/index.js';
+import { encodeReply } from '../../store/records/index.js';
+import type { PermissionReply } from '../../store/records/index.js';
 import { RequestError } from '../http/problem.js';
 import { POLL_MS } from './reply-to-run.js';
 import type { ReplyOptions } from './reply-to-run.js';

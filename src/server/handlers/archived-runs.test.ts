@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { openS3Server } from '../../archive/fixtures/open-s3-server.js';
-import { openForReading } from '../../files/index.js';
-import { listAuditFiles, packRunFolder, getPackedRunPath } from '../../run-folder/index.js';
+import { openS3Server } from '../../runs/archive/fixtures/open-s3-server.js';
+import { openForReading } from '../../base/files/index.js';
+import { listAuditFiles, packRunFolder, getPackedRunPath } from '../../runs/run-folder/index.js';
 import { sampleClaim } from '../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { openServer, readJson } from '../fixtures/open-server.js';
@@ -72,6 +72,14 @@ describe('a run on another host', () => {
   it('names the host that has its files if the archive does not have them', async () => {
     const { get, end } = await openOnOtherHost();
     expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({ host: 'another-host', source: null });
+    for (const path of ['raw/1/stdout', 'export', 'evidence?name=stdout.1.log']) {
+      const response = await get(`/v1/runs/${RUN}/${path}`);
+      expect(response.status).toBe(409);
+      expect(await response.json()).toMatchObject({
+        code: 'RUN_ON_ANOTHER_HOST',
+        detail: expect.stringContaining('"another-host"'),
+      });
+    }
     await end();
     expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({
       host: 'another-host',

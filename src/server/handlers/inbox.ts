@@ -1,13 +1,14 @@
 import { isSluiceError, omitUndefined } from '../../base/index.js';
 import { LeadError } from '../../orders/index.js';
+import { markUnverified } from '../../store/records/index.js';
 import type { ResolveRequest } from '../../orders/index.js';
-import type { InboxItem } from '../../records/index.js';
+import type { InboxItem } from '../../store/records/index.js';
 import { StaleDecisionError, RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
 import { readPage } from './query.js';
-import { addHosts } from './add-hosts.js';
+import { addHosts } from './run-view.js';
 
 type InboxHandlers = Pick<Handlers, 'listInbox' | 'getInboxItem' | 'previewResolution' | 'resolveItem'>;
 type Resolution = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string };
@@ -27,7 +28,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
 
   /**
    * Adds the author of the decision. With tokens, it is the name of the token; without tokens, the request may name any
-   * author.
+   * author, which is recorded as unverified.
    */
   function readResolveRequest(id: string, { who, ...resolution }: Resolution, caller: Caller): ResolveRequest {
     if (guard.hasConfiguredTokens() && who !== undefined && who !== caller.name) {
@@ -36,7 +37,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
         `"who" must be the name of your token, "${caller.name}". Use that name, or omit "who".`,
       );
     }
-    return { ...resolution, id, who: who ?? caller.name };
+    return { ...resolution, id, who: who === undefined || who === caller.name ? caller.name : markUnverified(who) };
   }
 
   /** Adds the active run to a conflict, so the console can link to it. */

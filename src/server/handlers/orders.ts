@@ -1,15 +1,15 @@
 import { isAbsolute } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
-import type { IssueState, OrderRecord } from '../../records/index.js';
-import type { OrderView } from '../../api/index.js';
-import { readChange, readRace } from '../../dispatch/index.js';
+import type { IssueState, OrderRecord } from '../../store/records/index.js';
+import type { OrderView } from '../api/index.js';
+import { readChange, readRace } from '../../orders/dispatch/index.js';
 import { RequestError } from '../http/problem.js';
 import { readTraceparent } from '../http/read-request.js';
 import type { Handlers } from '../http/request-checks.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
 import type { ServerContext } from '../server-context.js';
 import { readPage } from './query.js';
-import { addHosts } from './add-hosts.js';
+import { addHosts } from './run-view.js';
 
 /** The maximum number of orders returned with an issue: the newest. `run_id` selects an older one. */
 const MAX_ORDERS = 20;
@@ -43,6 +43,7 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
       server.checkAcceptsWork();
       const { record, rivals } = await lead.submit(await checkFolder(body), {
         traceparent: readTraceparent(context),
+        by: caller.name,
         // The request is recorded before the run can be claimed, so the run counts against the caller's budget.
         beforeQueued: async (run) => store.recordRequest({ ...run, caller: caller.name, now: clock() }),
       });

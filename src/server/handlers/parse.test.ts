@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from '../../json/index.js';
-import { toParseOutput } from '../../api/parse-output.js';
+import { toParseOutput } from '../api/parse-output.js';
 import { readJson, openServer } from '../fixtures/open-server.js';
 
 const schema = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
@@ -33,16 +33,16 @@ describe('POST /v1/parse', () => {
     expect(JSON.parse(response)).toEqual(JSON.parse(JSON.stringify(toParseOutput(parse(text)))));
   });
 
-  it('selects the preferred candidate', async () => {
+  it('selects the value that the request asks for', async () => {
     const { post } = await openServer();
     const text = 'First {"line": 1}, then {"line": 2}.';
-    for (const [prefer, line] of [
+    for (const [ambiguous, line] of [
       ['first', 1],
       ['last', 2],
     ] as const) {
-      expect(await readJson(post('/v1/parse', { text, schema, prefer }))).toMatchObject({ value: { line } });
+      expect(await readJson(post('/v1/parse', { text, schema, ambiguous }))).toMatchObject({ value: { line } });
     }
-    expect(await readJson(post('/v1/parse', { text, prefer: 'best' }))).toMatchObject({ code: 'INVALID_BODY' });
+    expect(await readJson(post('/v1/parse', { text, ambiguous: 'best' }))).toMatchObject({ code: 'INVALID_BODY' });
   });
 
   it('checks the value against a schema, and reports its issues', async () => {

@@ -1,5 +1,5 @@
-import { FORMATS } from '../../json-schema/index.js';
-import type { Page } from '../../orders/index.js';
+import { FORMATS } from '../../json/schema/index.js';
+import type { Page } from '../../store/ports/index.js';
 import { RequestError } from '../http/problem.js';
 
 const DEFAULT_SIZE = 50;

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../base/index.js';
-import type { Decision, OutboxMessage } from '../../records/index.js';
-import type { ExecutionFilter } from '../../orders/index.js';
+import type { Decision, OutboxMessage } from '../../store/records/index.js';
+import type { ExecutionFilter } from '../../store/ports/index.js';
 import { exportExecutions } from '../export/export-executions.js';
 import type { ExportFormat } from '../export/export-executions.js';
 import { readPage, readTime } from './query.js';
@@ -8,6 +8,10 @@ import type { Handlers } from '../http/request-checks.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 import { streamBody } from '../export/stream-body.js';
+import { reportBudgets } from '../../orders/dispatch/index.js';
+import { createWaitingList } from '../waiting/waiting-list.js';
+import { countStatistics } from '../statistics/count-statistics.js';
+import { readStatisticsSpan } from '../statistics/statistics-span.js';
 
 const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
@@ -70,4 +74,34 @@ function readExecutionFilter(query: Readonly<Record<string, string>>): Execution
 function normalizeTime(query: Readonly<Record<string, string>>, name: string): string | undefined {
   const time = readTime(query, name);
   return time === undefined ? undefined : new Date(time).toISOString();
+}
+
+/** Creates the handlers that report budget usage. */
+export function createBudgetHandlers({ store, settings, clock }: ServerContext): Pick<Handlers, 'listBudgets'> {
+  return { listBudgets: async () => reportBudgets(store, settings.budgets, clock()) };
+}
+
+/** Creates the handlers for the list of everything waiting for a human. */
+export function createWaitingHandlers({ store }: ServerContext): Pick<Handlers, 'listWaiting'> {
+  const list = createWaitingList(store);
+  return { listWaiting: async () => list.read() };
+}
+
+/** Creates the handler for statistics over time, for charts. */
+export function createStatisticsHandlers({ store, clock }: ServerContext): Pick<Handlers, 'readStatistics'> {
+  return {
+    async readStatistics({ query }) {
+      const now = clock();
+      const span = readStatisticsSpan(query, now);
+      const { since, until, stepMs } = span;
+      const [runs, inbox] = await Promise.all([store.listRunSlots(span), store.readInboxHistory(span)]);
+      return {
+        since: new Date(since).toISOString(),
+        until: new Date(until).toISOString(),
+        step_s: stepMs / 1000,
+        complete: true,
+        buckets: countStatistics({ span, runs, inbox, now }),
+      };
+    },
+  };
 }

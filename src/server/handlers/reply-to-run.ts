@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/index.js';
-import { createWaker } from '../../dispatch/index.js';
-import { encodeReply } from '../../records/index.js';
+import { createWaker } from '../../orders/dispatch/index.js';
+import { encodeReply } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
 import { RequestError } from '../http/problem.js';
 

@@ -1,19 +1,18 @@
 import { omitUndefined } from '../../base/index.js';
-import { VERSION } from '../../files/index.js';
-import type { OrderStore } from '../../orders/index.js';
-import type { RunReport } from '../../report/index.js';
-import { gatherReport, renderHtml } from '../../report/index.js';
-import type { RunRecord } from '../../records/index.js';
-import type { RunFolder } from '../../run-folder/index.js';
-import type { RunStore } from '../../runs/index.js';
-import { makeRunCase, makeTextCase } from '../../suite/index.js';
-import type { NewCase } from '../../suite/index.js';
+import { VERSION } from '../../base/files/index.js';
+import type { OrderStore, RunStore } from '../../store/ports/index.js';
+import type { RunReport } from '../report/index.js';
+import { gatherReport, renderHtml } from '../report/index.js';
+import type { RunRecord } from '../../store/records/index.js';
+import type { RunFolder } from '../../runs/run-folder/index.js';
+import { makeRunCase, makeTextCase } from '../suite/index.js';
+import type { NewCase } from '../suite/index.js';
 import { tarFiles } from '../export/tar-files.js';
 import { streamBody } from '../export/stream-body.js';
 import { findRunFiles, createFilesMissingError } from '../files/run-files.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
-import { findRun } from './find-run.js';
+import { findRun } from './run-view.js';
 
 /** Creates the handlers that export a run as an HTML report, and runs and parse inputs as suite cases. */
 export function createReportHandlers(

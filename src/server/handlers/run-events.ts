@@ -1,7 +1,8 @@
-import type { HttpBindings } from '@hono/node-server';
-import type { RequestContext } from '../http/read-request.js';
-import { completeResponse, allowOrigin } from '../http/responses.js';
-import { findRun } from './find-run.js';
+import type { Context } from 'hono';
+import { RESPONSE_ALREADY_SENT } from '../http/hono.js';
+import { readIncomingMessage, readOutgoingMessage } from '../http/read-request.js';
+import { completeResponse } from '../http/responses.js';
+import { findRun } from './run-view.js';
 import type { CheckedRequest, Handlers } from '../http/request-checks.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
@@ -12,14 +13,14 @@ import { createStreamHub } from '../stream/stream-hub.js';
 import type { StartStream } from '../stream/stream-hub.js';
 import { BOTH_PROTOCOLS, joinStreams } from '../stream/join-streams.js';
 import { formatEnd, parseBothPositions, parsePosition, readProtocol } from '../stream/stream-protocol.js';
-import type { RunRecord } from '../../records/index.js';
-import type { ENDPOINTS } from '../../api/index.js';
+import type { RunRecord } from '../../store/records/index.js';
+import type { ENDPOINTS } from '../api/index.js';
 
 /** Creates the handlers for a run's events, live and past. */
 export function createRunEventHandlers(
   server: ServerContext,
 ): Pick<Handlers, 'followRun' | 'followRunByPost' | 'readHistory'> {
-  const { store, logger, shutdownSignal, settings } = server;
+  const { store, logger, shutdownSignal } = server;
   const log = limitReads(store);
   const hub = createStreamHub({ store, log, logger, shutdownSignal });
   const readHistory = createHistory(log);
@@ -48,10 +49,8 @@ export function createRunEventHandlers(
     const run = await findRun(store, params.id);
     const start = await prepare(run, query['protocol'], context.req.header('last-event-id') ?? query['after']);
     if (start === undefined) return new Response(null, { status: 204 });
-    const head = new Response(null, { headers: STREAM_HEADERS });
-    completeResponse(head, requestId);
-    if (context.req.method === 'HEAD') return head;
-    return send(context, allowOrigin(context, head, settings.origins), start);
+    if (context.req.method === 'HEAD') return new Response(null, { headers: STREAM_HEADERS });
+    return send(context, start, requestId);
   }
 
   return {
@@ -70,23 +69,17 @@ const STREAM_HEADERS = {
 } as const;
 
 /** Starts the stream on the request's connection; without a connection, returns a web stream. */
-function send(context: RequestContext, head: Response, start: StartStream): Response {
-  const { incoming, outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
-  if (incoming === undefined || outgoing === undefined || !('socket' in outgoing)) {
+function send(context: Context, start: StartStream, requestId: string): Response {
+  const outgoing = readOutgoingMessage(context);
+  if (outgoing === undefined || !('socket' in outgoing)) {
     const { connection, body } = createWebStreamConnection();
     start(connection);
-    return new Response(body, { headers: head.headers });
+    return new Response(body, { headers: STREAM_HEADERS });
   }
   // Discards the request body, which would otherwise block the connection.
-  incoming.resume();
-  start(createSocketConnection(outgoing, Object.fromEntries(head.headers)));
-  return createAlreadySentResponse();
-}
-
-/** Creates a response that makes the adapter send nothing. The adapter checks this header only outside its fast path. */
-function createAlreadySentResponse(): Response {
-  const response = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
-  // Reading the body makes the adapter leave its fast path.
-  void response.body;
-  return response;
+  readIncomingMessage(context)?.resume();
+  const head = completeResponse(new Response(null, { headers: STREAM_HEADERS }), requestId);
+  // Headers for pages of other origins are already set.
+  start(createSocketConnection(outgoing, Object.fromEntries([...head.headers, ...context.res.headers])));
+  return RESPONSE_ALREADY_SENT;
 }

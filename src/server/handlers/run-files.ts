@@ -1,9 +1,9 @@
-import { ARTIFACT_FOLDER } from '../../run-folder/index.js';
-import type { RunFolder } from '../../run-folder/index.js';
-import { openInside, getSizeInside } from '../../files/index.js';
+import { ARTIFACT_FOLDER } from '../../runs/run-folder/index.js';
+import type { RunFolder } from '../../runs/run-folder/index.js';
+import { openInside, getSizeInside } from '../../base/files/index.js';
 import type { ReadableFile } from '../../base/index.js';
 import { isSluiceError } from '../../base/index.js';
-import type { RunRecord } from '../../records/index.js';
+import type { RunRecord } from '../../store/records/index.js';
 import { RAW_STREAMS } from '../../events/index.js';
 import type { RawRef } from '../../events/index.js';
 import { createFileResponse } from '../files/file-response.js';
@@ -19,8 +19,7 @@ import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { tarRun } from '../export/tar-files.js';
 import { streamBody } from '../export/stream-body.js';
-import { findRun } from './find-run.js';
-import { pickHost } from './run-view.js';
+import { findRun, pickHost } from './run-view.js';
 
 /** Limits for lists and previews. The export contains everything. */
 const MAX_ARTIFACTS = 1000;

@@ -1,6 +1,9 @@
-import { omitUndefined, cutText } from '../../base/index.js';
-import type { RunSummary, RunView } from '../../api/index.js';
-import type { RunRecord, RunResult } from '../../records/index.js';
+import { omitUndefined, truncate } from '../../base/index.js';
+import type { RunSummary, RunView } from '../api/index.js';
+import type { RunRecord, RunResult } from '../../store/records/index.js';
+import type { Maintenance } from '../../store/index.js';
+import type { RunStore } from '../../store/ports/index.js';
+import { RequestError } from '../http/problem.js';
 
 /** Converts a run for a response: removes its claim, and adds the host that has its folder. */
 export function toRunView({ owner, lease_until: _, ...record }: RunRecord): RunView {
@@ -22,7 +25,7 @@ export function pickHost(host: string | undefined): { readonly host?: string } {
 export function summarizeRun(record: RunRecord): RunSummary {
   const { prompt, command, model, mode, permissions, workdir } = record.spec;
   const program = command?.[0];
-  const shortSpec = { prompt: shorten(prompt), program: shorten(program), model, mode, permissions, workdir };
+  const shortSpec = { prompt: truncateText(prompt), program: truncateText(program), model, mode, permissions, workdir };
   return {
     ...toRunView(record),
     spec: omitUndefined(shortSpec),
@@ -37,7 +40,7 @@ function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {
     repair_level,
     attempts,
     ...(error !== undefined && {
-      error: { category: error.category, code: error.code, message: shorten(error.message) ?? '' },
+      error: { category: error.category, code: error.code, message: truncateText(error.message) ?? '' },
     }),
     ...omitUndefined({
       usage,
@@ -48,6 +51,27 @@ function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {
 
 const MAX_TEXT_LENGTH = 500;
 
-function shorten(text: string | undefined): string | undefined {
-  return text === undefined || text.length <= MAX_TEXT_LENGTH ? text : `${cutText(text, MAX_TEXT_LENGTH)}…`;
+function truncateText(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : truncate(text, MAX_TEXT_LENGTH);
+}
+
+/** Adds the host that has the run folder to each record, with a single query. */
+export async function addHosts<T extends { readonly run: string }>(
+  store: Pick<Maintenance, 'findHosts'>,
+  records: readonly T[],
+): Promise<(T & { readonly host?: string })[]> {
+  const hosts = await store.findHosts(records.map(({ run }) => run));
+  return records.map((record) => ({ ...record, ...pickHost(hosts.get(record.run)) }));
+}
+
+/** Finds the requested run; throws `RUN_NOT_FOUND`. */
+export async function findRun(store: Pick<RunStore, 'findRun'>, id: string): Promise<RunRecord> {
+  const record = await store.findRun(id);
+  if (record !== undefined) return record;
+  throw createRunNotFoundError();
+}
+
+/** Creates the error for an unknown run. The message does not quote the id, because it can be any string. */
+export function createRunNotFoundError(): RequestError {
+  return new RequestError('RUN_NOT_FOUND', 'Run not found. GET /v1/runs lists all runs.');
 }

@@ -1,8 +1,8 @@
 import { sampleWorker } from '../../store/contract/fixtures/order-samples.js';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startWorker } from '../../dispatch/start-worker.js';
-import { encodeReply } from '../../records/run-reply.js';
+import { startWorker } from '../../orders/dispatch/start-worker.js';
+import { encodeReply } from '../../store/records/run-reply.js';
 import { sampleRasp, createRunResult } from '../../store/contract/fixtures/run-samples.js';
 import { readJson, openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';
@@ -226,6 +226,20 @@ describe('a run', () => {
     await expect.poll(async () => store.renewRun(hold)).toMatchObject({ reply: JSON.stringify(choice) });
     await store.append(String(id), [sampleRasp(2, 1)]);
     expect(await response).toEqual({ status: 'posted' });
+  });
+
+  it('lets only a token with the scope `decide` answer a permission request', async () => {
+    const tokens = [
+      { name: 'ada', scopes: ['run'], value: 'ada-ada-ada-ada-ada' },
+      { name: 'bob', scopes: ['run', 'decide'], value: 'bob-bob-bob-bob-bob' },
+    ] as const;
+    const { post } = await openServer({ settings: { tokens } });
+    const answer = async (value: string, body: object) =>
+      readJson(post('/v1/runs/none/reply', body, { authorization: `Bearer ${value}` }));
+    const choice = { interaction_id: 'px_1_1', option_id: 'yes' };
+    expect(await answer('ada-ada-ada-ada-ada', choice)).toMatchObject({ status: 403, code: 'SCOPE_MISSING' });
+    expect(await answer('ada-ada-ada-ada-ada', { text: 'yes' })).toMatchObject({ code: 'RUN_NOT_FOUND' });
+    expect(await answer('bob-bob-bob-bob-bob', choice)).toMatchObject({ code: 'RUN_NOT_FOUND' });
   });
 
   it('that ends before the reply reaches it refuses the reply', async () => {

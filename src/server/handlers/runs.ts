@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../base/index.js';
-import type { RunResult, RunSpec, RunState } from '../../records/index.js';
+import type { RunResult, RunSpec, RunState } from '../../store/records/index.js';
 import { checkRunSpec, RunSpecError } from '../../runs/index.js';
 import { RequestError } from '../http/problem.js';
 import { readTraceparent } from '../http/read-request.js';
@@ -7,9 +7,8 @@ import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { answerPermission } from './answer-permission.js';
 import { replyToRun } from './reply-to-run.js';
-import { summarizeRun, toRunView } from './run-view.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
-import { findRun, createRunNotFoundError } from './find-run.js';
+import { createRunNotFoundError, findRun, summarizeRun, toRunView } from './run-view.js';
 import { readPage, readTime } from './query.js';
 
 type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToRun' | 'cancelRun'>;
@@ -49,6 +48,9 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
     async replyToRun({ params, body, caller, requestId }) {
       const options = { store, shutdownSignal, timeoutMs: settings.limits.requestMs };
       const isText = 'text' in body;
+      // Which tools an agent may use is a decision; the endpoint itself needs only the scope of a text reply.
+      if (!isText) server.guard.checkScope(caller, 'decide');
+      await findRun(store, params.id);
       const status = isText
         ? await replyToRun(options, params.id, body.text)
         : await answerPermission(options, params.id, { ...body, who: caller.name });

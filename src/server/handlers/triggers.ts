@@ -1,5 +1,4 @@
 import { isSluiceError, omitUndefined, cutText } from '../../base/index.js';
-import { readHeader } from '../http/read-request.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import { createRateLimit } from '../security/rate-limit.js';
@@ -33,7 +32,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
       server.checkAcceptsWork();
       const { name } = params;
       const trigger = Object.hasOwn(settings.triggers, name) ? settings.triggers[name] : undefined;
-      const header = (word: string): string | undefined => readHeader(context, word);
+      const header = (word: string): string | undefined => context.req.header(word);
       const { secret = '' } = trigger ?? {};
       // The same message for an unknown trigger and a wrong signature, so callers cannot find out which triggers exist.
       if (trigger === undefined || secret === '' || !isAuthentic(trigger.type, secret, bytes, header)) {
@@ -52,7 +51,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
       try {
         const { record, repeated } = await lead.submit(
           { ...createRequest(trigger, event), request_id },
-          { beforeQueued: async (run) => store.recordRequest({ ...run, caller, now: clock() }) },
+          { by: caller, beforeQueued: async (run) => store.recordRequest({ ...run, caller, now: clock() }) },
         );
         const { issue_ref, run_id } = record.order;
         if (!repeated) logger.info('trigger fired', { trigger: name, issue_ref, run_id, sender: event.sender });

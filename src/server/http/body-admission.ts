@@ -1,10 +1,10 @@
-import type { Endpoint } from '../../api/index.js';
+import type { Context } from 'hono';
+import type { Endpoint } from '../api/index.js';
 import { groupAddress } from '../security/origin.js';
 import type { Caller } from '../security/tokens.js';
 import { createDeadlines, createGate, createSharedLimit } from './admission.js';
 import type { Gate } from './admission.js';
 import { readBody, readIncomingMessage } from './read-request.js';
-import type { RequestContext } from './read-request.js';
 
 /** Receives bodies within three limits: per body, for all bodies together, and per caller. */
 export interface BodyAdmission {
@@ -13,7 +13,7 @@ export interface BodyAdmission {
    * the latest.
    */
   receive(
-    context: RequestContext,
+    context: Context,
     endpoint: Pick<Endpoint, 'scope' | 'maxAnonymousBytes'>,
     request: { readonly caller: Caller; readonly releaseAtEnd: (release: (() => void) | undefined) => void },
   ): IncomingBody;

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Endpoint } from '../../api/endpoint.js';
-import { ENDPOINTS } from '../../api/endpoints.js';
-import { LEAD_ERROR_CODES } from '../../orders/lead/lead-error.js';
-import { ORDERS_ERROR_CODES, OrdersError } from '../../orders/orders-error.js';
+import type { Endpoint } from '../api/endpoint.js';
+import { ENDPOINTS } from '../api/endpoints.js';
+import { LEAD_ERROR_CODES, ORDERS_ERROR_CODES, OrdersError } from '../../orders/orders-error.js';
 import { RunSpecError } from '../../runs/spec/check-run-spec.js';
 import { STORE_ERROR_CODES } from '../../store/store-error.js';
 import { StaleDecisionError, describeProblem, STATUS_BY_CODE, RequestError } from './problem.js';
@@ -52,16 +51,19 @@ describe('the codes', () => {
     expect(page.includes(`| \`${code}\` |`)).toBe(true);
   });
 
-  it('of lower floors have a status, unless they are never caused by a request', () => {
+  it('of lower rooms have a status, unless they are never caused by a request', () => {
     const withoutStatus = [
       // Detected when the server starts, or in stored data.
       'INVALID_STORE_URL',
       'STORE_TOO_NEW',
+      'STORE_TOO_OLD',
       'UNKNOWN_GIT_FILTER',
       'STORE_INCOMPLETE',
       'STORE_FAILED',
       'STORE_DAMAGED',
       'PACKAGE_MISSING',
+      // Only schedules set the rule that causes it.
+      'ISSUE_UNDECIDED',
       // Only commands have these errors.
       'BACKUP_EXISTS',
       'BACKUP_FAILED',

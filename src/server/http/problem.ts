@@ -1,4 +1,4 @@
-import type { Problem } from '../../api/index.js';
+import type { Problem } from '../api/index.js';
 import { isSluiceError } from '../../base/index.js';
 import type { SluiceError } from '../../base/index.js';
 import { OrdersError, LeadError } from '../../orders/index.js';
@@ -18,7 +18,7 @@ export class StaleDecisionError extends LeadError {
   }
 }
 
-/** The HTTP status of each code, including codes of lower floors. An unlisted code is an internal error. */
+/** The HTTP status of each code, including codes of lower rooms. An unlisted code is an internal error. */
 export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   ...REQUEST_PROBLEMS,
   INVALID_SCHEMA: 400,

@@ -1,21 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
 import { getErrorMessage } from '../../base/index.js';
-import { runSpecSchema } from '../../records/index.js';
+import { runSpecSchema } from '../../store/records/index.js';
 import { RequestError } from './request-error.js';
-
-/** The part of hono's context that is needed to read a request. */
-export interface RequestContext {
-  /** The Node.js request and response, if there is a connection. */
-  readonly env: unknown;
-  readonly req: {
-    readonly method: string;
-    readonly url: string;
-    readonly raw: Pick<Request, 'body'>;
-    header(name: string): string | undefined;
-    query(): Record<string, string>;
-    param(): Record<string, string>;
-  };
-}
 
 /** Limits for a body. */
 interface BodyLimits {
@@ -27,14 +15,14 @@ interface BodyLimits {
 }
 
 /** Reads a JSON body as bytes. Throws immediately if its headers are not acceptable. */
-export function readBody(context: RequestContext, limits: BodyLimits): Promise<Uint8Array> {
+export function readBody(context: Context, limits: BodyLimits): Promise<Uint8Array> {
   const { maxBytes } = limits;
-  const type = readHeader(context, 'content-type') ?? '';
+  const type = context.req.header('content-type') ?? '';
   // This also protects against other sites: a page cannot send JSON to another origin without a preflight.
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
     throw new RequestError('NOT_JSON', 'The content type is not application/json. Send JSON with that content type.');
   }
-  if (Number(readHeader(context, 'content-length')) > maxBytes) throw createTooLargeError(limits);
+  if (Number(context.req.header('content-length')) > maxBytes) throw createTooLargeError(limits);
   const incoming = readIncomingMessage(context);
   return incoming === undefined ? readAll(context.req.raw.body ?? [], limits) : readIncoming(incoming, limits);
 }
@@ -106,36 +94,23 @@ function createTooLargeError({ maxBytes, isConfigured }: BodyLimits): RequestErr
   return new RequestError('BODY_TOO_LARGE', `The body is larger than ${maxBytes} bytes. ${advice}`);
 }
 
-/**
- * Reads a request header. If there is a connection, it is taken from the Node.js request: creating the headers of a
- * `Request` costs as much as handling it.
- */
-export function readHeader(context: RequestContext, name: string): string | undefined {
-  const incoming = readIncomingMessage(context);
-  if (incoming === undefined) return context.req.header(name);
-  const value = incoming.headers[name];
-  return typeof value === 'string' ? value : value?.[0];
-}
-
 const TRACEPARENT = new RegExp(runSpecSchema.properties.traceparent.pattern);
 
 /** Reads a request's trace context; undefined if the header is missing or invalid. */
-export function readTraceparent(context: RequestContext): string | undefined {
-  const sent = readHeader(context, 'traceparent');
+export function readTraceparent(context: Context): string | undefined {
+  const sent = context.req.header('traceparent');
   return sent !== undefined && TRACEPARENT.test(sent) ? sent : undefined;
 }
 
 /** Returns the Node.js request; undefined if there is no connection. */
-export function readIncomingMessage(context: RequestContext): IncomingMessage | undefined {
-  return ((context.env ?? {}) as { readonly incoming?: IncomingMessage }).incoming;
+export function readIncomingMessage({ env }: Context): IncomingMessage | undefined {
+  return (env as Partial<HttpBindings> | undefined)?.incoming;
 }
 
 /**
  * Returns the Node.js response; undefined if there is no connection. It emits `close` once, even if the client has
  * disconnected.
  */
-export function readOutgoingMessage(
-  context: RequestContext,
-): Pick<ServerResponse, 'closed' | 'once' | 'off'> | undefined {
-  return ((context.env ?? {}) as { readonly outgoing?: ServerResponse }).outgoing;
+export function readOutgoingMessage({ env }: Context): ServerResponse | undefined {
+  return (env as Partial<HttpBindings> | undefined)?.outgoing;
 }

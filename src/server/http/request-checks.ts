@@ -1,8 +1,7 @@
-import type { ResponseOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf } from '../../api/index.js';
+import type { Context } from 'hono';
+import type { ResponseOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf } from '../api/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import { fromJsonSchema } from '../../json-schema/index.js';
-import type { RequestContext } from './read-request.js';
-import type { JsonText } from './responses.js';
+import { fromJsonSchema } from '../../json/schema/index.js';
 import { RequestError } from './request-error.js';
 import type { Caller } from '../security/tokens.js';
 
@@ -17,11 +16,13 @@ export interface CheckedRequest<E extends Endpoint> {
   readonly caller: Caller;
   readonly requestId: string;
   /** For responses that are not JSON. */
-  readonly context: RequestContext;
+  readonly context: Context;
 }
 
-/** An endpoint's handler. A `Response` is sent unchanged. */
-export type Handler<E extends Endpoint> = (request: CheckedRequest<E>) => Promise<ResponseOf<E> | JsonText | Response>;
+/** An endpoint's handler. A `Response` is sent unchanged; a string or bytes are JSON already. */
+export type Handler<E extends Endpoint> = (
+  request: CheckedRequest<E>,
+) => Promise<ResponseOf<E> | string | Uint8Array<ArrayBuffer> | Response>;
 
 /** A handler for every endpoint in the table. */
 export type Handlers = { readonly [Name in EndpointName]: Handler<(typeof ENDPOINTS)[Name]> };

@@ -1,4 +1,4 @@
-import type { Problem } from '../../api/index.js';
+import type { Problem } from '../api/index.js';
 import { SluiceError } from '../../base/index.js';
 
 /** The codes of the server itself, with their status. A closed list: `docs/errors.md` describes each of them. */
@@ -29,6 +29,7 @@ export const REQUEST_PROBLEMS = {
   COMMENT_NOT_FOUND: 404,
   RUN_NOT_WAITING: 409,
   RAW_NOT_FOUND: 404,
+  RUN_ON_ANOTHER_HOST: 409,
   FILE_NOT_FOUND: 404,
   ISSUE_NOT_FOUND: 404,
 } as const;

@@ -1,17 +1,9 @@
-import type { Endpoint } from '../../api/index.js';
-import {
-  createPlainJson,
-  createPlainProblem,
-  completeResponse,
-  allowOrigin,
-  toResponse,
-  JsonText,
-} from './responses.js';
-import type { PlainResponse } from './responses.js';
+import type { Context } from 'hono';
+import type { Endpoint } from '../api/index.js';
+import { createJsonResponse, createProblemResponse, completeResponse } from './responses.js';
 import type { Deadlines, Gate } from './admission.js';
 import type { BodyAdmission } from './body-admission.js';
-import { readHeader, readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
-import type { RequestContext } from './read-request.js';
+import { readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
 import { RequestError } from './problem.js';
 import { createRequestChecks } from './request-checks.js';
 import type { Handler, RequestChecks } from './request-checks.js';
@@ -42,30 +34,21 @@ export interface LargeBody {
   answer(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** An endpoint's request pipeline. Its promises never reject. */
-export interface EndpointRoute {
-  /** Returns the response for hono. */
-  readonly respond: (context: RequestContext) => Promise<Response>;
-  /** Returns the response without the headers for other origins; a `Response` only if the handler returned one. */
-  readonly respondWithPlain: (context: RequestContext) => Promise<PlainResponse | Response>;
-}
-
 /**
  * Creates the pipeline that every request passes through: admission, validation, the handler within its time limit, the
- * response, metrics and log.
+ * response, metrics and log. Its promises never reject.
  */
-export function createRoute(server: ServerContext, route: Route): EndpointRoute {
+export function createRoute(server: ServerContext, route: Route): (context: Context) => Promise<Response> {
   const { name, endpoint, handler, gate, bodies, deadlines, largeBody } = route;
   const { guard, newRequestId, clock } = server;
-  const { origins } = server.settings;
   // Compiled on first use: the server starts sooner, and most callers use few endpoints.
   let checks: RequestChecks | undefined;
   const isJson = endpoint.response.media === 'application/json';
 
   async function handle(
-    context: RequestContext,
+    context: Context,
     { caller, requestId, releaseAtEnd, keepUntilSent }: AdmittedRequest,
-  ): Promise<PlainResponse | Response> {
+  ): Promise<Response> {
     const query = context.req.query();
     checks ??= createRequestChecks(endpoint);
     checks.query(query);
@@ -78,7 +61,7 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
     if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above) {
       // The received bytes count against the limit until the response, which can be just as large, has been sent.
       keepUntilSent();
-      return createPlainJson(await largeBody.answer(bytes, caller.name), endpoint.response.status, requestId);
+      return createJsonResponse(await largeBody.answer(bytes, caller.name), endpoint.response.status, requestId);
     }
     const body = bytes === undefined ? undefined : readJson(bytes);
     checks.body(body);
@@ -93,18 +76,18 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
       requestId,
       context,
     });
-    if (result instanceof JsonText) return createPlainJson(result.json, endpoint.response.status, requestId);
     if (result instanceof Response) return completeResponse(result, requestId);
-    return createPlainJson(JSON.stringify(result), endpoint.response.status, requestId);
+    const json = typeof result === 'string' || result instanceof Uint8Array ? result : JSON.stringify(result);
+    return createJsonResponse(json as string, endpoint.response.status, requestId);
   }
 
-  async function respondWithPlain(context: RequestContext): Promise<PlainResponse | Response> {
+  return async (context) => {
     const startedAt = clock();
     const requestId = newRequestId();
     let caller: Caller | undefined;
     const releaseFunctions: (() => void)[] = [];
     let isReleased = false;
-    let response: PlainResponse | Response;
+    let response: Response;
     let failure: unknown;
     /** Registers the function that releases a slot, to be called after the response; throws if the caller got no slot. */
     const releaseAtEnd = (release: (() => void) | undefined): void => {
@@ -123,14 +106,13 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
       response = await (isJson ? deadlines.within(work) : work);
     } catch (error) {
       failure = error;
-      response = createPlainProblem(error, requestId);
-      if (mustClose(context, error)) response.headers['connection'] = 'close';
+      response = createProblemResponse(error, requestId, mustClose(context, error) ? { connection: 'close' } : {});
     }
     releaseWhenSent(context, isLongResponse, () => {
       isReleased = true;
       for (const release of releaseFunctions) release();
     });
-    const traceparent = readHeader(context, 'traceparent');
+    const traceparent = context.req.header('traceparent');
     report(server, {
       name,
       caller,
@@ -141,14 +123,6 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
       error: failure,
     });
     return response;
-  }
-
-  return {
-    respondWithPlain,
-    async respond(context) {
-      const response = await respondWithPlain(context);
-      return allowOrigin(context, response instanceof Response ? response : toResponse(response), origins);
-    },
   };
 }
 
@@ -162,12 +136,12 @@ interface AdmittedRequest {
 }
 
 /** Whether to close the connection after the response, because the body did not arrive in time. */
-function mustClose(context: RequestContext, error: unknown): boolean {
+function mustClose(context: Context, error: unknown): boolean {
   return readCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false;
 }
 
 /** Releases a request's slots: for a long response once it has been sent, otherwise immediately. */
-function releaseWhenSent(context: RequestContext, isLongResponse: boolean, release: () => void): void {
+function releaseWhenSent(context: Context, isLongResponse: boolean, release: () => void): void {
   const outgoing = readOutgoingMessage(context);
   // If the connection closed while the response was being prepared, it does not emit 'close' again.
   if (!isLongResponse || outgoing === undefined || outgoing.closed) release();
@@ -191,7 +165,9 @@ function report(
 ): void {
   meter.countRequest({ endpoint: name, status, ms, traceparent });
   const fields = { request_id: requestId, endpoint: name, caller: caller?.name ?? null, status, ms };
-  if (status >= 500) logger.error('request failed', { ...fields, error });
+  // The server's own refusals, such as a full queue, have no cause worth a stack trace, and anyone can provoke them.
+  if (status >= 500 && !(error instanceof RequestError && error.cause === undefined))
+    logger.error('request failed', { ...fields, error });
   else if (status >= 400) logger.info('request refused', { ...fields, error: readCode(error) });
   else logger.debug('request handled', fields);
 }

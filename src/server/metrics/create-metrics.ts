@@ -1,11 +1,11 @@
 import type { Emitted, EventPack } from '../../events/index.js';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import { workerState } from '../../records/index.js';
-import type { WorkerRecord } from '../../records/index.js';
+import { workerState } from '../../store/records/index.js';
+import type { WorkerRecord } from '../../store/records/index.js';
 import type { Store, OpenWorkCounts } from '../../store/index.js';
 import type { ServerMeter } from '../server-context.js';
-import type { Tracing } from '../../tracing/index.js';
+import type { Tracing } from '../tracing/index.js';
 import { createMetricRegistry } from './metric-registry.js';
 import { createOrderMetrics, createRunMetrics } from './run-metrics.js';
 import { createTail } from './tail.js';

@@ -1,10 +1,10 @@
 import type { Logger } from '../../base/index.js';
-import type { RunRecord, ExecutionRecord } from '../../records/index.js';
-import { readSpan } from '../../files/index.js';
-import { openRun } from '../../run-folder/index.js';
+import type { RunRecord, ExecutionRecord } from '../../store/records/index.js';
+import { readSpan } from '../../base/files/index.js';
+import { openRun } from '../../runs/run-folder/index.js';
 import { driftSummarySchema } from '../../events/index.js';
 import type { DriftSummary } from '../../events/index.js';
-import { fromRecordSchema } from '../../json-schema/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
 import type { MetricRegistry } from './metric-registry.js';
 
 /** Options for counting runs. */

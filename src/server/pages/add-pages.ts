@@ -1,7 +1,7 @@
-import type { Context, Hono } from 'hono';
-import { createOpenApi } from '../../api/index.js';
-import { VERSION } from '../../files/index.js';
-import { createJsonResponse, createProblemResponse } from '../http/responses.js';
+import type { Hono } from 'hono';
+import { createOpenApi } from '../api/index.js';
+import { VERSION } from '../../base/files/index.js';
+import { createJsonResponse } from '../http/responses.js';
 import { addConsole } from '../console/add-console.js';
 import { PAGE_HEADERS, SECURITY_HEADERS } from '../security/headers.js';
 import type { ServerContext } from '../server-context.js';
@@ -12,22 +12,14 @@ import { renderDocsPage } from './docs-page.js';
  * `/docs` if the console is not built.
  */
 export function addPages(app: Hono, server: ServerContext): void {
-  const { guard, newRequestId, settings, console } = server;
+  const { newRequestId, settings, console } = server;
   const document = createOpenApi(VERSION, { https: settings.https, url: '/' });
   const docs = renderDocsPage(document);
 
   const addPage = (path: string, createResponse: (requestId: string) => Response): void => {
-    app.get(path, (context: Context) => {
-      const requestId = newRequestId();
-      try {
-        guard.checkHost(context);
-        return createResponse(requestId);
-      } catch (error) {
-        return createProblemResponse(error, requestId);
-      }
-    });
+    app.get(path, () => createResponse(newRequestId()));
   };
-  addPage('/openapi.json', (requestId) => createJsonResponse(document, 200, requestId));
+  addPage('/openapi.json', (requestId) => createJsonResponse(JSON.stringify(document), 200, requestId));
   addPage('/docs', (requestId) => {
     const headers = { ...PAGE_HEADERS, 'content-security-policy': docs.policy, 'x-request-id': requestId };
     return new Response(docs.html, { headers });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ENDPOINTS } from '../../api/index.js';
-import type { Endpoint, OpenApi } from '../../api/index.js';
+import { ENDPOINTS } from '../api/index.js';
+import type { Endpoint, OpenApi } from '../api/index.js';
 
 /** A page and its content security policy. */
 interface Page {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../api/endpoints.js';
-import { createOpenApi } from '../../api/index.js';
+import { ENDPOINTS } from '../api/endpoints.js';
+import { createOpenApi } from '../api/index.js';
 import { openServer } from '../fixtures/open-server.js';
 import { renderDocsPage, escapeHtml } from './docs-page.js';
 

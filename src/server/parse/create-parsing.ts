@@ -1,10 +1,9 @@
 import { extname } from 'node:path';
 import { SluiceError } from '../../base/index.js';
 import { ParseError } from '../../json/index.js';
-import { toParseOutput } from '../../api/index.js';
-import { interpretJsonSchema } from '../../json-schema/index.js';
-import { createThreadPool, ThreadError } from '../../threads/index.js';
-import { JsonText } from '../http/responses.js';
+import { toParseOutput } from '../api/index.js';
+import { fromJsonSchema } from '../../json/schema/index.js';
+import { createThreadPool, ThreadError } from '../../base/threads/index.js';
 import { RequestError } from '../http/request-error.js';
 import type { ServerContext } from '../server-context.js';
 import { executeParse } from './execute-parse.js';
@@ -17,8 +16,8 @@ import { createSchemaCache } from './schema-cache.js';
  * requests.
  */
 export interface Parsing {
-  /** Handles a request whose body was parsed; the result is JSON. */
-  readonly answer: (request: ParseRequest, caller: string) => Promise<JsonText>;
+  /** Handles a request whose body was parsed; returns JSON. */
+  readonly answer: (request: ParseRequest, caller: string) => Promise<string | Uint8Array<ArrayBuffer>>;
   /** Handles a request whose body is too large to be parsed here. */
   readonly parseInThread: (body: Uint8Array, caller: string) => Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -38,7 +37,7 @@ const pool = createThreadPool<Uint8Array, ParseReply>({ entry, ...THREADS });
 
 export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing {
   const budget = { steps: INLINE_STEPS };
-  const compile = createSchemaCache((schema) => interpretJsonSchema(schema, { allowance: budget }));
+  const compile = createSchemaCache((schema) => fromJsonSchema(schema, { trusted: false, allowance: budget }));
   const encoder = new TextEncoder();
 
   /** Parses text immediately; returns undefined if the text or its schema would take too long. */
@@ -66,6 +65,8 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
     if (!(error instanceof ThreadError)) throw error;
     if (error.reason === 'busy')
       throw new RequestError('SERVER_BUSY', 'The server is busy parsing other requests. Try again in a few seconds.');
+    if (error.reason === 'not_started')
+      throw new RequestError('SERVER_BUSY', `${error.message} Try again when the server's machine has less to do.`);
     const limit =
       error.reason === 'timed_out' ? `${THREADS.taskMs / 1000} seconds` : `${THREADS.memoryMb} MiB of memory`;
     const message = `Parsing this text takes more than ${limit}. Send a shorter text or a simpler schema.`;
@@ -78,10 +79,9 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
   return {
     async answer(request, caller) {
       const answer = parseInline(request);
-      if (answer === undefined)
-        return new JsonText(await parseInThread(encoder.encode(JSON.stringify(request)), caller));
+      if (answer === undefined) return parseInThread(encoder.encode(JSON.stringify(request)), caller);
       meter.countParse(answer.parsed);
-      return new JsonText(answer.json);
+      return answer.json;
     },
     parseInThread,
   };

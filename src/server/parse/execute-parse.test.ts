@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toParseOutput } from '../../api/index.js';
+import { toParseOutput } from '../api/index.js';
 import { parse } from '../../json/index.js';
 import { executeParse } from './execute-parse.js';
 

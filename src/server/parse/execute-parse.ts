@@ -1,9 +1,9 @@
-import { toParseOutput } from '../../api/index.js';
-import type { BodyOf, ENDPOINTS } from '../../api/index.js';
+import { toParseOutput } from '../api/index.js';
+import type { BodyOf, ENDPOINTS } from '../api/index.js';
 import { parse } from '../../json/index.js';
 import type { ParseResult, StandardSchema } from '../../json/index.js';
-import type { JsonSchema } from '../../json-schema/index.js';
-import type { ParsedText } from '../server-context.js';
+import type { JsonSchema } from '../../json/schema/index.js';
+import type { ParseOutcome } from '../server-context.js';
 import { RequestError } from '../http/request-error.js';
 
 /** The body of `POST /v1/parse`. */
@@ -12,7 +12,7 @@ export type ParseRequest = BodyOf<typeof ENDPOINTS.parse>;
 /** The response as JSON, and the outcome for the metrics. */
 export interface ParseResponse {
   readonly json: string;
-  readonly parsed: ParsedText;
+  readonly parsed: ParseOutcome;
 }
 
 /**
@@ -22,7 +22,7 @@ const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /** Parses the text in a request. Throws `INVALID_BODY`, `INVALID_SCHEMA` or `ANSWER_TOO_LARGE`. */
 export function executeParse(request: ParseRequest, compile: (schema: JsonSchema) => StandardSchema): ParseResponse {
-  const { text, schema, profile, allow_partial: allowPartial, align, prefer } = request;
+  const { text, schema, profile, allow_partial: allowPartial, align, ambiguous } = request;
   if (align === true && schema === undefined)
     throw new RequestError('INVALID_BODY', '"align" needs a schema. Add "schema", or omit "align".');
   const compiled = schema === undefined ? undefined : compile(schema);
@@ -30,7 +30,7 @@ export function executeParse(request: ParseRequest, compile: (schema: JsonSchema
     ...(profile !== undefined && { profile }),
     ...(allowPartial !== undefined && { allowPartial }),
     ...(align !== undefined && { align }),
-    ...(prefer !== undefined && { prefer }),
+    ...(ambiguous !== undefined && { ambiguous }),
   });
   const json = formatResponse(request, result);
   if (json.length > MAX_CHARACTERS) {

@@ -1,7 +1,7 @@
-import { ENDPOINTS } from '../../api/index.js';
+import { ENDPOINTS } from '../api/index.js';
 import { isSluiceError } from '../../base/index.js';
-import { interpretJsonSchema } from '../../json-schema/index.js';
-import { serveTasks } from '../../threads/index.js';
+import { fromJsonSchema } from '../../json/schema/index.js';
+import { serveTasks } from '../../base/threads/index.js';
 import { readJson } from '../http/read-request.js';
 import { createRequestChecks } from '../http/request-checks.js';
 import { RequestError } from '../http/request-error.js';
@@ -15,7 +15,7 @@ export type ParseReply =
   | { readonly code: string; readonly message: string; readonly issues: RequestError['extra']['issues'] };
 
 const checks = createRequestChecks(ENDPOINTS.parse);
-const compile = createSchemaCache((schema) => interpretJsonSchema(schema));
+const compile = createSchemaCache((schema) => fromJsonSchema(schema, { trusted: false }));
 const encoder = new TextEncoder();
 
 serveTasks((body: Uint8Array): ParseReply => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { interpretJsonSchema } from '../../json-schema/index.js';
+import { fromJsonSchema } from '../../json/schema/index.js';
 import { createSchemaCache } from './schema-cache.js';
 
-const create = () => createSchemaCache((schema) => interpretJsonSchema(schema));
+const create = () => createSchemaCache((schema) => fromJsonSchema(schema));
 
 describe('the schema cache', () => {
   it('returns the same compiled schema for equal schemas', () => {

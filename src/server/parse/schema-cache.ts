@@ -1,5 +1,5 @@
 import type { StandardSchema } from '../../json/index.js';
-import type { JsonSchema } from '../../json-schema/index.js';
+import type { JsonSchema } from '../../json/schema/index.js';
 
 const MAX_SCHEMAS = 64;
 /** Longer schemas are compiled every time. */

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { isWithin } from '../../files/index.js';
+import { isWithin } from '../../base/files/index.js';
 import { SLUICE_FILES } from '../../runs/index.js';
 import { RequestError } from '../http/problem.js';
 

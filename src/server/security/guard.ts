@@ -1,9 +1,9 @@
+import type { Context } from 'hono';
 import { isIP } from 'node:net';
-import type { Endpoint } from '../../api/index.js';
-import { readHeader, readIncomingMessage } from '../http/read-request.js';
-import type { RequestContext } from '../http/read-request.js';
+import type { Endpoint, Scope } from '../api/index.js';
+import { readIncomingMessage } from '../http/read-request.js';
 import { RequestError } from '../http/problem.js';
-import type { Token } from '../../config/index.js';
+import type { Token } from '../config/index.js';
 import type { ServerSettings, TokenSettings } from '../server-settings.js';
 import { groupAddress, isLoopback, readHostName, isCrossSite } from './origin.js';
 import { createRateLimit } from './rate-limit.js';
@@ -19,12 +19,14 @@ interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
 
 /** Decides which requests are admitted. */
 export interface Guard {
-  /** Returns the caller; throws if it lacks the scope or exceeds its rate limit. */
-  admit(context: RequestContext, endpoint: GuardedEndpoint): Caller;
+  /** Returns the caller; throws if it lacks the scope or exceeds its rate limit. The host was checked before. */
+  admit(context: Context, endpoint: GuardedEndpoint): Caller;
+  /** Throws if the caller lacks the scope. */
+  checkScope(caller: Caller, scope: Scope): void;
   /** Throws if the Host header is not one of the server's names. */
-  checkHost(context: RequestContext): void;
+  checkHost(context: Context): void;
   /** Exchanges a token for a cookie. */
-  openSession(context: RequestContext, token: string): { readonly caller: Caller; readonly cookie: string };
+  openSession(context: Context, token: string): { readonly caller: Caller; readonly cookie: string };
   /** Returns the `Set-Cookie` header that ends a session. */
   closeSession(): string;
   /** Replaces the accepted tokens, and whether reading needs one. Sessions of removed tokens end. */
@@ -61,8 +63,8 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
   /** The last accepted Host header: most callers use the same one, so it is not parsed again. */
   let lastAccepted: string | undefined;
 
-  function checkHost(context: RequestContext): void {
-    const requested = readHeader(context, 'host') ?? new URL(context.req.url).host;
+  function checkHost(context: Context): void {
+    const requested = context.req.header('host') ?? new URL(context.req.url).host;
     if (acceptsAnyHost || requested === lastAccepted) return;
     const name = readHostName(requested);
     if (isLoopback(name) || names.has(name)) {
@@ -79,7 +81,7 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
    * Finds a token; throws if it is unknown. Failed attempts are limited by address, so guessing is slow and visible in
    * the log.
    */
-  function checkToken(context: RequestContext, sentToken: string): Token {
+  function checkToken(context: Context, sentToken: string): Token {
     const token = tokenIndex.find(sentToken);
     // A valid token is never refused: otherwise an attacker could lock out others with the same address.
     if (token !== undefined) return token;
@@ -91,22 +93,22 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
    * Finds the caller. `isAmbient` means that the request has no explicit token: a browser might have sent it for
    * another site's page.
    */
-  function identify(context: RequestContext): { readonly caller: Caller; readonly isAmbient: boolean } {
+  function identify(context: Context): { readonly caller: Caller; readonly isAmbient: boolean } {
     if (tokenIndex.isEmpty) return { caller: LOCAL_CALLER, isAmbient: true };
-    const authorization = readHeader(context, 'authorization');
+    const authorization = context.req.header('authorization');
     if (authorization !== undefined) {
       const sentToken = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
       return { caller: toCaller(checkToken(context, sentToken)), isAmbient: false };
     }
-    const caller = tokenIndex.sessions.read(readHeader(context, 'cookie') ?? '');
+    const caller = tokenIndex.sessions.read(context.req.header('cookie') ?? '');
     return { caller: caller ?? tokenIndex.anonymous, isAmbient: true };
   }
 
-  function refuseCrossSite(context: RequestContext): void {
+  function refuseCrossSite(context: Context): void {
     const page = {
-      host: readHeader(context, 'host'),
-      origin: readHeader(context, 'origin'),
-      site: readHeader(context, 'sec-fetch-site'),
+      host: context.req.header('host'),
+      origin: context.req.header('origin'),
+      site: context.req.header('sec-fetch-site'),
     };
     if (isCrossSite(page, origins)) {
       throw new RequestError(
@@ -118,8 +120,8 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
 
   return {
     checkHost,
+    checkScope,
     admit(context, { method, scope, checksOrigin = false }) {
-      checkHost(context);
       const { caller, isAmbient } = identify(context);
       const { anonymous, openRead } = tokenIndex;
       // Without an explicit token, the request might come from another site's page.
@@ -127,18 +129,15 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
       const isAllowed =
         caller === anonymous ? anonymousRequests.take(readAddress(context)) : requests.take(caller.name);
       if (!isAllowed) throw createRateLimitError('Rate limit exceeded.');
-      if (caller.scopes.has(scope)) return caller;
-      if (caller === anonymous) {
+      if (caller === anonymous && !caller.scopes.has(scope)) {
         const hint = openRead ? ' "sluice serve" prints it when it starts, and "sluice token" shows it.' : '';
         throw new RequestError(
           'TOKEN_REFUSED',
           `A token is required. Send it as "Authorization: Bearer <token>".${hint}`,
         );
       }
-      throw new RequestError(
-        'SCOPE_MISSING',
-        `The token "${caller.name}" lacks the scope "${scope}". Use another token, or add the scope to it in the setting "tokens".`,
-      );
+      checkScope(caller, scope);
+      return caller;
     },
     openSession(context, sentToken) {
       const token = checkToken(context, sentToken);
@@ -153,11 +152,19 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
   };
 }
 
+function checkScope({ name, scopes }: Caller, scope: Scope): void {
+  if (scopes.has(scope)) return;
+  throw new RequestError(
+    'SCOPE_MISSING',
+    `The token "${name}" lacks the scope "${scope}". Use another token, or add the scope to it in the setting "tokens".`,
+  );
+}
+
 function createRateLimitError(reason: string): RequestError {
   return new RequestError('TOO_MANY_REQUESTS', `${reason} Try again in a minute.`);
 }
 
 /** Returns the group of the caller's address; `unknown` if there is no connection. */
-function readAddress(context: RequestContext): string {
+function readAddress(context: Context): string {
   return groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
 }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { getSessionCookieName } from '../../api/index.js';
-import type { Token } from '../../config/index.js';
+import { getSessionCookieName } from '../api/index.js';
+import type { Token } from '../config/index.js';
 import { toCaller } from './tokens.js';
 import type { Caller } from './tokens.js';
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Scope } from '../../api/index.js';
-import type { Token } from '../../config/index.js';
+import type { Scope } from '../api/index.js';
+import type { Token } from '../config/index.js';
 
 /** The caller of a request and its scopes. */
 export interface Caller {

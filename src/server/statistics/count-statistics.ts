@@ -1,4 +1,4 @@
-import type { StatisticsView } from '../../api/index.js';
+import type { StatisticsView } from '../api/index.js';
 import { chooseEarlier, sumCounts } from '../../store/index.js';
 import type { InboxHistory, InboxSlot, RunCounts, RunSlot } from '../../store/index.js';
 import type { StatisticsSpan } from './statistics-span.js';

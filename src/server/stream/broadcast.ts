@@ -4,7 +4,7 @@ import type { StreamProtocol } from './stream-protocol.js';
 import type { LogReader, Chunk } from './log-reader.js';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LogPosition } from '../../events/index.js';
-import { createWaker } from '../../dispatch/index.js';
+import { createWaker } from '../../orders/dispatch/index.js';
 import type { ReaderConnection } from './reader-connection.js';
 import { formatEnd } from './stream-protocol.js';
 import { comparePositions } from '../../events/index.js';

@@ -1,4 +1,4 @@
-import type { EventLog } from '../../runs/index.js';
+import type { EventLog } from '../../store/ports/index.js';
 
 /**
  * Limits log reads to one page per turn of the event loop. Without this limit, many readers of long runs would block

@@ -1,6 +1,6 @@
 import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { LogPosition, Emitted } from '../../events/index.js';
-import type { EventLog } from '../../runs/index.js';
+import type { EventLog } from '../../store/ports/index.js';
 import {
   formatEvents,
   nextPosition,

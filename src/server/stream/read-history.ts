@@ -1,8 +1,8 @@
 import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { LogPosition } from '../../events/index.js';
-import type { ResponseOf, ENDPOINTS } from '../../api/index.js';
-import type { EventLog } from '../../runs/index.js';
-import type { RunRecord } from '../../records/index.js';
+import type { ResponseOf, ENDPOINTS } from '../api/index.js';
+import type { EventLog } from '../../store/ports/index.js';
+import type { RunRecord } from '../../store/records/index.js';
 import {
   nextPosition,
   chooseSourceLog,

@@ -1,7 +1,7 @@
 import type { LogPosition } from '../../events/index.js';
 import { SluiceError } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import type { RunRecord } from '../../records/index.js';
+import type { RunRecord } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
 import type { Reader, Broadcast, Broadcasts, RunEnd } from './broadcast.js';
 import { createBroadcasts } from './broadcast.js';
@@ -19,7 +19,7 @@ import {
 import type { StreamProtocol } from './stream-protocol.js';
 import type { SharedChunks, Chunk, LogReader } from './log-reader.js';
 import { comparePositions } from '../../events/index.js';
-import type { EventLog } from '../../runs/index.js';
+import type { EventLog } from '../../store/ports/index.js';
 
 /** A reader's request. The run was loaded before its events, so its state can be older than the events. */
 interface StreamRequest {

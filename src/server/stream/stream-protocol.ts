@@ -1,7 +1,7 @@
 import { SluiceError } from '../../base/index.js';
 import { LOG_START, readPosition, createAcpProjection, createAgUiProjection } from '../../events/index.js';
 import type { LogPosition, Emitted, Projection } from '../../events/index.js';
-import type { EventQuery } from '../../runs/index.js';
+import type { EventQuery } from '../../store/ports/index.js';
 
 /** The protocols for streaming a run's events. */
 export type StreamProtocol = 'fcmp' | 'rasp' | 'agui' | 'acp';

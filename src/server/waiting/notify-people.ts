@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { cutText } from '../../base/index.js';
-import type { WaitingEntry } from '../../api/index.js';
+import type { WaitingEntry } from '../api/index.js';
 import type { Logger } from '../../base/index.js';
-import type { OutboxStore, SignedPost } from '../../orders/index.js';
+import type { SignedPost } from '../../orders/index.js';
 import { createWaitingList } from './waiting-list.js';
 import type { WaitingList } from './waiting-list.js';
+import type { OutboxStore } from '../../store/ports/index.js';
 
 /** Options for notifying people. */
 export interface NotifyOptions {

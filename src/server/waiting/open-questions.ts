@@ -76,6 +76,7 @@ export function updateQuestions(open: readonly OpenQuestion[], events: readonly 
       ({ type, meta }) => type === 'permission.required' && meta.attempt === event.meta.attempt,
     );
     if (event.type === 'conversation.completed' || event.type === 'conversation.failed') questions = [];
+    if (event.type === 'user.input.required' && event.data.answerable === false) continue;
     if (event.type === 'user.input.required' || event.type === 'permission.required') questions = [...questions, event];
   }
   return questions;

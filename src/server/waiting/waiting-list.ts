@@ -1,5 +1,5 @@
-import type { WaitingEntry } from '../../api/index.js';
-import type { InboxItem, RunRecord, SinkState } from '../../records/index.js';
+import type { WaitingEntry } from '../api/index.js';
+import type { InboxItem, RunRecord, SinkState } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
 import { createQuestionReader } from './open-questions.js';
 import type { OpenQuestion } from './open-questions.js';

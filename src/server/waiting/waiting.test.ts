@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { WaitingEntry } from '../../api/index.js';
+import type { WaitingEntry } from '../api/index.js';
 import type { FcmpEvent } from '../../events/index.js';
 import { createSignedPost, isSignedWebhook } from '../../orders/sinks/webhook-sink.js';
 import { sampleMessage, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';

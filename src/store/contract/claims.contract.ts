@@ -84,9 +84,9 @@ export function describeClaims(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpecIn('/a'), ...QUEUED });
       const { record } = await store.submitOrder(sampleSubmission({ repo_dir: '/b' }));
-      expect((await store.claimRun(sampleClaim('w1', { takes: ['orders'] })))?.record.id).toBe(record.run);
-      expect(await store.claimRun(sampleClaim('w1', { takes: ['orders'] }))).toBeUndefined();
-      expect((await store.claimRun(sampleClaim('w1', { takes: ['runs'], workerTypes: ['none'] })))?.record.id).toBe(
+      expect((await store.claimRun(sampleClaim('w1', { kinds: ['orders'] })))?.record.id).toBe(record.run);
+      expect(await store.claimRun(sampleClaim('w1', { kinds: ['orders'] }))).toBeUndefined();
+      expect((await store.claimRun(sampleClaim('w1', { kinds: ['runs'], workerTypes: ['none'] })))?.record.id).toBe(
         'r1',
       );
     });

@@ -9,7 +9,7 @@ import {
   sampleSettlement,
   sampleSubmission,
 } from './fixtures/order-samples.js';
-import type { OrderRecord } from '../../records/order-record.js';
+import type { OrderRecord } from '../records/order-record.js';
 import type { Store } from '../store.js';
 
 /** The contract of races: multiple runs of one issue compete, and at most one result counts. */

@@ -32,7 +32,7 @@ export function describeDeferring(makeSite: MakeSite): void {
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim('w1'));
       await store.releaseRun({ ...HOLD, retryAt: NOW + 500 });
-      expect(await store.claimRun(sampleClaim('w2', { takes: ['orders'], now: NOW + 500 }))).toBeUndefined();
+      expect(await store.claimRun(sampleClaim('w2', { kinds: ['orders'], now: NOW + 500 }))).toBeUndefined();
       expect((await store.findRun('r1'))?.waiting_for).toBeNull();
       expect((await store.claimRun(sampleClaim('w2', { now: NOW + 500 })))?.record.id).toBe('r1');
     });

@@ -42,7 +42,7 @@ export function describeMaintenance(makeSite: MakeSite): void {
       for (const id of ['r1', 'r2']) {
         await store.createRun({ id, spec: sampleSpec({ workdir: `/${id}` }), state: 'queued', now: NOW });
       }
-      await store.claimRun(sampleClaim('w1', { takes: ['runs'] }));
+      await store.claimRun(sampleClaim('w1', { kinds: ['runs'] }));
       await endRun(store, 'r3', 0);
       expect(await store.countOpenWork()).toEqual({
         runs: { queued: 2, running: 2, waiting: 0 },

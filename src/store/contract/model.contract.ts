@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSluiceError } from '../../base/sluice-error.js';
-import { openMemoryStore } from '../memory/open.js';
 import { openStore } from '../open-store.js';
 import type { Store } from '../store.js';
 import type { MakeSite } from './fixtures/open-site.js';
@@ -11,14 +10,14 @@ import { createCommandHistory, randomCommand, type RandomCommand, type Step } fr
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 25);
 
 /**
- * The contract of every store: for random commands it returns the same as the memory store and preserves its
+ * The contract of every store: for random commands it returns the same as SQLite in memory and preserves its
  * invariants.
  */
 export function describeModel(makeSite: MakeSite): void {
   describe('random commands', () => {
     it(
       'return the same as the in-memory store, and leave the same content',
-      { timeout: 20_000 + RUNS * 2000 },
+      { timeout: 120_000 + RUNS * 5000 },
       async () => {
         await fc.assert(
           fc.asyncProperty(fc.array(randomCommand, { minLength: 20, maxLength: 80 }), async (commands) => {
@@ -37,7 +36,7 @@ export function describeModel(makeSite: MakeSite): void {
 }
 
 async function runBoth(commands: readonly RandomCommand[], store: Store): Promise<void> {
-  const model = openMemoryStore();
+  const model = await openStore('memory:');
   const history = createCommandHistory();
   const executedSteps: string[] = [];
   for (const command of commands) {

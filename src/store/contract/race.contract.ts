@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
 import { report } from '../../../test/report.js';
-import type { ExecutionRecord } from '../../records/execution-record.js';
-import type { OutboxMessage } from '../../records/outbox-message.js';
+import type { ExecutionRecord } from '../records/execution-record.js';
+import type { OutboxMessage } from '../records/outbox-message.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { RACE_ISSUE, type RaceReport } from './fixtures/race-report.js';
 import { readAllPages } from './fixtures/read-all-pages.js';

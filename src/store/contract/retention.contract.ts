@@ -212,8 +212,8 @@ export function describeRetention(makeSite: MakeSite): void {
 
     it('is deleted from the result cache by age, oldest first', async () => {
       const store = await openSite(await makeSite());
-      const keep = async (key: string, kept_at: string) =>
-        store.cacheResult(key, { run_id: 'r', result: createRunResult(), kept_at });
+      const keep = async (key: string, cached_at: string) =>
+        store.cacheResult(key, { run_id: 'r', result: createRunResult(), cached_at });
       await keep('oldest', '2026-11-01T00:00:00.000Z');
       await keep('old', '2026-11-02T00:00:00.000Z');
       await keep('young', '2026-11-14T00:00:00.000Z');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunSpec } from '../../records/run-spec.js';
+import type { RunSpec } from '../records/run-spec.js';
 import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleClaim, NOW, sampleSubmission } from './fixtures/order-samples.js';
 import { UNTRUSTED_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';

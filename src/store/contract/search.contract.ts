@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunFilter } from '../../runs/ports/run-store.js';
+import type { RunFilter } from '../ports/index.js';
 import type { Store } from '../store.js';
 import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';

@@ -1,10 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { describeRetentionCounts } from './retention.contract.js';
-import { describeKill } from './kill.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleClaim, NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { sampleFcmp, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
-import { describeRace } from './race.contract.js';
 
 /** The contract of a store that multiple processes use concurrently; `where` as in `describeStore`. */
 export function describeSharedStore(where: string, makeSite: MakeSite): void {
@@ -57,10 +55,10 @@ export function describeSharedStore(where: string, makeSite: MakeSite): void {
         const claims = [...stores, ...stores, ...stores].map(async (store, turn) => claim(store, `w${turn}`));
         return Promise.all(claims);
       };
-      const orders = await claimAll(async (store, id) => store.claimRun(sampleClaim(id, { takes: ['orders'] })));
+      const orders = await claimAll(async (store, id) => store.claimRun(sampleClaim(id, { kinds: ['orders'] })));
       const claimed = orders.flatMap((each) => each?.order ?? []);
       expect(claimed.map(({ order }) => order.repo_dir).toSorted()).toEqual(['/repo/0', '/repo/1', '/repo/2']);
-      const runs = await claimAll(async (store, id) => store.claimRun(sampleClaim(id, { takes: ['runs'] })));
+      const runs = await claimAll(async (store, id) => store.claimRun(sampleClaim(id, { kinds: ['runs'] })));
       expect(runs.flatMap((run) => run?.record.id ?? []).toSorted()).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5']);
       for (const record of claimed) await first?.settleOrder(sampleSettlement(record));
       const messages = await claimAll(async (store, id) =>
@@ -108,8 +106,5 @@ export function describeSharedStore(where: string, makeSite: MakeSite): void {
       stop();
       await Promise.all(claims);
     });
-
-    describeRace(makeSite);
-    describeKill(makeSite);
   });
 }

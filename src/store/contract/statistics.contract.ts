@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { InboxItem } from '../../records/inbox-item.js';
-import type { OrderRecord } from '../../records/order-record.js';
-import type { RunResult } from '../../records/run-result.js';
+import type { InboxItem } from '../records/inbox-item.js';
+import type { OrderRecord } from '../records/order-record.js';
+import type { RunResult } from '../records/run-result.js';
 import { sumInboxCounts } from '../inbox-roll-up.js';
 import { sumCounts } from '../roll-up.js';
 import type { RunCounts, StatisticsPeriod } from '../roll-up.js';

@@ -9,7 +9,6 @@ import { describeClaims } from './claims.contract.js';
 import { describeDeferring } from './deferring.contract.js';
 import { describeCompetition } from './competition.contract.js';
 import { describeLists } from './lists.contract.js';
-import { describeModel } from './model.contract.js';
 import { describeOutbox } from './outbox.contract.js';
 import { describeResultCache } from './result-cache.contract.js';
 import { describeRuns } from './runs.contract.js';
@@ -39,6 +38,5 @@ export function describeStore(where: string, makeSite: MakeSite): void {
     describeFleet(makeSite);
     describeJobLeases(makeSite);
     describeBudgets(makeSite);
-    describeModel(makeSite);
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
-import type { ClaimedRun } from '../../runs/ports/run-store.js';
+import type { ClaimedRun } from '../ports/index.js';
 import type { Store } from '../store.js';
 import {
   sampleClaim,
@@ -130,16 +130,32 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toMatchObject({ state: 'running' });
     });
 
+    it('rejects an order that must not replace an undecided inbox item', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(sampleSubmission());
+      const item = sampleItem(record);
+      await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
+      const rejected = store.submitOrder({ ...sampleSubmission(), keepsUndecided: true });
+      expect(await catchCode(rejected)).toBe('ISSUE_UNDECIDED');
+      expect((await store.listInbox({ open: true })).items).toMatchObject([{ id: item.id }]);
+      expect((await store.listOrders({})).items).toHaveLength(1);
+      await store.resolveItem(sampleResolution(item, record, 'reject'));
+      expect(await store.submitOrder({ ...sampleSubmission(), keepsUndecided: true })).toMatchObject({
+        repeated: false,
+      });
+    });
+
     it('resolves the inbox items of the run it replaces', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       const item = sampleItem(record);
       await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
-      const { record: next } = await store.submitOrder(sampleSubmission());
+      const { record: next } = await store.submitOrder({ ...sampleSubmission(), by: 'Ada' });
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'doing', active_run_id: next.order.run_id });
       expect((await store.listInbox({ open: true })).items).toEqual([]);
       expect((await store.findItem(item.id))?.resolution).toMatchObject({
         action: 'superseded',
+        who: 'Ada',
         new_run_id: next.order.run_id,
       });
       expect(await store.resolveItem(sampleResolution(item, record, 'reject'))).toMatchObject({

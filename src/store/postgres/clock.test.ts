@@ -14,22 +14,40 @@ it('follows the database clock, regardless of the system clock', async () => {
   expect(store.now()).toBeGreaterThanOrEqual(first);
 });
 
-/** A database that responds immediately and whose clock has stopped. */
-async function measureAt(now: number) {
-  return measureClock({ query: async () => ({ rows: [{ now: String(now) }] }) });
+/** Measures a clock that shows one time after another; the second answer arrives `lateMs` after the query. */
+async function measureTimes([first, ...later]: readonly number[], lateMs: number) {
+  const times = [...later];
+  let answeredAt = first ?? 0;
+  const clock = await measureClock({
+    async query() {
+      const now = answeredAt;
+      answeredAt = times.shift() ?? now;
+      return { rows: [{ now: String(now) }], rowCount: 1 };
+    },
+  });
+  const realNow = performance.now.bind(performance);
+  return {
+    clock,
+    synchronize: async () => {
+      const queriedAt = realNow() - lateMs;
+      vi.spyOn(performance, 'now').mockReturnValueOnce(queriedAt);
+      await clock.synchronize();
+      vi.restoreAllMocks();
+    },
+  };
 }
 
 it('is not changed by a late response', async () => {
-  const clock = await measureAt(1_000_000);
+  const { clock, synchronize } = await measureTimes([1_000_000, 1_000_000], 4000);
   const before = clock.now();
-  clock.set(before, performance.now() - 4000);
+  await synchronize();
   expect(clock.now() - before).toBeLessThan(1000);
 });
 
 it('is corrected by a fast response', async () => {
-  const clock = await measureAt(1_000_000);
-  clock.set(5_000_000, performance.now() - 2);
+  const { clock, synchronize } = await measureTimes([1_000_000, 5_000_000, 2_000_000], 2);
+  await synchronize();
   expect(Math.abs(clock.now() - 5_000_000)).toBeLessThan(1000);
-  clock.set(2_000_000, performance.now() - 2);
+  await synchronize();
   expect(Math.abs(clock.now() - 2_000_000)).toBeLessThan(1000);
 });

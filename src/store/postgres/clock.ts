@@ -1,17 +1,16 @@
 import { performance } from 'node:perf_hooks';
 import type { Queryable } from './driver.js';
-import { readColumns } from './rows.js';
+import { readNumber } from '../rows.js';
 
 /** The database clock. Hosts that share the database agree on the time, even if their own clocks differ. */
 export interface DatabaseClock {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Adjusts the clock to a time from the database, queried at `queriedAt` (from `performance.now()`). */
-  readonly set: (databaseTime: number, queriedAt: number) => void;
+  /** Adjusts the clock to the database's. */
+  readonly synchronize: () => Promise<void>;
 }
 
-/** Selects the database time as `now`. */
-export const DATABASE_NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
+const READ_CLOCK = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
 /**
  * Queries the database time. Between two queries, this process's monotonic clock advances it, so changing the system
@@ -24,12 +23,13 @@ export async function measureClock(database: Queryable): Promise<DatabaseClock> 
    * because the query waits for a connection, so assuming the midpoint would be wrong by seconds. The offset changes
    * only if it is outside the possible range.
    */
-  const set = (databaseTime: number, queriedAt: number): void => {
+  async function synchronize(): Promise<void> {
+    const queriedAt = performance.now();
+    const { rows } = await database.query(READ_CLOCK);
+    const databaseTime = readNumber(rows[0] ?? {}, 'now');
     const [least, most] = [databaseTime - performance.now(), databaseTime - queriedAt];
     offset = Math.min(most, Math.max(least, offset ?? (least + most) / 2));
-  };
-  const queriedAt = performance.now();
-  const { rows } = await database.query(`SELECT ${DATABASE_NOW}`);
-  set(readColumns(rows[0] ?? {}).number('now'), queriedAt);
-  return { now: () => Math.round((offset ?? 0) + performance.now()), set };
+  }
+  await synchronize();
+  return { now: () => Math.round((offset ?? 0) + performance.now()), synchronize };
 }

@@ -1,5 +1,5 @@
 import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
-import { createMigratedError } from '../migration-steps.js';
+import { createMigratedError } from '../schema-version.js';
 import { StoreError } from '../store-error.js';
 
 /** The SQLSTATE our tables use to reject a process with another schema version. */

@@ -3,11 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { callbackify } from 'node:util';
 import { isSluiceError } from '../../base/index.js';
 import { containsNul, isReadOnly } from '../contains-nul.js';
+import type { Database, Session } from '../driver.js';
+import type { SchemaStep } from '../sql/schema.js';
+import { SCHEMA_STEPS } from '../sql/schema.js';
 import { createClosedError } from '../store-error.js';
 import { isRetryable, isConnectionUsable, toStoreError } from './database-error.js';
 import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable } from './driver.js';
 import { loadPackage } from './load-package.js';
-import { SET_SCHEMA_VERSION } from './migrations.js';
+import { createSession } from './session.js';
 import { createConcurrencyLimiter } from './concurrency-limiter.js';
 
 /** Database connection options. */
@@ -20,6 +23,10 @@ export interface DatabaseOptions {
   readonly lockTimeoutMs?: number;
   /** The connection timeout; 10 s by default. */
   readonly connectTimeoutMs?: number;
+  /** The steps to the current schema version. */
+  readonly steps?: readonly SchemaStep[];
+  /** The schema version that the connections declare, if it is not the current one. */
+  readonly schemaVersion?: number;
 }
 
 /** Transaction options. */
@@ -34,20 +41,22 @@ export interface TransactionOptions {
 /**
  * A database with a bounded connection pool. A lost connection fails the call that uses it; the next call reconnects.
  */
-export interface Database extends Queryable {
+export interface PostgresDatabase extends Database, Queryable {
   /** The maximum number of connections. */
   readonly connections: number;
+  readonly steps: readonly SchemaStep[];
   /**
    * Runs a transaction. Like a single statement, it is retried a few times after a serialization failure or deadlock. Errors
    * of `work` itself are thrown unchanged.
    */
-  transaction<T>(work: (transaction: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Throws if the database is closed. */
-  checkOpen(): void;
+  transaction<T>(work: (transaction: Queryable & Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Creates a connection outside the pool, not yet connected. */
   createClient(): DriverClient;
   close(): Promise<void>;
 }
+
+/** The number of a named lock. */
+const LOCK_KEY = `hashtextextended('sluice ' || $1::text, 0)`;
 
 /** The longest timeout that timers support, about 25 days: the driver treats 0 as its default. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -64,7 +73,7 @@ const OPEN_AFTER_MS = 2;
 /** The approximate time to open a connection. */
 const OPENING_MS = 10;
 
-export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<PostgresDatabase> {
   const pg = (await loadPackage('pg', () => import('pg'))).default;
   const where = describeUrl(url);
   const { statementTimeoutMs = 60_000, lockTimeoutMs = 30_000, connectTimeoutMs = 10_000 } = options;
@@ -79,15 +88,19 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   };
-  const { connections = 10 } = options;
+  const { connections = 10, steps = SCHEMA_STEPS } = options;
+  const { schemaVersion = steps.length } = options;
+  const prepareConnection = callbackify(async (connection: { query(text: string): Promise<unknown> }) =>
+    connection.query(`SET search_path = sluice, public; SET sluice.schema_version = ${schemaVersion}`),
+  );
   const pool: DriverPool = new pg.Pool({
     ...settings,
     max: connections,
     // One connection stays open. Otherwise a worker that polls the queue occasionally would reconnect each time.
     min: 1,
     allowExitOnIdle: true,
-    // A connection declares its schema version before it is used.
-    verify: (connection, done) => setSchemaVersion(connection, (error) => done(error ?? undefined)),
+    // A connection declares its schema version before it is used: tables reject writes with another version.
+    verify: (connection, done) => prepareConnection(connection, (error) => done(error ?? undefined)),
   });
   const limiter = createConcurrencyLimiter({
     limit: connections,
@@ -106,7 +119,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const workErrors = new WeakSet<Error>();
 
   async function runTransaction<T>(
-    work: (transaction: Queryable) => Promise<T>,
+    work: (transaction: Queryable & Session) => Promise<T>,
     { isLong = false }: TransactionOptions,
   ): Promise<T> {
     const connection = await pool.connect();
@@ -119,7 +132,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
       });
     try {
       await connection.query('BEGIN');
-      const value = await work({ query }).catch((error: unknown) => {
+      const value = await work({ query, ...createSession(query) }).catch((error: unknown) => {
         if (error instanceof Error && !driverErrors.has(error)) workErrors.add(error);
         throw error;
       });
@@ -152,14 +165,31 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     }
   }
 
+  const query: Queryable['query'] = async (text, values) => {
+    checkOpen();
+    if (isReadOnly(text) && values?.some(containsNul) === true) return { rows: [], rowCount: 0 };
+    return retryConflicts(() => pool.query(toQuery(text, values)));
+  };
+  const transaction: PostgresDatabase['transaction'] = (work, transactionOptions = {}) =>
+    retryConflicts(() => runTransaction(work, transactionOptions));
+
   return {
     connections,
-    async query(text, values) {
-      checkOpen();
-      if (isReadOnly(text) && values?.some(containsNul) === true) return { rows: [] };
-      return retryConflicts(() => pool.query(toQuery(text, values)));
-    },
-    transaction: (work, transactionOptions = {}) => retryConflicts(() => runTransaction(work, transactionOptions)),
+    steps,
+    query,
+    ...createSession(query),
+    transaction,
+    exclusive: async (lock, work) =>
+      transaction(async (session) => {
+        // A separate statement, so the next statement sees the previous lock holder's changes.
+        await session.query(`SELECT pg_advisory_xact_lock(${LOCK_KEY})`, [lock]);
+        return work(session);
+      }),
+    tryExclusive: async (lock, work) =>
+      transaction(async (session) => {
+        const { rows } = await session.query(`SELECT pg_try_advisory_xact_lock(${LOCK_KEY}) AS is_locked`, [lock]);
+        return rows[0]?.['is_locked'] === true ? work(session) : undefined;
+      }),
     checkOpen,
     // The listening connection must not keep the process alive.
     createClient: () => new pg.Client({ ...settings, stream: () => new Socket().unref() }),
@@ -170,10 +200,6 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     },
   };
 }
-
-const setSchemaVersion = callbackify(async (connection: { query(text: string): Promise<unknown> }) =>
-  connection.query(SET_SCHEMA_VERSION),
-);
 
 /** Each connection stores a plan for every name, so the number of named statements is limited. */
 const MAX_NAMES = 500;

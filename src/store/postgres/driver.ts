@@ -1,7 +1,12 @@
 import type { EventEmitter } from 'node:events';
+import type { Row } from '../driver.js';
 
-/** A row as the driver returns it, by column name. */
-export type Row = Readonly<Record<string, unknown>>;
+/** The result of a statement. */
+export interface QueryResult {
+  readonly rows: Row[];
+  /** The number of rows that the statement changed or returned. */
+  readonly rowCount: number | null;
+}
 
 /** Executes statements: the pool, or one connection inside a transaction. */
 export interface Queryable {
@@ -9,7 +14,7 @@ export interface Queryable {
    * Executes a statement. A statement with values is parsed once per connection and replanned only if that is
    * worthwhile.
    */
-  query(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>;
+  query(text: string, values?: readonly unknown[]): Promise<QueryResult>;
 }
 
 /** A statement as the driver accepts it. */
@@ -26,7 +31,7 @@ export interface DriverPool {
   /** The number of connections, including those being opened. */
   readonly totalCount: number;
   connect(): Promise<DriverConnection>;
-  query(query: DriverQuery): Promise<{ rows: Row[] }>;
+  query(query: DriverQuery): Promise<QueryResult>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'connect', listener: (connection: Pick<EventEmitter, 'on'>) => void): unknown;
   end(): Promise<void>;
@@ -34,7 +39,7 @@ export interface DriverPool {
 
 /** A connection from the pool; releasing it with an error closes it. */
 export interface DriverConnection {
-  query(query: DriverQuery | string): Promise<{ rows: Row[] }>;
+  query(query: DriverQuery | string): Promise<QueryResult>;
   release(error?: Error | boolean): void;
 }
 

@@ -5,34 +5,34 @@ import { openSite } from '../contract/fixtures/open-site.js';
 import { NOW, sampleClaim } from '../contract/fixtures/order-samples.js';
 import { createRunResult, sampleFcmp, sampleSpec } from '../contract/fixtures/run-samples.js';
 import type { Store } from '../store.js';
-import type { Database } from './database.js';
+import type { PostgresDatabase } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { createNotifications, type Notifications } from './notifications.js';
 
 /** An interval longer than any test, so every wake-up is caused by a notification. */
 const NO_FALLBACK_MS = 3_600_000;
 
-function listenTo(database: Database, fallbackMs = NO_FALLBACK_MS): Notifications {
+function listenTo(database: PostgresDatabase, fallbackMs = NO_FALLBACK_MS): Notifications {
   const notifications = createNotifications(database, fallbackMs);
   onTestFinished(async () => notifications.close());
   return notifications;
 }
 
 /** Counts the connections that listen for notifications. */
-async function countListeners(database: Database): Promise<number> {
+async function countListeners(database: PostgresDatabase): Promise<number> {
   const { rows } = await database.query(
     `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
   );
   return rows.length;
 }
 
-async function terminateListeners(database: Database): Promise<void> {
+async function terminateListeners(database: PostgresDatabase): Promise<void> {
   await database.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
   );
 }
 
-async function notify(database: Database, key: string): Promise<void> {
+async function notify(database: PostgresDatabase, key: string): Promise<void> {
   await database.query(
     `SELECT pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = $1`,
     [key],
@@ -40,7 +40,7 @@ async function notify(database: Database, key: string): Promise<void> {
 }
 
 /** Waits until the only running listener has registered. */
-async function waitForListener(database: Database): Promise<void> {
+async function waitForListener(database: PostgresDatabase): Promise<void> {
   await eventually(async () => {
     const { rows } = await database.query(
       `SELECT FROM sluice.followers WHERE NOT pg_try_advisory_xact_lock_shared(listener)`,
@@ -50,7 +50,7 @@ async function waitForListener(database: Database): Promise<void> {
 }
 
 /** Waits until this many followed runs are registered. */
-async function waitForFollowed(database: Database, count: number): Promise<void> {
+async function waitForFollowed(database: PostgresDatabase, count: number): Promise<void> {
   await eventually(async () => expect((await database.query(`SELECT FROM sluice.followers`)).rows).toHaveLength(count));
 }
 
@@ -99,7 +99,7 @@ describe('notifications', () => {
   it('reach a run that is followed again after its registration was removed and the next statement failed', async () => {
     const database = await openPlain(await makeSite());
     let isFailing = false;
-    const query: Database['query'] = async (text, values) => {
+    const query: PostgresDatabase['query'] = async (text, values) => {
       if (isFailing && text.includes('INTO sluice.queue_watchers')) throw new Error('no connection');
       return database.query(text, values);
     };
@@ -126,12 +126,12 @@ describe('notifications', () => {
   it('go to the newer of two watchers with the same name, even after the older watcher is removed', async () => {
     const database = await openPlain(await makeSite());
     const notifications = listenTo(database);
-    const stopOlder = notifications.watchQueue({ worker: 'w1', takes: ['orders'] }, () => undefined);
+    const stopOlder = notifications.watchQueue({ worker: 'w1', kinds: ['orders'] }, () => undefined);
     const readWatchers = async () =>
       (await database.query(`SELECT worker, takes_orders, takes_runs FROM sluice.queue_watchers`)).rows;
     await eventually(async () => expect(await readWatchers()).toHaveLength(1));
     const wake = vi.fn<() => void>();
-    onTestFinished(notifications.watchQueue({ worker: 'w1', takes: ['runs'] }, wake));
+    onTestFinished(notifications.watchQueue({ worker: 'w1', kinds: ['runs'] }, wake));
     stopOlder();
     await eventually(async () =>
       expect(await readWatchers()).toEqual([{ worker: 'w1', takes_orders: false, takes_runs: true }]),

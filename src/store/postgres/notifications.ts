@@ -2,16 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createClosedError } from '../store-error.js';
 import type { QueueWatcher, QueueWork } from '../store.js';
 import { createWakers } from '../wakers.js';
-import type { Database } from './database.js';
+import type { PostgresDatabase } from './database.js';
 import type { DriverClient } from './driver.js';
-
-/** Builds an expression that wakes the worker of the run in this column once the statement is committed. */
-export function buildRequestNotification(column: string): string {
-  return `pg_notify('sluice_requests', ${column})`;
-}
-
-/** An expression that wakes one worker for due messages. */
-export const WAKE_DELIVERER = `sluice.wake_deliverer()`;
 
 /** A queue watcher, with the worker id that its claims use. */
 export type NamedWatcher = QueueWatcher & { readonly worker: string };
@@ -61,7 +53,7 @@ interface WatcherEntry {
 
 /** Creates a store's listener, which connects for its first watcher. */
 export function createNotifications(
-  database: Pick<Database, 'query' | 'createClient'>,
+  database: Pick<PostgresDatabase, 'query' | 'createClient'>,
   fallbackMs: number = FALLBACK_MS,
 ): Notifications {
   const followers = createWakers();
@@ -193,8 +185,8 @@ export function createNotifications(
       for (const worker of removedWatchers) registered.delete(worker);
     }
     for (const entry of addedWatchers) {
-      const { worker, workerTypes, takes = ['orders', 'runs'] } = entry.watcher;
-      const values = [number, worker, workerTypes ?? null, takes.includes('orders'), takes.includes('runs')];
+      const { worker, workerTypes, kinds = ['orders', 'runs'] } = entry.watcher;
+      const values = [number, worker, workerTypes ?? null, kinds.includes('orders'), kinds.includes('runs')];
       await database.query(WATCH, values);
       if (listener !== number) return;
       registered.set(worker, entry);

@@ -1,54 +1,48 @@
 import { randomUUID } from 'node:crypto';
-import { CACHE_LIMITS } from '../../runs/index.js';
+import { createStore } from '../create-store.js';
+import type { Dialect } from '../driver.js';
 import type { Store, StoreOptions } from '../store.js';
-import { SEARCH_WINDOW } from '../page.js';
+import { claimNext } from './claim.js';
 import { measureClock } from './clock.js';
-import type { Context } from './context.js';
+import type { DatabaseClock } from './clock.js';
 import { openDatabase } from './database.js';
-import { createBudgets } from './budgets.js';
-import { createJobLeases } from './job-leases.js';
-import { createEventLog } from './event-log.js';
+import type { PostgresDatabase } from './database.js';
+import { createEvents } from './events.js';
 import { migrate } from './migrate.js';
 import { createNotifications } from './notifications.js';
-import { createFleet } from './fleet.js';
-import { createRetention } from './retention.js';
-import { createOrders } from './orders.js';
-import { createOutbox } from './outbox.js';
-import { createResultCache } from './result-cache.js';
-import { createRuns } from './runs.js';
-import { createStatistics } from './statistics.js';
-import { createMaintenance } from './maintenance.js';
 
 /** Opens a store that any number of hosts can share. Its tables are in the schema `sluice`. */
 export async function openPostgresStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const database = await openDatabase(url, options.pool === undefined ? {} : { connections: options.pool });
-  const notifications = createNotifications(database);
   try {
     await migrate(database);
-    const clock = await measureClock(database);
-    return createStore({ database, notifications, clock }, options);
+    return createStore(createDialect(database, await measureClock(database)), options);
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-function createStore(context: Context, options: StoreOptions): Store {
-  const { database, notifications, clock } = context;
-  const { searchWindow = SEARCH_WINDOW } = options;
+function createDialect(database: PostgresDatabase, clock: DatabaseClock): Dialect {
+  const notifications = createNotifications(database);
   return {
-    ...createOrders(context, searchWindow),
-    ...createOutbox(context),
-    ...createRuns(context, searchWindow),
-    ...createEventLog(context),
-    ...createResultCache(context, { ...CACHE_LIMITS, ...options.cache }),
-    ...createMaintenance(context),
-    ...createRetention(context),
-    ...createStatistics(context),
-    ...createFleet(context),
-    ...createJobLeases(context),
-    ...createBudgets(context),
+    database,
     now: clock.now,
+    synchronizeClock: clock.synchronize,
+    claimNext: async (claim) => claimNext(database, notifications.listener, claim),
+    ...createEvents(database),
+    // Triggers announce everything else, in the same transaction.
+    async announce({ messages = false }) {
+      if (messages) await database.query('SELECT sluice.wake_deliverer()');
+    },
+    watchRun(runId, wake) {
+      database.checkOpen();
+      return notifications.follow(runId, wake);
+    },
+    watchRequests(runId, wake) {
+      database.checkOpen();
+      return notifications.watchRequests(runId, wake);
+    },
     watchQueue(wake, watcher = {}) {
       database.checkOpen();
       return notifications.watchQueue({ worker: randomUUID(), ...watcher }, wake);

@@ -12,7 +12,7 @@ import {
 } from '../contract/fixtures/order-samples.js';
 import { sampleSpec } from '../contract/fixtures/run-samples.js';
 import type { QueueWatcher, Store } from '../store.js';
-import type { Database } from './database.js';
+import type { PostgresDatabase } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { createNotifications } from './notifications.js';
 
@@ -27,7 +27,7 @@ interface StartedWatcher {
 /** Watches the queue like a worker with a free slot; resolves once it is registered. */
 async function watch(
   store: Store,
-  database: Database,
+  database: PostgresDatabase,
   watcher: QueueWatcher & { worker: string },
 ): Promise<StartedWatcher> {
   const wake = vi.fn<() => void>();
@@ -64,10 +64,10 @@ describe('a claimable run', () => {
     const [store, database] = [await openSite(url), await openPlain(url)];
     const scripts = await watch(await openSite(url), database, {
       worker: 'scripts',
-      takes: ['orders'],
+      kinds: ['orders'],
       workerTypes: ['script'],
     });
-    const plain = await watch(await openSite(url), database, { worker: 'plain', takes: ['runs'] });
+    const plain = await watch(await openSite(url), database, { worker: 'plain', kinds: ['runs'] });
     for (let number = 1; number <= 5; number += 1) {
       await store.submitOrder(sampleSubmission({ issue_ref: `local#${number}`, repo_dir: `/${number}` }));
     }

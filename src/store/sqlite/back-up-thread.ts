@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { getErrorMessage } from '../../base/index.js';
-import { serveTasks } from '../../threads/index.js';
+import { serveTasks } from '../../base/threads/index.js';
 import { StoreError } from '../store-error.js';
 import type { StoreErrorCode } from '../store-error.js';
 import { toStoreError } from './database-error.js';

@@ -87,10 +87,10 @@ describe('a command', () => {
     const store = await openSqliteStore(file);
     onTestFinished(async () => store.close());
     const { record } = await store.submitOrder(sampleSubmission());
-    const settlement = store.settleOrder(sampleSettlement(record, 'needs-human'));
-    // The transaction is synchronous, so it is committed here.
-    renameSync(file, join(folder, 'aside.db'));
-    expect(await settlement).toMatchObject({ repeated: false });
+    // Called right after the commit.
+    onTestFinished(store.watch(record.run, () => renameSync(file, join(folder, 'aside.db'))));
+    expect(await store.settleOrder(sampleSettlement(record, 'needs-human'))).toMatchObject({ repeated: false });
+    expect(await catchCode(store.findIssue('local#1'))).toBe('STORE_UNAVAILABLE');
   });
 
   it('is rejected if the file was removed or replaced', async () => {
@@ -111,7 +111,7 @@ describe('a command', () => {
   it('that reads an unexpected value reports it', async () => {
     const { store, other } = await openWithSecondConnection();
     await store.submitOrder(sampleSubmission());
-    await store.cacheResult('k', { run_id: 'r', kept_at: 'x', result: JSON.parse('{}') });
+    await store.cacheResult('k', { run_id: 'r', cached_at: 'x', result: JSON.parse('{}') });
     other.exec(`UPDATE orders SET work_order = '{'; UPDATE results SET entry = '{'`);
     expect(await catchCode(store.findOrder('local#1', '2026-11-15-backend-0001'))).toBe('STORE_DAMAGED');
     expect(await store.find('k')).toBeUndefined();

@@ -1,14 +1,18 @@
 import { closeSync, openSync, statSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { open as openFile, type FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { makeFolder } from '../../files/index.js';
+import { makeFolder } from '../../base/files/index.js';
+import type { Database, GuardedChange, Row, Session, Value } from '../driver.js';
+import type { SchemaStep } from '../sql/schema.js';
+import { SCHEMA_STEPS } from '../sql/schema.js';
 import { containsNul, isReadOnly } from '../contains-nul.js';
 import { createNulError, createClosedError } from '../store-error.js';
-import { createReplacedError, isBusy, createBusyError, toStoreError } from './database-error.js';
-import type { Connection, SqlValue, Statement } from './driver.js';
+import { createBusyError, createReplacedError, isBusy, toDamagedError, toStoreError } from './database-error.js';
+import type { Connection, Statement } from './driver.js';
 import { createVersionCheck, migrate } from './migrate.js';
+import { createChangePreparer, prepareUsed, translate } from './translate.js';
 
 /** Options for opening a file. */
 export interface DatabaseOptions {
@@ -16,10 +20,17 @@ export interface DatabaseOptions {
   readonly synchronous?: 'FULL' | 'OFF';
   /** How long a command waits for other processes before it fails with `STORE_BUSY`. */
   readonly timeoutMs?: number;
+  /** The steps to the current schema version. */
+  readonly steps?: readonly SchemaStep[];
+  /** Opens a store with another schema version, which is not migrated. */
+  readonly schemaVersion?: number;
 }
 
-/** One file, used by any number of processes. */
-export interface Database {
+/**
+ * One file, used by any number of processes. `prepare`, `read` and `write` are for work that does not pause; a
+ * transaction of the shared statements can, and everything else in this process waits for its end.
+ */
+export interface SqliteDatabase extends Database {
   /** Returns the prepared statement for this SQL, which is prepared once. */
   prepare(sql: string): Statement;
   /** Runs a read. */
@@ -43,14 +54,25 @@ const BLOCKING_WAIT_MS = 5;
 const MAX_PAUSE_MS = 20;
 const TIMEOUT_MS = 30_000;
 
+/** SQLite's name of a database without a file, which is lost when it is closed. */
+const IN_MEMORY = ':memory:';
+
 /** Opens a file, creates it and its folder if needed, and migrates its tables to the newest schema version. */
-export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
-  const file = resolve(path);
-  const { synchronous = 'FULL', timeoutMs = TIMEOUT_MS } = options;
-  await makeFolder(dirname(file)).catch((error: unknown) => {
-    throw toStoreError(error, file);
-  });
-  const connection = await createRetryQueue(file, timeoutMs)(() => connect(file, synchronous));
+export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<SqliteDatabase> {
+  const isInMemory = path === IN_MEMORY;
+  const file = isInMemory ? path : resolve(path);
+  const { synchronous = 'FULL', timeoutMs = TIMEOUT_MS, steps = SCHEMA_STEPS, schemaVersion } = options;
+  if (!isInMemory) {
+    await makeFolder(dirname(file)).catch((error: unknown) => {
+      throw toStoreError(error, file);
+    });
+  }
+  /** `open` settles when the open transaction has ended; undefined while there is none. */
+  const transactions: { open: Promise<void> | undefined } = { open: undefined };
+  const connection = await createRetryQueue(
+    file,
+    timeoutMs,
+  )(() => connect(file, synchronous, schemaVersion === undefined ? steps : undefined));
   const identity = identifyFile(file);
   const statements = new Map<string, Statement>();
   let isClosed = false;
@@ -58,9 +80,14 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   function prepare(sql: string): Statement {
     const known = statements.get(sql);
     if (known !== undefined) return known;
-    const statement = rejectNul(connection.prepare(sql), sql);
-    statements.set(sql, statement);
-    return statement;
+    try {
+      const statement = rejectNul(connection.prepare(translate(sql)), sql);
+      statements.set(sql, statement);
+      return statement;
+    } catch (error) {
+      // The tables have the right version, so a statement that does not fit them means that they are damaged.
+      throw isBusy(error) ? error : toDamagedError(error, file);
+    }
   }
 
   /** Only with a write-ahead log is a commit durable once that log has been synced. */
@@ -71,7 +98,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   /** SQLite holds no locks on the log itself, so closing this handle releases none. */
   async function syncLog(): Promise<void> {
     try {
-      log ??= await open(`${file}-wal`, 'r+');
+      log ??= await openFile(`${file}-wal`, 'r+');
       await log.datasync();
       if (isClosed) await closeLog();
     } catch (error) {
@@ -87,11 +114,15 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 
   const begin = prepare('BEGIN IMMEDIATE');
   const commit = prepare('COMMIT');
-  const checkVersion = createVersionCheck(connection, file);
+  const checkVersion = createVersionCheck(connection, file, schemaVersion ?? steps.length);
+
+  function checkOpen(): void {
+    if (isClosed) throw createClosedError();
+  }
 
   function check(): void {
-    if (isClosed) throw createClosedError();
-    if (identifyFile(file) !== identity) throw createReplacedError(file);
+    checkOpen();
+    if (!isInMemory && identifyFile(file) !== identity) throw createReplacedError(file);
   }
 
   function transact<T>(work: () => T): T {
@@ -109,22 +140,86 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     }
   }
 
+  /** Changes nothing if `work` fails. Other work must wait until it ends, because it would be part of this transaction. */
+  async function transactAsync<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    while (transactions.open !== undefined) await transactions.open;
+    check();
+    begin.run();
+    const { promise, settle } = createSignal();
+    transactions.open = promise;
+    try {
+      checkVersion();
+      const value = await work(session);
+      commit.run();
+      return value;
+    } catch (error) {
+      if (!isClosed && connection.isTransaction) connection.exec('ROLLBACK');
+      throw error;
+    } finally {
+      transactions.open = undefined;
+      settle();
+    }
+  }
+
+  const guards = new WeakMap<GuardedChange, ReturnType<typeof prepareUsed>>();
+  const prepareChange = createChangePreparer(prepare);
+
+  function applyChange(change: GuardedChange, values: readonly Value[]): readonly Row[] {
+    const guard = guards.get(change) ?? prepareUsed(prepare, change.guard);
+    guards.set(change, guard);
+    const rows = guard.statement.all(...guard.uses.map((number) => values[number - 1] ?? null));
+    if (rows.length === 0) return rows;
+    const bound = [...values, ...rows.flatMap((row) => Object.values(row) as Value[])];
+    for (const { statement, uses } of prepareChange(change, rows, values.length)) {
+      statement.run(...uses.map((number) => bound[number - 1] ?? null));
+    }
+    return rows;
+  }
+
+  const session: Session = {
+    all: async (sql, values = []) => prepare(sql).all(...values),
+    get: async (sql, values = []) => prepare(sql).get(...values),
+    run: async (sql, values = []) => Number(prepare(sql).run(...values).changes),
+    change: async (change, values) => applyChange(change, values),
+  };
+
   // Reads do not wait for other processes' writes, so they must not wait in the write queue.
   const retryRead = createRetryQueue(file, timeoutMs);
   const retryWrite = createRetryQueue(file, timeoutMs);
 
+  const read = async <T>(work: () => T): Promise<T> =>
+    retryRead(async () => {
+      while (transactions.open !== undefined) await transactions.open;
+      check();
+      return work();
+    });
+  const write = async <T>(work: () => T): Promise<T> =>
+    retryWrite(async () => {
+      while (transactions.open !== undefined) await transactions.open;
+      return transact(work);
+    });
+  const execute = async <T>(sql: string, work: () => T): Promise<T> => (isReadOnly(sql) ? read(work) : write(work));
+  const transaction = async <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    retryWrite(async () => transactAsync(work));
+
   return {
+    checkOpen,
     prepare,
-    read: async (work) =>
-      retryRead(() => {
-        check();
-        return work();
-      }),
-    write: async (work) => retryWrite(() => transact(work)),
+    read,
+    write,
+    all: async (sql, values = []) => execute(sql, () => prepare(sql).all(...values)),
+    get: async (sql, values = []) => execute(sql, () => prepare(sql).get(...values)),
+    run: async (sql, values = []) => write(() => Number(prepare(sql).run(...values).changes)),
+    change: async (change, values) => write(() => applyChange(change, values)),
+    // Every transaction is exclusive: SQLite has one writer at a time.
+    transaction,
+    exclusive: async (_lock, work) => transaction(work),
+    tryExclusive: async (_lock, work) => transaction(work),
     async writeWithBackgroundSync(work) {
-      if (!canSyncInBackground) return retryWrite(() => transact(work));
-      await retryWrite(() => {
-        if (isClosed) throw createClosedError();
+      if (!canSyncInBackground) return write(work);
+      await retryWrite(async () => {
+        while (transactions.open !== undefined) await transactions.open;
+        checkOpen();
         connection.exec('PRAGMA synchronous = NORMAL');
         try {
           transact(work);
@@ -143,9 +238,17 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   };
 }
 
-function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
+function createSignal(): { readonly promise: Promise<void>; readonly settle: () => void } {
+  let settle: (() => void) | undefined;
+  const promise = new Promise<void>((done) => {
+    settle = done;
+  });
+  return { promise, settle: () => settle?.() };
+}
+
+function connect(file: string, synchronous: 'FULL' | 'OFF', steps: readonly SchemaStep[] | undefined): Connection {
   // Created here, so only its owner can read it; SQLite creates its side files with the same permissions.
-  closeSync(openSync(file, 'a', 0o600));
+  if (file !== IN_MEMORY) closeSync(openSync(file, 'a', 0o600));
   const connection = new DatabaseSync(file, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true });
   try {
     connection.exec(`PRAGMA journal_mode = WAL`);
@@ -153,7 +256,7 @@ function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
     connection.exec(`PRAGMA cache_size = -16384`);
     // The write-ahead log shrinks again after a burst.
     connection.exec(`PRAGMA journal_size_limit = 67108864`);
-    migrate(connection, file);
+    if (steps !== undefined) migrate(connection, file, steps);
     return connection;
   } catch (error) {
     connection.close();
@@ -171,7 +274,7 @@ function identifyFile(file: string): string {
 }
 
 /** Makes a call and retries it while other processes lock the file; other errors are thrown. */
-type RetryQueue = <T>(work: () => T) => Promise<T>;
+type RetryQueue = <T>(work: () => T | Promise<T>) => Promise<T>;
 
 /**
  * Creates a queue for calls that find the file locked. Only the first call retries: each retry can block the event
@@ -181,11 +284,11 @@ function createRetryQueue(file: string, timeoutMs: number): RetryQueue {
   /** Settles once the last waiting call is done; undefined while no call is waiting. */
   let last: Promise<void> | undefined;
 
-  async function retry<T>(work: () => T, deadline: number): Promise<T> {
+  async function retry<T>(work: () => T | Promise<T>, deadline: number): Promise<T> {
     for (;;) {
       await sleep(Math.random() * MAX_PAUSE_MS);
       try {
-        return work();
+        return await work();
       } catch (error) {
         if (!isBusy(error)) throw toStoreError(error, file);
         if (performance.now() > deadline) throw createBusyError(file, error);
@@ -197,7 +300,7 @@ function createRetryQueue(file: string, timeoutMs: number): RetryQueue {
     const deadline = performance.now() + timeoutMs;
     if (last === undefined) {
       try {
-        return work();
+        return await work();
       } catch (error) {
         if (!isBusy(error)) throw toStoreError(error, file);
         if (timeoutMs <= 0) throw createBusyError(file, error);
@@ -217,7 +320,7 @@ function createRetryQueue(file: string, timeoutMs: number): RetryQueue {
 function rejectNul(statement: Statement, sql: string): Statement {
   const onlyReads = isReadOnly(sql);
 
-  function matchesNothing(values: readonly SqlValue[]): boolean {
+  function matchesNothing(values: readonly Value[]): boolean {
     if (!values.some(containsNul)) return false;
     if (onlyReads) return true;
     throw createNulError();

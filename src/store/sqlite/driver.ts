@@ -1,14 +1,10 @@
-/** A value that can be bound to a statement. */
-export type SqlValue = string | number | null | Uint8Array;
-
-/** A row as the driver returns it, by column name. */
-export type SqlRow = Readonly<Record<string, unknown>>;
+import type { Row, Value } from '../driver.js';
 
 /** The subset of a prepared statement that this store uses, here and in `node:sqlite`. */
 export interface Statement {
-  run(...values: readonly SqlValue[]): { readonly changes: number | bigint };
-  get(...values: readonly SqlValue[]): SqlRow | undefined;
-  all(...values: readonly SqlValue[]): readonly SqlRow[];
+  run(...values: readonly Value[]): { readonly changes: number | bigint };
+  get(...values: readonly Value[]): Row | undefined;
+  all(...values: readonly Value[]): readonly Row[];
 }
 
 /** The subset of a connection that this store uses, here and in `node:sqlite`. */

@@ -1,6 +1,5 @@
 import { readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { findUnusableFolder } from '../../../test/unusable-folder.js';
@@ -8,15 +7,13 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { sampleFcmp } from '../contract/fixtures/run-samples.js';
-import { expectGolden, listGoldenVersions, unpackGolden } from '../contract/golden.contract.js';
-import { expectMigrated, expectUnpackedMigrated } from '../contract/migrated.contract.js';
 import { openStore } from '../open-store.js';
-import { MIGRATIONS } from './migrations.js';
+import { SCHEMA_STEPS } from '../sql/schema.js';
+import { STORED_TABLES, UNCOPIED_TABLES } from '../sql/tables.js';
+import { openDatabase } from './database.js';
 
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });
-
-const FIXTURES = new URL('./fixtures/', import.meta.url);
 
 function executeSql(file: string, sql: string): void {
   const database = new DatabaseSync(file);
@@ -30,7 +27,7 @@ describe('a file', () => {
     await openSite(`sqlite:${file}`);
     expect((await stat(file)).mode & 0o777).toBe(process.platform === 'win32' ? 0o666 : 0o600);
     const database = new DatabaseSync(file);
-    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length });
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_STEPS.length });
     expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
     database.close();
   });
@@ -43,32 +40,56 @@ describe('a file', () => {
     expect(await (await openSite(url)).findIssue('local#1')).toMatchObject({ last_run_number: 1 });
   });
 
-  it('of version 0.1.0 is migrated, including unfinished work', async () => {
-    const packed = await readFile(new URL('./fixtures/store-0.1.0.db.gz', import.meta.url));
+  it('is migrated step by step, and keeps its data', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
-    await writeFile(file, gunzipSync(packed));
-    await expectMigrated(await openSite(`sqlite:${file}`));
+    const first = await openStore(`sqlite:${file}`);
+    await first.submitOrder(sampleSubmission());
+    await first.close();
+    const steps = [
+      ...SCHEMA_STEPS,
+      () => 'ALTER TABLE issues ADD COLUMN labels TEXT',
+      () => `UPDATE issues SET labels = 'a'`,
+    ];
+    const database = await openDatabase(file, { steps });
+    expect(await database.all('SELECT issue_ref, labels FROM issues')).toEqual([{ issue_ref: 'local#1', labels: 'a' }]);
+    database.close();
+    expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_TOO_NEW');
   });
 
-  it('with one event per row is migrated', async () => {
-    const packed = await readFile(new URL('./fixtures/store-form-9.db.gz', import.meta.url));
+  it('has no table that a migration to PostgreSQL would miss', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
-    await writeFile(file, gunzipSync(packed));
-    await expectUnpackedMigrated(await openSite(`sqlite:${file}`));
+    await openSite(`sqlite:${file}`);
+    const database = new DatabaseSync(file);
+    const rows = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
+    database.close();
+    const known = [...STORED_TABLES.map(({ name }) => name), ...UNCOPIED_TABLES];
+    expect(rows.map((row) => (row as { readonly name: string }).name).filter((name) => !known.includes(name))).toEqual(
+      [],
+    );
   });
 
-  it.each(listGoldenVersions(FIXTURES))('of schema version %i is migrated without losing data', async (version) => {
+  it('keeps its version if a step fails', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
-    await writeFile(file, await unpackGolden(FIXTURES, version, 'db'));
-    await expectGolden(await openSite(`sqlite:${file}`), await unpackGolden(FIXTURES, version, 'json'));
+    await (await openStore(`sqlite:${file}`)).close();
+    const failing = [...SCHEMA_STEPS, () => 'CREATE TABLE half (a TEXT); CREATE TABLE issues (a TEXT)'];
+    expect(await catchCode(openDatabase(file, { steps: failing }))).toBe('STORE_FAILED');
+    expect((await (await openSite(`sqlite:${file}`)).listIssues({})).items).toEqual([]);
+  });
+
+  it('of a version before the first release is rejected and not changed', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    executeSql(file, 'CREATE TABLE issues (a TEXT); PRAGMA application_id = 0x534c4345; PRAGMA user_version = 28');
+    const opening = openStore(`sqlite:${file}`);
+    expect(await catchCode(opening)).toBe('STORE_TOO_OLD');
+    await expect(opening).rejects.toThrow('"sluice executions --csv"');
   });
 
   it('of a newer version is rejected and not changed', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
-    executeSql(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    executeSql(file, `PRAGMA user_version = ${SCHEMA_STEPS.length + 1}`);
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_TOO_NEW');
-    executeSql(file, `PRAGMA user_version = ${MIGRATIONS.length}`);
+    executeSql(file, `PRAGMA user_version = ${SCHEMA_STEPS.length}`);
     expect(await catchCode(openSite(`sqlite:${file}`))).toBe('no error');
   });
 
@@ -76,31 +97,11 @@ describe('a file', () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSite(`sqlite:${file}`);
     await store.submitOrder(sampleSubmission());
-    executeSql(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    executeSql(file, `PRAGMA user_version = ${SCHEMA_STEPS.length + 1}`);
     expect(await catchCode(store.submitOrder(sampleSubmission({ issue_ref: 'local#2' })))).toBe('STORE_TOO_NEW');
     expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_TOO_NEW');
     expect((await store.listOrders({})).items).toHaveLength(1);
     expect(await store.read({ runId: 'run', protocol: 'fcmp', limit: 1 })).toEqual([]);
-  });
-
-  it('created by other migration steps is rejected', async () => {
-    const file = join(await makeFolder({}), 'sluice.db');
-    await (await openStore(`sqlite:${file}`)).close();
-    executeSql(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7`);
-    const opening = openStore(`sqlite:${file}`);
-    expect(await catchCode(opening)).toBe('STORE_DAMAGED');
-    await expect(opening).rejects.toThrow('schema version 7 was created by a different migration step');
-  });
-
-  it('created by other migration steps is not migrated further', async () => {
-    const file = join(await makeFolder({}), 'sluice.db');
-    const version = Math.max(...listGoldenVersions(FIXTURES));
-    await writeFile(file, await unpackGolden(FIXTURES, version, 'db'));
-    // Its last step must run again.
-    executeSql(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7; PRAGMA user_version = 0`);
-    await expect(openStore(`sqlite:${file}`)).rejects.toThrow(
-      'schema version 7 was created by a different migration step',
-    );
   });
 
   it('of another application is rejected and not changed', async () => {

@@ -1,51 +1,43 @@
-import { CACHE_LIMITS } from '../../runs/index.js';
+import { createStore } from '../create-store.js';
+import type { Dialect } from '../driver.js';
+import { STORED_TABLES } from '../sql/tables.js';
 import type { Store, StoreOptions } from '../store.js';
-import { SEARCH_WINDOW } from '../page.js';
-import { createWakers, QUEUE } from '../wakers.js';
-import { openDatabase, type Database, type DatabaseOptions } from './database.js';
-import { toDamagedError } from './database-error.js';
-import { createBudgets } from './budgets.js';
-import { createJobLeases } from './job-leases.js';
-import { createEventLog } from './event-log.js';
-import { createFleet } from './fleet.js';
-import { createRetention } from './retention.js';
-import { createOrders } from './orders.js';
-import { createOutbox } from './outbox.js';
+import { createWakers, formatRequestsKey, QUEUE } from '../wakers.js';
+import { openDatabase } from './database.js';
+import type { DatabaseOptions, SqliteDatabase } from './database.js';
+import { createEvents } from './events.js';
 import { createPoller } from './poller.js';
-import { createResultCache } from './result-cache.js';
-import { createRuns } from './runs.js';
-import { createStatistics } from './statistics.js';
-import { createMaintenance } from './maintenance.js';
+import { createClaimNext } from './queue.js';
 
 /** Opens a store in one file, which any number of processes on one host can use concurrently. */
 export async function openSqliteStore(file: string, options: StoreOptions & DatabaseOptions = {}): Promise<Store> {
   const database = await openDatabase(file, options);
   try {
-    return createStore(database, options);
+    return createStore(createDialect(database), options);
   } catch (error) {
     database.close();
-    throw toDamagedError(error, file);
+    throw error;
   }
 }
 
-/** Prepares every frequent statement, which also checks that the tables have the expected columns. */
-function createStore(database: Database, options: StoreOptions): Store {
+function createDialect(database: SqliteDatabase): Dialect {
+  // A missing table means that the file is damaged.
+  for (const { name } of STORED_TABLES) database.prepare(`SELECT 1 FROM ${name}`);
   const wakers = createWakers();
-  const { searchWindow = SEARCH_WINDOW } = options;
   const poller = createPoller(database, wakers);
   return {
-    ...createOrders(database, wakers, searchWindow),
-    ...createOutbox(database, wakers),
-    ...createRuns(database, wakers, poller, searchWindow),
-    ...createEventLog(database, wakers, poller),
-    ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
-    ...createMaintenance(database),
-    ...createRetention(database),
-    ...createStatistics(database),
-    ...createFleet(database),
-    ...createJobLeases(database),
-    ...createBudgets(database),
+    database,
     now: Date.now,
+    synchronizeClock: async () => undefined,
+    claimNext: createClaimNext(database),
+    ...createEvents(database),
+    async announce({ queue = false, messages = false, runs = [], requests = [] }) {
+      for (const run of requests) wakers.wake(formatRequestsKey(run));
+      for (const run of runs) wakers.wake(run);
+      if (queue || messages) wakers.wake(QUEUE);
+    },
+    watchRun: (runId, wake) => poller.watch(runId, wake),
+    watchRequests: (runId, wake) => poller.watch(formatRequestsKey(runId), wake),
     watchQueue: (wake) => poller.watch(QUEUE, wake),
     async close() {
       poller.close();

@@ -1,6 +1,6 @@
-import type { Database } from './database.js';
 import { createClosedError } from '../store-error.js';
 import { QUEUE, readRequestsKey, type Wakers } from '../wakers.js';
+import type { SqliteDatabase } from './database.js';
 
 /** Wakes watchers after writes by this and other processes. */
 export interface Poller {
@@ -16,7 +16,7 @@ const POLL_MS = 50;
  * and the watchers of runs that have new events or requests, or have ended. Writes by this process wake its watchers
  * immediately.
  */
-export function createPoller(database: Database, wakers: Wakers): Poller {
+export function createPoller(database: SqliteDatabase, wakers: Wakers): Poller {
   const readVersion = database.prepare('PRAGMA data_version');
   const findProgress = database.prepare(`
     SELECT (SELECT max(last_seq) FROM event_packs WHERE run_id = ?1 AND protocol = 'fcmp' AND attempt = 0) AS fcmp,

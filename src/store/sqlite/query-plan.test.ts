@@ -2,18 +2,20 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import type { ExecutionFilter } from '../../orders/ports/order-store.js';
+import type { ExecutionFilter } from '../ports/index.js';
 import type { ExecutionWindow } from '../page.js';
 import { openStore } from '../open-store.js';
-import { FIND_END, FIND_STORED, INSERT_EVENTS, READ_EVENTS } from './event-log.js';
-import { RETENTION_STATEMENTS } from './retention.js';
-import { buildExecutionsStatement, buildListStatement, ORDER_STATES } from './lists.js';
-import { FIND_DUE, LIST_SINKS, NOTE_STRANDED, REDELIVER_ALL } from './outbox.js';
-import { BUDGET_STATEMENTS } from './budgets.js';
+import { BUDGET_STATEMENTS } from '../sql/budgets.js';
+import { UNDECIDED_ORDER } from '../sql/decisions.js';
+import { buildExecutionsStatement, buildListStatement, ORDER_STATES } from '../sql/lists.js';
+import { MAINTENANCE_STATEMENTS } from '../sql/maintenance.js';
+import { OUTBOX_STATEMENTS } from '../sql/outbox.js';
+import { RETENTION_STATEMENTS } from '../sql/retention.js';
+import { FIND_REQUEST } from '../sql/runs.js';
+import { SETTLE_ACTIVE } from '../sql/settle.js';
+import { FIND_END, FIND_STORED, INSERT_EVENTS, READ_EVENTS } from './events.js';
 import { QUEUE_STATEMENTS } from './queue.js';
-import { FIND_REQUEST } from './runs.js';
-import { GUARD_ACTIVE_RUN, SETTLE_ORDER } from './orders.js';
-import { MAINTENANCE_STATEMENTS } from './maintenance.js';
+import { translate } from './translate.js';
 
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });
@@ -22,18 +24,24 @@ async function explain(sql: string): Promise<string[]> {
   const file = join(await makeFolder({}), 'sluice.db');
   await (await openStore(`sqlite:${file}`)).close();
   const database = new DatabaseSync(file);
-  const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { readonly detail: string }[];
+  const rows = database.prepare(`EXPLAIN QUERY PLAN ${translate(sql)}`).all() as { readonly detail: string }[];
   database.close();
   return rows.map(({ detail }) => detail);
 }
 
 const lists = {
-  'issues by state': buildListStatement('issues', 'newest', [['state = ?', 'review']], 7),
-  'the open inbox': buildListStatement('inbox', 'oldest', [['resolution IS NULL']], 7),
-  'messages by state': buildListStatement('outbox', 'newest', [['state = ?', 'dead']], 7),
-  'messages by issue': buildListStatement('outbox', 'newest', [['issue_ref = ?', 'x']], 7),
-  'items by issue': buildListStatement('inbox', 'oldest', [['issue_ref = ?', 'x']], 7),
-  'resolved items': buildListStatement('inbox', 'oldest', [['resolution IS NOT NULL']], 7),
+  'issues by state': buildListStatement({ table: 'issues', order: 'newest', conditions: [['state = ?', 'review']] }, 7),
+  'the open inbox': buildListStatement({ table: 'inbox', order: 'oldest', conditions: [['resolution IS NULL']] }, 7),
+  'messages by state': buildListStatement({ table: 'outbox', order: 'newest', conditions: [['state = ?', 'dead']] }, 7),
+  'messages by issue': buildListStatement(
+    { table: 'outbox', order: 'newest', conditions: [['issue_ref = ?', 'x']] },
+    7,
+  ),
+  'items by issue': buildListStatement({ table: 'inbox', order: 'oldest', conditions: [['issue_ref = ?', 'x']] }, 7),
+  'resolved items': buildListStatement(
+    { table: 'inbox', order: 'oldest', conditions: [['resolution IS NOT NULL']] },
+    7,
+  ),
   'executions since a time': listExecutions({ since: 'x' }),
   'executions until a time': listExecutions({}, { until: 'x' }),
   'executions in a period': listExecutions({ since: 'x' }, { until: 'y' }),
@@ -46,22 +54,31 @@ const lists = {
 
 /** Run and order lists, with the index that each scans; other rows are then looked up by key. */
 const joined = {
-  runs_by_state: buildListStatement('run_records', 'newest', [['state = ?', 'ended']], 7),
-  runs_by_engine: buildListStatement('run_records', 'newest', [['engine = ?', 'codex']], 7),
-  orders_open: buildListStatement('order_records', 'oldest', [['settled_at IS NULL']], 7),
-  orders_settled: buildListStatement('order_records', 'newest', [[ORDER_STATES.settled]], 7),
-  orders_canceled: buildListStatement('order_records', 'newest', [[ORDER_STATES.canceled]], 7),
-  orders_by_issue: buildListStatement('order_records', 'newest', [['issue_ref = ?', 'x'], [ORDER_STATES.settled]], 7),
+  runs_by_state: buildListStatement({ table: 'run_records', order: 'newest', conditions: [['state = ?', 'ended']] }, 7),
+  runs_by_engine: buildListStatement(
+    { table: 'run_records', order: 'newest', conditions: [['engine = ?', 'codex']] },
+    7,
+  ),
+  orders_open: buildListStatement({ table: 'order_records', order: 'oldest', conditions: [['settled_at IS NULL']] }, 7),
+  orders_settled: buildListStatement(
+    { table: 'order_records', order: 'newest', conditions: [[ORDER_STATES.settled]] },
+    7,
+  ),
+  orders_canceled: buildListStatement(
+    { table: 'order_records', order: 'newest', conditions: [[ORDER_STATES.canceled]] },
+    7,
+  ),
+  orders_by_issue: buildListStatement(
+    { table: 'order_records', order: 'newest', conditions: [['issue_ref = ?', 'x'], [ORDER_STATES.settled]] },
+    7,
+  ),
 };
 
 /** How each maintenance statement must find its rows. A statement without an entry does not compile. */
 const MAINTENANCE_INDEXES: Readonly<Record<keyof typeof MAINTENANCE_STATEMENTS, RegExp>> = {
   COUNT_RUNS: /COVERING INDEX runs_by_state/,
-  COUNT_ORDERS: /COVERING INDEX orders_open/,
-  COUNT_RUNNING_ORDERS: /INDEX runs_busy[^]*INDEX orders_entered/,
-  COUNT_INBOX: /COVERING INDEX inbox_open/,
-  MEASURE_OUTBOX: /COVERING INDEX outbox_by_state[^]*INDEX outbox_open/,
-  COUNT_DEAD: /COVERING INDEX outbox_by_state/,
+  MEASURE_OPEN:
+    /COVERING INDEX orders_open[^]*INDEX runs_busy[^]*INDEX orders_entered[^]*COVERING INDEX inbox_open[^]*COVERING INDEX outbox_by_state[^]*INDEX outbox_open[^]*COVERING INDEX outbox_by_state/,
   LIST_ENDED: /INDEX runs_by_end/,
   FIND_HOSTS: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   FIND_PURGED: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
@@ -71,10 +88,10 @@ const MAINTENANCE_INDEXES: Readonly<Record<keyof typeof MAINTENANCE_STATEMENTS, 
 
 /** How each statement of retention must find its rows. */
 const RETENTION_INDEXES: Readonly<Record<keyof typeof RETENTION_STATEMENTS, RegExp>> = {
-  LIST_DUE: /INDEX runs_kept/,
+  LIST_DUE: /INDEX runs_unpurged/,
   DROP_EVENTS: /SEARCH event_packs USING COVERING INDEX event_packs_by_position/,
-  LIST_PURGED: /SEARCH runs USING INDEX runs_forgotten/,
-  LIST_RECORDS: /SEARCH runs USING INDEX runs_forgotten/,
+  LIST_PURGED: /SEARCH runs USING INDEX runs_purged/,
+  LIST_RECORDS: /SEARCH runs USING INDEX runs_purged/,
   FIND_OLDEST_DELIVERED: /INDEX outbox_by_state/,
   // Without a condition, a table's oldest rows are found by scanning it from the start.
   FIND_OLDEST_RESULT: /^SCAN results$/m,
@@ -117,14 +134,20 @@ describe('the query plan of', () => {
     expect(others.filter((detail) => /TEMP B-TREE|^SCAN/.test(detail))).toEqual([]);
   });
 
-  it.each(Object.entries({ GUARD_ACTIVE_RUN, SETTLE_ORDER, READ_EVENTS, FIND_STORED, FIND_END, FIND_REQUEST }))(
-    '%s finds its rows by key',
-    async (_, sql) => {
-      const [first, ...others] = await explain(sql);
-      expect(first).toMatch(/^SEARCH/);
-      expect(others.filter((detail) => /TEMP B-TREE|^SCAN/.test(detail))).toEqual([]);
-    },
-  );
+  it.each(
+    Object.entries({
+      SETTLE_ACTIVE: SETTLE_ACTIVE.guard,
+      UNDECIDED_ORDER,
+      READ_EVENTS,
+      FIND_STORED,
+      FIND_END,
+      FIND_REQUEST,
+    }),
+  )('%s finds its rows by key', async (_, sql) => {
+    const [first, ...others] = await explain(sql);
+    expect(first).toMatch(/^SEARCH/);
+    expect(others.filter((detail) => /TEMP B-TREE|^SCAN/.test(detail))).toEqual([]);
+  });
 
   it('INSERT_EVENTS looks up stored events by key', async () => {
     const plan = await explain(INSERT_EVENTS);
@@ -134,8 +157,8 @@ describe('the query plan of', () => {
     expect(plan.filter((detail) => /TEMP B-TREE|^SCAN (?!CONSTANT ROW)/.test(detail))).toEqual([]);
   });
 
-  it.each(Object.entries({ FIND_DUE, NOTE_STRANDED }))('%s reads only open rows, and never sorts', async (_, sql) => {
-    const plan = await explain(sql);
+  it.each(['CLAIM', 'RECORD_STRANDED'] as const)('%s reads only open rows, and never sorts', async (name) => {
+    const plan = await explain(OUTBOX_STATEMENTS[name]);
     expect(plan.join('\n')).toMatch(/USING (?:COVERING )?INDEX outbox_open/);
     expect(plan.filter((detail) => /TEMP B-TREE|^SCAN older/.test(detail))).toEqual([]);
   });
@@ -155,8 +178,8 @@ describe('the query plan of', () => {
     expect(plan.filter((detail) => /TEMP B-TREE/.test(detail))).toEqual([]);
   });
 
-  it.each(Object.entries({ LIST_SINKS, REDELIVER_ALL }))('%s does not read delivered messages', async (_, sql) => {
-    const plan = await explain(sql);
+  it.each(['LIST_SINKS', 'REDELIVER_ALL'] as const)('%s does not read delivered messages', async (name) => {
+    const plan = await explain(OUTBOX_STATEMENTS[name]);
     expect(plan.join('\n')).toMatch(/SEARCH \w+ USING INDEX outbox_by_state \(state=\?\)/);
     expect(plan.filter((detail) => /^SCAN (?!json)/.test(detail))).toEqual([]);
   });

@@ -51,7 +51,7 @@ describe('the queue', () => {
 
   it('parks runs whose folder is in use, however many there are', async () => {
     const { file, database, countReady } = await fillQueue();
-    database.exec(`UPDATE runs SET parked = 0 WHERE state = 'queued' AND sequence % 20 = 0`);
+    database.exec(`UPDATE runs SET parked = 0 WHERE state = 'queued' AND seq % 20 = 0`);
     const store = await openSite(`sqlite:${file}`);
     expect(countReady()).toBe(QUEUED / 20);
     expect(await store.claimRun(sampleClaim())).toBeUndefined();
@@ -64,7 +64,7 @@ describe('the queue', () => {
     const store = await openSite(`sqlite:${file}`);
     await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
     database.exec(`
-      UPDATE runs SET parked = 0, not_before = ${NOW} WHERE state = 'queued' AND sequence % 100 = 0;
+      UPDATE runs SET parked = 0, not_before = ${NOW} WHERE state = 'queued' AND seq % 100 = 0;
       UPDATE runs SET not_before = ${NOW + 1} WHERE id = 'free'`);
     expect(await store.claimRun(sampleClaim('w1', { now: NOW - 1 }))).toBeUndefined();
     expect(countReady()).toBe(0);

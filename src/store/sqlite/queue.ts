@@ -1,7 +1,7 @@
-import type { RunClaim } from '../../runs/index.js';
-import type { Database } from './database.js';
-import type { SqlRow } from './driver.js';
-import { readInteger, readText } from './rows.js';
+import type { RunClaim } from '../ports/index.js';
+import type { Dialect, Row } from '../driver.js';
+import { readNumber, readText } from '../rows.js';
+import type { SqliteDatabase } from './database.js';
 
 /**
  * Limits per transaction: folders whose runs it unparks, runs that it parks, and deferred runs that it admits. The next
@@ -12,21 +12,13 @@ const MAX_PARKED = 256;
 const MAX_DUE = 256;
 
 /** The runs that a claim accepts. */
-export type ClaimFilter = Pick<RunClaim, 'now' | 'takes' | 'workerTypes' | 'concurrency'>;
-
-/** Finds the next run of the queue, inside a transaction. */
-export interface Queue {
-  /** Returns the sequence number of the run to claim; `more` if the search must continue in another transaction. */
-  find(filter: ClaimFilter): number | 'more' | undefined;
-  /** Makes the next run of a lane claimable after a run that shares its folder was claimed. */
-  advance(claimed: SqlRow): void;
-}
+type ClaimFilter = Pick<RunClaim, 'now' | 'kinds' | 'workerTypes' | 'concurrency'>;
 
 /**
- * Creates the run queue. A claim examines the first ready run of each wrapper type: neither parked (explained in
- * `queue-step.ts`) nor deferred. So a claim takes as long with 100,000 parked or deferred runs as without.
+ * Creates the function that claims runs. A claim examines the first ready run of each wrapper type: neither parked (explained in
+ * `sql/schema.ts`) nor deferred. So a claim takes as long with 100,000 parked or deferred runs as without.
  */
-export function createQueue(database: Database): Queue {
+export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] {
   const countBusy = database.prepare(COUNT_BUSY);
   const listTypes = database.prepare(LIST_TYPES);
   const findHead = database.prepare(FIND_HEAD);
@@ -37,9 +29,10 @@ export function createQueue(database: Database): Queue {
   const findFirstLane = database.prepare(FIND_FIRST_LANE);
   const findNextLane = database.prepare(FIND_NEXT_LANE);
   const findNextOfLane = database.prepare(FIND_NEXT_OF_LANE);
-  const park = database.prepare('UPDATE runs SET parked = 1 WHERE sequence = ?');
-  const unpark = database.prepare('UPDATE runs SET parked = 0 WHERE sequence = ?');
+  const park = database.prepare('UPDATE runs SET parked = 1 WHERE seq = ?');
+  const unpark = database.prepare('UPDATE runs SET parked = 0 WHERE seq = ?');
   const admitDue = database.prepare(ADMIT_DUE);
+  const claimRun = database.prepare(CLAIM);
 
   /** Unparks the first run of each lane in the folders that runs have left; false if more such folders remain. */
   function unparkLeftFolders(): boolean {
@@ -47,7 +40,7 @@ export function createQueue(database: Database): Queue {
     for (const folder of leftFolders) {
       deleteLeftFolder.run(folder);
       // While a run uses the folder exclusively, no other run can be claimed.
-      if (findBusy.get(folder, 0) === undefined) for (const sequence of listHeads(folder)) unpark.run(sequence);
+      if (findBusy.get(folder, 0) === undefined) for (const seq of listHeads(folder)) unpark.run(seq);
     }
     return leftFolders.length < MAX_FOLDERS;
   }
@@ -58,7 +51,7 @@ export function createQueue(database: Database): Queue {
     for (const exclusive of [0, 1]) {
       let head = findFirstLane.get(folder, exclusive);
       while (head !== undefined) {
-        heads.push(readInteger(head, 'sequence'));
+        heads.push(readNumber(head, 'seq'));
         head = findNextLane.get(folder, exclusive, readText(head, 'type'));
       }
     }
@@ -69,13 +62,13 @@ export function createQueue(database: Database): Queue {
   function listFullTypes({ concurrency = {} }: ClaimFilter): string[] {
     const limits = Object.entries(concurrency);
     if (limits.length === 0) return [];
-    const busy = new Map(countBusy.all().map((row) => [readText(row, 'worker_type'), readInteger(row, 'busy')]));
+    const busy = new Map(countBusy.all().map((row) => [readText(row, 'worker_type'), readNumber(row, 'busy')]));
     return limits.flatMap(([type, limit]) => ((busy.get(type) ?? 0) >= limit ? [type] : []));
   }
 
   function search(filter: ClaimFilter): number | 'more' | undefined {
-    const { takes, workerTypes } = filter;
-    const [takesOrders, takesRuns] = [takes?.includes('orders') !== false, takes?.includes('runs') !== false];
+    const { kinds, workerTypes } = filter;
+    const [takesOrders, takesRuns] = [kinds?.includes('orders') !== false, kinds?.includes('runs') !== false];
     const full = listFullTypes(filter);
     // The empty type means runs without an order.
     const types = listTypes
@@ -92,49 +85,71 @@ export function createQueue(database: Database): Queue {
     for (let parked = 0; parked < MAX_PARKED; parked += 1) {
       const first = chooseFirst([...heads.values(), canceled]);
       if (first === undefined) return undefined;
-      const sequence = readInteger(first, 'sequence');
+      const seq = readNumber(first, 'seq');
       // A canceled order needs no folder: it is settled without a process.
       const isFree =
         first['cancel_requested'] === 1 ||
-        findBusy.get(readText(first, 'folder'), readInteger(first, 'exclusive')) === undefined;
-      if (isFree) return sequence;
-      park.run(sequence);
+        findBusy.get(readText(first, 'folder'), readNumber(first, 'exclusive')) === undefined;
+      if (isFree) return seq;
+      park.run(seq);
       const type = readText(first, 'type');
       heads.set(type, findHead.get(type));
     }
     return 'more';
   }
 
-  return {
-    find(filter) {
-      const areAllUnparked = unparkLeftFolders();
-      const areAllAdmitted = admitDue.run(filter.now, MAX_DUE).changes < MAX_DUE;
-      const found = search(filter);
-      return found === undefined && !(areAllUnparked && areAllAdmitted) ? 'more' : found;
-    },
-    advance(claimed) {
-      if (claimed['exclusive'] === 1) return;
-      const type = claimed['worker_type'] === null ? '' : readText(claimed, 'worker_type');
-      const next = findNextOfLane.get(readText(claimed, 'folder'), readInteger(claimed, 'exclusive'), type);
-      if (next !== undefined) unpark.run(readInteger(next, 'sequence'));
-    },
+  /** Returns the number of the run to claim; `more` if the search must continue in another transaction. */
+  function find(filter: ClaimFilter): number | 'more' | undefined {
+    const areAllUnparked = unparkLeftFolders();
+    const areAllAdmitted = admitDue.run(filter.now, MAX_DUE).changes < MAX_DUE;
+    const found = search(filter);
+    return found === undefined && !(areAllUnparked && areAllAdmitted) ? 'more' : found;
+  }
+
+  /** Makes the next run of a lane claimable after a run that shares its folder was claimed. */
+  function advance(claimed: Row): void {
+    if (claimed['exclusive'] === 1) return;
+    const type = claimed['worker_type'] === null ? '' : readText(claimed, 'worker_type');
+    const next = findNextOfLane.get(readText(claimed, 'folder'), readNumber(claimed, 'exclusive'), type);
+    if (next !== undefined) unpark.run(readNumber(next, 'seq'));
+  }
+
+  const claim = async ({ worker, leaseMs, ...filter }: RunClaim): Promise<Row | 'more' | undefined> =>
+    database.write(() => {
+      const next = find(filter);
+      if (typeof next !== 'number') return next;
+      const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
+      const row = claimRun.get(workerId, host, pid, pidStarted, filter.now + leaseMs, next) ?? {};
+      advance(row);
+      return row;
+    });
+
+  return async (runClaim) => {
+    for (;;) {
+      const claimed = await claim(runClaim);
+      if (claimed !== 'more') return claimed;
+    }
   };
 }
 
 /** Chooses the run with the highest priority, or the first queued among equals. */
-function chooseFirst(rows: readonly (SqlRow | undefined)[]): SqlRow | undefined {
+function chooseFirst(rows: readonly (Row | undefined)[]): Row | undefined {
   return rows
     .filter((row) => row !== undefined)
     .toSorted(
       (one, other) =>
-        readInteger(other, 'priority') - readInteger(one, 'priority') ||
-        readInteger(one, 'sequence') - readInteger(other, 'sequence'),
+        readNumber(other, 'priority') - readNumber(one, 'priority') ||
+        readNumber(one, 'seq') - readNumber(other, 'seq'),
     )[0];
 }
 
+const CLAIM = `
+  UPDATE runs SET state = 'running', worker_id = ?, host = ?, pid = ?, pid_started = ?, lease_until = ?, not_before = 0, parked = 0
+  WHERE seq = ? RETURNING *`;
+
 /** The same expression as in the indexes. */
 const TYPE = `coalesce(worker_type, '')`;
-const HEAD = `sequence, priority, folder, exclusive, cancel_requested, ${TYPE} AS type`;
+const HEAD = `seq, priority, folder, exclusive, cancel_requested, ${TYPE} AS type`;
 const IS_READY = `state = 'queued' AND parked = 0 AND not_before = 0`;
 const IS_PARKED = `state = 'queued' AND parked = 1`;
 
@@ -145,8 +160,8 @@ const COUNT_BUSY = `
 
 /** Admits due deferred runs. */
 const ADMIT_DUE = `
-  UPDATE runs SET not_before = 0 WHERE sequence IN (
-    SELECT sequence FROM runs INDEXED BY runs_deferred WHERE state = 'queued' AND not_before > 0 AND not_before <= ?
+  UPDATE runs SET not_before = 0 WHERE seq IN (
+    SELECT seq FROM runs INDEXED BY runs_deferred WHERE state = 'queued' AND not_before > 0 AND not_before <= ?
     ORDER BY not_before LIMIT ?)`;
 
 /** Lists the types of ready runs, stepping from type to type through the index. */
@@ -162,14 +177,14 @@ const LIST_TYPES = `
 
 const FIND_HEAD = `
   SELECT ${HEAD} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND ${TYPE} = ?
-  ORDER BY priority DESC, sequence LIMIT 1`;
+  ORDER BY priority DESC, seq LIMIT 1`;
 
 const FIND_CANCELED = `
   SELECT ${HEAD} FROM runs INDEXED BY runs_queued_canceled
   WHERE state = 'queued' AND cancel_requested = 1 AND order_run_id IS NOT NULL AND not_before = 0
     AND worker_type NOT IN (SELECT value FROM json_each(?1))
     AND (?2 IS NULL OR worker_type IN (SELECT value FROM json_each(?2)))
-  ORDER BY priority DESC, sequence LIMIT 1`;
+  ORDER BY priority DESC, seq LIMIT 1`;
 
 /** Two runs share a folder only if neither needs it exclusively. */
 const FIND_BUSY = `
@@ -177,16 +192,16 @@ const FIND_BUSY = `
   WHERE folder = ?1 AND state IN ('running', 'waiting') AND (exclusive = 1 OR ?2 = 1) LIMIT 1`;
 
 const FIND_FIRST_LANE = `
-  SELECT sequence, ${TYPE} AS type FROM runs INDEXED BY runs_parked
-  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? ORDER BY ${TYPE}, priority DESC, sequence LIMIT 1`;
+  SELECT seq, ${TYPE} AS type FROM runs INDEXED BY runs_parked
+  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? ORDER BY ${TYPE}, priority DESC, seq LIMIT 1`;
 
 const FIND_NEXT_LANE = `
-  SELECT sequence, ${TYPE} AS type FROM runs INDEXED BY runs_parked
-  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} > ? ORDER BY ${TYPE}, priority DESC, sequence LIMIT 1`;
+  SELECT seq, ${TYPE} AS type FROM runs INDEXED BY runs_parked
+  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} > ? ORDER BY ${TYPE}, priority DESC, seq LIMIT 1`;
 
 const FIND_NEXT_OF_LANE = `
-  SELECT sequence FROM runs INDEXED BY runs_parked
-  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} = ? ORDER BY priority DESC, sequence LIMIT 1`;
+  SELECT seq FROM runs INDEXED BY runs_parked
+  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} = ? ORDER BY priority DESC, seq LIMIT 1`;
 
 /** Exported for the query plan tests. */
 export const QUEUE_STATEMENTS = {

@@ -6,7 +6,8 @@ import { openSite } from '../contract/fixtures/open-site.js';
 import { openStore } from '../open-store.js';
 import { sumInboxCounts } from '../inbox-roll-up.js';
 import { sumCounts } from '../roll-up.js';
-import { STATISTICS_STATEMENTS } from './statistics.js';
+import { STATISTICS_STATEMENTS } from '../sql/statistics.js';
+import { translate } from './translate.js';
 
 const PLANS: Readonly<Record<keyof typeof STATISTICS_STATEMENTS, readonly RegExp[]>> = {
   LIST_RUN_SLOTS: [
@@ -33,7 +34,7 @@ it.each(Object.entries(STATISTICS_STATEMENTS))('%s reads by index, and never sor
   const file = join(await makeFolder({}), 'sluice.db');
   await (await openStore(`sqlite:${file}`)).close();
   const database = new DatabaseSync(file);
-  const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { readonly detail: string }[];
+  const rows = database.prepare(`EXPLAIN QUERY PLAN ${translate(sql)}`).all() as { readonly detail: string }[];
   database.close();
   const plan = rows.map(({ detail }) => detail);
   const steps = PLANS[name as keyof typeof PLANS];
@@ -55,10 +56,10 @@ function addRuns(file: string): void {
     INSERT INTO runs (id, spec, engine, state, created_at, started_at, ended_at)
       SELECT 'r' || n, '{}', iif(n % 3 = 0, 'codex', 'claude'), 'ended', n, ${SINCE} + n * 21600 - 4000, ${SINCE} + n * 21600
       FROM numbers;
-    INSERT INTO run_digests (sequence, engine, outcome, repair_level, created_at, started_at, ended_at, words, usage)
-      SELECT sequence, engine, iif(sequence % 4 = 0, 'failed', 'success'), 'none', created_at, started_at, ended_at, '',
+    INSERT INTO run_digests (seq, engine, outcome, repair_level, created_at, started_at, ended_at, words, usage)
+      SELECT seq, engine, iif(seq % 4 = 0, 'failed', 'success'), 'none', created_at, started_at, ended_at, '',
         '{"model":"opus","input_tokens":3,"cached_input_tokens":1,"output_tokens":2,"cost":0.5}' FROM runs;
-    INSERT INTO runs_to_count SELECT sequence FROM runs`);
+    INSERT INTO runs_to_count SELECT seq FROM runs`);
   database.close();
 }
 

@@ -1,19 +1,17 @@
-import type { StatisticsView } from '../../../src/api/index.js';
+import { describeUnpriced } from './chart-range.js';
+import type { StatisticsView } from '../../../src/server/api/index.js';
 import { labelState } from '../../ui/badge.js';
-import { LEVEL_LABELS } from '../../ui/repair-labels.js';
-import { formatCount, formatMoney, formatShort } from '../../ui/amount.js';
-import { formatDay, formatDuration } from '../../ui/time.js';
+import { LEVEL_LABELS } from '../../ui/json-labels.js';
+import { formatCount, formatCost, formatMoney, formatShort, formatDay, formatDuration } from '../../ui/format.js';
 
 type Bucket = StatisticsView['buckets'][number];
 type RunStatistics = Bucket['runs'][number];
 
-/** A semantic colour; both themes define each of them. */
-export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim';
-
 /** One chart series; missing values are null. */
 export interface Series {
   readonly label: string;
-  readonly tone: SeriesTone;
+  /** A semantic colour; both themes define each of them. */
+  readonly tone: 'good' | 'warn' | 'bad' | 'accent' | 'dim';
   readonly values: readonly (number | null)[];
   /**
    * The filter for the list that a value links to, or null for no link. A filter with a decision opens the list of
@@ -27,6 +25,8 @@ export interface ChartModel {
   readonly id: string;
   readonly title: string;
   readonly help: string;
+  /** The meaning of a series without values; `No data for` by default. */
+  readonly emptyText?: string;
   readonly unit: 'count' | 'duration' | 'money';
   /** Whether the values are snapshots, summarized by the last one. Otherwise they are totals or medians. */
   readonly isState: boolean;
@@ -43,6 +43,19 @@ export function listEngineNames({ buckets }: StatisticsView): readonly string[] 
   const names = buckets.flatMap(({ runs, drift }) => [...runs, ...drift].map(({ engine }) => engine));
   return [...new Set(names)].sort();
 }
+
+const OUTCOMES = [
+  ['success', 'good'],
+  ['failed', 'bad'],
+  ['comment', 'warn'],
+  ['canceled', 'dim'],
+] as const;
+
+const REPAIR_LEVELS = [
+  ['none', 'good'],
+  ['deterministic_generic', 'warn'],
+  ['schema_aligned', 'accent'],
+] as const;
 
 /** Creates the charts, for one engine or for all. Inbox charts are not split by engine. */
 export function toCharts({ buckets }: StatisticsView, engine: string | null): readonly ChartModel[] {
@@ -65,63 +78,30 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       id: 'outcomes',
       title: 'Outcomes',
       help: 'Ended runs by outcome.',
-      series: [
-        {
-          label: labelState('success'),
-          tone: 'good',
-          values: sum(({ outcomes }) => outcomes.success),
-          listFilter: { ...engineFilter, outcome: 'success' },
-        },
-        {
-          label: labelState('failed'),
-          tone: 'bad',
-          values: sum(({ outcomes }) => outcomes.failed),
-          listFilter: { ...engineFilter, outcome: 'failed' },
-        },
-        {
-          label: labelState('comment'),
-          tone: 'warn',
-          values: sum(({ outcomes }) => outcomes.comment),
-          listFilter: { ...engineFilter, outcome: 'comment' },
-        },
-        {
-          label: labelState('canceled'),
-          tone: 'dim',
-          values: sum(({ outcomes }) => outcomes.canceled),
-          listFilter: { ...engineFilter, outcome: 'canceled' },
-        },
-      ],
+      series: OUTCOMES.map(([outcome, tone]) => ({
+        label: labelState(outcome),
+        tone,
+        values: sum(({ outcomes }) => outcomes[outcome]),
+        listFilter: { ...engineFilter, outcome },
+      })),
     },
     {
       ...count,
       id: 'repairs',
       title: 'Repair levels',
       help: 'How much the output had to be changed before it could be parsed.',
-      series: [
-        {
-          label: LEVEL_LABELS.none,
-          tone: 'good',
-          values: sum((one) => one.repair_levels.none),
-          listFilter: { ...engineFilter, repair_level: 'none' },
-        },
-        {
-          label: LEVEL_LABELS.deterministic_generic,
-          tone: 'warn',
-          values: sum((one) => one.repair_levels.deterministic_generic),
-          listFilter: { ...engineFilter, repair_level: 'deterministic_generic' },
-        },
-        {
-          label: LEVEL_LABELS.schema_aligned,
-          tone: 'accent',
-          values: sum((one) => one.repair_levels.schema_aligned),
-          listFilter: { ...engineFilter, repair_level: 'schema_aligned' },
-        },
-      ],
+      series: REPAIR_LEVELS.map(([level, tone]) => ({
+        label: LEVEL_LABELS[level],
+        tone,
+        values: sum((one) => one.repair_levels[level]),
+        listFilter: { ...engineFilter, repair_level: level },
+      })),
     },
     {
       ...count,
       unit: 'money',
       id: 'cost',
+      emptyText: 'Not reported by',
       title: 'Cost',
       help: 'US dollars by engine and model, as reported by the engines.',
       series: byModel(({ cost }) => cost),
@@ -224,7 +204,7 @@ export function describePeak({ values }: Series, { unit }: ChartModel): string {
   return peak === 0 ? '' : `Peak ${formatShortValue(peak, unit)}`;
 }
 
-/** Counts are rounded from this number on: `3.5M`. */
+// `3.5M` from here on.
 const LONG_COUNT = 100_000;
 
 function formatShortValue(value: number | null, unit: ChartModel['unit']): string {
@@ -324,7 +304,7 @@ function getModelLabel({ engine, model }: Usage): string {
 export function summarizePeriod(
   statistics: StatisticsView,
   engine: string | null,
-): readonly (readonly [label: string, value: string])[] {
+): readonly { readonly label: string; readonly value: string; readonly note?: string }[] {
   const runs = statistics.buckets.flatMap((bucket) =>
     bucket.runs.filter((one) => engine === null || one.engine === engine),
   );
@@ -336,13 +316,31 @@ export function summarizePeriod(
   const usage = sumUsage(statistics, engine);
   const sum = (read: (row: UsageRow) => number): number => usage.reduce((soFar, row) => soFar + read(row), 0);
   return [
-    ['Runs', formatCount(all)],
-    ['Failed', formatCount(failed)],
-    ['Success rate', success + failed === 0 ? '–' : `${((success / (success + failed)) * 100).toFixed(1)} %`],
-    ['Tokens', formatShort(sum(({ input, output }) => input + output))],
-    ['Cost', formatMoney(sum(({ cost }) => cost))],
-    ['Waiting items', formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0)],
+    { label: 'Runs', value: formatCount(all) },
+    { label: 'Failed', value: formatCount(failed) },
+    {
+      label: 'Success rate',
+      value: success + failed === 0 ? '–' : `${((success / (success + failed)) * 100).toFixed(1)} %`,
+    },
+    { label: 'Tokens', value: formatShort(sum(({ input, output }) => input + output)) },
+    {
+      label: 'Cost',
+      value: formatTotalCost(usage),
+      note: describeUnpriced(usage.filter((row) => !isPriced(row)).map((row) => row.engine)),
+    },
+    { label: 'Waiting items', value: formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0) },
   ];
+}
+
+/** Formats the cost of a period, which is a lower bound if engines report none. */
+export function formatTotalCost(rows: readonly UsageRow[]): string {
+  const cost = rows.reduce((sum, row) => sum + row.cost, 0);
+  return formatCost(cost, { isComplete: rows.every(isPriced) });
+}
+
+/** Whether the cost of a row is known: tokens without any cost mean that the engine does not report it. */
+export function isPriced({ cost, input, output }: UsageRow): boolean {
+  return cost > 0 || input + output === 0;
 }
 
 /** Usage by an engine and a model over the whole period. */

@@ -49,3 +49,10 @@ export function formatTimeMark(seconds: number): string {
 function padTwo(part: number): string {
   return String(part).padStart(2, '0');
 }
+
+/** Describes how many engines report no cost; empty if all do. */
+export function describeUnpriced(engines: readonly string[]): string {
+  const count = new Set(engines).size;
+  if (count === 0) return '';
+  return count === 1 ? '1 engine reports no cost' : `${count} engines report no cost`;
+}

@@ -1,15 +1,31 @@
+import {
+  formatTotalCost,
+  isPriced,
+  listEngineNames,
+  hasData,
+  sumUsage,
+  summarizePeriod,
+  toCharts,
+  buildListPath,
+  describePeak,
+  formatValue,
+  summarizeSeries,
+  toSpreadsheet,
+} from './chart-model.js';
 import { useMemo, useRef } from 'preact/hooks';
-import type { StatisticsView } from '../../../src/api/index.js';
-import { query, setQuery } from '../../app/router.js';
-import { client } from '../../server/client.js';
-import { useResource } from '../../server/use-resource.js';
+import type { StatisticsView } from '../../../src/server/api/index.js';
+import { query, setQuery, navigate } from '../../app/router.js';
+import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
-import { FilterChoice } from '../../ui/filter-field.js';
-import { ChartCard } from './chart-card.js';
-import { UsageTable } from './usage-table.js';
-import { listEngineNames, hasData, sumUsage, summarizePeriod, toCharts } from './chart-model.js';
-import { RANGES, readRange, buildStatisticsQuery } from './chart-range.js';
+import { FilterField } from '../../ui/list-page.js';
+import { RANGES, readRange, buildStatisticsQuery, formatTimeMark } from './chart-range.js';
 import type { Range } from './chart-range.js';
+import type { ComponentChildren } from 'preact';
+import { CopyButton } from '../../ui/copy-button.js';
+import { SafeText } from '../../ui/safe-text.js';
+import type { ChartModel, Series, UsageRow } from './chart-model.js';
+import { formatCount, formatMoney } from '../../ui/format.js';
 import './charts.css';
 
 const NAMES: readonly Range[] = ['hour', 'day', 'week', 'month'];
@@ -53,10 +69,13 @@ export function ChartsPage() {
             ))}
           </select>
         </label>
-        <FilterChoice
-          name="engine"
-          label="Engine"
-          options={[...new Set([...engines, ...(engine === null ? [] : [engine])])]}
+        <FilterField
+          filter={{
+            name: 'engine',
+            label: 'Engine',
+            kind: 'choice',
+            options: [...new Set([...engines, ...(engine === null ? [] : [engine])])],
+          }}
         />
       </div>
       {statistics.failure === null ? null : (
@@ -79,10 +98,11 @@ export function ChartsPage() {
           <dl class="summary-row">
             {currentStatistics === null
               ? null
-              : summarizePeriod(currentStatistics, engine).map(([label, value]) => (
+              : summarizePeriod(currentStatistics, engine).map(({ label, value, note = '' }) => (
                   <div key={label} class="card">
                     <dt>{label}</dt>
                     <dd>{value}</dd>
+                    {note === '' ? null : <dd class="summary-note">{note}</dd>}
                   </div>
                 ))}
           </dl>
@@ -98,4 +118,231 @@ export function ChartsPage() {
       )}
     </div>
   );
+}
+
+/** One chart: a strip of bars for each series, with its name and its total, and the same numbers as a table. */
+export function ChartCard({ chart }: { readonly chart: ChartModel }) {
+  const visibleSeries = chart.series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
+  const empty = chart.series.filter((series) => !visibleSeries.includes(series));
+  const highest = Math.max(1e-9, ...visibleSeries.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  return (
+    <section class="card chart" aria-labelledby={`chart-${chart.id}`}>
+      <div class="chart-head">
+        <h2 id={`chart-${chart.id}`}>{chart.title}</h2>
+        <p class="help">{chart.help}</p>
+      </div>
+      {hasData(chart) ? null : <p class="dim">No data in this period.</p>}
+      <ul class="strips" aria-label="Series">
+        {visibleSeries.map((series) => (
+          <li key={series.label}>
+            <span class="strip-name">
+              <SafeText text={series.label} limit={100} />
+            </span>
+            <Bars chart={chart} series={series} highest={highest} />
+            <span class="strip-sum">
+              {summarizeSeries(series, chart)}
+              <span class="strip-peak">{describePeak(series, chart)}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {visibleSeries.length === 0 ? null : <Axis times={chart.times} />}
+      {empty.length === 0 || visibleSeries.length === 0 ? null : (
+        <p class="dim small">
+          {chart.emptyText ?? 'No data for'} <SafeText text={empty.map(({ label }) => label).join(', ')} limit={200} />
+        </p>
+      )}
+      {visibleSeries.length === 0 ? null : <ChartTable chart={chart} />}
+    </section>
+  );
+}
+
+const HEIGHT = 34;
+
+/** A series' bars, on the chart's scale. Clicking a bar opens its runs; the table has the same links. */
+function Bars({
+  chart,
+  series,
+  highest,
+}: {
+  readonly chart: ChartModel;
+  readonly series: Series;
+  readonly highest: number;
+}) {
+  const { times, unit } = chart;
+  const width = times.length;
+  const onClick = (event: MouseEvent): void => {
+    const index = event.target instanceof Element ? Number(event.target.getAttribute('data-index') ?? 'x') : Number.NaN;
+    const path = Number.isNaN(index) ? null : buildListPath(series, times, index);
+    if (path !== null) navigate(path);
+  };
+  return (
+    <svg
+      class={`strip ${series.tone}${series.listFilter === null ? '' : ' linked'}`}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+      onClick={onClick}
+    >
+      <path class="strip-base" d={`M0 ${HEIGHT - 0.5}H${width}`} />
+      {series.values.map((value, index) => {
+        if (value === null || value <= 0) return null;
+        const height = Math.max(1.5, (value / highest) * (HEIGHT - 1));
+        return (
+          <g key={index}>
+            <rect class="strip-bar" x={index + 0.1} y={HEIGHT - height} width={0.8} height={height} />
+            {/* Makes the full height clickable. */}
+            <rect class="strip-hit" data-index={index} x={index} y={0} width={1} height={HEIGHT}>
+              <title>{`${describeTime(times[index] ?? 0)}: ${formatValue(value, unit)} ${series.label.slice(0, 60)}`}</title>
+            </rect>
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+function describeTime(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleString('en-CA', { hour12: false });
+}
+
+/** A longer axis shows dates instead of times of day. */
+const MAX_TIME_AXIS_S = 2 * 86_400;
+
+/** The axis, with labels for the first, the middle and the last step. */
+function Axis({ times }: { readonly times: readonly number[] }) {
+  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > MAX_TIME_AXIS_S;
+  const marks = [times[0], times[Math.floor(times.length / 2)], times.at(-1)];
+  return (
+    <div class="strip-axis" aria-hidden="true">
+      <span />
+      <span class="strip-marks">
+        {marks.map((mark, index) => (
+          <span key={index}>
+            {mark === undefined ? '' : isLong ? describeTime(mark).slice(5, 10) : formatTimeMark(mark)}
+          </span>
+        ))}
+      </span>
+      <span />
+    </div>
+  );
+}
+
+function ChartTable({ chart }: { readonly chart: ChartModel }) {
+  const { title, times, series } = chart;
+  const steps = times.flatMap((time, index) =>
+    series.some(({ values }) => (values[index] ?? 0) > 0) ? [{ time, index }] : [],
+  );
+  return (
+    <details>
+      <summary>Data</summary>
+      <CopyButton label="Copy data" read={() => toSpreadsheet(chart)} />
+      <div class="table-scroll chart-table" tabIndex={0} role="region" aria-label={`Data for ${title}`}>
+        <table>
+          <caption class="visually-hidden">{title}; empty periods are omitted</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ label }) => (
+                <th key={label} scope="col">
+                  <SafeText text={label} limit={100} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {steps.map(({ time, index }) => (
+              <tr key={time}>
+                <th scope="row">{describeTime(time)}</th>
+                {series.map((one) => (
+                  <td key={one.label}>
+                    <ValueCell chart={chart} series={one} index={index} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+function ValueCell({
+  chart,
+  series,
+  index,
+}: {
+  readonly chart: ChartModel;
+  readonly series: Series;
+  readonly index: number;
+}): ComponentChildren {
+  const value = series.values[index] ?? null;
+  const text = formatValue(value, chart.unit);
+  const path = value === null || value <= 0 ? null : buildListPath(series, chart.times, index);
+  return path === null ? text : <a href={path}>{text}</a>;
+}
+
+/** Usage by engine and model over the whole period; each row links to its runs. */
+export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]; readonly since: string }) {
+  if (rows.length === 0) return null;
+  const total = (read: (row: UsageRow) => number): number => rows.reduce((sum, row) => sum + read(row), 0);
+  return (
+    <section class="card chart usage" aria-labelledby="usage">
+      <div class="chart-head">
+        <h2 id="usage">Usage by model</h2>
+        <p class="help">Only engines that report tokens and cost are included.</p>
+      </div>
+      <div class="table-scroll" tabIndex={0} role="region" aria-label="Tokens and cost">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Engine</th>
+              <th scope="col">Model</th>
+              {['Runs', 'Input', 'Cached', 'Output', 'Cost'].map((name) => (
+                <th key={name} scope="col" class="number">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, 50).map((row) => (
+              <tr key={`${row.engine} ${row.model}`}>
+                <th scope="row">
+                  <a href={buildUsagePath(row, since)}>{row.engine}</a>
+                </th>
+                <td>
+                  {row.model === null ? <span class="dim">Unknown</span> : <SafeText text={row.model} limit={100} />}
+                </td>
+                <td class="number">{formatCount(row.runs)}</td>
+                <td class="number">{formatCount(row.input)}</td>
+                <td class="number">{formatCount(row.cached)}</td>
+                <td class="number">{formatCount(row.output)}</td>
+                <td class="number">{isPriced(row) ? formatMoney(row.cost) : '–'}</td>
+              </tr>
+            ))}
+          </tbody>
+          <tfoot>
+            <tr>
+              <th scope="row" colSpan={2}>
+                Total
+              </th>
+              <td class="number">{formatCount(total(({ runs }) => runs))}</td>
+              <td class="number">{formatCount(total(({ input }) => input))}</td>
+              <td class="number">{formatCount(total(({ cached }) => cached))}</td>
+              <td class="number">{formatCount(total(({ output }) => output))}</td>
+              <td class="number">{formatTotalCost(rows)}</td>
+            </tr>
+          </tfoot>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+/** Builds the path to the runs a row includes; if the model is unknown, to all of the engine's runs. */
+function buildUsagePath({ engine, model }: UsageRow, since: string): string {
+  const parameters = { engine, ...(model === null ? {} : { model }), ended_since: since };
+  return `/runs?${new URLSearchParams(parameters).toString()}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildExportUrl, readExecutionFilter } from './execution-filter.js';
+import { buildExportUrl, readExecutionFilter } from './executions-page.js';
 
 const read = (text: string) => readExecutionFilter(new URLSearchParams(text));
 
@@ -23,7 +23,7 @@ test('days are local and include the whole last day', () => {
   });
 });
 
-test.each(['from=yesterday', 'to=2026-11', 'from=0000-01-01', 'decision=maybe'])('%s is ignored', (text) => {
+test.each(['to=2026-11', 'from=0000-01-01', 'decision=maybe'])('%s is ignored', (text) => {
   expect(read(text)).toEqual({});
 });
 

@@ -1,10 +1,101 @@
-import { listStateOptions } from '../../ui/badge.js';
+import type { Client } from '../../../src/server/client/index.js';
+import { toPath } from '../../app/route.js';
 import { query } from '../../app/router.js';
-import { client } from '../../server/client.js';
-import { FilterChoice, FilterText } from '../../ui/filter-field.js';
-import { ListPage } from '../../ui/list-page.js';
-import { EXECUTION_FILTERS, DECISIONS, buildExportUrl, readExecutionFilter } from './execution-filter.js';
-import { ExecutionTable } from './execution-table.js';
+import { client } from '../../data/client.js';
+import { listStateOptions, StateBadge } from '../../ui/badge.js';
+import { Facts, Notes, Verdicts } from '../../ui/facts.js';
+import { formatDuration, Timestamp } from '../../ui/format.js';
+import { ListPage, readFilters } from '../../ui/list-page.js';
+import type { Filter } from '../../ui/list-page.js';
+import type { Column } from '../../ui/row-table.js';
+import { SafeText } from '../../ui/safe-text.js';
+
+type ExecutionQuery = NonNullable<NonNullable<Parameters<Client['listExecutions']>[0]>['query']>;
+type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
+
+const FILTERS: readonly Filter[] = [
+  { name: 'issue_ref', label: 'Issue', kind: 'search', placeholder: 'Exact reference, such as acme/shop#12' },
+  { name: 'run_id', label: 'Run', kind: 'text', placeholder: '2026-11-15-dev-0001' },
+  { name: 'worker', label: 'Wrapper', kind: 'text', placeholder: 'codex-cli' },
+  {
+    name: 'decision',
+    label: 'Decision',
+    kind: 'choice',
+    options: listStateOptions(['advance', 'needs-human', 'blocked', 'archive']),
+  },
+  { name: 'from', label: 'From', kind: 'from', parameter: 'since' },
+  { name: 'to', label: 'To', kind: 'to', parameter: 'until' },
+];
+
+/** Reads the filter from the address. */
+export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
+  return readFilters(FILTERS, address);
+}
+
+/** Parse status labels. */
+const PARSE_STATUSES: Readonly<Record<ExecutionView['parse_status'], string>> = {
+  parsed: 'Parsed',
+  incomplete: 'Incomplete',
+  unreadable: 'Unreadable',
+  anchors: 'Hints only',
+  missing: 'Missing',
+};
+
+/** Result source labels. */
+const SOURCES: Readonly<Record<ExecutionView['result_encoding'], string>> = {
+  json: 'JSON file',
+  text: 'Text file',
+  streams: 'Output streams',
+  none: 'No result',
+};
+
+const COLUMNS: readonly Column<ExecutionView>[] = [
+  { name: 'Decision', width: '8.5rem', cell: ({ decision }) => <StateBadge state={decision} /> },
+  {
+    name: 'Issue',
+    class: 'wide',
+    cell: ({ issue_ref, run_id, reason }, opener) => (
+      <>
+        {opener(
+          <>
+            {issue_ref} <span class="dim">{run_id}</span>
+          </>,
+        )}
+        <span class="below clip">
+          <SafeText text={reason} limit={300} />
+        </span>
+      </>
+    ),
+  },
+  { name: 'Wrapper', width: '8rem', cell: ({ worker }) => worker },
+  {
+    name: 'Parsed',
+    width: '7.5rem',
+    cell: ({ parse_status, result_encoding }) => (
+      <>
+        {PARSE_STATUSES[parse_status]}
+        <span class="below">{SOURCES[result_encoding]}</span>
+      </>
+    ),
+  },
+  {
+    name: 'Duration',
+    width: '7rem',
+    isNumber: true,
+    cell: ({ duration_ms }) => (duration_ms === null ? '' : formatDuration(duration_ms)),
+  },
+  {
+    name: 'Decided',
+    width: '9.5rem',
+    class: 'nowrap',
+    cell: ({ at, who }) => (
+      <>
+        <Timestamp at={at} />
+        <span class="below">{who === null ? 'By the rules' : <SafeText text={who} />}</span>
+      </>
+    ),
+  },
+];
 
 /** The permanent list of all executions and their decisions. */
 export function ExecutionsPage() {
@@ -13,7 +104,6 @@ export function ExecutionsPage() {
     <ListPage
       title="Executions"
       itemName="execution"
-      itemsName="executions"
       end={
         <>
           <span class="dim">Download matching rows:</span>
@@ -25,33 +115,58 @@ export function ExecutionsPage() {
           </a>
         </>
       }
-      filter={filter}
-      names={EXECUTION_FILTERS}
-      fields={
-        <>
-          <FilterText
-            name="issue_ref"
-            label="Issue"
-            type="search"
-            placeholder="Exact reference, such as acme/shop#12"
-          />
-          <FilterText name="run_id" label="Run" placeholder="2026-11-15-dev-0001" />
-          <FilterText name="worker" label="Wrapper" placeholder="codex-cli" />
-          <FilterChoice name="decision" label="Decision" options={listStateOptions(DECISIONS)} />
-          <FilterText name="from" label="From" type="date" />
-          <FilterText name="to" label="To" type="date" />
-        </>
-      }
+      filters={FILTERS}
       load={async (filterAndPage, signal) => client.listExecutions({ query: filterAndPage, signal })}
       getKey={(execution) => execution.id}
+      columns={COLUMNS}
+      details={(execution) => <Details execution={execution} />}
       emptyState={
         <>
           <strong>No executions yet</strong>
           <p>Each executed order and each human decision adds a row.</p>
         </>
       }
-    >
-      {(executions, list) => <ExecutionTable executions={executions} list={list} />}
-    </ListPage>
+    />
   );
+}
+
+function Details({ execution }: { readonly execution: ExecutionView }) {
+  return (
+    <Facts
+      facts={{
+        Issue: <a href={toPath({ page: 'issues', ref: execution.issue_ref })}>{execution.issue_ref}</a>,
+        Run: <a href={toPath({ page: 'run', id: execution.run })}>{execution.run_id}</a>,
+        Reason: <SafeText text={execution.reason} />,
+        Evidence:
+          execution.evidence === undefined || execution.evidence.length === 0 ? undefined : (
+            <Verdicts evidence={execution.evidence} />
+          ),
+        'Result code': <SafeText text={execution.result_code} />,
+        'Decided by': execution.who === null ? 'The rules' : <SafeText text={execution.who} />,
+        Wrapper: `${execution.worker} (${execution.worker_type})`,
+        'Agent version': execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
+        Command:
+          execution.command.length === 0 ? (
+            'None'
+          ) : (
+            <code>
+              <SafeText text={execution.command.join('\n')} />
+            </code>
+          ),
+        Started: <Timestamp at={execution.started_at} />,
+        'Exit code': execution.exit_code === null ? undefined : String(execution.exit_code),
+        Signal: execution.signal ?? undefined,
+        'Read from':
+          execution.parse_path === null ? SOURCES[execution.result_encoding] : <SafeText text={execution.parse_path} />,
+        'Parser version': execution.parser_version,
+        Problems: execution.problems.length === 0 ? undefined : <Notes notes={execution.problems} />,
+      }}
+    />
+  );
+}
+
+/** Returns the URL that downloads the same rows as a file. */
+export function buildExportUrl(filter: ExecutionQuery, format: 'csv' | 'ndjson'): string {
+  const parameters = Object.entries(filter).map(([name, value]) => [name, String(value)]);
+  return `/v1/executions/export?${new URLSearchParams([['format', format], ...parameters]).toString()}`;
 }

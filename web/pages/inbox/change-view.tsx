@@ -1,21 +1,21 @@
 import { useSignal } from '@preact/signals';
-import type { Change } from '../../../src/api/index.js';
-import { client } from '../../server/client.js';
-import { useResource } from '../../server/use-resource.js';
-import type { Resource } from '../../server/use-resource.js';
-import { formatCount } from '../../ui/amount.js';
+import type { Change } from '../../../src/server/api/index.js';
+import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
+import type { Resource } from '../../data/resource.js';
+import { formatCount } from '../../ui/format.js';
 import { capitalize } from '../../ui/badge.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { findComment } from './line-comments.js';
-import type { LineComment, LinePosition } from './line-comments.js';
+import { findComment } from './decision.js';
+import type { LineComment, LinePosition } from './decision.js';
 import '../../ui/diff.css';
 
 type ChangedFile = Change['files'][number];
 type ChangedLine = ChangedFile['hunks'][number]['lines'][number];
 
 /** The line comments and a function to change them; null for read-only views. */
-export interface Review {
+interface Review {
   readonly comments: readonly LineComment[];
   readonly setComment: ((comment: LineComment) => void) | null;
 }

@@ -1,21 +1,27 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { InboxItem } from '../../../src/api/index.js';
+import type { InboxItem } from '../../../src/server/api/index.js';
 import { hasScope, session } from '../../app/session.js';
-import { client } from '../../server/client.js';
-import { readRefusal } from '../../server/refusal.js';
-import type { FieldMap, Refusal } from '../../server/refusal.js';
-import { RadioField, TextField, TextAreaField } from '../../ui/fields.js';
-import { Notice } from '../../ui/notice.js';
+import { client } from '../../data/client.js';
+import { readRefusal } from '../../data/refusal.js';
+import type { FieldMap, Refusal } from '../../data/refusal.js';
+import { bindFields, RefusalNotice } from '../../ui/form.js';
+import { Notice, ReadOnly } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { CommentPreview, usePreview } from './comment-preview.js';
-import { findAction, EMPTY_DECISION, readDecision, ACTIONS } from './decision-request.js';
-import type { DecisionField, ActionTexts } from './decision-request.js';
-import type { LineComment } from './line-comments.js';
-import { isAcceptable } from './reading-view.js';
+import {
+  findAction,
+  readDecision,
+  ACTIONS,
+  RESULT_PATHS,
+  EMPTY_DECISION,
+  fillResultForm,
+  isAcceptable,
+} from './decision.js';
+import type { DecisionField, ActionTexts, ResolveBody, LineComment } from './decision.js';
 import { ResultFields } from './result-fields.js';
-import { fillResultForm, RESULT_PATHS } from './result-form.js';
 import type { RefObject } from 'preact';
+import { SafeText } from '../../ui/safe-text.js';
+import { ClientError } from '../../../src/server/client/index.js';
 
 /** The decision form: the actions and their effects, the reason, and the comment exactly as it will be delivered. */
 export function Decide({
@@ -73,13 +79,7 @@ export function Decide({
   };
 
   if (item.resolution !== null) return <UnsentDraft why={fields.why} refusal={refusal.value} discard={discard} />;
-  if (!hasScope('decide')) {
-    return (
-      <Notice tone="plain" title='Read-only: this token lacks the scope "decide"'>
-        Sign in with a token that has this scope to settle items.
-      </Notice>
-    );
-  }
+  if (!hasScope('decide')) return <ReadOnly scope="decide" purpose="settle items" />;
   const previewRefusal = preview.error === null ? null : readRefusal(preview.error, FIELD_MAP);
   const errors = {
     ...previewRefusal?.errors,
@@ -87,6 +87,8 @@ export function Decide({
     ...(wasSubmitted.value ? decision.errors : {}),
     ...pickJsonError(decision.errors),
   };
+  const form = { fields, errors, edit };
+  const { radio, area } = bindFields(form);
   const chooseAction = (next: ActionTexts['action']): void => {
     edit({ action: next });
     requestAnimationFrame(() => {
@@ -99,12 +101,10 @@ export function Decide({
     <>
       <form id="decide" class="card stack decide" noValidate onSubmit={askForConfirmation}>
         <h2>Decide</h2>
-        <RadioField
-          name="action"
-          legend="Action"
-          value={fields.action}
-          onChange={(chosen) => edit({ action: chosen })}
-          options={ACTIONS.map(({ action: value, label, help }) => {
+        {radio(
+          'action',
+          'Action',
+          ACTIONS.map(({ action: value, label, help }) => {
             const isDisabled = value === 'accept' && !isAcceptable(item.reading, item);
             return {
               value,
@@ -112,50 +112,30 @@ export function Decide({
               help: isDisabled ? 'Not available: this run has no valid result. Use Edit and accept.' : help,
               isDisabled,
             };
-          })}
-        />
-        {action === 'edit' ? <ResultFields item={item} fields={fields} errors={errors} change={edit} /> : null}
+          }),
+        )}
+        {action === 'edit' ? <ResultFields item={item} {...form} /> : null}
         {labels === undefined ? null : (
           <>
-            <TextAreaField
-              id="why"
-              label="Reason"
-              help="Quoted in the comment and stored with the decision."
-              error={errors.why}
-              rows={3}
-              maxLength={5000}
-              value={fields.why}
-              onChange={(why) => edit({ why })}
-            />
+            {area('why', 'Reason', 'Quoted in the comment and stored with the decision.', { rows: 3, maxLength: 5000 })}
             {isLocal ? (
-              <TextField
-                id="who"
-                label="Your name"
-                help="This server has no tokens, so it cannot identify you. Leave empty to be recorded as local."
-                type="text"
-                maxLength={200}
-                autocomplete="name"
-                value={name.fields.who}
-                onChange={(who) => name.change({ who })}
-              />
+              bindFields({ fields: name.fields, errors: {}, edit: name.change }).text(
+                'who',
+                'Your name',
+                'This server has no tokens, so it cannot identify you. Leave empty to be recorded as local.',
+                { maxLength: 200, autocomplete: 'name' },
+              )
             ) : (
               <p class="dim">
                 Recorded as decided by {session.value.state === 'signed-in' ? session.value.name : 'you'}.
               </p>
             )}
             <CommentPreview preview={preview} isRequested={decision.body !== null} refusal={previewRefusal} />
-            {refusal.value === null || refusal.value.message === null ? null : (
-              <Notice
-                tone="bad"
-                title={
-                  refusal.value.isCertain
-                    ? 'The item was not settled'
-                    : 'The server did not respond: the item may or may not be settled'
-                }
-              >
-                {refusal.value.message} <code>{refusal.value.code}</code>
-              </Notice>
-            )}
+            <RefusalNotice
+              refusal={refusal.value}
+              title="The item was not settled"
+              unansweredTitle="The server did not respond: the item may or may not be settled"
+            />
             <div class="row">
               <button
                 type="submit"
@@ -286,4 +266,89 @@ function Confirm({
       </div>
     </dialog>
   );
+}
+
+/** Longer than any comment, so the preview is always complete. */
+const MAX_LENGTH = 200_000;
+
+/** Shows the comment exactly as it will be delivered. */
+function CommentPreview({
+  preview,
+  isRequested,
+  refusal,
+}: {
+  readonly preview: Preview;
+  readonly isRequested: boolean;
+  readonly refusal: Refusal<DecisionField> | null;
+}) {
+  return (
+    <section class="comment-preview" aria-label="Comment">
+      <h3>Comment to be delivered</h3>
+      <p class="dim" role="status">
+        {describeState(preview, isRequested, refusal)}
+      </p>
+      <pre class={preview.isCurrent ? '' : 'old'} aria-busy={isRequested && !preview.isCurrent}>
+        {preview.comment === null ? null : <SafeText text={preview.comment} limit={MAX_LENGTH} />}
+      </pre>
+    </section>
+  );
+}
+
+function describeState({ isCurrent }: Preview, isRequested: boolean, refusal: Refusal<DecisionField> | null): string {
+  if (!isRequested) return 'Fill in the fields above to see the comment.';
+  if (isCurrent) return 'Exactly as it will be delivered.';
+  if (refusal === null) return 'Loading …';
+  return refusal.message === null ? 'Correct the marked fields above.' : `Not available: ${refusal.message}`;
+}
+
+/** The comment that a decision would write. */
+interface Preview {
+  /** The last loaded comment, or null. */
+  readonly comment: string | null;
+  /** Whether the comment belongs to the current decision. */
+  readonly isCurrent: boolean;
+  /** Why the current decision has no preview. */
+  readonly error: unknown;
+}
+
+const DEBOUNCE_MS = 300;
+/** How often to retry while the server is unreachable, so the preview appears once it responds. */
+const RETRY_MS = 2000;
+
+/** Loads the comment from the server whenever the decision changes; null loads nothing. */
+function usePreview(id: string, body: ResolveBody | null): Preview {
+  const loaded = useSignal<{ readonly key: string; readonly comment: string } | null>(null);
+  const refusal = useSignal<{ readonly key: string; readonly error: unknown } | null>(null);
+  const key = body === null ? '' : JSON.stringify([id, body]);
+  useEffect(() => {
+    if (body === null) return;
+    const control = new AbortController();
+    let timer: ReturnType<typeof setTimeout>;
+    const load = async (): Promise<void> => {
+      try {
+        const { comment } = await client.previewResolution({ id, body, signal: control.signal });
+        if (control.signal.aborted) return;
+        loaded.value = { key, comment };
+        refusal.value = null;
+      } catch (error) {
+        if (control.signal.aborted) return;
+        refusal.value = { key, error };
+        if (isUnavailable(error)) timer = setTimeout(() => void load(), RETRY_MS);
+      }
+    };
+    timer = setTimeout(() => void load(), DEBOUNCE_MS);
+    return () => {
+      control.abort();
+      clearTimeout(timer);
+    };
+  }, [key]);
+  return {
+    comment: loaded.value?.comment ?? null,
+    isCurrent: loaded.value?.key === key,
+    error: refusal.value?.key === key ? refusal.value.error : null,
+  };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ClientError && (error.status === null || error.status >= 500);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EMPTY_DECISION, readDecision } from './decision-request.js';
-import type { DecisionFields } from './decision-request.js';
+import { readDecision, EMPTY_DECISION } from './decision.js';
+import type { DecisionFields } from './decision.js';
 
 const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
 const read = (changes: Partial<DecisionFields>, who = '') => readDecision({ ...EMPTY_DECISION, ...changes }, item, who);

@@ -1,23 +1,24 @@
 import { useSignal } from '@preact/signals';
-import type { InboxItem } from '../../../src/api/index.js';
+import type { InboxItem, OrderView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
-import { client } from '../../server/client.js';
-import { useResource } from '../../server/use-resource.js';
-import type { Failure } from '../../server/use-resource.js';
-import { Badge } from '../../ui/badge.js';
-import { FailureNotice, Loading, UpToDate } from '../../ui/notice.js';
-import { RunExports } from '../../ui/run-exports.js';
+import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
+import type { Failure } from '../../data/resource.js';
+import { Badge, StateBadge } from '../../ui/badge.js';
+import { FailureNotice, Loading, UpToDate, InlineFailure } from '../../ui/notice.js';
+import { RunExports } from '../../ui/run-files.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp } from '../../ui/time.js';
+import { Timestamp } from '../../ui/format.js';
 import { hasScope } from '../../app/session.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { ChangeView, useChange } from './change-view.js';
 import { Decide } from './decide.js';
-import { Evidence, OrderRequest } from './evidence.js';
-import { putComment, readComments } from './line-comments.js';
-import type { LineComment } from './line-comments.js';
+import { putComment, readComments, describeResolution } from './decision.js';
+import type { LineComment } from './decision.js';
 import { RawFiles } from './raw-files.js';
-import { Settled } from './settled.js';
+import { Facts, Notes, Verdicts } from '../../ui/facts.js';
+import type { NoteView } from '../../ui/facts.js';
+import { useEffect, useRef } from 'preact/hooks';
 
 /** One inbox item: the reason, the evidence and the possible actions. */
 export function Item({ id }: { readonly id: string }) {
@@ -105,3 +106,244 @@ function Head({ item, failure }: { readonly item: InboxItem; readonly failure: F
     </section>
   );
 }
+
+/** The evidence for a decision: the exit code, the commit, the verdicts, and the result that was read. */
+function Evidence({ item }: { readonly item: InboxItem }) {
+  const { reading } = item;
+  const { result, draft, anchors = {}, notices = [] } = reading;
+  const hints = Object.entries(anchors).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <section class="card stack">
+      <h2>Evidence</h2>
+      <Facts
+        facts={{
+          'Read from': <SafeText text={describeSource(reading)} />,
+          'Exit code': item.exit_code === null ? 'None' : <ExitCode code={item.exit_code} />,
+          Signal: item.signal ?? undefined,
+          Commit: <Commit check={checkCommit(reading)} />,
+          'Hints in the output': hints.length === 0 ? undefined : <SafeText text={hints.join('\n')} />,
+        }}
+      />
+      {item.evidence === undefined || item.evidence.length === 0 ? null : <Verdicts evidence={item.evidence} />}
+      <NoteSection title="Problems" notes={reading.problems} />
+      <NoteSection title="Notices" notes={notices} />
+      {result === undefined ? null : <JsonSection title="Result" value={result} />}
+      {result === undefined && draft !== undefined ? (
+        <JsonSection title="Repaired draft (fills in the form below; never accepted automatically)" value={draft} />
+      ) : null}
+    </section>
+  );
+}
+
+function ExitCode({ code }: { readonly code: number }) {
+  return code === 0 ? <>0</> : <Badge tone="bad">{code}</Badge>;
+}
+
+function Commit({ check }: { readonly check: CommitCheck }) {
+  switch (check) {
+    case 'none':
+      return <span class="dim">None</span>;
+    case 'found':
+      return <Badge tone="good">Found in the repository</Badge>;
+    case 'not found':
+      return <Badge tone="bad">Not in the repository</Badge>;
+    case 'not checked':
+      return <Badge tone="warn">Not checked</Badge>;
+  }
+}
+
+function NoteSection({ title, notes }: { readonly title: string; readonly notes: readonly NoteView[] }) {
+  if (notes.length === 0) return null;
+  return (
+    <div>
+      <h3>{title}</h3>
+      <Notes notes={notes} />
+    </div>
+  );
+}
+
+function JsonSection({ title, value }: { readonly title: string; readonly value: unknown }) {
+  return (
+    <div>
+      <h3>{title}</h3>
+      <pre>
+        <SafeText text={JSON.stringify(value, null, 2)} />
+      </pre>
+    </div>
+  );
+}
+
+/** The order that the agent executed, needed to judge the result. */
+function OrderRequest({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
+  const issue = useResource(`order ${issueRef} ${runId}`, async (signal) =>
+    client.getIssue({ ref: issueRef, query: { run_id: runId }, signal }),
+  );
+  const order = issue.value?.orders.find(({ run_id }) => run_id === runId);
+  const text = (name: keyof OrderView['order']) => {
+    const value = order?.order[name];
+    if (typeof value === 'string') return <SafeText text={value} />;
+    return typeof value === 'object' && value.length > 0 ? <SafeText text={value.join('\n')} /> : undefined;
+  };
+  return (
+    <details class="card">
+      <summary>
+        <strong>Work order</strong>
+      </summary>
+      {issue.value === null && issue.failure !== null ? (
+        <InlineFailure failure={issue.failure} reload={issue.reload} />
+      ) : issue.value === null ? (
+        <Loading space="line" />
+      ) : order === undefined ? (
+        <p class="dim">The order no longer exists.</p>
+      ) : (
+        <Facts
+          facts={{
+            Wrapper: `${order.worker} (${order.worker_type})`,
+            Role: text('role'),
+            Repository: text('repo') ?? text('repo_dir'),
+            Instructions: text('instructions'),
+            Constraints: text('constraints'),
+            Specification: text('spec_ref'),
+            Contracts: text('contracts_ref'),
+            'Depends on': text('depends_on'),
+          }}
+        />
+      )}
+    </details>
+  );
+}
+
+/** The decision, its author and reason, and the delivery of the comment. */
+function Settled({
+  item,
+  resolution,
+  isMine,
+}: {
+  readonly item: InboxItem;
+  readonly resolution: Readonly<Record<string, unknown>>;
+  /** Whether the viewer has just made this decision; then the next item is offered. */
+  readonly isMine: boolean;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (isMine) heading.current?.focus();
+  }, [isMine]);
+  const text = (name: string): string | undefined => {
+    const value = resolution[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const { result } = resolution;
+  return (
+    <section class="card stack settled" aria-label="Settled">
+      <h2 ref={heading} tabIndex={-1}>
+        <SafeText text={text('who') ?? ''} /> {describeResolution(text('action') ?? '')}
+      </h2>
+      <Facts
+        facts={{
+          Reason: <SafeText text={text('why') ?? ''} />,
+          Decided: <Timestamp at={text('at') ?? null} />,
+          Decision: text('decision') === undefined ? undefined : <StateBadge state={text('decision') ?? ''} />,
+          'New run':
+            text('new_run_id') === undefined ? undefined : (
+              <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
+            ),
+          Comment: (
+            <div class="deliveries-here">
+              <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />
+            </div>
+          ),
+        }}
+      />
+      {isMine ? <NextItem /> : null}
+      {result === undefined ? null : (
+        <details>
+          <summary>Accepted result</summary>
+          <pre>
+            <SafeText text={JSON.stringify(result, null, 2)} />
+          </pre>
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** A link to the oldest of the remaining items. */
+function NextItem() {
+  const inbox = useResource('next', async (signal) => client.listInbox({ query: { open: 'true', limit: 1 }, signal }));
+  const next = inbox.value?.items[0];
+  if (inbox.value === null) {
+    return inbox.failure === null ? (
+      <Loading space="line" />
+    ) : (
+      <InlineFailure failure={inbox.failure} reload={inbox.reload} />
+    );
+  }
+  if (next === undefined) return <p>No other results are waiting.</p>;
+  return (
+    <p>
+      Next: <a href={toPath({ page: 'inbox', id: next.id })}>{next.issue_ref}</a>
+    </p>
+  );
+}
+
+/** How many of the issue's newest comments are searched. */
+const MAX_LISTED = 100;
+
+/** The comment's delivery state for each sink. */
+function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly trigger: string }) {
+  const outbox = useResource(
+    `outbox ${issueRef}`,
+    async (signal) => client.listOutbox({ query: { issue_ref: issueRef, limit: MAX_LISTED }, signal }),
+    { live: true },
+  );
+  if (outbox.value === null) return <span class="dim">…</span>;
+  const messages = outbox.value.items.filter((message) => message.trigger === trigger);
+  if (messages.length === 0) {
+    return (
+      <span class="dim">
+        {outbox.value.next_cursor === null ? 'No comment' : `Not among the issue’s newest ${MAX_LISTED} comments`}
+      </span>
+    );
+  }
+  return (
+    <ul class="notes">
+      {messages.map((message) => (
+        <li key={message.id}>
+          <StateBadge state={message.state} />{' '}
+          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}&row=${encodeURIComponent(message.id)}`}>
+            {message.sink}
+          </a>{' '}
+          <SafeText text={message.delivered_to ?? message.last_error ?? ''} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type Reading = InboxItem['reading'];
+
+/** The outcome of looking up a reported commit in the repository. */
+type CommitCheck = 'none' | 'found' | 'not found' | 'not checked';
+
+const SOURCES: Readonly<Record<Reading['source'], string>> = {
+  json: 'JSON file',
+  text: 'Text file',
+  streams: 'Output streams (not a result)',
+  none: 'Nothing: the agent left no result',
+};
+
+/** Describes where a result was found. */
+export function describeSource({ source, path }: Reading): string {
+  return path === undefined || source === 'none' ? SOURCES[source] : `${SOURCES[source]}: ${path}`;
+}
+
+/** Returns the lookup outcome for the commit that a result names. */
+export function checkCommit({ result, problems, notices = [] }: Reading): CommitCheck {
+  if (result?.changes.commit === undefined) return 'none';
+  const codes = [...problems, ...notices].map(({ code }) => code);
+  if (codes.includes('COMMIT_NOT_FOUND')) return 'not found';
+  return UNCHECKED.some((code) => codes.includes(code)) ? 'not checked' : 'found';
+}
+
+/** Error codes of failed commit lookups. `COMMIT_NOT_CHECKED` occurs in records written by version 0.1.0. */
+const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY', 'COMMIT_NOT_CHECKED'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findComment, listSendable, putComment, readComments } from './line-comments.js';
+import { findComment, listSendable, putComment, readComments } from './decision.js';
 
 const comment = { path: 'a.ts', line: 3, side: 'new', text: 'Why?' } as const;
 

@@ -1,23 +1,40 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { WaitingEntry } from '../../../src/api/index.js';
+import type { WaitingEntry } from '../../../src/server/api/index.js';
 import { hasScope, session } from '../../app/session.js';
-import { delayedActions } from '../../server/delayed-actions.js';
-import { getEntryPath } from '../../server/waiting.js';
-import type { Waiting } from '../../server/waiting.js';
+import { delayedActions, delayAction } from '../../data/delayed-actions.js';
+import { getEntryPath, loadWaiting } from '../../data/waiting.js';
+import type { Waiting } from '../../data/waiting.js';
 import { Badge } from '../../ui/badge.js';
-import { FilterText } from '../../ui/filter-field.js';
+import { FilterField } from '../../ui/list-page.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatWait } from '../../ui/time.js';
-import { ROW, useRowKeys } from '../../ui/use-row-keys.js';
+import { formatWait } from '../../ui/format.js';
+import { useRowKeys, ROW } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { InlineAnswer } from './inline-answer.js';
-import { getEntryTitle, groupEntries, labelAction, listBulkActions, needsReason } from './queue.js';
-import { sendLater } from './send-action.js';
+import {
+  getEntryTitle,
+  groupEntries,
+  labelAction,
+  listBulkActions,
+  needsReason,
+  describeAction,
+  findOption,
+} from './queue.js';
+import { client } from '../../data/client.js';
+import type { BulkAction } from './queue.js';
+import { isReplaced, QUESTION_REPLACED } from '../../data/read-question.js';
+import { asFailure } from '../../data/resource.js';
 
 /** The entries selected for a bulk action. */
 const selectedIds = signal<ReadonlySet<string>>(new Set());
+
+const SEARCH = {
+  name: 'search',
+  label: 'Search the inbox',
+  kind: 'search',
+  placeholder: 'Issue, question, reason, code',
+} as const;
 
 /** The queue: a search field, bulk actions, and the entries under their headings. */
 export function Queue({
@@ -44,7 +61,7 @@ export function Queue({
   return (
     <div class="inbox-list" ref={rows}>
       <form class="queue-search" role="search" onSubmit={(event) => event.preventDefault()}>
-        <FilterText name="search" label="Search the inbox" type="search" placeholder="Issue, question, reason, code" />
+        <FilterField filter={SEARCH} />
       </form>
       <BulkBar open={open} selected={selected} />
       {entries.length === 0 ? <EmptyQueue isFiltered={all.entries.length > 0} /> : null}
@@ -254,5 +271,108 @@ function BulkBar({
         />
       ) : null}
     </div>
+  );
+}
+
+/** Sends an action for multiple entries after a delay, during which it can be undone. */
+function sendLater(
+  action: BulkAction,
+  entries: readonly WaitingEntry[],
+  { why, who }: { readonly why: string; readonly who: string },
+): void {
+  const parts = entries.map((entry) => ({ id: entry.id, send: async () => sendAction(action, entry, { why, who }) }));
+  delayAction({ title: describeAction(action, entries), parts, onDone: () => void loadWaiting() });
+}
+
+async function sendAction(
+  action: BulkAction,
+  entry: WaitingEntry,
+  { why, who }: { readonly why: string; readonly who: string },
+): Promise<void> {
+  if (entry.kind === 'result' && (action === 'accept' || action === 'retry' || action === 'reject')) {
+    await client.resolveItem({ id: entry.id, body: { action, why, ...(who === '' ? {} : { who }) } });
+  }
+  if (entry.kind === 'sink' && action === 'redeliver') await client.redeliverSink({ body: { sink: entry.sink } });
+  if (entry.kind === 'permission' && (action === 'allow' || action === 'deny')) {
+    const option = findOption(entry, action);
+    if (option === undefined) return;
+    await client.replyToRun({ id: entry.run, body: { interaction_id: entry.interaction_id, option_id: option.id } });
+  }
+}
+
+/** An inline form for answering with one line of text or one of the options. The detail view has room for more. */
+function InlineAnswer({
+  entry,
+  isInDetail,
+}: {
+  readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>;
+  /** Whether the full form is shown next to the list, if space permits. */
+  readonly isInDetail: boolean;
+}) {
+  const { run, interaction_id } = entry;
+  const { fields, change, discard } = useDraft(`reply ${run} ${interaction_id}`, { text: '' });
+  const state = useSignal<'open' | 'sending' | 'sent'>('open');
+  const refusal = useSignal<string | null>(null);
+  const send = async (body: Parameters<typeof client.replyToRun>[0]['body']): Promise<void> => {
+    if (state.peek() !== 'open') return;
+    state.value = 'sending';
+    try {
+      // Text answers whatever question is open; an option names its permission request, so the server checks it.
+      if ('text' in body && (await isReplaced(client, run, interaction_id))) throw new Error(QUESTION_REPLACED);
+      await client.replyToRun({ id: run, body });
+      discard();
+      state.value = 'sent';
+      refusal.value = null;
+      await loadWaiting();
+    } catch (error) {
+      refusal.value = asFailure(error).message;
+      state.value = 'open';
+    }
+  };
+  const classes = isInDetail ? 'inline-answer in-detail' : 'inline-answer';
+  if (state.value === 'sent') return <p class={`${classes} dim`}>Answer sent. The run continues.</p>;
+  const isSending = state.value === 'sending';
+  return (
+    <form
+      class={classes}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (entry.kind === 'question' && fields.text.trim() !== '') void send({ text: fields.text });
+      }}
+    >
+      {entry.kind === 'permission' ? (
+        entry.options.slice(0, 6).map(({ id, label }) => (
+          <button
+            key={id}
+            type="button"
+            disabled={isSending}
+            onClick={() => void send({ interaction_id, option_id: id })}
+          >
+            <SafeText text={label.slice(0, 60)} />
+          </button>
+        ))
+      ) : (
+        <>
+          <input
+            type="text"
+            aria-label="Answer in one line"
+            placeholder={
+              entry.options.length === 0 ? 'Your answer' : entry.options.slice(0, 3).join(' · ').slice(0, 60)
+            }
+            value={fields.text}
+            maxLength={20_000}
+            onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+          />
+          <button type="submit" disabled={isSending || fields.text.trim() === ''}>
+            Send answer
+          </button>
+        </>
+      )}
+      {refusal.value === null ? null : (
+        <span class="wrong" role="alert">
+          {refusal.value}
+        </span>
+      )}
+    </form>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { WaitingEntry } from '../../../src/api/index.js';
+import type { WaitingEntry } from '../../../src/server/api/index.js';
 import { describeAction, findOption, groupEntries, listBulkActions, searchEntries } from './queue.js';
 
 const AT = '2026-11-15T06:30:00.000Z';

@@ -1,7 +1,7 @@
-import type { WaitingEntry } from '../../../src/api/index.js';
+import type { WaitingEntry } from '../../../src/server/api/index.js';
 
 /** A section of the queue. */
-export interface QueueGroup {
+interface QueueGroup {
   readonly title: string;
   readonly entries: readonly WaitingEntry[];
 }

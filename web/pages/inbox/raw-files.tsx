@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { toPath } from '../../app/route.js';
-import { client } from '../../server/client.js';
-import { useResource } from '../../server/use-resource.js';
+import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
-import { formatBytes } from '../../ui/amount.js';
-import { describeMissingFiles } from '../../ui/missing-files.js';
+import { formatBytes } from '../../ui/format.js';
+import { describeMissingFiles } from '../../ui/run-files.js';
 
 /** The run's files: the order, the result and the output, unchanged. */
 export function RawFiles({ run }: { readonly run: string }) {

@@ -1,5 +1,6 @@
+import { isAcceptable } from './decision.js';
 import { expect, test } from 'vitest';
-import { checkCommit, describeSource, isAcceptable } from './reading-view.js';
+import { checkCommit, describeSource } from './item.js';
 
 const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
 const result = { ...item, status: 'ok', changes: { commit: 'abc' }, summary: 'Done.' } as const;

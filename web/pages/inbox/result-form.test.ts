@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  EMPTY_RESULT_FORM,
-  fillResultForm,
-  findMissing,
-  parseResult,
-  formatResult,
-  buildResult,
-} from './result-form.js';
+import { EMPTY_RESULT_FORM, fillResultForm, findMissing, parseResult, formatResult, buildResult } from './decision.js';
 
 const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
 const complete = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Client } from '../../../src/client/index.js';
-import type { InboxItem, OrderView, OutboxMessage } from '../../../src/api/index.js';
-import { groupHistory, loadIssue, NO_RUN } from './issue-history.js';
+import type { Client } from '../../../src/server/client/index.js';
+import type { InboxItem, OrderView, OutboxMessage } from '../../../src/server/api/index.js';
+import { groupHistory, loadIssue, NO_RUN } from './order-card.js';
 
 const AT = '2026-11-15T09:00:00.000Z';
 const order = (run_id: string): OrderView => ({

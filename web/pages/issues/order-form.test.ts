@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkOrderForm, EMPTY_ORDER_FORM, fillOrderForm } from './order-form.js';
+import { checkOrderForm, fillOrderForm, EMPTY_ORDER_FORM } from './order-form.js';
 import type { OrderForm } from './order-form.js';
 
 const form = (changes: Partial<OrderForm>): OrderForm => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { OutboxMessage } from '../../../src/api/index.js';
-import { summarizeSinks } from './sink-health.js';
+import type { OutboxMessage } from '../../../src/server/api/index.js';
+import { summarizeSinks } from './outbox-page.js';
 
 const message = (changes: Partial<OutboxMessage>): OutboxMessage => ({
   id: 'm',

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { chooseState } from './conversation-item.js';
-import type { ItemView } from './describe-item.js';
+import { chooseState } from './conversation-pane.js';
+import type { ItemView } from './conversation.js';
 
 const common = { seq: 1, at: 0, attempt: 1, parent: null };
 const message: ItemView = { ...common, kind: 'message', text: 'Hel', isComplete: false, payload: undefined };
-const question: ItemView = { ...common, kind: 'question', prompt: 'Which?', isOpen: true };
+const question: ItemView = { ...common, kind: 'question', prompt: 'Which?', isOpen: true, isAnswerable: true };
 const tool: ItemView = {
   ...common,
   kind: 'tool',

@@ -1,11 +1,21 @@
 import { useState } from 'preact/hooks';
 import { VirtualList } from '../../ui/virtual-list.js';
-import { ConversationItem } from './conversation-item.js';
-import { describeItem } from './describe-item.js';
+import { describeItem } from './conversation.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
-import { findFirstAbove } from './sorted-search.js';
-import { findStart } from './clock.js';
+import { findFirstAbove } from './byte-ranges.js';
+import { Clock, EmptyPane, findStart } from './clock.js';
+import type { ComponentChildren } from 'preact';
+import { Badge } from '../../ui/badge.js';
+import { Markdown } from '../../ui/markdown.js';
+import type { Tone } from '../../ui/notice.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { AnsiText } from '../../ui/ansi-text.js';
+import { JsonTree, ValueText } from '../../ui/json-tree.js';
+import { formatDuration, formatUsage } from '../../ui/format.js';
+import { ArtifactPreview } from './artifact.js';
+import type { ItemView } from './conversation.js';
+import { readFileChanges, FileChanges } from '../../ui/file-changes.js';
 
 /** Messages, tool calls and questions in order. */
 export function ConversationPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
@@ -47,7 +57,10 @@ export function ConversationPane({ run, isLive }: { readonly run: OpenRun; reado
       );
     });
   };
-  if (count === 0) return <Empty isLive={isLive} isFiltered={run.filter.isOn.value} />;
+  if (count === 0) {
+    const text = isLive ? 'No messages yet. They appear here as they arrive.' : 'No messages up to this point.';
+    return <EmptyPane run={run} isLive={isLive} text={run.filter.isOn.value ? 'No items match.' : text} />;
+  }
   const selectedItem = highlight?.item ?? null;
   const position = selectedItem === null ? null : visibleItems.findPosition(selectedItem);
   const active =
@@ -67,11 +80,263 @@ export function ConversationPane({ run, isLive }: { readonly run: OpenRun; reado
   );
 }
 
-function Empty({ isLive, isFiltered }: { readonly isLive: boolean; readonly isFiltered: boolean }) {
-  if (isFiltered) return <p class="run-pane-empty">No items match.</p>;
+/** One conversation item: a header that selects it, and its content. */
+function ConversationItem({
+  runId,
+  view,
+  hasRunEnded,
+  start,
+  isHighlighted,
+  onChoose,
+}: {
+  readonly runId: string;
+  readonly view: ItemView;
+  /** Whether the run has ended, and with it all unfinished items. */
+  readonly hasRunEnded: boolean;
+  readonly start: number;
+  readonly isHighlighted: boolean;
+  readonly onChoose: () => void;
+}) {
   return (
-    <p class="run-pane-empty">
-      {isLive ? 'No messages yet. They appear here as they arrive.' : 'No messages up to this point.'}
-    </p>
+    <div
+      class={`item ${view.kind}${isHighlighted ? ' highlighted' : ''}${view.parent === null ? '' : ' of-sub-agent'}`}
+    >
+      <button type="button" class="choose item-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
+        <strong>{chooseTitle(view)}</strong>
+        <State view={view} hasRunEnded={hasRunEnded} />
+        {view.kind === 'tool' && view.ms !== null ? <span class="dim">{formatDuration(view.ms)}</span> : null}
+        <span class="end">
+          {view.attempt > 1 ? <span class="dim">Attempt {view.attempt}</span> : null}{' '}
+          <Clock at={view.at} start={start} />
+        </span>
+      </button>
+      <div class="item-body">
+        <Body runId={runId} view={view} />
+      </div>
+    </div>
   );
+}
+
+function chooseTitle(view: ItemView): ComponentChildren {
+  switch (view.kind) {
+    case 'start':
+      return view.attempt > 1 ? 'Session resumed' : 'Session started';
+    case 'message':
+      return view.parent === null ? 'Agent' : 'Sub-agent';
+    case 'reasoning':
+      return 'Reasoning';
+    case 'tool':
+      return <SafeText text={readFirstLine(view.name)} />;
+    case 'question':
+      return view.isAnswerable ? 'Question' : 'End of turn';
+    case 'reply':
+      return 'Answer';
+    case 'artifact':
+      return 'Artifact';
+    case 'diagnostic':
+      return 'Diagnostic';
+    case 'raw':
+      return view.stream;
+    case 'completed':
+      return 'Completed';
+    case 'failed':
+      return view.category === 'canceled' ? 'Canceled' : 'Failed';
+  }
+}
+
+function State({ view, hasRunEnded }: { readonly view: ItemView; readonly hasRunEnded: boolean }) {
+  const state = chooseState(view, hasRunEnded);
+  return state === null ? null : <Badge tone={state.tone}>{state.label}</Badge>;
+}
+
+/** Chooses an item's state. Once the run has ended, no item is shown as in progress. */
+export function chooseState(
+  view: ItemView,
+  hasRunEnded: boolean,
+): { readonly label: string; readonly tone: Tone } | null {
+  switch (view.kind) {
+    case 'message':
+    case 'reasoning':
+      if (view.isComplete) return null;
+      return hasRunEnded ? { label: 'Cut off', tone: 'warn' } : { label: 'Writing …', tone: 'plain' };
+    case 'tool':
+      if (view.status === 'started')
+        return hasRunEnded ? { label: 'Not finished', tone: 'warn' } : { label: 'Running', tone: 'plain' };
+      return view.status === 'failed' ? { label: 'Failed', tone: 'bad' } : { label: 'Done', tone: 'good' };
+    case 'question':
+      if (!view.isOpen) return null;
+      return hasRunEnded ? { label: 'Not answered', tone: 'plain' } : { label: 'Waiting', tone: 'warn' };
+    case 'diagnostic':
+      return { label: view.code, tone: 'warn' };
+    case 'completed':
+      return { label: view.reason, tone: 'good' };
+    case 'failed':
+      return { label: view.code, tone: view.category === 'canceled' ? 'plain' : 'bad' };
+    case 'start':
+    case 'reply':
+    case 'artifact':
+    case 'raw':
+      return null;
+  }
+}
+
+function Body({ runId, view }: { readonly runId: string; readonly view: ItemView }) {
+  switch (view.kind) {
+    case 'start':
+      return view.sessionId === null ? null : (
+        <p class="dim">
+          Session{' '}
+          <code>
+            <SafeText text={view.sessionId} limit={200} />
+          </code>
+        </p>
+      );
+    case 'message':
+      return (
+        <>
+          <MessageText text={view.text} isComplete={view.isComplete} />
+          {view.payload === undefined ? null : (
+            <details>
+              <summary>Extracted value</summary>
+              <JsonTree value={view.payload} />
+            </details>
+          )}
+        </>
+      );
+    case 'reasoning':
+      return (
+        <details>
+          <summary>
+            <SafeText text={readFirstLine(view.text)} />
+          </summary>
+          <Markdown text={view.text} />
+        </details>
+      );
+    case 'tool':
+      return <ToolCall view={view} />;
+    case 'question':
+      if (!view.isAnswerable)
+        return <p class="dim">The agent may have asked a question. In mode auto, it gets no answer.</p>;
+      // Initially closed: the text usually repeats the agent's last message, which is shown above.
+      return (
+        <details>
+          <summary>Question text</summary>
+          <Markdown text={view.prompt} />
+        </details>
+      );
+    case 'reply':
+      return <SafeText text={view.text} limit={4000} />;
+    case 'artifact':
+      return <ArtifactPreview runId={runId} path={view.path} note={view.madeBy === null ? '' : `By ${view.madeBy}`} />;
+    case 'diagnostic':
+      return (
+        <p>
+          <SafeText text={view.message} limit={1000} />
+          {view.subject === null ? null : (
+            <>
+              {' '}
+              <code>
+                <SafeText text={view.subject} limit={200} />
+              </code>
+            </>
+          )}
+        </p>
+      );
+    case 'raw':
+      return (
+        <pre class="raw-lines">
+          <AnsiText text={joinStart(view.lines, MAX_RAW)} limit={600} />
+        </pre>
+      );
+    case 'completed':
+      return <p class="dim">{formatUsage(view.usage)}</p>;
+    case 'failed':
+      return (
+        <>
+          <p>
+            <SafeText text={view.message} limit={2000} />
+          </p>
+          <p class="dim">{formatUsage(view.usage)}</p>
+        </>
+      );
+  }
+}
+
+/**
+ * A message's text. It is rendered as Markdown once complete: until then it can change many times a second. JSON is
+ * never rendered as Markdown.
+ */
+function MessageText({ text, isComplete }: { readonly text: string; readonly isComplete: boolean }) {
+  if (/^\s*[[{]/.test(text)) return <ValueText value={text} limit={4000} />;
+  return isComplete ? <Markdown text={text} /> : <SafeText text={text} />;
+}
+
+/** Returns the first line, short enough to be shown in full: a button or a summary cannot contain a "more" button. */
+function readFirstLine(text: string): string {
+  const [line = ''] = text.trim().split('\n', 1);
+  return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+}
+
+/** A tool's input and output. */
+function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
+  return (
+    <>
+      <ToolInput view={view} />
+      {view.error === null ? null : (
+        <p class="tool-error">
+          <SafeText text={view.error} limit={1000} />
+        </p>
+      )}
+      {view.output === undefined || view.output === '' ? null : (
+        <details>
+          <summary>Output</summary>
+          <ToolOutput output={view.output} />
+        </details>
+      )}
+    </>
+  );
+}
+
+/** A tool's input: file changes as a diff, a single string as text, anything else as a tree. */
+function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
+  const changes = readFileChanges(view.input, view.diff);
+  if (changes.length > 0) return <FileChanges changes={changes} />;
+  if (view.input === undefined) return null;
+  const input = simplifyInput(view.input);
+  return typeof input === 'object' && input !== null ? (
+    <JsonTree value={input} open={1} />
+  ) : (
+    <ValueText value={input} limit={300} />
+  );
+}
+
+/** A tool's output: an object as a tree, anything else as coloured text. */
+function ToolOutput({ output }: { readonly output: unknown }) {
+  if (typeof output === 'object' && output !== null) return <JsonTree value={output} />;
+  return (
+    <pre class="value">
+      <AnsiText text={String(output)} />
+    </pre>
+  );
+}
+
+/** Reduces an input with a single string field to that string: `{ "command": "npm test" }` becomes `npm test`. */
+function simplifyInput(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+  const values = Object.values<unknown>({ ...input });
+  const [only] = values;
+  return values.length === 1 && typeof only === 'string' ? only : input;
+}
+
+/** The maximum number of characters of raw lines per item. The raw bytes pane has all of them. */
+const MAX_RAW = 20_000;
+
+/** Joins lines up to a limit, because they can add up to hundreds of megabytes. */
+function joinStart(lines: readonly string[], limit: number): string {
+  let text = '';
+  for (const line of lines) {
+    if (text.length >= limit) break;
+    text += `${text === '' ? '' : '\n'}${line.slice(0, limit)}`;
+  }
+  return text;
 }

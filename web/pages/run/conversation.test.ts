@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FcmpEvent } from '../../../src/events/index.js';
-import { createConversation } from './conversation.js';
+import { createConversation, describeItem } from './conversation.js';
 import type { Conversation } from './conversation.js';
-import { describeItem } from './describe-item.js';
-import { fcmpEvent } from './events.fixture.js';
-import { findOpenQuestion } from '../../server/read-question.js';
+import { fcmpEvent } from './fixtures/events.js';
+import { findOpenQuestion } from '../../data/read-question.js';
 
 function readConversation(...events: FcmpEvent[]): Conversation {
   const conversation = createConversation();
@@ -94,6 +93,13 @@ test('a question is open until another event follows', () => {
     findOpenQuestion([question, fcmpEvent('user.input.replied', { interaction_id: 'ix_1', text: 'a' })]),
   ).toBeNull();
   expect(findOpenQuestion([])).toBeNull();
+});
+
+test('a question that no one can answer is never open', () => {
+  const data = { interaction_id: 'ix_1', kind: 'open_text', prompt: 'Which?', answerable: false } as const;
+  const conversation = readConversation(fcmpEvent('user.input.required', data, { seq: 1 }));
+  expect(view(conversation, 0, 1)).toMatchObject({ kind: 'question', isOpen: false, isAnswerable: false });
+  expect(conversation.hasOpenQuestion(1)).toBe(false);
 });
 
 test('a permission request is open until it is answered, even if other events follow', () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeSize, isBinary } from './artifact-preview.js';
-import { chooseFileName, readArtifactBytes } from './download-artifact.js';
+import { describeSize, isBinary, chooseFileName, readArtifactBytes } from './artifact.js';
 
 test('reads a file in chunks to its end, byte for byte', async () => {
   const file = Uint8Array.from({ length: 2_500_000 }, (_, index) => index % 251);

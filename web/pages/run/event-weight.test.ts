@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { measureWeight } from './event-weight.js';
+import { measureWeight } from './share-stream.js';
 
 const weigh = (data: object): number => measureWeight({ data }) - measureWeight({ data: {} });
 

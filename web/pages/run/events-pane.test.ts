@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { summarizeEvent } from './events-pane.js';
-import { raspEvent } from './events.fixture.js';
+import { raspEvent } from './fixtures/events.js';
 
 test.each<[string, object, string]>([
   ['a text', { message_id: 'm', text: 'Hello\n  world' }, 'Hello world'],

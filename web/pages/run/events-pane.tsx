@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { RaspEvent } from '../../../src/events/index.js';
-import { JsonTree } from '../../ui/json-tree.js';
+import { JsonTree, formatValue } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
-import { Clock, findStart } from './clock.js';
+import { Clock, EmptyPane, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
-import { findFirstAbove } from './sorted-search.js';
-import { formatValue } from './value-text.js';
+import { findFirstAbove } from './byte-ranges.js';
 
 /** The engine's events, one by one. The selected event is shown in full. */
 export function EventsPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
@@ -39,7 +38,9 @@ export function EventsPane({ run, isLive }: { readonly run: OpenRun; readonly is
       />
     ));
   };
-  if (count === 0) return <p class="run-pane-empty">{isLive ? 'No events yet.' : 'No events up to this point.'}</p>;
+  if (count === 0) {
+    return <EmptyPane run={run} isLive={isLive} text={isLive ? 'No events yet.' : 'No events up to this point.'} />;
+  }
   return (
     <VirtualList
       label="Events"

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createConversation } from './conversation.js';
-import { fcmpEvent } from './events.fixture.js';
+import { fcmpEvent } from './fixtures/events.js';
 import { chooseAdvice, findFailedTool } from './failure-card.js';
 
 test.each([

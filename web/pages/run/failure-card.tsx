@@ -1,13 +1,13 @@
-import type { RunView } from '../../../src/api/index.js';
-import { client } from '../../server/client.js';
-import { useResource } from '../../server/use-resource.js';
-import type { Resource } from '../../server/use-resource.js';
+import type { RunView } from '../../../src/server/api/index.js';
+import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
+import type { Resource } from '../../data/resource.js';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { AnsiText } from '../../ui/ansi-text.js';
-import { describeMissingFiles } from '../../ui/missing-files.js';
-import { describeItem } from './describe-item.js';
-import type { ItemView } from './describe-item.js';
+import { describeMissingFiles } from '../../ui/run-files.js';
+import { describeItem } from './conversation.js';
+import type { ItemView } from './conversation.js';
 import type { OpenRun } from './open-run.js';
 import { findLastStderr } from './raw-rows.js';
 
@@ -34,7 +34,7 @@ export function FailureCard({
         <Badge tone="bad">{error.code}</Badge> <SafeText text={error.message} limit={1000} />
       </p>
       <p>
-        <strong>What to do:</strong> {chooseAdvice(error)}
+        <strong>What to do:</strong> {chooseAdvice(error, view.spec.max_retries ?? 0)}
       </p>
       <div class="failure-facts">
         <FailedTool run={run} />
@@ -45,7 +45,8 @@ export function FailureCard({
 }
 
 /** Returns advice on a failure: by cause or code if more specific, otherwise by category. */
-export function chooseAdvice({ cause = 'unknown', code, category }: RunError): string {
+export function chooseAdvice({ cause = 'unknown', code, category }: RunError, retries = 0): string {
+  if (code === 'OUTPUT_NOT_VALIDATED' && retries > 0) return RETRIES_USED_UP;
   return BY_CAUSE[cause] ?? BY_CODE[code] ?? BY_CATEGORY[category];
 }
 
@@ -55,11 +56,16 @@ const BY_CAUSE: Readonly<Record<NonNullable<RunError['cause']>, string | null>> 
   auth: 'Sign in to the engine on the server, or pass its key as an environment variable, then run again.',
   rate_limit: 'Wait until the provider’s rate limit resets, then run again.',
   quota: 'The provider account has no quota left. Add quota, or choose another model with Edit and run.',
-  model: 'The model or its service refused the request. Choose another model with Edit and run, or run again later.',
+  model: 'The model refused the request. Choose another model with Edit and run.',
+  server: 'The model’s service failed. Run again later, or choose another model with Edit and run.',
+  context: 'The request was too long for the model. Shorten the prompt, or choose another model with Edit and run.',
   network: 'Check the server’s network, then run again.',
   permission: 'Allow more permissions with Edit and run, or change the task.',
   unknown: null,
 };
+
+const RETRIES_USED_UP =
+  'All retries were used. Compare the answers under Attempts, then correct the prompt or relax the schema with Edit and run.';
 
 const BY_CODE: Readonly<Record<string, string>> = {
   OUTPUT_NOT_VALIDATED:

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ClientError } from '../../../src/client/index.js';
-import type { Client } from '../../../src/client/index.js';
-import { fcmpEvent, raspEvent } from './events.fixture.js';
+import { ClientError } from '../../../src/server/client/index.js';
+import type { Client } from '../../../src/server/client/index.js';
+import { fcmpEvent, raspEvent } from './fixtures/events.js';
 import { createFollower, processEvents } from './follow-events.js';
 import type { RunEvent, StreamShare } from './share-stream.js';
 

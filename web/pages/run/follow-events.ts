@@ -1,13 +1,11 @@
 import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
-import type { Client, EventGap } from '../../../src/client/index.js';
-import { asFailure } from '../../server/use-resource.js';
-import type { Failure } from '../../server/use-resource.js';
-import { createEventCursor } from './event-cursor.js';
-import { measureWeight } from './event-weight.js';
-import { createStreamShare } from './share-stream.js';
+import type { Client, EventGap } from '../../../src/server/client/index.js';
+import { asFailure } from '../../data/resource.js';
+import type { Failure } from '../../data/resource.js';
+import { measureWeight, createStreamShare, acquireStreamSlot } from './share-stream.js';
 import type { Release, RunEvent, StreamShare } from './share-stream.js';
-import { acquireStreamSlot } from './stream-slots.js';
+import type { RaspEvent } from '../../../src/events/index.js';
 
 /** A run's stream state. */
 export type StreamState =
@@ -260,4 +258,71 @@ export async function sleep(ms: number, stop: AbortSignal): Promise<void> {
       resolve();
     });
   });
+}
+
+/** The read position in a run's two logs. */
+interface EventCursor {
+  /** Compares an event with the position in its log: it is the next event, was already read, or comes after a gap. */
+  readonly compare: (event: RunEvent) => 'next' | 'known' | 'later';
+  readonly advance: (event: RunEvent) => void;
+  /** Returns the position where a stream of both logs resumes; undefined at the start. */
+  readonly after: () => string | undefined;
+  /** Returns the position where a log's history continues; undefined at the start. */
+  readonly from: (log: 'fcmp' | 'rasp') => string | undefined;
+}
+
+/** Whether an event belongs to the RASP log. */
+export function isRasp(event: RunEvent): event is RaspEvent {
+  return 'attempt_number' in event;
+}
+
+/** Creates a cursor positioned before the first event. */
+function createEventCursor(): EventCursor {
+  let fcmp = 0;
+  let rasp = { attempt: 0, seq: 0 };
+  return {
+    compare(event) {
+      if (!isRasp(event)) return compareDistance(event.seq - fcmp);
+      const { attempt_number: attempt, seq } = event;
+      if (attempt === rasp.attempt) return compareDistance(seq - rasp.seq);
+      if (attempt < rasp.attempt) return 'known';
+      return attempt === rasp.attempt + 1 && seq === 1 ? 'next' : 'later';
+    },
+    advance(event) {
+      if (isRasp(event)) rasp = { attempt: event.attempt_number, seq: event.seq };
+      else fcmp = event.seq;
+    },
+    after: () => (fcmp === 0 && rasp.seq === 0 ? undefined : `${fcmp},${rasp.attempt}:${rasp.seq}`),
+    from(log) {
+      if (log === 'fcmp') return fcmp === 0 ? undefined : String(fcmp + 1);
+      return rasp.seq === 0 ? undefined : `${rasp.attempt}:${rasp.seq + 1}`;
+    },
+  };
+}
+
+function compareDistance(distance: number): 'next' | 'known' | 'later' {
+  if (distance === 1) return 'next';
+  return distance < 1 ? 'known' : 'later';
+}
+
+/** The count of events behind is accurate to this many. */
+const END_PRECISION = 100;
+
+/**
+ * Finds the end of a log after a known position, accurate to {@link END_PRECISION}, by asking whether single events
+ * exist: the log may have millions, and the server does not count them.
+ */
+export async function findLogEnd(known: number, exists: (seq: number) => Promise<boolean>): Promise<number> {
+  let last = known;
+  let step = END_PRECISION * 10;
+  while (await exists(last + step)) {
+    last += step;
+    step *= 2;
+  }
+  for (let missing = last + step; missing - last > END_PRECISION;) {
+    const middle = Math.floor((last + missing) / 2);
+    if (await exists(middle)) last = middle;
+    else missing = middle;
+  }
+  return last;
 }

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import type { RawRef } from '../../../src/events/index.js';
 import { createConversation } from './conversation.js';
-import { createEventList } from './event-list.js';
-import { fcmpEvent, raspEvent } from './events.fixture.js';
+import { createEventList, createRawRows } from './raw-rows.js';
+import { fcmpEvent, raspEvent } from './fixtures/events.js';
 import { findHighlight, parseSelection, formatSelection } from './highlight.js';
 import type { RunData, Selection } from './highlight.js';
-import { createRawRows } from './raw-rows.js';
 import fc from 'fast-check';
 
 const bytes = (byte_from: number, byte_to: number): RawRef => ({

@@ -1,9 +1,7 @@
-import { joinSpans } from './byte-ranges.js';
+import { joinSpans, findFirstAbove } from './byte-ranges.js';
 import type { ByteRanges, ByteSpan } from './byte-ranges.js';
 import type { Conversation } from './conversation.js';
-import type { EventList } from './event-list.js';
-import type { RawRows } from './raw-rows.js';
-import { findFirstAbove } from './sorted-search.js';
+import type { EventList, RawRows } from './raw-rows.js';
 import type { RawRef } from '../../../src/events/index.js';
 
 /** The data behind a run's panes. */

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { FcmpEvent } from '../../../src/events/index.js';
-import { summarizeAttempts } from './attempts.js';
+import { summarizeAttempts } from './run-details.js';
 import { createConversation } from './conversation.js';
-import { fcmpEvent } from './events.fixture.js';
-import { readFileChanges } from './file-changes.js';
+import { fcmpEvent } from './fixtures/events.js';
+import { readFileChanges } from '../../ui/file-changes.js';
 import { createItemFilter, findKind, findNextError } from './item-filter.js';
-import { addRoom, hasOpenItem, listMarks, measureBar } from './timeline-bars.js';
-import { getItemName } from './timeline-pane.js';
+import { addRoom, hasOpenItem, listMarks, measureBar, getItemName } from './timeline-pane.js';
 
 const START = Date.UTC(2026, 10, 15, 10);
 

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
-import { findFirst } from './sorted-search.js';
+import { findFirst } from './byte-ranges.js';
 
 /** The item kinds to filter by. */
 export const ITEM_KINDS = [
@@ -45,8 +45,15 @@ export function findKind({ events }: Pick<Conversation, 'events'>, item: Item): 
   return KINDS_BY_TYPE[item.type] ?? 'other';
 }
 
-/** Whether an item is an error: a failed tool, a failed conversation, a diagnostic, or output on stderr. */
-export function isErrorItem({ events }: Pick<Conversation, 'events'>, item: Item): boolean {
+/** Whether an item ended as a failure: a failed tool or a failed conversation. */
+export function isFailedItem({ events }: Pick<Conversation, 'events'>, item: Item): boolean {
+  const last = events[item.events.at(-1) ?? 0];
+  if (last?.type === 'assistant.tool_call') return last.data.status === 'failed';
+  return last?.type === 'conversation.failed' && last.data.error.category !== 'canceled';
+}
+
+/** Whether an item may explain a failure: a failed item, a diagnostic, or output on stderr. */
+function isErrorItem({ events }: Pick<Conversation, 'events'>, item: Item): boolean {
   const last = events[item.events.at(-1) ?? 0];
   if (last?.type === 'assistant.tool_call') return last.data.status === 'failed';
   return last !== undefined && ERROR_TYPES.has(last.type);
@@ -79,7 +86,7 @@ function hasText({ events }: Pick<Conversation, 'events'>, indexes: readonly num
 }
 
 /** A conversation filter. */
-export interface ItemQuery {
+interface ItemQuery {
   /** Null for every kind. */
   readonly kind: ItemKind | null;
   readonly errorsOnly: boolean;
@@ -90,7 +97,7 @@ export interface ItemQuery {
 const EVERYTHING: ItemQuery = { kind: null, errorsOnly: false, text: '' };
 
 /** The items found so far that match the filter. */
-export interface VisibleItems {
+interface VisibleItems {
   /** The number of visible items. */
   readonly count: number;
   /** Returns the item at a position. */

@@ -1,19 +1,17 @@
 import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
-import type { EventGap } from '../../../src/client/index.js';
-import { client } from '../../server/client.js';
+import type { EventGap } from '../../../src/server/client/index.js';
+import { client, getServerTime } from '../../data/client.js';
 import { createConversation } from './conversation.js';
-import { createEventList } from './event-list.js';
+import { createEventList, createRawRows, readStreamSizes } from './raw-rows.js';
 import { createItemFilter } from './item-filter.js';
 import type { ItemFilter } from './item-filter.js';
-import { isRasp } from './event-cursor.js';
-import { createFollower, sleep } from './follow-events.js';
+import { isRasp, createFollower, findLogEnd, sleep } from './follow-events.js';
 import type { StreamState } from './follow-events.js';
 import { findHighlight } from './highlight.js';
 import type { Highlight, RunData, Selection } from './highlight.js';
 import { createRawBlocks } from './raw-blocks.js';
 import type { RawBlocks } from './raw-blocks.js';
-import { createRawRows, readStreamSizes } from './raw-rows.js';
 
 /** An open run: the events that have arrived, and the selection. */
 export interface OpenRun {
@@ -33,6 +31,8 @@ export interface OpenRun {
   readonly highlight: ReadonlySignal<Highlight | null>;
   /** The replayed time, in milliseconds; null if everything is shown. */
   readonly replayTime: Signal<number | null>;
+  /** How many events the page is behind the run, at least; null if it is up to date. */
+  readonly behind: ReadonlySignal<number | null>;
   /** Follows the run until it ends. Can be called again after a connection was lost. */
   readonly follow: () => void;
   readonly close: () => void;
@@ -50,6 +50,11 @@ const MAX_GAPS = 100;
  */
 const FILE_RETRY_DELAYS_MS = [3000, 10_000, 30_000];
 
+/** How often the backlog is measured while old events arrive. */
+const BACKLOG_INTERVAL_MS = 1000;
+/** Events older than this on arrival mean that the page is behind. */
+const MAX_DELAY_MS = 5000;
+
 /** Opens a run. Sends no request before {@link OpenRun.follow} is called. */
 export function openRun(id: string, at: Selection | null): OpenRun {
   const data: RunData = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
@@ -60,6 +65,10 @@ export function openRun(id: string, at: Selection | null): OpenRun {
   const selection = signal(at);
   let control = new AbortController();
   let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
+  let backlogTimer: ReturnType<typeof setTimeout> | undefined;
+  const behind = signal<number | null>(null);
+  /** The last event's time on the server's clock, and when it arrived. */
+  let lastEvent = { at: 0, arrivedAt: Number.NEGATIVE_INFINITY };
 
   const blocks = createRawBlocks(
     async ({ attempt_number, stream, byte_from, byte_to }) =>
@@ -71,6 +80,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     client,
     id,
     onEvent(event) {
+      lastEvent = { at: Date.parse(event.ts), arrivedAt: performance.now() };
       if (isRasp(event)) {
         data.rows.addEvent(event, data.list.append(event));
       } else {
@@ -99,9 +109,27 @@ export function openRun(id: string, at: Selection | null): OpenRun {
       if (stop.aborted || (await readSizes(stop).catch(() => false))) return;
     }
   }
+  const getLastSeq = (): number => data.conversation.events.at(-1)?.seq ?? 0;
+  const hasEvent = async (seq: number): Promise<boolean> => {
+    const query = { protocol: 'fcmp', from: String(seq), to: String(seq) } as const;
+    return (await client.readHistory({ id, query, signal: control.signal })).events.length > 0;
+  };
+
+  /** Counts the events that have not arrived yet, if those that arrive are old. */
+  async function measureBacklog(): Promise<void> {
+    const isArriving = performance.now() - lastEvent.arrivedAt < BACKLOG_INTERVAL_MS;
+    const isOld = getServerTime() - lastEvent.at > MAX_DELAY_MS;
+    const isBehind = follower.state.value.state === 'live' && isArriving && isOld;
+    const end = isBehind ? await findLogEnd(getLastSeq(), hasEvent).catch(getLastSeq) : getLastSeq();
+    behind.value = end - getLastSeq() > 0 ? end - getLastSeq() : null;
+    clearTimeout(backlogTimer);
+    if (!follower.isOver()) backlogTimer = setTimeout(() => void measureBacklog(), BACKLOG_INTERVAL_MS);
+  }
   function follow(): void {
     control.abort();
     control = new AbortController();
+    clearTimeout(backlogTimer);
+    backlogTimer = setTimeout(() => void measureBacklog(), BACKLOG_INTERVAL_MS);
     document.addEventListener('visibilitychange', onVisibility);
     void followAll(control.signal);
   }
@@ -130,8 +158,10 @@ export function openRun(id: string, at: Selection | null): OpenRun {
       return selection.value === null ? null : findHighlight(data, selection.value);
     }),
     replayTime: signal(null),
+    behind,
     follow,
     close() {
+      clearTimeout(backlogTimer);
       document.removeEventListener('visibilitychange', onVisibility);
       clearTimeout(hiddenTimer);
       control.abort();

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
-import { formatCount } from '../../ui/amount.js';
+import { formatCount } from '../../ui/format.js';
 import { ConversationPane } from './conversation-pane.js';
 import { EventsPane } from './events-pane.js';
-import { PaneDivider } from './pane-divider.js';
 import { countPaneRows } from './highlight.js';
 import type { OpenRun } from './open-run.js';
 import { RawPane } from './raw-pane.js';
 import { TimelinePane } from './timeline-pane.js';
+import { useRef } from 'preact/hooks';
 
 const PANES = [
   { name: 'timeline', title: 'Timeline', view: TimelinePane },
@@ -117,9 +117,7 @@ export function Panes({ run, isLive }: { readonly run: OpenRun; readonly isLive:
               {conversation}
             </div>
           )}
-          {conversation.length === 0 || bytes.length === 0 ? null : (
-            <PaneDivider widths={widths} left="conversation" right="bytes" />
-          )}
+          {conversation.length === 0 || bytes.length === 0 ? null : <PaneDivider />}
           {bytes.length === 0 ? null : (
             <div class="run-pane-column" style={{ flexGrow: widths.value.bytes }}>
               {bytes}
@@ -131,9 +129,64 @@ export function Panes({ run, isLive }: { readonly run: OpenRun; readonly isLive:
   );
 }
 
-const narrowScreen = matchMedia('(max-width: 64rem)');
+/** Null in tests, which have no screen. */
+const narrowScreen = typeof matchMedia === 'function' ? matchMedia('(max-width: 64rem)') : null;
 
 /** Whether only one pane fits. */
-const isNarrow = signal(narrowScreen.matches);
+const isNarrow = signal(narrowScreen?.matches ?? false);
 
-narrowScreen.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
+narrowScreen?.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
+
+/** The divider between the conversation and the bytes. It can be dragged, or moved with the arrow keys. */
+function PaneDivider() {
+  const divider = useRef<HTMLDivElement>(null);
+  const sum = widths.value.conversation + widths.value.bytes;
+  const fraction = widths.value.conversation / sum;
+  const setFraction = (next: number): void => {
+    const { left, right } = divideWidth(sum, next);
+    widths.value = { conversation: left, bytes: right };
+  };
+  const drag = (event: PointerEvent): void => {
+    const before = divider.current?.previousElementSibling?.getBoundingClientRect();
+    const after = divider.current?.nextElementSibling?.getBoundingClientRect();
+    if (before === undefined || after === undefined || !(divider.current?.hasPointerCapture(event.pointerId) ?? false))
+      return;
+    setFraction((event.clientX - before.left) / (after.right - before.left));
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowRight' ? 0.05 : event.key === 'ArrowLeft' ? -0.05 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    setFraction(fraction + step);
+  };
+  return (
+    <div
+      ref={divider}
+      class="run-pane-divider"
+      role="separator"
+      aria-orientation="vertical"
+      aria-label="Width of the conversation pane"
+      aria-valuenow={Math.round(fraction * 100)}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      tabIndex={0}
+      onPointerDown={(event) => divider.current?.setPointerCapture(event.pointerId)}
+      onPointerMove={drag}
+      onKeyDown={onKeyDown}
+    />
+  );
+}
+
+/** Neither of two neighbours becomes narrower than this fraction of their combined width. */
+const MIN_FRACTION = 0.15;
+
+/**
+ * Divides the combined width of two neighbours.
+ *
+ * @example
+ * divideWidth(2, 0.25) // { left: 0.5, right: 1.5 }
+ */
+export function divideWidth(sum: number, fraction: number): { readonly left: number; readonly right: number } {
+  const left = sum * Math.min(1 - MIN_FRACTION, Math.max(MIN_FRACTION, fraction));
+  return { left, right: sum - left };
+}

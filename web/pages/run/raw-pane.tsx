@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { formatCount } from '../../ui/amount.js';
+import { formatCount } from '../../ui/format.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
-import { Clock, findStart } from './clock.js';
+import { Clock, EmptyPane, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import type { RawText } from './raw-blocks.js';
 import { ROW_BYTES } from './raw-rows.js';
@@ -41,7 +41,9 @@ export function RawPane({ run, isLive }: { readonly run: OpenRun; readonly isLiv
       />
     ));
   };
-  if (count === 0) return <p class="run-pane-empty">{isLive ? 'No bytes yet.' : 'No bytes up to this point.'}</p>;
+  if (count === 0) {
+    return <EmptyPane run={run} isLive={isLive} text={isLive ? 'No bytes yet.' : 'No bytes up to this point.'} />;
+  }
   return (
     <div class="raw-pane">
       <VirtualList

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { RaspEvent } from '../../../src/events/index.js';
 import { ROW_BYTES, createRawRows, findLastStderr, readStreamSizes } from './raw-rows.js';
 import type { RawRows } from './raw-rows.js';
-import { raspEvent } from './events.fixture.js';
+import { raspEvent } from './fixtures/events.js';
 
 const listRows = (rows: RawRows) => Array.from({ length: rows.count() }, (_, index) => rows.row(index));
 const createEvent = (byte_from: number, byte_to: number, stream: 'stdout' | 'stderr' = 'stdout'): RaspEvent =>

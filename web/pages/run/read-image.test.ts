@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readImageHead } from './read-image.js';
+import { readImageHead } from './artifact.js';
 
 const png = (width: number, height: number): Uint8Array => {
   const bytes = new Uint8Array(24);

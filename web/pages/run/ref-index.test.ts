@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RawRef } from '../../../src/events/index.js';
-import { createRefIndex } from './ref-index.js';
+import { createRefIndex } from './byte-ranges.js';
 
 /** Consecutive frames of two streams, each with one to three events; some bytes belong to no frame. */
 const frames = fc

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { formatOffset, findEnd, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
-import { findFirstAbove } from './sorted-search.js';
+import { findFirstAbove } from './byte-ranges.js';
 
 /** Replay controls: play and pause, a position slider, and the speed. At the end, everything is shown. */
 export function ReplayBar({ run }: { readonly run: OpenRun }) {

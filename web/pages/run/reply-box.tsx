@@ -1,14 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
-import { client } from '../../server/client.js';
-import { findOpenQuestion, isReplaced, QUESTION_REPLACED } from '../../server/read-question.js';
-import type { OpenQuestion } from '../../server/read-question.js';
-import { asFailure } from '../../server/use-resource.js';
+import { client } from '../../data/client.js';
+import { findOpenQuestion, isReplaced, QUESTION_REPLACED } from '../../data/read-question.js';
+import type { OpenQuestion } from '../../data/read-question.js';
+import { asFailure } from '../../data/resource.js';
 import { Markdown } from '../../ui/markdown.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 import type { OpenRun } from './open-run.js';
-import { PermissionRequest } from './permission-request.js';
+import type { FcmpData } from '../../../src/events/index.js';
+import { JsonTree } from '../../ui/json-tree.js';
+import { FileChanges, readFileChanges } from '../../ui/file-changes.js';
 import './reply-box.css';
 
 /**
@@ -162,4 +164,56 @@ export function ReplyForm({
       </div>
     </form>
   );
+}
+
+type PermissionData = FcmpData<'permission.required'>;
+
+/** The action an agent requests permission for: the command, the change as a diff, or the tool input. */
+function PermissionRequest({
+  prompt,
+  tool,
+  input,
+  diff = [],
+}: {
+  /** Shown if the tool is not known. */
+  readonly prompt: string;
+  readonly tool?: PermissionData['tool'];
+  readonly input?: PermissionData['input'];
+  readonly diff?: PermissionData['diff'] | undefined;
+}) {
+  if (tool === undefined) {
+    return (
+      <p class="permission-text">
+        <SafeText text={prompt.slice(0, 2000)} />
+      </p>
+    );
+  }
+  const changes = readFileChanges(input, diff);
+  const command = readCommand(input);
+  return (
+    <div class="permission-request">
+      <p>
+        Allow{' '}
+        <strong>
+          <SafeText text={tool} limit={200} />
+        </strong>
+        ?
+      </p>
+      {command === null ? null : (
+        <pre class="permission-command">
+          <SafeText text={command} limit={4000} />
+        </pre>
+      )}
+      <FileChanges changes={changes} />
+      {command !== null || changes.length > 0 ? null : <JsonTree value={input} />}
+    </div>
+  );
+}
+
+/** Returns the command line that a tool would run, or null. */
+function readCommand(input: unknown): string | null {
+  if (typeof input !== 'object' || input === null || !('command' in input)) return null;
+  const { command } = input;
+  if (typeof command === 'string') return command;
+  return Array.isArray(command) ? command.map(String).join(' ') : null;
 }

@@ -4,11 +4,7 @@ import type { ComponentChildren } from 'preact';
 const MAX_ROWS = 400;
 
 /** Renders a row, or returns the cached row if its dependencies have not changed. */
-export type RowCache = (
-  index: number,
-  dependencies: readonly unknown[],
-  draw: () => ComponentChildren,
-) => ComponentChildren;
+type RowCache = (index: number, dependencies: readonly unknown[], draw: () => ComponentChildren) => ComponentChildren;
 
 /** Creates a cache of rendered rows, so unchanged rows cost nothing when others are added. */
 export function createRowCache(): RowCache {

@@ -1,18 +1,16 @@
-import type { RunView } from '../../../src/api/index.js';
+import type { RunView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
-import { Badge, StateBadge } from '../../ui/badge.js';
-import { RepairLevel } from '../../ui/repair-level.js';
-import { RunExports } from '../../ui/run-exports.js';
+import { Badge, StateBadge, RepairLevel } from '../../ui/badge.js';
+import { RunExports } from '../../ui/run-files.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration } from '../../ui/time.js';
-import { formatUsage } from '../../ui/amount.js';
+import { formatDuration, formatUsage } from '../../ui/format.js';
 import { WaitingFor } from '../../ui/waiting-for.js';
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
-import { client, newRequestId } from '../../server/client.js';
-import { findOpenItem, waiting } from '../../server/waiting.js';
+import { client, newRequestId } from '../../data/client.js';
+import { findOpenItem, waiting } from '../../data/waiting.js';
 import { navigate } from '../../app/router.js';
-import { asFailure } from '../../server/use-resource.js';
+import { asFailure } from '../../data/resource.js';
 
 /** The page header: the run's task and actions and, below them, its state. */
 export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {

@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import type { RunView } from '../../../src/api/index.js';
+import type { RunView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, capitalize } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { JsonTree } from '../../ui/json-tree.js';
-import { describeRepair } from '../../ui/repair-labels.js';
+import { JsonTree, ValueText } from '../../ui/json-tree.js';
+import { describeRepair } from '../../ui/json-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { ValueText } from './value-text.js';
-import { ArtifactPreview } from './artifact-preview.js';
+import { ArtifactPreview } from './artifact.js';
 
 /** A run's result: the value, the repairs, the errors and the changed files. */
 export function RunResultView({

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { fcmpEvent } from './events.fixture.js';
+import { fcmpEvent } from './fixtures/events.js';
 import { createStreamShare } from './share-stream.js';
 import type { Message, RunEvent, Tabs } from './share-stream.js';
 

@@ -1,5 +1,4 @@
 import type { FcmpEvent, RaspEvent } from '../../../src/events/index.js';
-import { measureWeight } from './event-weight.js';
 
 /** An event of either log of a run. */
 export type RunEvent = FcmpEvent | RaspEvent;
@@ -146,7 +145,7 @@ function findTabs(): Tabs | undefined {
  * Acquires a lock and returns the function that releases it; null if another tab has the lock, or if the wait was
  * aborted.
  */
-export async function acquireLock(
+async function acquireLock(
   locks: Pick<LockManager, 'request'>,
   name: string,
   options: LockOptions,
@@ -166,4 +165,51 @@ export async function acquireLock(
       else reject(error instanceof Error ? error : new Error(String(error)));
     });
   });
+}
+
+/**
+ * The maximum number of streams across all tabs. A browser opens six connections per server, and other requests need
+ * some.
+ */
+const MAX_STREAMS = 4;
+
+/**
+ * Acquires a stream slot, shared by all tabs; null if none is free. Browsers share locks between tabs only on secure
+ * connections; otherwise the number of streams is not limited.
+ */
+export async function acquireStreamSlot(
+  locks: Pick<LockManager, 'request'> | undefined = findLocks(),
+): Promise<Release | null> {
+  if (locks === undefined) return () => undefined;
+  for (let slot = 0; slot < MAX_STREAMS; slot += 1) {
+    const release = await acquireLock(locks, `sluice.stream.${slot}`, { ifAvailable: true });
+    if (release !== null) return release;
+  }
+  return null;
+}
+
+function findLocks(): LockManager | undefined {
+  return globalThis.isSecureContext ? navigator.locks : undefined;
+}
+
+/** The weight of an event without its text. */
+const EVENT_WEIGHT = 400;
+/** The weight of a value that is not a string. */
+const VALUE_WEIGHT = 8;
+
+/**
+ * Estimates an event's memory footprint, in characters, from all strings in its data at any depth. A page limits the
+ * total, because a single event can have megabytes.
+ */
+export function measureWeight({ data }: { readonly data: object }): number {
+  let weight = EVENT_WEIGHT;
+  const pending: unknown[] = Object.values(data);
+  while (pending.length > 0) {
+    const value = pending.pop();
+    weight += typeof value === 'string' ? value.length : VALUE_WEIGHT;
+    if (typeof value !== 'object' || value === null) continue;
+    const values: readonly unknown[] = Object.values(value);
+    for (const inner of values) pending.push(inner);
+  }
+  return weight;
 }

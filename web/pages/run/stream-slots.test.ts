@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { acquireStreamSlot } from './stream-slots.js';
+import { acquireStreamSlot } from './share-stream.js';
 import type { Release } from './share-stream.js';
 
 /** Simulates browser locks. */

@@ -1,16 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration } from '../../ui/time.js';
+import { formatDuration } from '../../ui/format.js';
 import { VirtualList } from '../../ui/virtual-list.js';
-import { findEnd, findStart } from './clock.js';
+import { EmptyPane, findEnd, findStart } from './clock.js';
 import type { Conversation, Item } from './conversation.js';
-import { findKind, isErrorItem } from './item-filter.js';
+import { findKind, isFailedItem } from './item-filter.js';
 import type { ItemKind } from './item-filter.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
-import { findFirstAbove } from './sorted-search.js';
-import { addRoom, hasOpenItem, listMarks, measureBar } from './timeline-bars.js';
+import { findFirstAbove } from './byte-ranges.js';
 
 /** How often an open bar grows. */
 const GROW_INTERVAL_MS = 1000;
@@ -68,9 +67,11 @@ export function TimelinePane({ run, isLive }: { readonly run: OpenRun; readonly 
     <div class="timeline">
       <Axis lengthMs={end - start} />
       {visibleItems.count === 0 ? (
-        <p class="run-pane-empty">
-          {run.filter.isOn.value ? 'No items match.' : isLive ? 'No items yet.' : 'No items up to this point.'}
-        </p>
+        <EmptyPane
+          run={run}
+          isLive={isLive}
+          text={run.filter.isOn.value ? 'No items match.' : isLive ? 'No items yet.' : 'No items up to this point.'}
+        />
       ) : (
         <VirtualList
           key={JSON.stringify(run.filter.query.value)}
@@ -122,7 +123,7 @@ function TimelineRow({
 }) {
   const { from, to, isOpen } = measureBar(conversation, item, eventCount, { start, end: latest });
   const kind = findKind(conversation, item);
-  const isError = isErrorItem(conversation, item);
+  const isFailed = isFailedItem(conversation, item);
   const length = end - start;
   const left = Math.min(99.6, Math.max(0, ((from - start) / length) * 100));
   const width = Math.max(0.25, Math.min(100 - left, ((to - from) / length) * 100));
@@ -131,11 +132,11 @@ function TimelineRow({
   const label = `${duration}${isGrowing ? ' …' : ''}`;
   const labelPosition = chooseLabelPosition({ left, width, isGrowing });
   return (
-    <div class={`timeline-row ${kind}${isError ? ' error' : ''}${isHighlighted ? ' highlighted' : ''}`}>
+    <div class={`timeline-row ${kind}${isFailed ? ' failed' : ''}${isHighlighted ? ' highlighted' : ''}`}>
       <button type="button" class="choose" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <span class="timeline-name one-line">
           <span class="timeline-kind">{KIND_LABELS[kind]}</span> <SafeText text={getItemName(conversation, item)} />
-          {isError ? <span class="timeline-error"> Error</span> : null}
+          {isFailed ? <span class="timeline-error"> Failed</span> : null}
         </span>
         <span class="timeline-track">
           <span class="timeline-bar" style={{ left: `${left}%`, width: `${width}%` }} />
@@ -197,4 +198,94 @@ export function getItemName({ events }: Pick<Conversation, 'events'>, item: Item
 
 function shorten(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_NAME_LENGTH);
+}
+
+/** The position of an item on the time axis, in milliseconds. */
+interface TimelineBar {
+  readonly from: number;
+  readonly to: number;
+  /** Whether it is still in progress: a running tool or an open question. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * Measures the start and end of an item. A tool lasts from its start to its end, and a question until it is answered. A
+ * message starts with the previous event, because the model has worked on it since then. The first item starts with the
+ * run, so its length shows how long the agent took to start.
+ */
+export function measureBar(
+  { events, times, findClosingEvent: findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosingEvent'>,
+  item: Item,
+  eventCount: number,
+  { start, end: now }: { readonly start: number; readonly end: number },
+): TimelineBar {
+  const first = item.events[0] ?? 0;
+  const last = findLast(item.events, eventCount);
+  const from = times[first] ?? now;
+  const to = times[last] ?? from;
+  const { type } = item;
+  if (first === 0) return { from: Math.min(start, from), to, isOpen: false };
+  if (type === 'assistant.tool_call') {
+    const event = events[last];
+    const isOpen = event?.type === 'assistant.tool_call' && event.data.status === 'started';
+    return { from, to: isOpen ? now : to, isOpen };
+  }
+  if (type === 'user.input.required' || type === 'permission.required') {
+    const closing = findClosing(first);
+    const isOpen = closing >= eventCount;
+    return { from, to: isOpen ? now : (times[closing] ?? to), isOpen };
+  }
+  const isModelOutput = type.startsWith('assistant.message.') || type === 'assistant.reasoning';
+  if (!isModelOutput || !isSameAttempt(events, first)) return { from, to, isOpen: false };
+  return { from: times[first - 1] ?? from, to, isOpen: false };
+}
+
+/** Whether the last of the first `eventCount` events started a tool, or a question was open at that time. */
+export function hasOpenItem(
+  { events, hasOpenQuestion }: Pick<Conversation, 'events' | 'hasOpenQuestion'>,
+  eventCount: number,
+): boolean {
+  const event = events[eventCount - 1];
+  const isToolStart = event?.type === 'assistant.tool_call' && event.data.status === 'started';
+  return isToolStart || hasOpenQuestion(eventCount);
+}
+
+/** Returns the end of an axis with room for an open bar to grow: a quarter of its length, and at least five seconds. */
+export function addRoom(start: number, now: number): number {
+  return now + Math.max(5000, (now - start) / 4);
+}
+
+/** Finds the last event of an item among the first `eventCount`. */
+function findLast(indexes: readonly number[], eventCount: number): number {
+  for (let at = indexes.length - 1; at > 0; at -= 1) {
+    const index = indexes[at] ?? 0;
+    if (index < eventCount) return index;
+  }
+  return indexes[0] ?? 0;
+}
+
+function isSameAttempt(events: Conversation['events'], first: number): boolean {
+  return events[first - 1]?.meta.attempt === events[first]?.meta.attempt;
+}
+
+/** An axis label. */
+interface AxisMark {
+  /** From 0 to 1. */
+  readonly at: number;
+  readonly ms: number;
+}
+
+const STEPS_MS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+  900_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000,
+] as const;
+
+/** Lists at most seven labels, at round times, for an axis of this length. */
+export function listMarks(lengthMs: number): readonly AxisMark[] {
+  if (lengthMs <= 0) return [{ at: 0, ms: 0 }];
+  const step = STEPS_MS.find((ms) => lengthMs / ms <= 6) ?? lengthMs / 6;
+  return Array.from({ length: Math.floor(lengthMs / step) + 1 }, (_, index) => ({
+    at: (index * step) / lengthMs,
+    ms: index * step,
+  }));
 }

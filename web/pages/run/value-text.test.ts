@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatValue } from './value-text.js';
+import { formatValue } from '../../ui/json-tree.js';
 
 test('a short value is formatted like JSON.stringify does', () => {
   fc.assert(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { formatBound, listChips, readBound, readRunFilter } from './run-filter.js';
+import { formatBound, readBound } from '../../ui/list-page.js';
+import { listChips, readRunFilter } from './runs-page.js';
 
 const read = (text: string) => readRunFilter(new URLSearchParams(text));
 

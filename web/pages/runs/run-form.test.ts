@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields } from './run-form.js';
+import { checkRunForm, fillRunForm, addOtherFields, EMPTY_RUN_FORM } from './run-form.js';
 import type { RunForm } from './run-form.js';
 
 const form = (changes: Partial<RunForm>): RunForm => ({
@@ -114,7 +114,7 @@ test('a form filled from a run builds the same request', () => {
     cache: true,
     input_files: ['a.txt'],
     terminal: true,
-    reads: 'codex',
+    format: 'codex',
     session: 's-1',
     approvals: [{ tool: 'Bash', decide: 'deny' }],
     resume: 'same-host',

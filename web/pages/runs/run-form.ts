@@ -1,77 +1,60 @@
-import type { RunView } from '../../../src/api/index.js';
-import type { Client } from '../../../src/client/index.js';
+import type { RunView } from '../../../src/server/api/index.js';
+import type { Client } from '../../../src/server/client/index.js';
 import { getErrorMessage } from '../../../src/base/index.js';
-import type { FieldMap } from '../../server/refusal.js';
-import { splitLines } from '../../ui/fields.js';
+import type { FieldErrors, FieldMap } from '../../data/refusal.js';
+import { fillForm, mapPaths, omitUnset, splitLines } from '../../ui/form.js';
+import type { FormOf } from '../../ui/form.js';
 
 /** The body of `POST /v1/runs`. */
-export type RunRequest = Parameters<Client['startRun']>[0]['body'];
+type RunRequest = Parameters<Client['startRun']>[0]['body'];
+type RunSpec = RunView['spec'];
 
-/** The fields of an empty form; values are checked on submit. */
-export const EMPTY_RUN_FORM = {
-  engine: '',
-  prompt: '',
-  program: '',
-  parameters: '',
-  workdir: '',
-  permissions: 'safe',
-  mode: 'auto',
-  sandbox: 'auto',
-  network: 'host',
-  hosts: '',
-  schema: '',
-  profile: 'default',
-  allowPartial: false,
-  align: false,
-  timeS: '',
-  idleS: '',
-  waitS: '',
-  tokens: '',
-  cost: '',
-  maxRetries: '0',
-  model: '',
-  env: '',
-  cache: 'off',
-  inputFiles: '',
+const text = (path: string | null, read: (spec: RunSpec) => string) => ({ path, read });
+const flag = (path: string, read: (spec: RunSpec) => boolean) => ({ path, read });
+const limit = (name: keyof NonNullable<RunSpec['limits']>) =>
+  text(`limits.${name}`, ({ limits = {} }) => String(limits[name] ?? ''));
+
+/** The fields of the form: the path of each in a spec, and its value for a spec. Values are checked on submit. */
+const RUN_FIELDS = {
+  engine: text('engine', ({ engine }) => engine),
+  prompt: text('prompt', ({ prompt = '' }) => prompt),
+  program: text('command', ({ command = [] }) => command[0] ?? ''),
+  parameters: text(null, ({ command = [] }) => command.slice(1).join('\n')),
+  workdir: text('workdir', ({ workdir }) => workdir),
+  permissions: text('permissions', ({ permissions = 'safe' }) => permissions),
+  mode: text('mode', ({ mode = 'auto' }) => mode),
+  sandbox: text('sandbox', ({ sandbox = 'auto' }) => sandbox),
+  network: text(null, ({ network = 'host' }) => (typeof network === 'string' ? network : 'hosts')),
+  hosts: text('network', ({ network = 'host' }) => (typeof network === 'string' ? '' : network.join(' '))),
+  schema: text('contract', ({ contract }) =>
+    contract?.schema === undefined ? '' : JSON.stringify(contract.schema, null, 2),
+  ),
+  profile: text('contract.profile', ({ contract }) => contract?.profile ?? 'default'),
+  allowPartial: flag('contract.allow_partial', ({ contract }) => contract?.allow_partial ?? false),
+  align: flag('contract.align', ({ contract }) => contract?.align ?? false),
+  timeS: limit('time_s'),
+  idleS: limit('idle_s'),
+  waitS: limit('wait_s'),
+  tokens: limit('tokens'),
+  cost: limit('cost'),
+  maxRetries: text('max_retries', ({ max_retries = 0 }) => String(max_retries)),
+  model: text('model', ({ model = '' }) => model),
+  env: text('env', ({ env = [] }) => env.join(' ')),
+  cache: text('cache', ({ cache }) => (cache === 'refresh' ? 'refresh' : cache === true ? 'on' : 'off')),
+  inputFiles: text('input_files', ({ input_files = [] }) => input_files.join('\n')),
   /** The last submission's request id; empty once any field was changed. */
-  requestId: '',
+  requestId: text(null, () => ''),
 };
 
-/** See {@link EMPTY_RUN_FORM}. */
-export type RunForm = Readonly<typeof EMPTY_RUN_FORM>;
+/** The values of the form. */
+export type RunForm = FormOf<typeof RUN_FIELDS>;
 
-/** A form field. */
-export type RunField = keyof RunForm;
-
-/** Form errors by field. */
-export type RunErrors = Readonly<Partial<Record<RunField, string>>>;
+/** An empty form. */
+export const EMPTY_RUN_FORM: RunForm = fillForm(RUN_FIELDS, { engine: '', workdir: '' });
 
 /** The form field for each problem path or code. */
-export const RUN_FIELD_MAP: FieldMap<RunField> = {
-  paths: {
-    engine: 'engine',
-    prompt: 'prompt',
-    command: 'program',
-    workdir: 'workdir',
-    permissions: 'permissions',
-    mode: 'mode',
-    sandbox: 'sandbox',
-    network: 'hosts',
-    contract: 'schema',
-    'contract.profile': 'profile',
-    'contract.allow_partial': 'allowPartial',
-    'contract.align': 'align',
-    'limits.time_s': 'timeS',
-    'limits.idle_s': 'idleS',
-    'limits.wait_s': 'waitS',
-    'limits.tokens': 'tokens',
-    'limits.cost': 'cost',
-    max_retries: 'maxRetries',
-    model: 'model',
-    env: 'env',
-    cache: 'cache',
-    input_files: 'inputFiles',
-  },
+export const RUN_FIELD_MAP: FieldMap<keyof RunForm> = {
+  paths: mapPaths(RUN_FIELDS),
   codes: {
     FOLDER_NOT_ALLOWED: 'workdir',
     COMMAND_NOT_ALLOWED: 'program',
@@ -87,9 +70,13 @@ export const RUN_FIELD_MAP: FieldMap<RunField> = {
  * checkRunForm({ ...EMPTY_RUN_FORM, engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' })
  * // { request: { engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' }, errors: {} }
  */
-export function checkRunForm(form: RunForm): { readonly request: RunRequest; readonly errors: RunErrors } {
-  const errors: { -readonly [Field in RunField]?: string } = {};
+export function checkRunForm(form: RunForm): {
+  readonly request: RunRequest;
+  readonly errors: FieldErrors<keyof RunForm>;
+} {
+  const errors: { -readonly [Field in keyof RunForm]?: string } = {};
   const isCommand = form.engine === 'command';
+  const isInteractive = form.mode === 'interactive' && !isCommand;
   if (form.engine === '') errors.engine = 'Choose an engine.';
   if (isCommand && form.program.trim() === '') errors.program = 'Choose a command.';
   if (!isCommand && form.prompt.trim() === '') errors.prompt = 'Enter a prompt.';
@@ -97,9 +84,9 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
     errors.workdir = 'Enter the absolute path of a folder on the server.';
 
   const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost'): number | undefined => {
-    const text = form[field].trim();
-    if (text === '') return undefined;
-    const value = Number(text);
+    const input = form[field].trim();
+    if (input === '') return undefined;
+    const value = Number(input);
     if (Number.isFinite(value) && value > 0) return value;
     errors[field] = 'Enter a number above 0, or leave empty.';
     return undefined;
@@ -111,13 +98,12 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
   const limits = omitUnset({
     time_s: number('timeS'),
     idle_s: number('idleS'),
-    wait_s: form.mode === 'interactive' && !isCommand ? number('waitS') : undefined,
+    wait_s: isInteractive ? number('waitS') : undefined,
     tokens: number('tokens'),
     cost: number('cost'),
   });
   const schema = readSchema(form.schema);
   if (typeof schema === 'string') errors.schema = schema;
-  const contract = typeof schema === 'string' || schema === undefined ? undefined : buildContract(form, schema);
   if (schema === undefined && retries > 0) errors.maxRetries = 'Retries need a JSON Schema. Add one, or enter 0.';
   const env = splitEntries(form.env);
   const hosts = splitEntries(form.hosts);
@@ -133,14 +119,14 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
       command: isCommand ? [form.program.trim(), ...splitArguments(form.parameters)] : undefined,
       permissions:
         form.permissions === 'safe' || isCommand ? undefined : (form.permissions as RunRequest['permissions']),
-      mode: form.mode === 'interactive' && !isCommand ? ('interactive' as const) : undefined,
+      mode: isInteractive ? ('interactive' as const) : undefined,
       sandbox: form.sandbox === 'auto' ? undefined : (form.sandbox as RunRequest['sandbox']),
       // Without a sandbox nothing limits the network.
       network: reachesHosts ? hosts : form.network === 'none' && form.sandbox !== 'off' ? ('none' as const) : undefined,
-      contract,
+      contract: typeof schema === 'object' ? buildContract(form, schema) : undefined,
       limits: Object.keys(limits).length === 0 ? undefined : limits,
       max_retries: retries === 0 ? undefined : retries,
-      model: form.model.trim() === '' || isCommand ? undefined : form.model.trim(),
+      model: isCommand ? undefined : form.model.trim(),
       env: env.length === 0 ? undefined : env,
       cache: form.cache === 'off' ? undefined : form.cache === 'refresh' ? ('refresh' as const) : true,
       input_files: form.cache === 'off' ? undefined : splitLines(form.inputFiles),
@@ -150,7 +136,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
 }
 
 /** Spec fields that are not in the form. They stay unchanged when a run is edited and restarted. */
-export type OtherFields = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'approvals' | 'resume'> & {
+export type OtherFields = Pick<RunRequest, 'terminal' | 'format' | 'session' | 'approvals' | 'resume'> & {
   readonly limits: Pick<
     NonNullable<RunRequest['limits']>,
     'hold_s' | 'output_bytes' | 'line_bytes' | 'events' | 'stored_bytes'
@@ -158,58 +144,34 @@ export type OtherFields = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'a
 };
 
 /** Fills the form with an earlier run's spec. */
-export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; readonly otherFields: OtherFields } {
-  const { contract = {}, limits = {}, command = [] } = spec;
-  const { hold_s, output_bytes, line_bytes, events, stored_bytes } = limits;
-  const { terminal, reads, session, approvals, resume, network = 'host' } = spec;
+export function fillRunForm(spec: RunSpec): { readonly form: RunForm; readonly otherFields: OtherFields } {
+  const { terminal, format, session, approvals, resume } = spec;
+  const { hold_s, output_bytes, line_bytes, events, stored_bytes } = spec.limits ?? {};
   return {
-    form: {
-      engine: spec.engine,
-      prompt: spec.prompt ?? '',
-      program: command[0] ?? '',
-      parameters: command.slice(1).join('\n'),
-      workdir: spec.workdir,
-      permissions: spec.permissions ?? 'safe',
-      mode: spec.mode ?? 'auto',
-      sandbox: spec.sandbox ?? 'auto',
-      network: typeof network === 'string' ? network : 'hosts',
-      hosts: typeof network === 'string' ? '' : network.join(' '),
-      schema: contract.schema === undefined ? '' : JSON.stringify(contract.schema, null, 2),
-      profile: contract.profile ?? 'default',
-      allowPartial: contract.allow_partial ?? false,
-      align: contract.align ?? false,
-      timeS: formatNumber(limits.time_s),
-      idleS: formatNumber(limits.idle_s),
-      waitS: formatNumber(limits.wait_s),
-      tokens: formatNumber(limits.tokens),
-      cost: formatNumber(limits.cost),
-      maxRetries: String(spec.max_retries ?? 0),
-      model: spec.model ?? '',
-      env: (spec.env ?? []).join(' '),
-      cache: spec.cache === 'refresh' ? 'refresh' : spec.cache === true ? 'on' : 'off',
-      inputFiles: (spec.input_files ?? []).join('\n'),
-      requestId: '',
-    },
+    form: fillForm(RUN_FIELDS, spec),
     otherFields: {
-      ...omitUnset({ terminal, reads, session, approvals, resume }),
+      ...omitUnset({ terminal, format, session, approvals, resume }),
       limits: omitUnset({ hold_s, output_bytes, line_bytes, events, stored_bytes }),
     },
   };
 }
 
 /** Adds the spec fields that are not in the form to the request. */
-export function addOtherFields(request: RunRequest, { limits, ...otherFields }: OtherFields): RunRequest {
+export function addOtherFields<Request extends RunRequest>(
+  request: Request,
+  { limits, ...otherFields }: OtherFields,
+): Request {
   const mergedLimits = { ...limits, ...request.limits };
   return { ...request, ...otherFields, ...(Object.keys(mergedLimits).length === 0 ? {} : { limits: mergedLimits }) };
 }
 
-function splitEntries(text: string): readonly string[] {
-  return text.split(/[\s,]+/).filter((word) => word !== '');
+function splitEntries(input: string): readonly string[] {
+  return input.split(/[\s,]+/).filter((word) => word !== '');
 }
 
 /** Splits input into arguments, one per line and without quoting; an empty last line is dropped. */
-function splitArguments(text: string): readonly string[] {
-  const lines = text.split('\n');
+function splitArguments(input: string): readonly string[] {
+  const lines = input.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
@@ -227,26 +189,13 @@ function buildContract(form: RunForm, schema: Readonly<Record<string, unknown>>)
 }
 
 /** Parses a schema; undefined if blank, an error message if invalid. */
-function readSchema(text: string): Readonly<Record<string, unknown>> | undefined | string {
-  if (text.trim() === '') return undefined;
+function readSchema(input: string): Readonly<Record<string, unknown>> | undefined | string {
+  if (input.trim() === '') return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return Object.fromEntries(Object.entries(value));
-    }
+    const value: unknown = JSON.parse(input);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
     return 'Enter a JSON object, such as { "type": "object", … }.';
   } catch (error) {
     return `Invalid JSON: ${getErrorMessage(error)}`;
   }
-}
-
-/** Omits the fields that are not set. */
-function omitUnset<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  // Every key keeps its type, except undefined.
-  return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
-}
-
-function formatNumber(value: number | undefined): string {
-  return value === undefined ? '' : String(value);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunSummary } from '../../../src/api/shapes/run.js';
+import type { RunSummary } from '../../../src/server/api/shapes/run.js';
 import { chooseTone } from '../../ui/badge.js';
 import { describeRun } from './run-table.js';
 

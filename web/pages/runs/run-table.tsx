@@ -1,149 +1,136 @@
-import type { RefObject } from 'preact';
-import type { RunSummary } from '../../../src/api/index.js';
+import { ROW } from '../../ui/row-table.js';
+import { signal } from '@preact/signals';
+import type { RunSummary } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
-import { findOpenItem, waiting } from '../../server/waiting.js';
-import { formatMoney, formatShort, formatUsage } from '../../ui/amount.js';
-import { StateBadge } from '../../ui/badge.js';
-import { RepairLevel } from '../../ui/repair-level.js';
-import { RowTable } from '../../ui/row-table.js';
+import { readStored, writeStored } from '../../app/storage.js';
+import { findOpenItem, waiting } from '../../data/waiting.js';
+import { RepairLevel, StateBadge } from '../../ui/badge.js';
+import { formatCost, formatDuration, formatShort, formatUsage, Timestamp } from '../../ui/format.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, Timestamp } from '../../ui/time.js';
 import { WaitingFor } from '../../ui/waiting-for.js';
-import { ROW } from '../../ui/use-row-keys.js';
-import { columns } from './run-columns.js';
-import type { OptionalColumn } from './run-columns.js';
 
-const FIXED: readonly Column[] = [{ name: 'State', width: '8.5rem' }, { name: 'Prompt' }];
+/** Lists the columns of the table: state and prompt, which links to the run, and the chosen optional columns. */
+export function listColumns(): readonly Column<RunSummary>[] {
+  return [
+    { name: 'State', width: '8.5rem', cell: (run) => <RunState run={run} /> },
+    { name: 'Prompt', class: 'wide', cell: (run) => <Prompt run={run} /> },
+    ...columns.value.map((name) => ({ name, ...OPTIONAL[name] })),
+  ];
+}
 
-const OPTIONAL: Readonly<Record<OptionalColumn, Omit<Column, 'name'>>> = {
-  Engine: { width: '7.5rem' },
-  Repair: { width: '7rem' },
-  Tokens: { width: '6rem', isNumber: true },
-  Cost: { width: '5.5rem', isNumber: true },
-  Folder: { width: '12rem' },
-  Created: { width: '9.5rem' },
-  Duration: { width: '7rem', isNumber: true },
-};
+function RunState({ run }: { readonly run: RunSummary }) {
+  const { state, isLive } = describeRun(run, Date.now(), findOpenItem(waiting.value, run.id) !== undefined);
+  return <StateBadge state={state} isLive={isLive} />;
+}
 
-/** The table of runs; each prompt links to its run. */
-export function RunTable({
-  runs,
-  list,
-}: {
-  readonly runs: readonly RunSummary[];
-  readonly list: RefObject<HTMLTableElement>;
-}) {
-  const now = Date.now();
+function Prompt({ run }: { readonly run: RunSummary }) {
+  const { title, failure } = describeRun(run, Date.now());
   return (
-    <RowTable columns={[...FIXED, ...columns.value.map((name) => ({ name, ...OPTIONAL[name] }))]} list={list}>
-      {runs.map((run) => (
-        <Row key={run.id} run={run} now={now} needsDecision={findOpenItem(waiting.value, run.id) !== undefined} />
-      ))}
-    </RowTable>
+    <>
+      <a {...ROW} class="clip" href={toPath({ page: 'run', id: run.id })}>
+        <SafeText text={title} />
+      </a>
+      {run.order === null ? null : (
+        <span class="below">
+          For <a href={toPath({ page: 'issues', ref: run.order.issue_ref })}>{run.order.issue_ref}</a>
+          {run.spec.program === undefined ? null : ', '}
+          <SafeText text={run.spec.program ?? ''} />
+        </span>
+      )}
+      {run.waiting_for === null ? null : (
+        <span class="below">
+          <WaitingFor waiting={run.waiting_for} />
+        </span>
+      )}
+      {failure === null ? null : (
+        <span class="below clip">
+          {failure.code}: <SafeText text={failure.message} />
+        </span>
+      )}
+    </>
   );
 }
 
-function Row({
-  run,
-  now,
-  needsDecision,
-}: {
-  readonly run: RunSummary;
-  readonly now: number;
-  readonly needsDecision: boolean;
-}) {
-  const { state, isLive, title, failure, durationMs } = describeRun(run, now, needsDecision);
-  return (
-    <tr>
-      <td>
-        <StateBadge state={state} isLive={isLive} />
-      </td>
-      <td class="wide">
-        <a {...ROW} class="clip" href={toPath({ page: 'run', id: run.id })}>
-          <SafeText text={title} />
-        </a>
-        {run.order === null ? null : (
+const OPTIONAL = {
+  Engine: {
+    width: '7.5rem',
+    class: 'nowrap',
+    cell: ({ engine, spec }) => (
+      <>
+        {engine}
+        {spec.model === undefined ? null : (
           <span class="below">
-            For <a href={toPath({ page: 'issues', ref: run.order.issue_ref })}>{run.order.issue_ref}</a>
-            {run.spec.program === undefined ? null : ', '}
-            <SafeText text={run.spec.program ?? ''} />
+            <SafeText text={spec.model} />
           </span>
         )}
-        {run.waiting_for === null ? null : (
-          <span class="below">
-            <WaitingFor waiting={run.waiting_for} />
-          </span>
-        )}
-        {failure === null ? null : (
-          <span class="below clip">
-            {failure.code}: <SafeText text={failure.message} />
-          </span>
-        )}
-      </td>
-      {columns.value.map((column) => (
-        <Cell key={column} column={column} run={run} durationMs={durationMs} />
-      ))}
-    </tr>
-  );
+      </>
+    ),
+  },
+  Repair: {
+    width: '7rem',
+    cell: ({ result }) =>
+      result?.status === 'success' ? (
+        <RepairLevel level={result.repair_level} kinds={result.repair_kinds ?? []} />
+      ) : null,
+  },
+  Tokens: {
+    width: '6rem',
+    isNumber: true,
+    cell: ({ result }) =>
+      result?.usage === undefined ? null : (
+        <span title={formatUsage(result.usage)}>
+          {formatShort(result.usage.input_tokens + result.usage.output_tokens)}
+        </span>
+      ),
+  },
+  Cost: {
+    width: '5.5rem',
+    isNumber: true,
+    cell: ({ result }) =>
+      result?.usage === undefined
+        ? ''
+        : formatCost(result.usage.cost ?? 0, { isComplete: result.usage.cost !== undefined }),
+  },
+  Folder: {
+    width: '12rem',
+    cell: ({ spec }) => (
+      <span class="clip small">
+        <SafeText text={spec.workdir ?? ''} limit={200} />
+      </span>
+    ),
+  },
+  Created: { width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
+  Duration: {
+    width: '7rem',
+    isNumber: true,
+    cell: (run) => {
+      const { durationMs } = describeRun(run, Date.now());
+      return durationMs === null ? '' : formatDuration(durationMs);
+    },
+  },
+} satisfies Record<string, Omit<Column<RunSummary>, 'name'>>;
+
+type OptionalColumn = keyof typeof OPTIONAL;
+
+/** Optional columns in the list of runs, in table order. */
+export const OPTIONAL_COLUMNS = Object.keys(OPTIONAL) as readonly OptionalColumn[];
+
+const COLUMNS_KEY = 'sluice.columns';
+
+/** The visible optional columns; by default all except the folder. */
+export const columns = signal(readColumns(readStored(COLUMNS_KEY)));
+
+/** Reads a stored choice; unknown columns are skipped. */
+export function readColumns(stored: string | null): readonly OptionalColumn[] {
+  const names = stored?.split(',');
+  return OPTIONAL_COLUMNS.filter((column) => names?.includes(column) ?? column !== 'Folder');
 }
 
-/** The content of an optional column. */
-function Cell({
-  column,
-  run,
-  durationMs,
-}: {
-  readonly column: OptionalColumn;
-  readonly run: RunSummary;
-  readonly durationMs: number | null;
-}) {
-  const { usage } = run.result ?? {};
-  switch (column) {
-    case 'Engine':
-      return (
-        <td class="nowrap">
-          {run.engine}
-          {run.spec.model === undefined ? null : (
-            <span class="below">
-              <SafeText text={run.spec.model} />
-            </span>
-          )}
-        </td>
-      );
-    case 'Repair':
-      return (
-        <td class={run.result?.repair_level === 'none' ? 'plain' : ''}>
-          {run.result === null || run.result.status !== 'success' ? null : (
-            <RepairLevel level={run.result.repair_level} kinds={run.result.repair_kinds ?? []} />
-          )}
-        </td>
-      );
-    case 'Tokens':
-      return (
-        <td class="number" title={formatUsage(usage)}>
-          {usage === undefined ? '' : formatShort(usage.input_tokens + usage.output_tokens)}
-        </td>
-      );
-    case 'Cost':
-      return <td class="number">{usage?.cost === undefined ? '' : formatMoney(usage.cost)}</td>;
-    case 'Folder':
-      return (
-        <td>
-          <span class="clip small">
-            <SafeText text={run.spec.workdir ?? ''} limit={200} />
-          </span>
-        </td>
-      );
-    case 'Created':
-      return (
-        <td class="nowrap">
-          <Timestamp at={run.created_at} />
-        </td>
-      );
-    case 'Duration':
-      return <td class="number">{durationMs === null ? '' : formatDuration(durationMs)}</td>;
-  }
+/** Shows or hides a column in this browser. */
+export function toggleColumn(column: OptionalColumn): void {
+  columns.value = OPTIONAL_COLUMNS.filter((name) => columns.value.includes(name) !== (name === column));
+  writeStored(COLUMNS_KEY, columns.value.join(','));
 }
 
 /**
@@ -156,16 +143,18 @@ export function describeTotals(runs: readonly RunSummary[]): string {
   const outcomes = new Map<string, number>();
   let tokens = 0;
   let cost = 0;
+  let isComplete = true;
   for (const { state, result } of runs) {
     const outcome = result?.status ?? state;
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     tokens += (result?.usage?.input_tokens ?? 0) + (result?.usage?.output_tokens ?? 0);
     cost += result?.usage?.cost ?? 0;
+    isComplete &&= result?.usage === undefined || result.usage.cost !== undefined;
   }
   return [
     [...outcomes].map(([outcome, count]) => `${count} ${OUTCOME_LABELS.get(outcome) ?? outcome}`).join(', '),
     ...(tokens === 0 ? [] : [`${formatShort(tokens)} tokens`]),
-    ...(cost === 0 ? [] : [formatMoney(cost)]),
+    ...(cost === 0 ? [] : [formatCost(cost, { isComplete })]),
   ].join(' · ');
 }
 

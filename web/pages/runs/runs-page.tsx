@@ -1,34 +1,74 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { ComponentType } from 'preact';
-import { query, setQuery } from '../../app/router.js';
+import { useSignal } from '@preact/signals';
+import type { Client } from '../../../src/server/client/index.js';
+import { lazy } from '../../app/lazy.js';
+import { query } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
-import { client } from '../../server/client.js';
-import { useResource } from '../../server/use-resource.js';
-import { FilterChoice, FilterDate, FilterText } from '../../ui/filter-field.js';
-import { ListPage } from '../../ui/list-page.js';
+import { readStored, writeStored } from '../../app/storage.js';
+import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
+import { listStateOptions } from '../../ui/badge.js';
+import { formatMoment } from '../../ui/format.js';
+import { LEVEL_LABELS } from '../../ui/json-labels.js';
+import { clearFilters, ListPage, readFilters } from '../../ui/list-page.js';
+import type { Filter } from '../../ui/list-page.js';
 import { Loading, PageNotLoaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { CHIP_NAMES, formatBound, listChips, readRunFilter, listRunFilters } from './run-filter.js';
-import { describeTotals, RunTable } from './run-table.js';
-import { ViewBar } from './view-bar.js';
+import { columns, describeTotals, listColumns, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
 import './runs.css';
+
+type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
 
 /** The list of runs, or the form that starts one. */
 export function RunsPage() {
   return query.value.has('start') ? <StartRun /> : <RunList />;
 }
 
+/** Lists the filters. The engine in the query is always an option, even if the engines are not loaded yet. */
+function listRunFilters(engines: readonly string[]): readonly Filter[] {
+  return [
+    { name: 'search', label: 'Search', kind: 'search', placeholder: 'Prompt, error, folder, issue, ID' },
+    {
+      name: 'state',
+      label: 'State',
+      kind: 'choice',
+      options: listStateOptions(['queued', 'running', 'waiting', 'ended']),
+    },
+    {
+      name: 'outcome',
+      label: 'Outcome',
+      kind: 'choice',
+      options: listStateOptions(['success', 'failed', 'canceled', 'comment']),
+    },
+    { name: 'engine', label: 'Engine', kind: 'choice', options: engines, isOpen: true },
+    {
+      name: 'repair_level',
+      label: 'Repair',
+      kind: 'choice',
+      options: Object.entries(LEVEL_LABELS).map(([value, label]) => ({ value, label })),
+    },
+    { name: 'since', label: 'From', kind: 'from' },
+    { name: 'until', label: 'To', kind: 'to' },
+    { name: 'ended_since', label: null, kind: 'from' },
+    { name: 'ended_until', label: null, kind: 'to' },
+    { name: 'model', label: null, kind: 'text' },
+    { name: 'engine_version', label: null, kind: 'text' },
+  ];
+}
+
+/** Reads the filter from the address. */
+export function readRunFilter(address: URLSearchParams): RunQuery {
+  return readFilters(listRunFilters([]), address);
+}
+
 function RunList() {
   const engines = useResource('engines', async (signal) => client.listEngines({ signal }));
   const selectedEngine = query.value.get('engine');
   const engineNames = engines.value?.engines.map(({ name }) => name) ?? [];
-  // The engine in the query is always an option, even if the list of engines does not contain it or is not loaded yet.
   const filters = listRunFilters([...new Set([...engineNames, ...(selectedEngine === null ? [] : [selectedEngine])])]);
   return (
     <ListPage
       title="Runs"
       itemName="run"
-      itemsName="runs"
       end={
         hasScope('run') ? (
           <a class="button primary" href="/runs?start">
@@ -36,26 +76,16 @@ function RunList() {
           </a>
         ) : undefined
       }
-      filter={readRunFilter(query.value)}
-      names={['search', 'since', 'until', ...filters.map(({ name }) => name), ...CHIP_NAMES]}
+      filters={filters}
       below={
         <>
           <Chips />
           <ViewBar />
         </>
       }
-      fields={
-        <>
-          <FilterText name="search" label="Search" type="search" placeholder="Prompt, error, folder, issue, ID" />
-          {filters.map(({ name, label, options }) => (
-            <FilterChoice key={name} name={name} label={label} options={options} />
-          ))}
-          <FilterDate name="since" label="From" format={(value) => formatBound(value, Date.now())} />
-          <FilterDate name="until" label="To" format={(value) => formatBound(value, Date.now())} />
-        </>
-      }
       load={async (filterAndPage, signal) => client.listRuns({ query: filterAndPage, signal })}
       getKey={(run) => run.id}
+      columns={listColumns()}
       summarize={describeTotals}
       emptyState={
         <>
@@ -73,10 +103,30 @@ function RunList() {
           </p>
         </>
       }
-    >
-      {(runs, list) => <RunTable runs={runs} list={list} />}
-    </ListPage>
+    />
   );
+}
+
+/** A filter without a field; links from charts set it. */
+interface FilterChip {
+  readonly text: string;
+  /** Its query parameters. */
+  readonly names: readonly string[];
+}
+
+/** Describes the filters without a field. */
+export function listChips(filter: RunQuery): readonly FilterChip[] {
+  const { ended_since: since, ended_until: until, model, engine_version: version } = filter;
+  const ended = formatBoundText('from', since) + formatBoundText('to', until);
+  return [
+    ...(ended === '' ? [] : [{ text: `Ended${ended}`, names: ['ended_since', 'ended_until'] }]),
+    ...(model === undefined ? [] : [{ text: `Model ${model}`, names: ['model'] }]),
+    ...(version === undefined ? [] : [{ text: `Version ${version}`, names: ['engine_version'] }]),
+  ];
+}
+
+function formatBoundText(word: string, bound: string | undefined): string {
+  return bound === undefined ? '' : ` ${word} ${formatMoment(bound, null)}`;
 }
 
 /** Filters without a field, each with a button that removes it. */
@@ -92,7 +142,7 @@ function Chips() {
             type="button"
             class="link"
             aria-label={`Remove the filter ${text.slice(0, 120)}`}
-            onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])), { isStep: true })}
+            onClick={() => clearFilters(names)}
           >
             ×
           </button>
@@ -102,16 +152,12 @@ function Chips() {
   );
 }
 
-/** Loads the form when it is opened: most visitors do not need it. */
+const StartRunForm = lazy(async () => (await import('./start-run.js')).StartRunForm, {
+  loading: <Loading />,
+  failed: <PageNotLoaded />,
+});
+
 function StartRun() {
-  const [Form, setForm] = useState<ComponentType | null>(null);
-  const [hasFailed, setFailed] = useState(false);
-  useEffect(() => {
-    import('./start-run.js').then(
-      ({ StartRunForm }) => setForm(() => StartRunForm),
-      () => setFailed(true),
-    );
-  }, []);
   return (
     <>
       <div class="page-head">
@@ -120,7 +166,124 @@ function StartRun() {
           All runs
         </a>
       </div>
-      {Form !== null ? <Form /> : hasFailed ? <PageNotLoaded /> : <Loading />}
+      <StartRunForm />
     </>
   );
+}
+
+/** The built-in views. */
+const BUILT_IN: readonly SavedView[] = [
+  { name: 'Failed today', query: 'outcome=failed&since=today' },
+  { name: 'Failed yesterday', query: 'outcome=failed&since=yesterday&until=yesterday' },
+  { name: 'Running', query: 'state=running' },
+];
+
+/** Saved filters, and the choice of columns. */
+function ViewBar() {
+  const views = useSignal(readViews(readStored(VIEWS_KEY)));
+  const name = useSignal<string | null>(null);
+  const isChoosing = useSignal(false);
+  const current = query.value.toString();
+  const store = (next: readonly SavedView[]): void => {
+    views.value = next;
+    writeStored(VIEWS_KEY, JSON.stringify(next));
+  };
+  return (
+    <div class="view-bar">
+      <nav class="row" aria-label="Views">
+        {[...BUILT_IN, ...views.value].map((view, index) => (
+          <span key={view.name} class="view">
+            <a href={`/runs?${view.query}`} aria-current={view.query === current ? 'true' : undefined}>
+              <SafeText text={view.name} />
+            </a>
+            {index < BUILT_IN.length ? null : (
+              <button
+                type="button"
+                class="link"
+                aria-label={`Remove the view ${view.name}`}
+                onClick={() => store(views.value.filter((saved) => saved !== view))}
+              >
+                ×
+              </button>
+            )}
+          </span>
+        ))}
+        {name.value === null ? (
+          <button type="button" class="link" disabled={current === ''} onClick={() => (name.value = '')}>
+            Save view
+          </button>
+        ) : (
+          <form
+            class="row"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (name.value === null || name.value.trim() === '') return;
+              store(putView(views.value, { name: name.value, query: current }));
+              name.value = null;
+            }}
+          >
+            <input
+              type="text"
+              aria-label="View name"
+              placeholder="Name"
+              maxLength={60}
+              value={name.value}
+              ref={(field) => field?.focus()}
+              onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+            />
+            <button type="submit">Save</button>
+            <button type="button" onClick={() => (name.value = null)}>
+              Cancel
+            </button>
+          </form>
+        )}
+      </nav>
+      <details class="column-choice" onToggle={({ currentTarget }) => (isChoosing.value = currentTarget.open)}>
+        <summary>Columns</summary>
+        <div class="column-list">
+          {(isChoosing.value ? OPTIONAL_COLUMNS : []).map((column) => (
+            <label key={column} class="row">
+              <input type="checkbox" checked={columns.value.includes(column)} onChange={() => toggleColumn(column)} />
+              {column}
+            </label>
+          ))}
+        </div>
+      </details>
+    </div>
+  );
+}
+
+/** A named filter for the list of runs, kept in this browser. */
+interface SavedView {
+  readonly name: string;
+  /** The query string, without the question mark. */
+  readonly query: string;
+}
+
+const VIEWS_KEY = 'sluice.views';
+const MAX_VIEWS = 30;
+const MAX_NAME_LENGTH = 60;
+/** Enough for a search of 200 characters, each escaped to up to nine. */
+const MAX_QUERY_LENGTH = 4000;
+
+/** Reads stored views; invalid ones are skipped. */
+export function readViews(stored: string | null): readonly SavedView[] {
+  try {
+    const list: unknown = JSON.parse(stored ?? '[]');
+    return Array.isArray(list) ? list.filter(isView).slice(0, MAX_VIEWS) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isView(value: unknown): value is SavedView {
+  if (typeof value !== 'object' || value === null || !('name' in value) || !('query' in value)) return false;
+  return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= MAX_QUERY_LENGTH;
+}
+
+/** Adds a view, or replaces the view with the same name. */
+export function putView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
+  const name = view.name.trim().slice(0, MAX_NAME_LENGTH);
+  if (name === '') return views;
+  return [...views.filter((known) => known.name !== name), { ...view, name }].slice(-MAX_VIEWS);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readColumns } from './run-columns.js';
-import { putView, readViews } from './saved-views.js';
+import { readColumns } from './run-table.js';
+import { putView, readViews } from './runs-page.js';
 
 test('valid views are read, others are skipped', () => {
   const view = { name: 'Mine', query: 'outcome=failed' };

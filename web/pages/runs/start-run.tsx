@@ -1,14 +1,11 @@
-import { useSignal } from '@preact/signals';
 import { toPath } from '../../app/route.js';
 import { navigate, query } from '../../app/router.js';
-import { hasScope } from '../../app/session.js';
-import { client, newRequestId } from '../../server/client.js';
-import { useResource } from '../../server/use-resource.js';
-import { FormFooter, useForm } from '../../ui/form.js';
-import { FailureNotice, Loading, Notice, ChoicesFailure } from '../../ui/notice.js';
-import { useDraft } from '../../ui/use-draft.js';
-import { ContractFields, LimitFields } from './contract-fields.js';
-import { PermissionFields, SandboxFields, TaskFields } from './run-fields.js';
+import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
+import { bindFields, RequestFormView, useRequestForm } from '../../ui/form.js';
+import type { FormPart } from '../../ui/form.js';
+import { isProfile, PROFILES } from '../../ui/json-labels.js';
+import { Loaded } from '../../ui/notice.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
 import type { OtherFields, RunForm } from './run-form.js';
 
@@ -16,7 +13,7 @@ import type { OtherFields, RunForm } from './run-form.js';
 export function StartRunForm() {
   const from = query.value.get('from');
   return from === null ? (
-    <RunFields draft="run" initial={EMPTY_RUN_FORM} otherFields={NO_OTHER_FIELDS} />
+    <RunFields draft="run" initial={EMPTY_RUN_FORM} otherFields={{ limits: {} }} />
   ) : (
     <FromRun id={from} />
   );
@@ -25,104 +22,318 @@ export function StartRunForm() {
 /** The form with the values of an earlier run. */
 function FromRun({ id }: { readonly id: string }) {
   const run = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }));
-  if (run.value === null) {
-    if (run.failure === null) return <Loading />;
-    return <FailureNotice title="Cannot load the run" failure={run.failure} reload={run.reload} />;
-  }
-  const { form, otherFields } = fillRunForm(run.value.spec);
-  return <RunFields draft={`run from ${id}`} initial={form} otherFields={otherFields} />;
-}
-
-function RunFields({
-  draft,
-  initial,
-  otherFields,
-}: {
-  readonly draft: string;
-  readonly initial: RunForm;
-  readonly otherFields: OtherFields;
-}) {
-  const { fields: storedDraft, change, discard } = useDraft(draft, initial);
-  const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
-  // Once edited, the folder can also be empty.
-  const isFolderEdited = useSignal(false);
-  const { engines, commands, roots, permissions, env } = choices.value ?? NO_CHOICES;
-  const fields = {
-    ...storedDraft,
-    engine: storedDraft.engine || (engines[0]?.name ?? ''),
-    workdir: isFolderEdited.value ? storedDraft.workdir : storedDraft.workdir || (roots[0] ?? ''),
-    program: storedDraft.program || (commands[0] ?? ''),
-  };
-  const { request, errors: localErrors } = checkRunForm(fields);
-  const form = useForm(localErrors, RUN_FIELD_MAP, async () => {
-    // The request id is stored before sending, so resubmitting the same form, even after a reload, returns the same
-    // run.
-    const requestId = fields.requestId || newRequestId();
-    change({ ...fields, requestId });
-    const { id } = await client.startRun({ body: { ...addOtherFields(request, otherFields), request_id: requestId } });
-    discard();
-    navigate(toPath({ page: 'run', id }));
-  });
-  const edit = (changes: Partial<RunForm>): void => {
-    if (changes.workdir !== undefined) isFolderEdited.value = true;
-    change({ ...changes, requestId: '' });
-    form.clearRefusal();
-  };
-
-  if (!hasScope('run')) {
-    return (
-      <Notice tone="warn" title='Read-only: this token lacks the scope "run"'>
-        Sign in with a token that has this scope to start runs.
-      </Notice>
-    );
-  }
-  if (choices.value === null && choices.failure === null) return <Loading />;
-  const engine = engines.find(({ name }) => name === fields.engine);
-  const part = { fields, errors: form.errors, edit, isCommand: engine?.takes === 'command' };
   return (
-    <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
-      <ChoicesFailure choices={choices} />
-      <div class="form-columns">
-        <div class="stack">
-          <TaskFields {...part} engines={engines.map(({ name }) => name)} commands={commands} roots={roots} />
-          <ContractFields {...part} />
-          <LimitFields {...part} allowedEnv={env} />
-        </div>
-        <div class="stack card form-rights">
-          {part.isCommand ? null : (
-            <PermissionFields
-              {...part}
-              allowed={engine?.asks_permission === true ? permissions : permissions.filter((name) => name !== 'ask')}
-              canAsk={engine?.can_ask !== false}
-            />
-          )}
-          <SandboxFields {...part} canBypass={permissions.includes('bypass')} />
-        </div>
-        <div class="form-end-place">
-          <FormFooter
-            form={form}
-            failureTitle="The run was not started"
-            unansweredTitle="The server did not respond. Submit again: the run starts only once"
-            submitLabel="Start run"
-            sendingLabel="Starting …"
-            onReset={() => {
-              isFolderEdited.value = false;
-              discard();
-            }}
-            effect="The run is queued immediately and can be canceled on its page."
-          />
-        </div>
-      </div>
-    </form>
+    <Loaded resource={run} title="Cannot load the run">
+      {({ spec }) => {
+        const { form, otherFields } = fillRunForm(spec);
+        return <RunFields draft={`run from ${id}`} initial={form} otherFields={otherFields} />;
+      }}
+    </Loaded>
   );
 }
 
-const NO_CHOICES: Pick<FormChoices, 'engines' | 'commands' | 'roots' | 'permissions' | 'env'> = {
+type Choices = Awaited<ReturnType<typeof client.listEngines>>;
+const NO_CHOICES: Pick<Choices, 'engines' | 'commands' | 'roots' | 'permissions' | 'env'> = {
   engines: [],
   commands: [],
   roots: [],
   permissions: [],
   env: [],
 };
-type FormChoices = Awaited<ReturnType<typeof client.listEngines>>;
-const NO_OTHER_FIELDS: OtherFields = { limits: {} };
+
+function RunFields(props: { readonly draft: string; readonly initial: RunForm; readonly otherFields: OtherFields }) {
+  const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
+  const { engines, commands, roots, permissions, env } = choices.value ?? NO_CHOICES;
+  const form = useRequestForm({
+    draft: props.draft,
+    initial: props.initial,
+    defaults: { engine: engines[0]?.name ?? '', workdir: roots[0] ?? '', program: commands[0] ?? '' },
+    check: checkRunForm,
+    fieldMap: RUN_FIELD_MAP,
+    send: async (request) => {
+      const { id } = await client.startRun({ body: addOtherFields(request, props.otherFields) });
+      navigate(toPath({ page: 'run', id }));
+    },
+  });
+  const engine = engines.find(({ name }) => name === form.fields.engine);
+  const part = { fields: form.fields, errors: form.errors, edit: form.edit, isCommand: engine?.takes === 'command' };
+  return (
+    <RequestFormView
+      form={form}
+      choices={choices}
+      texts={{
+        purpose: 'start runs',
+        failureTitle: 'The run was not started',
+        unansweredTitle: 'The server did not respond. Submit again: the run starts only once',
+        submit: 'Start run',
+        sending: 'Starting …',
+        effect: 'The run is queued immediately and can be canceled on its page.',
+      }}
+    >
+      <div class="stack">
+        <TaskFields {...part} engines={engines.map(({ name }) => name)} commands={commands} roots={roots} />
+        <ContractFields {...part} />
+        <LimitFields {...part} allowedEnv={env} />
+      </div>
+      <div class="stack card form-rights">
+        {part.isCommand ? null : (
+          <PermissionFields
+            {...part}
+            allowed={engine?.asks_permission === true ? permissions : permissions.filter((name) => name !== 'ask')}
+            canAsk={engine?.can_ask !== false}
+          />
+        )}
+        <SandboxFields {...part} canBypass={permissions.includes('bypass')} />
+      </div>
+    </RequestFormView>
+  );
+}
+
+/** The props of a form section. `isCommand`: the engine is `command`, which is not an agent. */
+type Part<More = unknown> = FormPart<RunForm> & { readonly isCommand: boolean } & Readonly<More>;
+
+function TaskFields({
+  engines,
+  commands,
+  roots,
+  ...form
+}: Part<Pick<Choices, 'commands' | 'roots'> & { engines: readonly string[] }>) {
+  const { text, area, select } = bindFields(form);
+  return (
+    <>
+      {select(
+        'engine',
+        'Engine',
+        'The agent to run. It must be installed on the server.',
+        engines.map((value) => ({ value, label: value === 'command' ? 'command (any allowed command)' : value })),
+      )}
+      {form.isCommand ? (
+        <>
+          {select(
+            'program',
+            'Command',
+            commands.length === 0 ? (
+              <>
+                The server’s configuration allows no commands. List them under <code>commands</code> to start them here.
+              </>
+            ) : (
+              'Commands allowed by the server’s configuration.'
+            ),
+            commands,
+          )}
+          {area('parameters', 'Arguments', 'One per line, without quoting.', { class: 'mono', rows: 3 })}
+        </>
+      ) : null}
+      {form.isCommand
+        ? area('prompt', 'Input', 'Optional. Written to the command’s standard input.', { rows: 6 })
+        : area('prompt', 'Prompt', 'What the agent should do.', { rows: 6 })}
+      {text(
+        'workdir',
+        'Working folder',
+        <>
+          A folder on the server, used by one run at a time. It must be inside{' '}
+          <code>{roots.length === 0 ? 'one of the roots' : roots.join(' or ')}</code>.
+        </>,
+        { class: 'mono', list: 'roots', spellcheck: false },
+      )}
+      <datalist id="roots">
+        {roots.map((root) => (
+          <option key={root} value={root} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** Fields for the agent's permissions, and whether it may ask questions. */
+function PermissionFields({ allowed, canAsk, ...form }: Part<{ allowed: readonly string[]; canAsk: boolean }>) {
+  const { radio } = bindFields(form);
+  const canBypass = allowed.includes('bypass');
+  return (
+    <>
+      {radio('permissions', 'Permissions', [
+        { value: 'safe', label: 'Safe', help: 'The engine’s safest mode: read-only.' },
+        { value: 'workspace', label: 'Workspace', help: 'May change files in the working folder only.' },
+        {
+          value: 'bypass',
+          label: 'Bypass',
+          help: canBypass
+            ? 'May do everything that the server’s user can do, without asking. For disposable hosts only.'
+            : 'May do everything. Not allowed by this server’s configuration.',
+          isDisabled: !canBypass,
+        },
+        ...(allowed.includes('ask')
+          ? [
+              {
+                value: 'ask',
+                label: 'Ask',
+                help: 'Asks a user before it changes anything, unless a configured rule decides.',
+              },
+            ]
+          : []),
+      ])}
+      {canAsk
+        ? radio('mode', 'Mode', [
+            { value: 'auto', label: 'Auto', help: 'Runs without questions; the answer is validated.' },
+            {
+              value: 'interactive',
+              label: 'Interactive',
+              help: 'May ask questions; the run waits for your answer and continues in the same session.',
+            },
+          ])
+        : null}
+    </>
+  );
+}
+
+function SandboxFields({ canBypass, ...form }: Part<{ canBypass: boolean }>) {
+  const { radio, text } = bindFields(form);
+  const { sandbox, network } = form.fields;
+  return (
+    <>
+      {radio('sandbox', 'Sandbox', [
+        {
+          value: 'auto',
+          label: 'Auto',
+          help: 'Used if the worker’s host supports it. The run shows whether it was used.',
+        },
+        { value: 'required', label: 'Required', help: 'The run fails on a host without a sandbox.' },
+        {
+          value: 'off',
+          label: 'Off',
+          help: canBypass
+            ? 'The agent can read and write everything that the server’s user can.'
+            : 'Not allowed by this server’s configuration.',
+          isDisabled: !canBypass,
+        },
+      ])}
+      {sandbox === 'off'
+        ? null
+        : radio('network', 'Network', [
+            { value: 'host', label: 'Full', help: 'Everything that the host can reach.' },
+            { value: 'hosts', label: 'Some hosts', help: 'Only the hosts listed below, such as the model’s API.' },
+            { value: 'none', label: 'None', help: 'The agent cannot reach its model.' },
+          ])}
+      {sandbox === 'off' || network !== 'hosts'
+        ? null
+        : text(
+            'hosts',
+            'Hosts',
+            'Separated by spaces. *.example.org matches all subdomains. Add a port after a colon.',
+            { class: 'mono', spellcheck: false },
+          )}
+    </>
+  );
+}
+
+const EXAMPLE = `{
+  "type": "object",
+  "properties": { "summary": { "type": "string" } },
+  "required": ["summary"]
+}`;
+
+/** Fields for the answer's requirements. */
+function ContractFields(form: Part) {
+  const { text, area, select, check } = bindFields(form);
+  const { schema, profile } = form.fields;
+  const hasSchema = schema.trim() !== '';
+  return (
+    <details class="card" open={hasSchema || form.errors.schema !== undefined || form.errors.maxRetries !== undefined}>
+      <summary>
+        <strong>Contract</strong>{' '}
+        <span class="dim">What the answer must look like. Without a contract, a clean exit is a success.</span>
+      </summary>
+      <div class="stack">
+        {area('schema', 'JSON Schema', 'Sent to the agent; the answer must match it. Draft 2020-12.', {
+          class: 'mono',
+          rows: 7,
+          spellcheck: false,
+        })}
+        <p>
+          <button type="button" disabled={hasSchema} onClick={() => form.edit({ schema: EXAMPLE })}>
+            Insert an example
+          </button>
+        </p>
+        <div class="pair">
+          {select('profile', 'Profile', isProfile(profile) ? PROFILES[profile] : '', Object.keys(PROFILES))}
+          {text('maxRetries', 'Retries', 'How many times a rejected answer is sent back with its errors.', {
+            inputMode: 'numeric',
+            size: 6,
+          })}
+        </div>
+        {check(
+          'allowPartial',
+          'Accept a truncated answer',
+          'Uses the part that arrived if it matches the schema, and adds a warning.',
+        )}
+        {check(
+          'align',
+          'Align the answer to the schema',
+          'Fixes near misses, such as a number sent as text. Every change is recorded, and no content is added.',
+        )}
+      </div>
+    </details>
+  );
+}
+
+const LIMIT_FIELDS = ['timeS', 'idleS', 'waitS', 'tokens', 'cost', 'model', 'env', 'cache', 'inputFiles'] as const;
+
+/** Fields for run limits and rarely used options. */
+function LimitFields({ allowedEnv, ...form }: Part<{ allowedEnv: readonly string[] }>) {
+  const { text, area, select } = bindFields(form);
+  const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost', label: string, help: string) =>
+    text(field, label, help, { inputMode: 'decimal', size: 10 });
+  return (
+    <details class="card" open={LIMIT_FIELDS.some((name) => form.errors[name] !== undefined)}>
+      <summary>
+        <strong>Limits and options</strong> <span class="dim">Time, tokens, cost, model, environment, cache</span>
+      </summary>
+      <div class="stack">
+        <div class="pair">
+          {number('timeS', 'Time limit, in seconds', 'For all attempts together. Default: one hour.')}
+          {number(
+            'idleS',
+            'Idle limit, in seconds',
+            'The run ends after this long without output. Default: ten minutes.',
+          )}
+          {form.fields.mode === 'interactive' && !form.isCommand
+            ? number('waitS', 'Answer limit, in seconds', 'How long to wait for an answer. Default: one day.')
+            : null}
+          {number('tokens', 'Token limit', 'Default: only the engine’s own limit.')}
+          {number(
+            'cost',
+            'Cost limit, in US dollars',
+            'Compared with the cost that the engine reports. Default: no limit.',
+          )}
+          {form.isCommand ? null : text('model', 'Model', 'Default: the engine’s choice.')}
+        </div>
+        {text(
+          'env',
+          'Environment variables to pass',
+          allowedEnv.length === 0
+            ? 'None are allowed by the server’s configuration.'
+            : `Names separated by spaces. Allowed: ${allowedEnv.join(', ')}.`,
+          { class: 'mono', disabled: allowedEnv.length === 0 && form.fields.env === '' },
+        )}
+        {select(
+          'cache',
+          'Cache',
+          'Whether to reuse the result of an earlier identical run instead of starting the agent.',
+          [
+            { value: 'off', label: 'Do not use' },
+            { value: 'on', label: 'Use a cached result, or store this one' },
+            { value: 'refresh', label: 'Run again and store the result' },
+          ],
+        )}
+        {form.fields.cache === 'off'
+          ? null
+          : area(
+              'inputFiles',
+              'Input files',
+              'Optional. One per line, inside the working folder. A change to any of them invalidates the cached result.',
+              { class: 'mono', rows: 3 },
+            )}
+      </div>
+    </details>
+  );
+}

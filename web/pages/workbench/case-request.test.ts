@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
-import { buildCaseRequest } from './case-request.js';
 import { DEFAULT_OPTIONS } from './examples.js';
+import { expect, test } from 'vitest';
+import { buildCaseRequest } from './code-panel.js';
 
 const build = (schemaText: string, options = {}) =>
   buildCaseRequest('a', { text: '{"a": 1}', schemaText, options: { ...DEFAULT_OPTIONS, ...options } });
@@ -16,7 +16,7 @@ test('the request for a case contains the input, the options and any schema', ()
 });
 
 test('the option "Prefer" is refused, because a case would silently be parsed without it', () => {
-  expect(() => build('', { prefer: 'last' })).toThrow('a case has no option "Prefer"');
+  expect(() => build('', { ambiguous: 'last' })).toThrow('a case has no option "If ambiguous"');
 });
 
 test.each([

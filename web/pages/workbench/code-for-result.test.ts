@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
-import { quoteForShell, createCode } from './code-for-result.js';
+import { quoteForShell, createCode } from './code-panel.js';
 
 const origin = 'http://127.0.0.1:7171';
 const schemaText = '{"type": "object"}';
-const allOptions = { profile: 'tagged', allowPartial: true, align: true, prefer: 'last' } as const;
+const allOptions = { profile: 'tagged', allowPartial: true, align: true, ambiguous: 'last' } as const;
 
 describe('the code for a result', () => {
   it('contains only options that differ from the defaults', () => {
@@ -18,12 +18,12 @@ describe('the code for a result', () => {
   it('contains the schema and every option', () => {
     const { library, command, http } = createCode({ text: '{}', schemaText, options: allOptions }, origin);
     expect(library).toContain('fromJsonSchema({"type": "object"})');
-    expect(library).toContain("{ profile: 'tagged', allowPartial: true, align: true, prefer: 'last' }");
+    expect(library).toContain("{ profile: 'tagged', allowPartial: true, align: true, ambiguous: 'last' }");
     expect(command).toBe(
-      'sluice parse answer.txt --schema schema.json --profile tagged --allow-partial --align --prefer last\n',
+      'sluice parse answer.txt --schema schema.json --profile tagged --allow-partial --align --ambiguous last\n',
     );
     expect(http).toContain(
-      '"schema":{"type":"object"},"profile":"tagged","allow_partial":true,"align":true,"prefer":"last"',
+      '"schema":{"type":"object"},"profile":"tagged","allow_partial":true,"align":true,"ambiguous":"last"',
     );
   });
 
@@ -35,7 +35,7 @@ describe('the code for a result', () => {
   it('reads long input from a file', () => {
     const { http } = createCode({ text: 'x'.repeat(5000), schemaText, options: allOptions }, origin);
     expect(http).toContain(
-      `'{text: ., schema: $schema[0], profile: "tagged", allow_partial: true, align: true, prefer: "last"}'`,
+      `'{text: ., schema: $schema[0], profile: "tagged", allow_partial: true, align: true, ambiguous: "last"}'`,
     );
   });
 

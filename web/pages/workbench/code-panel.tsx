@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { CaseButton } from './case-button.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { createCode } from './code-for-result.js';
-import type { CodeForResult } from './code-for-result.js';
-import { options, schemaText, text } from './workbench-state.js';
+import { parseOptions, schemaInput, inputText } from './workbench-state.js';
 import { SafeText } from '../../ui/safe-text.js';
+import type { WorkbenchOptions } from './inspection.js';
+import { client } from '../../data/client.js';
+import { saveAs } from '../run/artifact.js';
+import type { Client } from '../../../src/server/client/index.js';
 
 const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, { readonly name: string; readonly help: ComponentChildren }>> =
   {
@@ -24,9 +25,10 @@ const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, { readonly name: string
 /** Code to copy that parses the same input outside the console. */
 export function CodePanel() {
   const environment = useSignal<keyof CodeForResult>('library');
-  const code = createCode({ text: text.value, schemaText: schemaText.value, options: options.value }, location.origin)[
-    environment.value
-  ];
+  const code = createCode(
+    { text: inputText.value, schemaText: schemaInput.value, options: parseOptions.value },
+    location.origin,
+  )[environment.value];
   return (
     <section class="card stack" aria-labelledby="workbench-code">
       <div class="row">
@@ -55,4 +57,187 @@ export function CodePanel() {
       <p class="help">{ENVIRONMENTS[environment.value].help}</p>
     </section>
   );
+}
+
+/** Longer input is not inlined in the command, which then reads it from a file. */
+const MAX_INLINE_LENGTH = 4000;
+
+/** Code that parses the same input: in TypeScript, in a shell, over HTTP. */
+interface CodeForResult {
+  readonly library: string;
+  readonly command: string;
+  readonly http: string;
+}
+
+/** Creates the code that parses the workbench input elsewhere. */
+export function createCode(
+  {
+    text,
+    schemaText,
+    options,
+  }: { readonly text: string; readonly schemaText: string; readonly options: WorkbenchOptions },
+  origin: string,
+): CodeForResult {
+  const schema = schemaText.trim();
+  return {
+    library: createLibraryCode(schema, options),
+    command: createCommandLine(schema !== '', options),
+    http: createHttpRequest(text, schema, options, origin),
+  };
+}
+
+function createLibraryCode(schema: string, options: WorkbenchOptions): string {
+  const optionsCode = formatOptions(options, schema !== '');
+  if (schema === '') {
+    const otherArguments = optionsCode === '' ? '' : `, undefined, ${optionsCode}`;
+    return `import { parse } from 'sluice/json';\n\nconst result = parse(text${otherArguments});\n${RESULT_LINES}`;
+  }
+  return [
+    "import { parse } from 'sluice/json';",
+    "import { fromJsonSchema } from 'sluice/json-schema';",
+    '',
+    `const schema = fromJsonSchema(${schema});`,
+    `const result = parse(text, schema${optionsCode === '' ? '' : `, ${optionsCode}`});`,
+    RESULT_LINES,
+  ].join('\n');
+}
+
+const RESULT_LINES = [
+  'if (result.ok) console.log(result.value, result.repairs);',
+  "else if (result.status === 'failed') console.error(result.error.code, result.error.message);",
+  '',
+].join('\n');
+
+function formatOptions({ profile, allowPartial, align, ambiguous }: WorkbenchOptions, hasSchema: boolean): string {
+  const parts = [
+    ...(profile === 'default' ? [] : [`profile: '${profile}'`]),
+    ...(allowPartial ? ['allowPartial: true'] : []),
+    ...(align && hasSchema ? ['align: true'] : []),
+    ...(ambiguous === null ? [] : [`ambiguous: '${ambiguous}'`]),
+  ];
+  return parts.length === 0 ? '' : `{ ${parts.join(', ')} }`;
+}
+
+function createCommandLine(hasSchema: boolean, { profile, allowPartial, align, ambiguous }: WorkbenchOptions): string {
+  const words = [
+    'sluice parse answer.txt',
+    ...(hasSchema ? ['--schema schema.json'] : []),
+    ...(profile === 'default' ? [] : [`--profile ${profile}`]),
+    ...(allowPartial ? ['--allow-partial'] : []),
+    ...(align && hasSchema ? ['--align'] : []),
+    ...(ambiguous === null ? [] : [`--ambiguous ${ambiguous}`]),
+  ];
+  return `${words.join(' ')}\n`;
+}
+
+function createHttpRequest(
+  text: string,
+  schema: string,
+  { profile, allowPartial, align, ambiguous }: WorkbenchOptions,
+  origin: string,
+): string {
+  const settings = {
+    ...(profile !== 'default' && { profile }),
+    ...(allowPartial && { allow_partial: true }),
+    ...(align && schema !== '' && { align: true }),
+    ...(ambiguous !== null && { ambiguous }),
+  };
+  const head = `curl -s ${origin}/v1/parse -H 'content-type: application/json'`;
+  const parsed = readSchema(schema);
+  if (text.length + schema.length <= MAX_INLINE_LENGTH) {
+    const body = { text, ...(parsed !== undefined && { schema: parsed }), ...settings };
+    return `${head} -d ${quoteForShell(escapeNonAscii(JSON.stringify(body)))}\n`;
+  }
+  const fields = ['text: .', ...(parsed === undefined ? [] : ['schema: $schema[0]'])];
+  const slurp = parsed === undefined ? '' : ' --slurpfile schema schema.json';
+  const settingFields = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  return `jq -Rs${slurp} '{${[...fields, ...settingFields].join(', ')}}' answer.txt | ${head} -d @-\n`;
+}
+
+function readSchema(schema: string): unknown {
+  try {
+    return schema === '' ? undefined : JSON.parse(schema);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Escapes everything but printable ASCII, so a copied command does exactly what is shown. */
+function escapeNonAscii(json: string): string {
+  return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Quotes a string as one word for a POSIX shell. */
+export function quoteForShell(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** The maximum input length that the server accepts as a case. */
+const MAX_CHARACTERS = 1_000_000;
+
+/** A button that downloads input, schema and options as a suite case. */
+function CaseButton() {
+  const failure = useSignal<string | null>(null);
+  const isPossible = inputText.value !== '' && inputText.value.length <= MAX_CHARACTERS;
+  const save = async (): Promise<void> => {
+    try {
+      const name = `answer-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+      const body = buildCaseRequest(name, {
+        text: inputText.value,
+        schemaText: schemaInput.value,
+        options: parseOptions.value,
+      });
+      saveAs(`${name}.tar`, await client.exportTextCase({ body }));
+      failure.value = null;
+    } catch (error) {
+      failure.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  return (
+    <>
+      <button
+        type="button"
+        disabled={!isPossible}
+        title="Download a .tar to unpack in your suite folder, sluice-suite"
+        onClick={() => void save()}
+      >
+        Save as test case
+      </button>
+      {failure.value === null ? null : <span role="alert">Cannot create a test case: {failure.value}</span>}
+    </>
+  );
+}
+
+type CaseBody = Parameters<Client['exportTextCase']>[0]['body'];
+
+/**
+ * Builds the request for a suite case. Throws if a case cannot contain the schema or an option, because its result
+ * would differ from the one on the page.
+ *
+ * @example
+ * buildCaseRequest('answer-1', { text: '{}', schemaText: '', options }) // { name: 'answer-1', text: '{}', profile: 'default', … }
+ */
+export function buildCaseRequest(
+  name: string,
+  input: { readonly text: string; readonly schemaText: string; readonly options: WorkbenchOptions },
+): CaseBody {
+  const { profile, allowPartial, align, ambiguous } = input.options;
+  if (ambiguous !== null) {
+    throw new Error('a case has no option "If ambiguous". Choose "Fail", then try again.');
+  }
+  const body = { name, text: input.text, profile, allow_partial: allowPartial };
+  return input.schemaText.trim() === '' ? body : { ...body, schema: parseSchema(input.schemaText), align };
+}
+
+function parseSchema(schemaText: string): Readonly<Record<string, unknown>> {
+  let schema: unknown;
+  try {
+    schema = JSON.parse(schemaText);
+  } catch (cause) {
+    throw new Error('the schema is not valid JSON. Correct it, then try again.', { cause });
+  }
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
+    throw new Error('the schema must be an object. Change it, then try again.');
+  }
+  return { ...schema };
 }

@@ -13,7 +13,7 @@ export const DEFAULT_OPTIONS: WorkbenchOptions = {
   profile: 'default',
   allowPartial: false,
   align: false,
-  prefer: null,
+  ambiguous: null,
 };
 
 const formatSchema = (schema: object): string => JSON.stringify(schema, null, 2);

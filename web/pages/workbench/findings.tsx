@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../../ui/badge.js';
-import { REPAIR_DESCRIPTIONS } from '../../ui/repair-labels.js';
+import { REPAIR_DESCRIPTIONS } from '../../ui/json-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
-import type { Inspection, ValueNote, Span, CandidateState } from './inspection.js';
+import type { Inspection, ValueNote, Span, CandidateState, ValueRow, ValueView } from './inspection.js';
 import { choose, selectedSpan } from './workbench-state.js';
 import type { FinderName } from '../../../src/json/index.js';
 import type { Tone } from '../../ui/notice.js';
+import { VirtualList } from '../../ui/virtual-list.js';
 
 /** The number of entries drawn initially, because drawing hundreds takes time. */
 const INITIAL_ENTRIES = 25;
@@ -129,3 +130,53 @@ const STATE_LABELS: Readonly<Record<CandidateState, { readonly label: string; re
   alternative: { label: 'Also matches', tone: 'warn' },
   unchecked: { label: 'Not checked', tone: 'plain' },
 };
+
+/** The estimated height of a line, in pixels. */
+const LINE_PX = 21;
+
+/** A value, line by line, with the notes on each line. */
+export function ValueRowsView({ value, label }: { readonly value: ValueView; readonly label: string }) {
+  const { rows, isTruncated } = value;
+  return (
+    <div class="body value-frame">
+      <div class="value-rows mono">
+        <VirtualList
+          label={label}
+          count={rows.length}
+          estimate={LINE_PX}
+          row={(index) => {
+            const row = rows[index];
+            return row === undefined ? null : <Line row={row} />;
+          }}
+        />
+      </div>
+      {isTruncated ? <p class="dim">Only the first {rows.length.toLocaleString('en')} lines are shown.</p> : null}
+    </div>
+  );
+}
+
+function Line({ row: { depth, key, text, notes } }: { readonly row: ValueRow }) {
+  return (
+    <div class={notes.length > 0 ? 'value-row noted' : 'value-row'} style={{ paddingLeft: chooseIndent(depth) }}>
+      {key === null ? null : (
+        <>
+          <span class="value-key">
+            <SafeText text={key} limit={300} />
+          </span>
+          {': '}
+        </>
+      )}
+      <SafeText text={text} limit={1500} />
+      {notes.map(({ kind, path, message }, number) => (
+        <span key={number} class={`value-note ${kind}`}>
+          <SafeText text={path === '' ? message : `${path}: ${message}`} limit={300} />
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** Limits the indentation, so deep values stay on the page. */
+function chooseIndent(depth: number): string {
+  return `${Math.min(depth, 24) * 1.1 + 0.5}rem`;
+}

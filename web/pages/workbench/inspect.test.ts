@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
 import { DEFAULT_OPTIONS, EXAMPLES } from './examples.js';
+import { describe, expect, it } from 'vitest';
 import { inspect } from './inspect.js';
 import type { Inspection, WorkbenchOptions } from './inspection.js';
-import { readSchemaText } from './read-schema-text.js';
+import { readSchemaText } from './locate-path.js';
 
 function inspectText(text: string, schema: object | null = null, options: Partial<WorkbenchOptions> = {}): Inspection {
   const reading = readSchemaText(schema === null ? '' : JSON.stringify(schema));
@@ -52,7 +52,7 @@ describe('the candidates', () => {
 
   it('include those after the selected one: an alternative that also matches, and an unchecked one', () => {
     const inspection = inspectText(
-      'A {"name": "Ada", "age": 1} or {"name": "Bob", "age": 2} or {"name": "Eve", "age": 3}',
+      'Answer: {"name": "Ada", "age": 1}, not {"name": "Bob", "age": 2}, not {"name": "Eve", "age": 3}',
       person,
     );
     expect(states(inspection)).toEqual(['prose selected', 'prose alternative', 'prose unchecked']);

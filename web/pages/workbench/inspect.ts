@@ -8,11 +8,14 @@ import type {
   ParseSuccess,
   Path,
   SchemaIssue,
+  Attempt,
+  Candidate,
+  StandardResult,
+  StandardSchema,
 } from '../../../src/json/index.js';
-import type { Inspection, ValueNote, LimitedList, Span, WorkbenchOptions } from './inspection.js';
+import type { Inspection, ValueNote, LimitedList, Span, WorkbenchOptions, CandidateView } from './inspection.js';
 import { locatePath } from './locate-path.js';
-import { surveyCandidates, describeSelected } from './survey-candidates.js';
-import { formatPath, createRowKey, toValueRows } from './value-rows.js';
+import { formatPath, createRowKey, toValueRows } from './inspection.js';
 
 /** The maximum number of entries per list passed to the page. */
 const MAX_LISTED = 200;
@@ -20,13 +23,13 @@ const MAX_LISTED = 200;
 const MAX_SCANNED_LENGTH = 20_000_000;
 
 /** The inspection for the page, and the complete value, which can be too large for the page. */
-export interface Inspected {
+interface Inspected {
   readonly inspection: Inspection;
   readonly value: unknown;
 }
 
 /** An inspection together with the result of `parse`. */
-export interface InspectedResult extends Inspected {
+interface InspectedResult extends Inspected {
   readonly result: ParseResult<unknown>;
 }
 
@@ -53,14 +56,16 @@ function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
 }
 
 /** Whether the whole input was selected. It is tried first, so there are no other candidates to list. */
-function isWholeInput(text: string, { candidate }: ParseSuccess<unknown>, { prefer }: ParseOptions): boolean {
-  return prefer === undefined && candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length;
+function isWholeInput(text: string, { candidate }: ParseSuccess<unknown>, { ambiguous }: ParseOptions): boolean {
+  return (
+    ambiguous === undefined && candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length
+  );
 }
 
 /** Converts the chosen options to `parse` options. Without a schema there is nothing to align to. */
 export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema | undefined): ParseOptions {
-  const { profile, allowPartial, align, prefer } = chosen;
-  return { profile, allowPartial, align: align && schema !== undefined, ...(prefer !== null && { prefer }) };
+  const { profile, allowPartial, align, ambiguous } = chosen;
+  return { profile, allowPartial, align: align && schema !== undefined, ...(ambiguous !== null && { ambiguous }) };
 }
 
 function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected {
@@ -191,4 +196,169 @@ function limitList<Item>(items: readonly Item[]): LimitedList<Item>;
 function limitList<Item, View>(items: readonly Item[], view: (item: Item) => View): LimitedList<View>;
 function limitList(items: readonly unknown[], view = (item: unknown): unknown => item): LimitedList<unknown> {
   return { items: items.slice(0, MAX_LISTED).map(view), total: items.length };
+}
+
+/** The reason shown for a candidate that could also have been selected. */
+const NOT_SELECTED = 'Another candidate was selected.';
+
+/**
+ * Lists all candidates of successfully parsed input. A success names only the selected candidate, so the input is
+ * parsed again with a check that rejects everything and thereby reports every candidate.
+ */
+function surveyCandidates(
+  text: string,
+  schema: StandardSchema | undefined,
+  options: ParseOptions,
+  success: ParseSuccess<unknown>,
+): readonly CandidateView[] {
+  const { attempts, validations } = rejectAll(text, schema, options);
+  const winner = success.candidate;
+  const alternativeIndex = success.warnings.find(({ code }) => code === 'AMBIGUOUS_CANDIDATES')?.offset;
+  const selected = describeSelected(success);
+  const views: CandidateView[] = [];
+  let validatedCount = 0;
+  let isSelected = false;
+  for (const { candidate, code, message } of attempts) {
+    const validation = code === 'SCHEMA_MISMATCH' ? validations[validatedCount++] : undefined;
+    // Without a schema only `rejectValue` rejects a candidate that can be read.
+    const matches = code === 'NORMALIZER_FAILED' || (validation !== undefined && validation.issues === undefined);
+    if (!isSelected && isSameCandidate(candidate, winner)) {
+      isSelected = true;
+      views.push(selected);
+    } else if (isSelected || matches) {
+      // Candidates inside the selected one are skipped: `parse` would not have looked for them.
+      if (candidate.start >= winner.start && candidate.end <= winner.end) continue;
+      const isAlternative = candidate.start === alternativeIndex;
+      views.push({
+        ...candidate,
+        state: isAlternative ? 'alternative' : 'unchecked',
+        code: null,
+        reason: isAlternative ? 'Also matches, with a different value.' : NOT_SELECTED,
+      });
+    } else {
+      const issues = validation?.issues;
+      views.push(
+        issues === undefined
+          ? { ...candidate, state: 'rejected', code, reason: message }
+          : { ...candidate, state: 'rejected', code: 'SCHEMA_MISMATCH', reason: describeIssues(issues) },
+      );
+    }
+  }
+  return isSelected ? views : [selected, ...views];
+}
+
+/** Describes a success' candidate, and why it was selected. */
+function describeSelected(success: ParseSuccess<unknown>): CandidateView {
+  return { ...success.candidate, state: 'selected', code: null, reason: explainSelection(success) };
+}
+
+function rejectAll(
+  text: string,
+  schema: StandardSchema | undefined,
+  { profile, ambiguous }: ParseOptions,
+): { readonly attempts: readonly Attempt[]; readonly validations: readonly StandardResult<unknown>[] } {
+  const validations: StandardResult<unknown>[] = [];
+  const settings = { ...(profile !== undefined && { profile }), ...(ambiguous !== undefined && { ambiguous }) };
+  const result =
+    schema === undefined
+      ? parse(text, undefined, { ...settings, normalizers: [rejectValue] })
+      : parse(text, createRejectingSchema(schema, validations), settings);
+  return { attempts: result.status === 'failed' ? result.attempts : [], validations };
+}
+
+/** Without a schema other rules apply, so a normalizer rejects the value instead of a schema. */
+function rejectValue(): never {
+  throw new Error('rejected to list all candidates');
+}
+
+function createRejectingSchema(schema: StandardSchema, validations: StandardResult<unknown>[]): StandardSchema {
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'sluice',
+      validate(value) {
+        const validation = schema['~standard'].validate(value);
+        // All schemas in the workbench are synchronous.
+        if (!(validation instanceof Promise)) validations.push(validation);
+        return { issues: [{ message: 'rejected to list all candidates' }] };
+      },
+    },
+  };
+}
+
+function isSameCandidate(one: Candidate, other: Candidate): boolean {
+  return one.finder === other.finder && one.start === other.start;
+}
+
+function explainSelection({ repairs, alignment }: ParseSuccess<unknown>): string {
+  if (alignment.length > 0) return 'Matches after alignment to the schema.';
+  if (repairs.some(({ kind }) => kind === 'truncated')) return 'Truncated: the part that arrived is used.';
+  return 'The best candidate that matches.';
+}
+
+function describeIssues(
+  issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[],
+) {
+  const messages = issues
+    .slice(0, 3)
+    .map(({ path = [], message }) => `${path.map(String).join('.')} ${message}`.trim());
+  return messages.join('; ') + (issues.length > 3 ? `; and ${issues.length - 3} more` : '');
+}
+
+/** An option change that would lead to a value. */
+export interface Suggestion {
+  readonly label: string;
+  readonly help: string;
+  readonly changes: Partial<WorkbenchOptions>;
+}
+
+/** Longer input gets no suggestions, because each is verified by parsing the input again. */
+const MAX_TRIED_LENGTH = 200_000;
+
+const PARTIAL: Suggestion = {
+  label: 'Allow partial',
+  help: 'The output was cut off; the part before the cut is valid.',
+  changes: { allowPartial: true },
+};
+const ALIGN: Suggestion = {
+  label: 'Align',
+  help: 'The value matches the schema after small corrections. Each correction is listed.',
+  changes: { align: true },
+};
+const BOTH: Suggestion = {
+  label: 'Allow partial and align',
+  help: 'The part before the cut matches the schema after small corrections.',
+  changes: { allowPartial: true, align: true },
+};
+const LAST: Suggestion = {
+  label: 'Use the last value',
+  help: 'Different values match, and nothing decides between them.',
+  changes: { ambiguous: 'last' },
+};
+const PROFILE: Suggestion = {
+  label: 'Default profile',
+  help: 'The default profile searches the whole output and repairs syntax.',
+  changes: { profile: 'default' },
+};
+
+/**
+ * Finds the option changes that lead to a value after a failure, by parsing the input with each of them.
+ *
+ * @example
+ * suggestOptions('{"a": [1, 2', undefined, options, result) // [{ label: 'Allow partial', … }]
+ */
+export function suggestOptions(
+  text: string,
+  schema: AlignableSchema | undefined,
+  options: WorkbenchOptions,
+  result: ParseResult<unknown>,
+): readonly Suggestion[] {
+  if (result.ok || text.length > MAX_TRIED_LENGTH) return [];
+  const helps = ({ changes }: Suggestion): boolean => {
+    const next = { ...options, ...changes };
+    if (JSON.stringify(next) === JSON.stringify(options)) return false;
+    return parse(text, schema, toParseOptions(next, schema)).ok;
+  };
+  const single = [PARTIAL, ...(schema === undefined ? [] : [ALIGN]), LAST, PROFILE].filter(helps);
+  return single.length > 0 || schema === undefined ? single : [BOTH].filter(helps);
 }

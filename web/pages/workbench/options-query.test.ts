@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
-import { isProfile, PROFILES } from '../../ui/profiles.js';
-import { readOptions, toQuery } from './options-query.js';
+import { isProfile, PROFILES } from '../../ui/json-labels.js';
+import { readOptions, toQuery } from './workbench-state.js';
 
 const options = fc.record({
   profile: fc.constantFrom(...Object.keys(PROFILES).filter(isProfile)),
   allowPartial: fc.boolean(),
   align: fc.boolean(),
-  prefer: fc.constantFrom('first' as const, 'last' as const, null),
+  ambiguous: fc.constantFrom('first' as const, 'last' as const, null),
 });
 
 it('options are read back unchanged from the address', () => {
@@ -22,5 +22,5 @@ it('options are read back unchanged from the address', () => {
 });
 
 it('invalid values in the query are replaced by the defaults', () => {
-  expect(readOptions(new URLSearchParams('profile=toString&partial=maybe&prefer=all'))).toEqual(DEFAULT_OPTIONS);
+  expect(readOptions(new URLSearchParams('profile=toString&partial=maybe&ambiguous=all'))).toEqual(DEFAULT_OPTIONS);
 });

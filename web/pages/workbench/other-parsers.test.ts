@@ -1,6 +1,6 @@
 import { jsonrepair } from 'jsonrepair';
 import { expect, test } from 'vitest';
-import { parseWith } from './other-parsers.js';
+import { parseWith } from './other-parsers-panel.js';
 
 const repair = (text: string): unknown => JSON.parse(jsonrepair(text));
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readFile, MAX_TEXT_LENGTH, explainTooLong } from './read-file.js';
+import { readFile, MAX_TEXT_LENGTH, explainTooLong } from './text-pane.js';
 
 it('a file is read unchanged, no matter where its slices end', async () => {
   const text = '{"words": "如此这般 😀"}\n'.repeat(80_000);

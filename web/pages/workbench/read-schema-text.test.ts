@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readSchemaText } from './read-schema-text.js';
+import { readSchemaText } from './locate-path.js';
 
 it('blank input means no schema', () => {
   expect(readSchemaText(' \n')).toEqual({ ok: true, schema: undefined });

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { packCase, unpackCase } from './share-case.js';
-import { openCase, schemaText, text } from './workbench-state.js';
+import { openCase, schemaInput, inputText } from './workbench-state.js';
 
 /**
  * Copies a link to the current input, schema and options. The input is in the URL fragment, which is not sent to any
@@ -11,7 +10,7 @@ export function ShareButton() {
   const message = useSignal('');
   useEffect(() => void openShared(), []);
   const share = async (): Promise<void> => {
-    const fragment = await packCase({ text: text.value, schemaText: schemaText.value });
+    const fragment = await packCase({ text: inputText.value, schemaText: schemaInput.value });
     if (fragment === null) {
       message.value = 'Too long for a link. Save it as a test case.';
       return;
@@ -48,4 +47,80 @@ async function openShared(): Promise<void> {
   if (shared === null) return;
   openCase(shared);
   history.replaceState(history.state, '', location.pathname + location.search);
+}
+
+/** The content of a shared case; its options are in the query. */
+interface SharedCase {
+  readonly text: string;
+  readonly schemaText: string;
+}
+
+const PREFIX = '#case=';
+/** Some applications truncate longer links. */
+const MAX_LINK_LENGTH = 32_000;
+/** The maximum unpacked size, because a short link can unpack to megabytes. */
+const MAX_BYTES = 4_000_000;
+
+/**
+ * Packs a case into a URL fragment, which browsers do not send to any server; null if it is too long for a link.
+ *
+ * @example
+ * await packCase({ text: '{a: 1}', schemaText: '' }) // '#case=q1Y…'
+ */
+export async function packCase(shared: SharedCase): Promise<string | null> {
+  const bytes = new TextEncoder().encode(JSON.stringify(shared));
+  if (bytes.length > MAX_BYTES) return null;
+  const packed = await readBytes(new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw')));
+  const fragment = PREFIX + toBase64Url(packed);
+  return fragment.length > MAX_LINK_LENGTH ? null : fragment;
+}
+
+/** Reads the case from a fragment; null if missing or damaged. */
+export async function unpackCase(fragment: string): Promise<SharedCase | null> {
+  if (!fragment.startsWith(PREFIX) || fragment.length > MAX_LINK_LENGTH) return null;
+  try {
+    const packed = new Blob([fromBase64Url(fragment.slice(PREFIX.length))]);
+    const bytes = await readBytes(packed.stream().pipeThrough(new DecompressionStream('deflate-raw')));
+    const shared: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    if (typeof shared !== 'object' || shared === null || !('text' in shared) || !('schemaText' in shared)) return null;
+    const { text, schemaText } = shared;
+    return typeof text === 'string' && typeof schemaText === 'string' ? { text, schemaText } : null;
+  } catch {
+    // A truncated or edited link.
+    return null;
+  }
+}
+
+/** Reads a whole stream; throws if it exceeds the maximum case size. */
+async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    length += value.length;
+    if (length > MAX_BYTES) {
+      await reader.cancel();
+      throw new RangeError('The case is too long.');
+    }
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  const binary = [...bytes].map((byte) => String.fromCodePoint(byte)).join('');
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(binary, (character) => character.codePointAt(0) ?? 0);
 }

@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { packCase, unpackCase } from './share-case.js';
+import { packCase, unpackCase } from './share-button.js';
 
 test.each([
   { text: '', schemaText: '' },

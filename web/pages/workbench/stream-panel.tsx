@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Badge, StateBadge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { choosePace } from './stream-session.js';
-import { ValueRowsView } from './value-rows-view.js';
-import type { StreamView } from './stream-session.js';
-import type { TextReading } from './text-reading.js';
+import { choosePace } from './text-reader.js';
+import { ValueRowsView } from './findings.js';
+import type { StreamView } from './text-reader.js';
+import type { TextReading } from './use-inspection.js';
 
 /** The available speeds, in characters per second: from a slow model to a file on disk. */
 const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000, 200_000, 2_000_000] as const;

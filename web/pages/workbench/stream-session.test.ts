@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
-import { readSchemaText } from './read-schema-text.js';
-import { startStream, choosePace } from './stream-session.js';
+import { readSchemaText } from './locate-path.js';
+import { startStream, choosePace } from './text-reader.js';
 
 const text = 'Sure: {"name": "Ada", "tags": ["x", "y"]} Done.';
 

@@ -1,12 +1,11 @@
+import { DEFAULT_OPTIONS } from './examples.js';
 import { expect, test } from 'vitest';
 import { parse } from '../../../src/json/index.js';
-import { interpretJsonSchema } from '../../../src/json-schema/index.js';
-import { DEFAULT_OPTIONS } from './examples.js';
-import { toParseOptions } from './inspect.js';
+import { fromJsonSchema } from '../../../src/json/schema/index.js';
+import { toParseOptions, suggestOptions } from './inspect.js';
 import type { WorkbenchOptions } from './inspection.js';
-import { suggestOptions } from './suggest-options.js';
 
-const SCORE = interpretJsonSchema({
+const SCORE = fromJsonSchema({
   type: 'object',
   properties: { score: { type: 'integer' }, note: { type: 'string' } },
   required: ['score'],
@@ -39,8 +38,8 @@ test('nothing is suggested if nothing would help', () => {
   expect(suggest('{"score": 7}', SCORE)).toEqual([]);
 });
 
-test('multiple matching candidates suggest the last one', () => {
-  expect(suggest('First {"score": 1}, then {"score": 2}.', SCORE)).toEqual(['Prefer last']);
+test('different values that match suggest the last one', () => {
+  expect(suggest('First {"score": 1}, then {"score": 2}.', SCORE)).toEqual(['Use the last value']);
 });
 
 test('input that takes long to parse is not tried again', () => {

@@ -2,9 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { EXAMPLES } from './examples.js';
 import { MarkedText } from './marked-text.js';
-import { readFile, explainTooLong } from './read-file.js';
-import type { TextReading } from './text-reading.js';
-import { isEditing, isStorable, openExample, setText, text } from './workbench-state.js';
+import type { TextReading } from './use-inspection.js';
+import { isEditing, isStorable, openExample, setText, inputText } from './workbench-state.js';
 
 /** Longer input makes a textarea slow, so it is shown read-only. */
 const MAX_EDITABLE_LENGTH = 100_000;
@@ -18,9 +17,9 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
   const openingFile = useRef<File | null>(null);
   const refusal = useSignal<string | null>(null);
   const isDraggedOver = useSignal(false);
-  const isReadOnly = text.value.length > MAX_EDITABLE_LENGTH;
+  const isReadOnly = inputText.value.length > MAX_EDITABLE_LENGTH;
   // There is nothing to mark in empty input.
-  const isField = !isReadOnly && (isEditing.value || text.value === '');
+  const isField = !isReadOnly && (isEditing.value || inputText.value === '');
 
   const acceptText = (next: string): void => {
     refusal.value = explainTooLong('The output', next.length);
@@ -86,7 +85,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
             type="button"
             class="toggle"
             aria-pressed={!isField}
-            disabled={text.value === ''}
+            disabled={inputText.value === ''}
             onClick={showMarked}
           >
             Marked
@@ -155,11 +154,11 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
           spellcheck={false}
           autocomplete="off"
           placeholder="Paste the output of a model or an agent, drop a file, or choose an example."
-          value={text.value}
+          value={inputText.value}
           onInput={({ currentTarget }) => acceptText(currentTarget.value)}
         />
       ) : (
-        <MarkedText text={text.value} inspection={reading?.text === text.value ? reading.inspection : null} />
+        <MarkedText text={inputText.value} inspection={reading?.text === inputText.value ? reading.inspection : null} />
       )}
       <p class={refusal.value === null ? 'help' : 'help wrong'} role="status">
         {refusal.value ?? `${isStorable.value ? STORED : NOT_STORED} Nothing is sent to a server.`}
@@ -173,4 +172,38 @@ const NOT_STORED = 'The output is too long to be kept after a reload.';
 
 function showMarked(): void {
   isEditing.value = false;
+}
+
+/** The number of bytes decoded at a time, which takes a few milliseconds. */
+const SLICE_BYTES = 1024 * 1024;
+
+/** Reads a file as text in slices: decoding many megabytes at a time would block the page. */
+export async function readFile(file: Blob): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let start = 0; start < file.size; start += SLICE_BYTES) {
+    const bytes = await file.slice(start, start + SLICE_BYTES).arrayBuffer();
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/**
+ * The maximum input length from a file or the clipboard, in bytes or UTF-16 code units. Parsing needs up to sixty times
+ * as much memory, and a browser grants a page a few gigabytes at most.
+ */
+export const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
+
+/**
+ * Explains why input of this length is not accepted; null if it is.
+ *
+ * @example
+ * explainTooLong('log.txt', 20 * 1024 * 1024) // 'log.txt is 20 MB, but the workbench accepts only 16 MB. …'
+ */
+export function explainTooLong(name: string, length: number): string | null {
+  if (length <= MAX_TEXT_LENGTH) return null;
+  // Rounded up, so a rejected size is always shown as larger than the limit.
+  const megabytes = Math.ceil((length / 1024 / 1024) * 10) / 10;
+  const limit = MAX_TEXT_LENGTH / 1024 / 1024;
+  return `${name} is ${megabytes} MB, but the workbench accepts only ${limit} MB. Use sluice parse on the command line.`;
 }

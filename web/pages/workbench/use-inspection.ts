@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { asFailure } from '../../server/use-resource.js';
-import type { InspectionInput, SchemaProblem } from './inspection.js';
-import { startWorker } from './start-worker.js';
-import { readText } from './text-reading.js';
-import type { SchemaRefusal, TextReading } from './text-reading.js';
-import { openWorker } from './worker-link.js';
-import { options, schemaText, text } from './workbench-state.js';
+import { asFailure } from '../../data/resource.js';
+import type { InspectionInput, SchemaProblem, Inspection } from './inspection.js';
+import { parseOptions, schemaInput, inputText } from './workbench-state.js';
+import type { Suggestion } from './inspect.js';
+import type { StreamView, WorkerResponse, WorkerRequest, Numbered } from './text-reader.js';
+// The build resolves this import to the file's URL; the file itself has no exports.
+// oxlint-disable-next-line import/default
+import address from './workbench-worker.js?worker&url';
 
 /** How long after the last key press the input is parsed. */
 const DEBOUNCE_MS = 150;
@@ -40,7 +41,7 @@ export function useInspection(): InspectionHandle {
   const [link] = useState(() => openWorker(startWorker));
   // A canceled worker has lost the last reading, which the page still shows until the next one is available.
   const isLost = useRef(false);
-  const input: InspectionInput = { text: text.value, schemaText: schemaText.value, options: options.value };
+  const input: InspectionInput = { text: inputText.value, schemaText: schemaInput.value, options: parseOptions.value };
 
   useEffect(() => () => link.close(), []);
   useEffect(() => {
@@ -75,4 +76,165 @@ function updateState(before: InspectionState, next: TextReading | SchemaRefusal 
     case 'refusal':
       return { ...before, busy: false, failure: null, schemaProblem: next.problem };
   }
+}
+
+/** Parsed input. More data can be requested until other input is parsed. */
+export interface TextReading {
+  readonly kind: 'reading';
+  readonly text: string;
+  readonly inspection: Inspection;
+  readonly tookMs: number;
+  /** Option changes that would lead to a value. */
+  readonly suggestions: readonly Suggestion[];
+  /** Returns the complete value as JSON; null if other input was parsed since then. */
+  formatValue(): Promise<string | null>;
+  /** Starts streaming the input from the beginning. */
+  restartStream(): Promise<StreamView | null>;
+  pushStream(chunkLength: number, chunkCount: number): Promise<StreamView | null>;
+}
+
+/** A schema that cannot be used. */
+interface SchemaRefusal {
+  readonly kind: 'refusal';
+  readonly problem: SchemaProblem;
+}
+
+/** Parses the input; null if aborted. */
+export async function readText(link: WorkerLink, input: InspectionInput): Promise<TextReading | SchemaRefusal | null> {
+  const number = link.next;
+  const response = await link.send({ kind: 'read', input });
+  if (response?.kind === 'schema') return { kind: 'refusal', problem: response.problem };
+  if (response?.kind !== 'read') return null;
+  const requestView = async (request: WorkerRequest): Promise<StreamView | null> => readView(await link.send(request));
+  return {
+    kind: 'reading',
+    text: input.text,
+    inspection: response.inspection,
+    tookMs: response.tookMs,
+    suggestions: response.suggestions,
+    async formatValue() {
+      const formatted = await link.send({ kind: 'format', reading: number });
+      return formatted?.kind === 'formatted' ? formatted.text : null;
+    },
+    restartStream: async () => requestView({ kind: 'stream', reading: number }),
+    pushStream: async (chunkLength, chunkCount) =>
+      requestView({ kind: 'push', reading: number, chunkLength, chunkCount }),
+  };
+}
+
+function readView(response: WorkerResponse | null): StreamView | null {
+  return response?.kind === 'streamed' ? response.view : null;
+}
+
+/** The part of a worker that is used here. */
+type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;
+
+/** A link to a worker that can be terminated at any time; the next request starts another worker. */
+export interface WorkerLink {
+  /** The id of the next request. */
+  readonly next: number;
+  /** Sends a request. Null if it was canceled; throws if the worker fails. */
+  send(request: WorkerRequest): Promise<WorkerResponse | null>;
+  /** Terminates the worker if it is busy, and returns whether it was; an idle worker stays. */
+  cancel(): boolean;
+  /** Terminates the worker. */
+  close(): void;
+}
+
+/** Requests time out, because a browser can silently stop a worker that needs too much memory. */
+const TIMEOUT_MS = 120_000;
+
+const CANNOT_START =
+  'The parser worker could not be loaded, or the browser stopped it. Try again, or use shorter output.';
+const TOO_SLOW = `No response for ${TIMEOUT_MS / 60_000} minutes: the output takes too long to parse in the browser. Use shorter output, or sluice parse.`;
+
+interface PendingRequest {
+  readonly resolve: (response: WorkerResponse | null) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
+
+/** Creates a link to a worker, which is started with the first request. */
+export function openWorker(start: () => WorkerLike): WorkerLink {
+  const pending = new Map<number, PendingRequest>();
+  let worker: WorkerLike | null = null;
+  let next = 1;
+
+  function connect(): WorkerLike {
+    const started = start();
+    started.addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerResponse>>) => {
+      const request = pending.get(number);
+      pending.delete(number);
+      clearTimeout(request?.timer);
+      if (message.kind === 'failed') request?.reject(new Error(message.message));
+      else request?.resolve(message);
+    });
+    // If the file is missing or blocked, the event has no message.
+    started.addEventListener('error', ({ message = '' }: Partial<ErrorEvent>) => {
+      if (started === worker) end(({ reject }) => reject(new Error(message === '' ? CANNOT_START : message)));
+    });
+    return started;
+  }
+
+  /** Terminates the worker and settles all pending requests. */
+  function end(settle: (request: PendingRequest) => void): void {
+    worker?.terminate();
+    worker = null;
+    const requests = [...pending.values()];
+    pending.clear();
+    for (const request of requests) {
+      clearTimeout(request.timer);
+      settle(request);
+    }
+  }
+
+  return {
+    get next() {
+      return next;
+    },
+    async send(request) {
+      return new Promise((resolve, reject) => {
+        worker ??= connect();
+        const number = next++;
+        const timer = setTimeout(
+          () => end(({ reject: rejectPending }) => rejectPending(new Error(TOO_SLOW))),
+          TIMEOUT_MS,
+        );
+        pending.set(number, { resolve, reject, timer });
+        const numberedRequest: Numbered<WorkerRequest> = { number, message: request };
+        // A worker's `postMessage` has no target origin.
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin
+        worker.postMessage(numberedRequest);
+      });
+    },
+    cancel() {
+      if (pending.size === 0) return false;
+      end(({ resolve }) => resolve(null));
+      return true;
+    },
+    close() {
+      end(({ resolve }) => resolve(null));
+    },
+  };
+}
+
+/** The part of the Trusted Types API used here; older browsers do not have it. */
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL: (url: string) => string },
+  ): { createScriptURL(url: string): string };
+}
+
+/** The page's content security policy allows only this Trusted Types policy, which allows only our worker's URL. */
+const policy = (globalThis as { readonly trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('sluice-worker', {
+  createScriptURL(url) {
+    if (url === address) return url;
+    throw new TypeError('Only the workbench’s worker may be started.');
+  },
+});
+
+/** Starts a parser worker. */
+function startWorker(): Worker {
+  return new Worker(policy === undefined ? address : policy.createScriptURL(address), { type: 'module' });
 }

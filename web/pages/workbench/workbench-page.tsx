@@ -1,19 +1,24 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Notice } from '../../ui/notice.js';
 import { CodePanel } from './code-panel.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { Findings } from './findings.js';
-import { OptionsForm } from './options-form.js';
+import { Findings, ValueRowsView } from './findings.js';
 import { OtherParsers } from './other-parsers-panel.js';
-import { OutcomeBar } from './outcome-bar.js';
-import { SchemaEditor } from './schema-editor.js';
 import { ShareButton } from './share-button.js';
 import { StreamPanel } from './stream-panel.js';
 import { TextPane } from './text-pane.js';
 import { useInspection } from './use-inspection.js';
-import type { InspectionHandle } from './use-inspection.js';
-import { ValueRowsView } from './value-rows-view.js';
-import { storeTexts } from './workbench-state.js';
+import type { InspectionHandle, InspectionState } from './use-inspection.js';
+import { storeTexts, parseOptions, setOptions, schemaInput } from './workbench-state.js';
+import type { ComponentChildren } from 'preact';
+import { isProfile, PROFILES } from '../../ui/json-labels.js';
+import { Badge, RepairLevel } from '../../ui/badge.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { formatDuration } from '../../ui/format.js';
+import type { Inspection, SchemaProblem } from './inspection.js';
+import type { Suggestion } from './inspect.js';
+import { SCHEMA_EXAMPLES } from './examples.js';
+import { formatLineAndColumn } from './locate-path.js';
 import './workbench.css';
 
 /** A page that parses input with `sluice/json` in the browser. */
@@ -86,6 +91,220 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
       ) : (
         <ValueRowsView value={value} label="The value, line by line" />
       )}
+    </section>
+  );
+}
+
+/** The `parse` options. */
+export function OptionsForm() {
+  const { profile, allowPartial, align, ambiguous } = parseOptions.value;
+  return (
+    <form class="options-form" aria-label="Options" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Profile
+        <select
+          value={profile}
+          aria-describedby="workbench-profile-help"
+          onChange={({ currentTarget: { value } }) => isProfile(value) && setOptions({ profile: value })}
+        >
+          {Object.keys(PROFILES).map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <OptionWithHelp
+        id="workbench-ambiguous-help"
+        help="Which value is returned if different values match and nothing decides between them."
+      >
+        <label>
+          If ambiguous
+          <select
+            value={ambiguous ?? ''}
+            aria-describedby="workbench-ambiguous-help"
+            onChange={({ currentTarget: { value } }) =>
+              setOptions({ ambiguous: value === 'first' || value === 'last' ? value : null })
+            }
+          >
+            <option value="">Fail</option>
+            <option value="first">First value</option>
+            <option value="last">Last value</option>
+          </select>
+        </label>
+      </OptionWithHelp>
+      <OptionWithHelp id="workbench-partial-help" help="Accept a truncated value.">
+        <label>
+          <input
+            type="checkbox"
+            checked={allowPartial}
+            aria-describedby="workbench-partial-help"
+            onChange={({ currentTarget: { checked } }) => setOptions({ allowPartial: checked })}
+          />
+          Allow partial
+        </label>
+      </OptionWithHelp>
+      <OptionWithHelp id="workbench-align-help" help="Fix near misses to match the schema. Every change is listed.">
+        <label>
+          <input
+            type="checkbox"
+            checked={align}
+            aria-describedby="workbench-align-help"
+            onChange={({ currentTarget: { checked } }) => setOptions({ align: checked })}
+          />
+          Align
+        </label>
+      </OptionWithHelp>
+      <p class="help" id="workbench-profile-help">
+        {PROFILES[profile]}
+      </p>
+    </form>
+  );
+}
+
+/** A control with an explanation, which is its tooltip and is read by screen readers. */
+function OptionWithHelp({
+  id,
+  help,
+  children,
+}: {
+  readonly id: string;
+  readonly help: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <span class="explained-by" title={help}>
+      {children}
+      <span class="visually-hidden" id={id}>
+        {help}
+      </span>
+    </span>
+  );
+}
+
+/** The parse outcome in one line, announced to screen readers when it changes. */
+export function OutcomeBar({ state }: { readonly state: InspectionState }) {
+  const { reading, busy, schemaProblem } = state;
+  return (
+    <div class="outcome row" role="status" aria-busy={busy}>
+      {reading === null ? (
+        <span class="dim">{busy ? 'Parsing …' : 'Not parsed.'}</span>
+      ) : reading.text === '' ? (
+        <span class="dim">No output yet.</span>
+      ) : (
+        <Outcome inspection={reading.inspection} />
+      )}
+      {schemaProblem === null ? null : <Badge tone="warn">Invalid schema: showing the previous result</Badge>}
+      {reading === null ? null : <Suggestions suggestions={reading.suggestions} />}
+      <span class="end dim" aria-hidden="true">
+        {busy ? 'Parsing …' : reading === null ? '' : formatDuration(reading.tookMs)}
+      </span>
+    </div>
+  );
+}
+
+function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: Inspection }) {
+  switch (outcome.status) {
+    case 'success':
+      return (
+        <>
+          <Badge tone="good">Success</Badge>
+          <RepairLevel level={outcome.repairLevel} kinds={repairs.items.map(({ kind }) => kind)} />
+        </>
+      );
+    case 'failed':
+      return (
+        <>
+          <Badge tone="bad">Failed</Badge>
+          <Badge tone="bad">{outcome.code}</Badge>
+          <span class="words clip">
+            <SafeText text={outcome.message} limit={500} />
+          </span>
+        </>
+      );
+    case 'comment':
+      return (
+        <>
+          <Badge tone="warn">Comment</Badge>
+          <span class="words">No &lt;json&gt; tag found: the whole output becomes a comment.</span>
+        </>
+      );
+  }
+}
+
+/** Buttons that set options that would lead to a value. */
+function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestion[] }) {
+  if (suggestions.length === 0) return null;
+  return (
+    <span class="row suggestions" role="group" aria-label="Suggested options">
+      <span class="dim">Would work with:</span>
+      {suggestions.map(({ label, help, changes }) => (
+        <button key={label} type="button" title={help} onClick={() => setOptions(changes)}>
+          {label}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** The JSON Schema editor, with any error and its location. */
+export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | null }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const goTo = (offset: number): void => {
+    field.current?.focus();
+    field.current?.setSelectionRange(offset, Math.min(offset + 1, schemaInput.value.length));
+  };
+  return (
+    <section class="card pane" aria-label="Schema">
+      <div class="row">
+        <h2>
+          <label for="workbench-schema">JSON Schema</label>
+        </h2>
+        <span class="end row">
+          <label class="visually-hidden" for="workbench-schema-example">
+            Example schema
+          </label>
+          <select
+            id="workbench-schema-example"
+            value=""
+            onChange={({ currentTarget }) => {
+              const example = SCHEMA_EXAMPLES[Number(currentTarget.value)];
+              if (currentTarget.value !== '' && example !== undefined) schemaInput.value = example.schemaText;
+              currentTarget.value = '';
+            }}
+          >
+            <option value="">Schemas …</option>
+            {SCHEMA_EXAMPLES.map(({ name }, index) => (
+              <option key={name} value={index}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </span>
+      </div>
+      <textarea
+        ref={field}
+        id="workbench-schema"
+        class="mono body"
+        spellcheck={false}
+        autocomplete="off"
+        placeholder="Draft 2020-12. If empty, any JSON is accepted."
+        aria-invalid={problem !== null}
+        aria-describedby="workbench-schema-problem"
+        value={schemaInput.value}
+        onInput={({ currentTarget }) => (schemaInput.value = currentTarget.value)}
+      />
+      <p class={problem === null ? 'help' : 'help wrong'} id="workbench-schema-problem" role="status">
+        {problem === null
+          ? 'The schema decides which candidate is selected. It is evaluated in this page, without eval.'
+          : problem.message}
+        {problem !== null && problem.offset !== null ? (
+          <>
+            {' '}
+            <button type="button" class="link" onClick={() => goTo(problem.offset ?? 0)}>
+              {formatLineAndColumn(schemaInput.value, problem.offset)}
+            </button>
+          </>
+        ) : null}
+      </p>
     </section>
   );
 }

@@ -1,9 +1,10 @@
 import { computed, effect, signal } from '@preact/signals';
 import { query, setQuery } from '../../app/router.js';
-import { EXAMPLES } from './examples.js';
+import { readStored, writeStored } from '../../app/storage.js';
+import { EXAMPLES, DEFAULT_OPTIONS } from './examples.js';
 import type { Example } from './examples.js';
 import type { Span, WorkbenchOptions } from './inspection.js';
-import { readOptions, toQuery } from './options-query.js';
+import { isProfile } from '../../ui/json-labels.js';
 
 const KEY = 'sluice.workbench';
 /** Browsers store about five million characters per page; longer input would leave no room for anything else. */
@@ -16,31 +17,31 @@ interface StoredInput {
   readonly isEditing: boolean;
 }
 
-const stored = readStored();
+const stored = readInput();
 
 /** The input to parse. */
-export const text = signal(stored.text);
+export const inputText = signal(stored.text);
 /** The JSON Schema as text; blank for none. */
-export const schemaText = signal(stored.schemaText);
+export const schemaInput = signal(stored.schemaText);
 /** Whether the input is being edited; otherwise it is shown with the findings marked. */
 export const isEditing = signal(stored.isEditing);
 /** The parse options, stored in the query to make them shareable. */
-export const options = computed(() => readOptions(query.value));
+export const parseOptions = computed(() => readOptions(query.value));
 /** The selected part of the input. */
 export const selectedSpan = signal<Span | null>(null);
 /** Whether the input is short enough to be stored and restored after a reload. */
-export const isStorable = computed(() => text.value.length + schemaText.value.length <= MAX_SAVED_LENGTH);
+export const isStorable = computed(() => inputText.value.length + schemaInput.value.length <= MAX_SAVED_LENGTH);
 
 /** Replaces the input. */
 export function setText(next: string): void {
   selectedSpan.value = null;
-  text.value = next;
+  inputText.value = next;
 }
 
 /** Changes the parse options. */
 export function setOptions(changes: Partial<WorkbenchOptions>): void {
   selectedSpan.value = null;
-  setQuery(toQuery({ ...options.value, ...changes }));
+  setQuery(toQuery({ ...parseOptions.value, ...changes }));
 }
 
 /** Selects a part of the input; null clears the selection. */
@@ -53,14 +54,14 @@ export function choose(span: Span | null): void {
 export function openExample(example: Example): void {
   setText(example.text);
   isEditing.value = false;
-  schemaText.value = example.schemaText;
+  schemaInput.value = example.schemaText;
   setOptions(example.options);
 }
 
 /** Opens a shared case; its options are in the address. */
 export function openCase({ text: shared, schemaText: schema }: Pick<StoredInput, 'text' | 'schemaText'>): void {
   setText(shared);
-  schemaText.value = schema;
+  schemaInput.value = schema;
   isEditing.value = false;
 }
 
@@ -68,7 +69,7 @@ export function openCase({ text: shared, schemaText: schema }: Pick<StoredInput,
 export function storeTexts(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = effect(() => {
-    void [isStorable.value, text.value, schemaText.value, isEditing.value];
+    void [isStorable.value, inputText.value, schemaInput.value, isEditing.value];
     clearTimeout(timer);
     timer = setTimeout(storeNow, STORE_DELAY_MS);
   });
@@ -83,25 +84,21 @@ export function storeTexts(): () => void {
 
 function storeNow(): void {
   const now: StoredInput = {
-    text: isStorable.peek() ? text.peek() : '',
-    schemaText: schemaText.peek(),
+    text: isStorable.peek() ? inputText.peek() : '',
+    schemaText: schemaInput.peek(),
     isEditing: isEditing.peek(),
   };
-  try {
-    sessionStorage.setItem(KEY, JSON.stringify(now));
-  } catch {
-    // A browser may forbid storage, or be out of space; then the text lasts until the page is closed.
-  }
+  writeStored(KEY, JSON.stringify(now), 'session');
 }
 
 /**
  * Reads the stored input; by default the first example, because a page with content is more helpful than a blank one.
  */
-function readStored(): StoredInput {
+function readInput(): StoredInput {
   const [first] = EXAMPLES;
   const initial = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };
   try {
-    const storedInput: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null');
+    const storedInput: unknown = JSON.parse(readStored(KEY, 'session') ?? 'null');
     if (typeof storedInput !== 'object' || storedInput === null) return initial;
     const {
       text: keptText,
@@ -114,4 +111,26 @@ function readStored(): StoredInput {
   } catch {
     return initial;
   }
+}
+
+/** Reads the options from the query. */
+export function readOptions(address: URLSearchParams): WorkbenchOptions {
+  const profile = address.get('profile') ?? '';
+  const ambiguous = address.get('ambiguous');
+  return {
+    profile: isProfile(profile) ? profile : DEFAULT_OPTIONS.profile,
+    allowPartial: address.get('partial') === 'yes',
+    align: address.get('align') === 'yes',
+    ambiguous: ambiguous === 'first' || ambiguous === 'last' ? ambiguous : null,
+  };
+}
+
+/** Converts the options to query parameters; default values are omitted. */
+export function toQuery({ profile, allowPartial, align, ambiguous }: WorkbenchOptions): Record<string, string | null> {
+  return {
+    profile: profile === DEFAULT_OPTIONS.profile ? null : profile,
+    partial: allowPartial ? 'yes' : null,
+    align: align ? 'yes' : null,
+    ambiguous,
+  };
 }

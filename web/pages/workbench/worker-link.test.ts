@@ -2,9 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
 import type { InspectionInput } from './inspection.js';
 import { createTextReader } from './text-reader.js';
-import { readText } from './text-reading.js';
-import { openWorker } from './worker-link.js';
-import type { WorkerLink } from './worker-link.js';
+import { readText, openWorker } from './use-inspection.js';
+import type { WorkerLink } from './use-inspection.js';
 import type { Numbered, WorkerResponse, WorkerRequest } from './text-reader.js';
 
 /** A worker that responds when the test calls `respond`. */

@@ -236,7 +236,7 @@ describe('a permission request', () => {
       END,
     ]);
     expect(of('permission.required')).toEqual([]);
-    expect(warnings).toEqual(['MALFORMED_RECORD']);
+    expect(warnings).toEqual(['MALFORMED_RECORD', 'DONE_MARKER_MISSING']);
   });
 });
 
@@ -314,7 +314,7 @@ describe('an agent that violates the protocol', () => {
   it('has its second response to a request reported as raw', () => {
     const { of, warnings } = translateConversation([...START, sendMessage('ok'), END, END]);
     expect(of('conversation.completed')).toHaveLength(1);
-    expect(warnings).toEqual(['MALFORMED_RECORD']);
+    expect(warnings).toEqual(['MALFORMED_RECORD', 'DONE_MARKER_MISSING']);
   });
 
   it('has output that is not a message reported as raw', () => {
@@ -326,7 +326,7 @@ describe('an agent that violates the protocol', () => {
       END,
     ]);
     expect(of('raw.stdout')).toHaveLength(2);
-    expect(warnings).toEqual(['UNPARSED_CONTENT_FELL_BACK_TO_RAW', 'UNKNOWN_EVENT_TYPE']);
+    expect(warnings).toEqual(['UNPARSED_CONTENT_FELL_BACK_TO_RAW', 'UNKNOWN_EVENT_TYPE', 'DONE_MARKER_MISSING']);
   });
 });
 

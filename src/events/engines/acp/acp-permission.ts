@@ -1,5 +1,5 @@
 import { getArray, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
-import type { PermissionAnswer, PermissionOption, PermissionRequest } from '../report.js';
+import type { PermissionAnswer, PermissionOption, PermissionRequest } from '../fact.js';
 import { readCall } from './acp-tool-call.js';
 import type { RpcMessage } from '../json-rpc.js';
 import { getResultFields } from '../json-rpc.js';

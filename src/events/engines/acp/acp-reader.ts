@@ -1,7 +1,8 @@
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
+import { BoundedMap } from '../../reading/bounded-map.js';
 import { getField, getName, getObject, getString } from '../../reading/record-fields.js';
 import type { Reader } from '../engine.js';
-import type { PermissionOption, Report } from '../report.js';
+import type { PermissionOption, Emit } from '../fact.js';
 import { PERMISSION_METHOD, readPermissionAnswer, readPermissionRequest } from './acp-permission.js';
 import { AcpUpdates } from './acp-updates.js';
 import { readUsage } from './acp-usage.js';
@@ -20,46 +21,46 @@ interface AgentRequest {
   readonly method: string;
   /** Null if it is not a permission request. */
   readonly question: {
-    readonly id: string;
     readonly callId: string;
     readonly options: readonly PermissionOption[];
   } | null;
 }
 
 /** Reads both directions of a conversation over the Agent Client Protocol. */
-export function createAcpReader(report: Report): Reader {
-  return new AcpReader(report);
+export function createAcpReader(emit: Emit): Reader {
+  return new AcpReader(emit);
 }
 
 class AcpReader implements Reader {
-  readonly #report: Report;
+  readonly #emit: Emit;
   readonly #updates: AcpUpdates;
   /** Requests to the agent that are still unanswered. */
-  readonly #sentRequests = new Map<RpcId, SentRequest>();
+  readonly #sentRequests = new BoundedMap<RpcId, SentRequest>(MAX_OPEN);
   /** Requests from the agent that are still unanswered. */
-  readonly #agentRequests = new Map<RpcId, AgentRequest>();
+  readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN);
   #hasSent = false;
   /** Whether the agent is repeating the history of a session, before it responds to `session/load`. */
   #isLoading = false;
 
-  constructor(report: Report) {
-    this.#report = report;
-    this.#updates = new AcpUpdates(report);
+  constructor(emit: Emit) {
+    this.#emit = emit;
+    this.#updates = new AcpUpdates(emit);
   }
 
   json(frame: JsonFrame): void {
-    const report = this.#report;
-    if (frame.stream === 'stderr') return report.noise();
+    const emit = this.#emit;
+    if (frame.stream === 'stderr') return emit({ fact: 'noise' });
     const message = readRpcMessage(frame.value);
-    if (message === null) return report.unknownType(getString(frame.value, 'type') ?? 'value that is not a message');
+    if (message === null)
+      return emit({ fact: 'unknown_type', type: getString(frame.value, 'type') ?? 'value that is not a message' });
     if (frame.stream === 'stdin') this.#readSent(message);
     else this.#readPrinted(message, frame);
   }
 
   text(frame: TextFrame): void {
     // Agents log to stderr; the other two streams contain only messages.
-    if (frame.stream === 'stderr' && frame.problem === null) this.#report.noise();
-    else this.#report.unparsed();
+    if (frame.stream === 'stderr' && frame.problem === null) this.#emit({ fact: 'noise' });
+    else this.#emit({ fact: 'unparsed' });
   }
 
   end(): void {
@@ -72,17 +73,17 @@ class AcpReader implements Reader {
       case 'request': {
         const { id, method, params } = message;
         const sessionId = getName(params, 'sessionId');
-        addBounded(this.#sentRequests, id, { method, sessionId });
+        this.#sentRequests.set(id, { method, sessionId });
         if (method === 'session/load') this.#isLoading = true;
-        if (method !== 'session/prompt') return this.#report.noise();
-        this.#report.turnStarted();
+        if (method !== 'session/prompt') return this.#emit({ fact: 'noise' });
+        this.#emit({ fact: 'turn_started' });
         this.#updates.startTurn();
         // Later turns in the same process do not open a session, so only the prompt names it.
-        this.#report.session(sessionId);
-        return this.#report.status({ status: method });
+        this.#emit({ fact: 'session', id: sessionId });
+        return this.#emit({ fact: 'status', status: method });
       }
       case 'notification':
-        return this.#report.status({ status: message.method });
+        return this.#emit({ fact: 'status', status: message.method });
       case 'result':
       case 'error':
         return this.#readReply(message);
@@ -92,16 +93,20 @@ class AcpReader implements Reader {
   /** Reads the response to a request from the agent. */
   #readReply(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): void {
     const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
-    if (request === undefined || message.id === null) return this.#report.noise();
+    if (request === undefined || message.id === null) return this.#emit({ fact: 'noise' });
     this.#agentRequests.delete(message.id);
     if (request.question !== null) {
       const answer = readPermissionAnswer(message, request.question.options);
-      this.#report.permissionReplied(request.question.id, answer);
+      this.#emit({ fact: 'permission_replied', request: message.id, ...answer });
       if (answer.decision === 'deny') this.#updates.deny(request.question.callId, answer.why);
     } else if (message.kind === 'error') {
       const reason = getString(message.error, 'message');
-      this.#report.status({ status: `${request.method} refused`, ...(reason === null ? undefined : { reason }) });
-    } else this.#report.noise();
+      this.#emit({
+        fact: 'status',
+        status: `${request.method} refused`,
+        ...(reason === null ? undefined : { reason }),
+      });
+    } else this.#emit({ fact: 'noise' });
   }
 
   #readPrinted(message: RpcMessage, frame: JsonFrame): void {
@@ -117,12 +122,12 @@ class AcpReader implements Reader {
   }
 
   #readNotification(method: string, params: object, frame: JsonFrame): void {
-    if (method !== 'session/update') return this.#report.status({ status: method, detail: params });
+    if (method !== 'session/update') return this.#emit({ fact: 'status', status: method, detail: params });
     const update = getObject(params, 'update');
     const kind = update === null ? null : getName(update, 'sessionUpdate');
     if (update === null || kind === null)
-      return this.#report.unparsed('MALFORMED_RECORD', 'A session/update has no update.');
-    if (this.#isLoading) return this.#report.status({ status: 'session/load history' });
+      return this.#emit({ fact: 'malformed', why: 'A session/update has no update.' });
+    if (this.#isLoading) return this.#emit({ fact: 'status', status: 'session/load history' });
     this.#updates.read(kind, update, frame);
   }
 
@@ -130,20 +135,23 @@ class AcpReader implements Reader {
     const isRepeated = this.#agentRequests.has(id);
     const question = method === PERMISSION_METHOD ? readPermissionRequest(params) : null;
     if (method === PERMISSION_METHOD && question === null)
-      return this.#report.unparsed('MALFORMED_RECORD', 'A permission request does not name its tool call.');
+      return this.#emit({
+        fact: 'malformed',
+        why: 'A permission request does not name its tool call.',
+      });
     this.#updates.close(frame);
     if (question === null) {
-      addBounded(this.#agentRequests, id, { method, question: null });
-      this.#report.status({ status: method, detail: params });
+      this.#agentRequests.set(id, { method, question: null });
+      this.#emit({ fact: 'status', status: method, detail: params });
     } else {
       const { options, call } = question;
       this.#updates.open(call.id);
-      const interaction = this.#report.permissionRequired(question);
-      addBounded(this.#agentRequests, id, { method, question: { id: interaction, callId: call.id, options } });
+      this.#emit({ fact: 'permission_required', request: id, ...question });
+      this.#agentRequests.set(id, { method, question: { callId: call.id, options } });
     }
     if (isRepeated) {
       const message = `The agent used the id ${JSON.stringify(id)} for another request before the first was answered.`;
-      this.#report.warning('MALFORMED_RECORD', message, { subject: String(id) });
+      this.#emit({ fact: 'warning', code: 'MALFORMED_RECORD', message, subject: String(id) });
     }
   }
 
@@ -152,7 +160,7 @@ class AcpReader implements Reader {
     if (request === null) {
       if (message.kind === 'error') return this.#readError('a request', message.error, frame);
       const why = `The agent answered ${JSON.stringify(message.id)}, which is not an open request.`;
-      return this.#report.unparsed('MALFORMED_RECORD', why);
+      return this.#emit({ fact: 'malformed', why });
     }
     if (request.method === 'session/load') this.#isLoading = false;
     if (message.kind === 'error') return this.#readError(request.method, message.error, frame);
@@ -178,17 +186,18 @@ class AcpReader implements Reader {
   }
 
   #readResult({ method, sessionId }: SentRequest, result: object, frame: JsonFrame): void {
-    const report = this.#report;
+    const emit = this.#emit;
     switch (method) {
       case 'initialize': {
         const agent = getObject(result, 'agentInfo');
-        report.engineVersion(agent === null ? null : getName(agent, 'version'));
-        return report.status({ status: method, detail: result });
+        emit({ fact: 'version', version: agent === null ? null : getName(agent, 'version') });
+        return emit({ fact: 'status', status: method, detail: result });
       }
       case 'session/new':
       case 'session/load':
       case 'session/resume':
-        return report.status({
+        return emit({
+          fact: 'status',
           status: method,
           session_id: getName(result, 'sessionId') ?? sessionId,
           model: readModel(result),
@@ -196,20 +205,25 @@ class AcpReader implements Reader {
       case 'session/prompt':
         return this.#readTurnEnd(result, frame);
       default:
-        return report.status({ status: method });
+        return emit({ fact: 'status', status: method });
     }
   }
 
   #readTurnEnd(result: object, frame: JsonFrame): void {
-    const report = this.#report;
+    const emit = this.#emit;
     this.#updates.close(frame);
     this.#updates.endTurn();
     const reason = getName(result, 'stopReason');
-    if (reason === null) return report.unparsed('MALFORMED_RECORD', 'The answer to session/prompt has no stopReason.');
+    if (reason === null)
+      return emit({
+        fact: 'malformed',
+        why: 'The answer to session/prompt has no stopReason.',
+      });
     const usage = this.#updates.completeUsage(readUsage(getObject(result, 'usage'), 'turn'));
-    report.status({ status: 'session/prompt', reason, usage });
-    if (reason === 'end_turn') report.endSignal('ACP_PROMPT_END_TURN');
-    else if (reason !== 'cancelled') report.runtimeError(STOP_REASONS[reason] ?? `The agent stopped: ${reason}.`);
+    emit({ fact: 'status', status: 'session/prompt', reason, usage });
+    if (reason === 'end_turn') emit({ fact: 'end_signal', signal: 'ACP_PROMPT_END_TURN' });
+    else if (reason !== 'cancelled')
+      emit({ fact: 'failure', message: STOP_REASONS[reason] ?? `The agent stopped: ${reason}.` });
   }
 
   #readError(method: string, error: object, frame: JsonFrame): void {
@@ -219,12 +233,13 @@ class AcpReader implements Reader {
     const reason = readErrorReason(detail);
     const text = reason === null || message.includes(reason) ? message : `${message}: ${reason}`;
     const isAuthError = getField(error, 'code') === AUTH_REQUIRED;
-    this.#report.engineError({
+    this.#emit({
+      fact: 'error',
       message: `The agent refused ${method}: ${text}`,
       ...(isAuthError ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
       detail: { code: getField(error, 'code'), data: detail },
     });
-    if (!OPTIONAL_METHODS.has(method)) this.#report.runtimeError(`The agent refused ${method}: ${text}`);
+    if (!OPTIONAL_METHODS.has(method)) this.#emit({ fact: 'failure', message: `The agent refused ${method}: ${text}` });
   }
 }
 
@@ -265,12 +280,4 @@ function readModel(result: object): string | null {
     return getName(option, 'currentValue');
   }
   return null;
-}
-
-/** Adds an entry, and removes the oldest if the limit is exceeded. */
-function addBounded<Value>(map: Map<RpcId, Value>, id: RpcId, value: Value): void {
-  map.set(id, value);
-  if (map.size <= MAX_OPEN) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
 }

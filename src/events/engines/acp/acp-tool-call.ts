@@ -8,10 +8,10 @@ import {
   getObject,
   getString,
 } from '../../reading/record-fields.js';
-import type { ToolReport } from '../report.js';
+import type { ToolCall } from '../fact.js';
 
 /** Reads the details of a call from a `tool_call`, a `tool_call_update` or a permission request. */
-export function readCall(id: string, call: object): ToolReport {
+export function readCall(id: string, call: object): ToolCall {
   const diff = readDiff(call);
   const input = readInput(call);
   const name = readName(id, call);

@@ -3,7 +3,8 @@ import type { Usage } from '../../protocol/event-parts.js';
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import { readPlan } from '../../reading/read-plan.js';
 import { getArray, getName, getNumber, getObject, getString } from '../../reading/record-fields.js';
-import type { Report } from '../report.js';
+import { BoundedSet } from '../../reading/bounded-map.js';
+import type { Emit } from '../fact.js';
 import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call.js';
 import { readUsage } from './acp-usage.js';
 
@@ -23,19 +24,19 @@ interface OpenText {
 
 /** Reads session updates: messages, thoughts, tool calls, plans and usage. */
 export class AcpUpdates {
-  readonly #report: Report;
+  readonly #emit: Emit;
   #openText: OpenText | null = null;
   #thoughts = 0;
-  readonly #open = new Set<string>();
-  readonly #endedCalls = new Set<string>();
+  readonly #open = new BoundedSet<string>(MAX_CALLS);
+  readonly #endedCalls = new BoundedSet<string>(MAX_CALLS);
   /** The error messages of denied calls, since some agents never report that such a call ended. */
   readonly #deniedCalls = new Map<string, string>();
   #hasStepUsage = false;
   #cost: number | null = null;
   #chargedCost = 0;
 
-  constructor(report: Report) {
-    this.#report = report;
+  constructor(emit: Emit) {
+    this.#emit = emit;
   }
 
   startTurn(): void {
@@ -54,21 +55,21 @@ export class AcpUpdates {
         return this.#readCall(kind, update);
       case 'plan':
         this.close(frame);
-        return this.#report.plan(readPlan(getArray(update, 'entries')));
+        return this.#emit({ fact: 'plan', entries: readPlan(getArray(update, 'entries')) });
       case 'usage_update': {
         const cost = getObject(update, 'cost');
         const amount = cost === null ? null : getNumber(cost, 'amount');
         if (amount !== null && amount >= 0) this.#cost = amount;
-        return this.#report.status({ status: kind, detail: update });
+        return this.#emit({ fact: 'status', status: kind, detail: update });
       }
       case 'available_commands_update':
       case 'current_mode_update':
       case 'config_option_update':
       case 'session_info_update':
       case 'user_message_chunk':
-        return this.#report.status({ status: kind, detail: update });
+        return this.#emit({ fact: 'status', status: kind, detail: update });
       default:
-        return this.#report.unknownType(`session/update ${kind}`);
+        return this.#emit({ fact: 'unknown_type', type: `session/update ${kind}` });
     }
   }
 
@@ -77,10 +78,10 @@ export class AcpUpdates {
     const open = this.#openText;
     if (open === null) return;
     this.#openText = null;
-    this.#report.setFrames(open.first, open.last);
-    if (open.kind === 'message') this.#report.closeMessage({ key: open.id });
-    else this.#report.reasoning(open.text, { id: open.id });
-    this.#report.setFrames(frame, frame);
+    this.#emit({ fact: 'frames', first: open.first, last: open.last });
+    if (open.kind === 'message') this.#emit({ fact: 'message_end', key: open.id });
+    else this.#emit({ fact: 'reasoning', text: open.text, id: open.id });
+    this.#emit({ fact: 'frames', first: frame, last: frame });
   }
 
   deny(callId: string, why: string | undefined): void {
@@ -91,7 +92,7 @@ export class AcpUpdates {
   /** Ends the turn: a denied call whose end the agent never reported (Gemini CLI) counts as failed. */
   endTurn(): void {
     for (const [id, error] of this.#deniedCalls) {
-      if (this.#open.has(id)) this.#report.toolFailed({ id, error });
+      if (this.#open.has(id)) this.#emit({ fact: 'tool_failed', id, error });
       this.#end(id);
     }
     this.#deniedCalls.clear();
@@ -110,7 +111,7 @@ export class AcpUpdates {
   }
 
   #readText(kind: OpenText['kind'], update: object, frame: JsonFrame): void {
-    const report = this.#report;
+    const emit = this.#emit;
     const content = getObject(update, 'content');
     const text = content === null ? null : getString(content, 'text');
     const meta = getObject(update, '_meta');
@@ -118,22 +119,22 @@ export class AcpUpdates {
     if (usage !== null) {
       // Qwen Code reports the usage of each step with an empty message chunk.
       this.#hasStepUsage = true;
-      report.status({ status: 'usage', usage });
+      emit({ fact: 'status', status: 'usage', usage });
     }
-    if (text === null) return report.status({ status: `${kind} block`, detail: content });
-    if (text === '') return usage === null ? report.status({ status: `empty ${kind} chunk` }) : undefined;
+    if (text === null) return emit({ fact: 'status', status: `${kind} block`, detail: content });
+    if (text === '') return usage === null ? emit({ fact: 'status', status: `empty ${kind} chunk` }) : undefined;
     const key = getName(update, 'messageId');
     if (this.#openText !== null && !isContinuation(this.#openText, kind, key)) this.close(frame);
     this.#openText ??= { kind, key, id: this.#nextId(kind, key), first: frame, last: frame, text: '' };
     const open = this.#openText;
     open.last = frame;
     if (kind === 'message') {
-      // The report collects message text; only the text of thoughts is needed here.
+      // The emit collects message text; only the text of thoughts is needed here.
       open.text = '';
-      return report.messageDelta(text, { key: open.id });
+      return emit({ fact: 'delta', text, key: open.id });
     }
     open.text += text;
-    report.reasoning(text, { id: open.id, partial: true });
+    emit({ fact: 'reasoning', text, id: open.id, partial: true });
     if (open.text.length > MAX_MESSAGE_LENGTH) this.close(frame);
   }
 
@@ -144,42 +145,35 @@ export class AcpUpdates {
   }
 
   #readCall(kind: string, update: object): void {
-    const report = this.#report;
+    const emit = this.#emit;
     const id = getName(update, 'toolCallId');
-    if (id === null) return report.unparsed('MALFORMED_RECORD', `A ${kind} has no toolCallId.`);
-    if (this.#endedCalls.has(id)) return report.status({ status: `${kind} after its end`, detail: update });
+    if (id === null) return emit({ fact: 'malformed', why: `A ${kind} has no toolCallId.` });
+    if (this.#endedCalls.has(id)) return emit({ fact: 'status', status: `${kind} after its end`, detail: update });
     const call = readCall(id, update);
     const status = getName(update, 'status');
     if (status === 'completed' || status === 'failed') {
       const isOpen = this.#open.has(id);
       this.#end(id);
       const endReport = { ...call, output: readOutput(update), exitCode: readExitCode(update), startDerived: !isOpen };
-      if (status === 'completed') report.toolCompleted(endReport);
-      else report.toolFailed({ ...endReport, error: readFailure(update) });
+      if (status === 'completed') emit({ fact: 'tool_completed', ...endReport });
+      else emit({ fact: 'tool_failed', ...endReport, error: readFailure(update) });
       return;
     }
-    addBounded(this.#open, id);
-    report.toolStarted(call);
+    this.#open.add(id);
+    emit({ fact: 'tool_started', ...call });
   }
 
   /** Marks a call as open, because a permission was requested for it. */
   open(callId: string): void {
     this.#endedCalls.delete(callId);
-    addBounded(this.#open, callId);
+    this.#open.add(callId);
   }
 
   #end(id: string): void {
     this.#open.delete(id);
     this.#deniedCalls.delete(id);
-    addBounded(this.#endedCalls, id);
+    this.#endedCalls.add(id);
   }
-}
-
-function addBounded(calls: Set<string>, id: string): void {
-  calls.add(id);
-  if (calls.size <= MAX_CALLS) return;
-  const [oldest] = calls;
-  if (oldest !== undefined) calls.delete(oldest);
 }
 
 /**

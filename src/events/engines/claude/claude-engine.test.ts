@@ -3,6 +3,8 @@ import { describeEngineContract } from '../../contract/engine.contract.js';
 import { translateLines } from '../../contract/translate-lines.contract.js';
 import type { Translated } from '../../contract/translate-lines.contract.js';
 import {
+  listRawRecords,
+  listTypes,
   describeShapeRecordings,
   assistant,
   init,
@@ -14,9 +16,8 @@ import {
   toolResult,
   toolUse,
   user,
-} from '../claude-shape/shape.contract.js';
+} from '../stream-json/shape.contract.js';
 import { claudeEngine } from './claude-engine.js';
-import { CLAUDE_TABLES } from './records.js';
 
 const FIXTURES = new URL('./fixtures/', import.meta.url);
 
@@ -26,7 +27,7 @@ describeShapeRecordings('claude', FIXTURES);
 const read = (...stdout: readonly (object | string)[]): Translated => translateLines({ engine: 'claude', stdout });
 
 describe('every claude record', () => {
-  const otherTypes = Object.keys(CLAUDE_TABLES.records).filter(
+  const otherTypes = listTypes(claudeEngine, /^(\w+)$/u).filter(
     (type) => !['assistant', 'user', 'result', 'stream_event'].includes(type),
   );
   it.each(otherTypes)('%s has a meaning', (type) => {
@@ -34,27 +35,27 @@ describe('every claude record', () => {
     expect(translated.of('raw.stdout')).toEqual([]);
   });
 
-  it.each(Object.keys(CLAUDE_TABLES.system))('system %s has a meaning', (subtype) => {
+  it.each(listTypes(claudeEngine, /^system\((.+)\)$/u))('system %s has a meaning', (subtype) => {
     const translated = read(init(), system(subtype), result());
     expect(translated.of('raw.stdout')).toEqual([]);
     expect(translated.types).not.toContain('conversation.failed');
   });
 
-  it.each(Object.keys(CLAUDE_TABLES.events))('stream_event %s has a meaning', (type) => {
+  it.each(listTypes(claudeEngine, /^stream_event\((.+)\)$/u))('stream_event %s has a meaning', (type) => {
     const delta = { type: 'text_delta', text: '' };
     const translated = read(init(), { type: 'stream_event', session_id: 's-1', event: { type, delta } });
-    expect(translated.of('raw.stdout')).toEqual([]);
+    expect(listRawRecords(translated)).toEqual([]);
   });
 
-  it.each(Object.keys(CLAUDE_TABLES.deltas))('%s has a meaning', (type) => {
+  it.each(listTypes(claudeEngine, /^delta\((.+)\)$/u))('%s has a meaning', (type) => {
     const event = { type: 'content_block_delta', index: 0, delta: { type } };
     const translated = read(init(), { type: 'stream_event', session_id: 's-1', event });
     expect(translated.of('raw.stdout')).toEqual([]);
   });
 
-  it.each(Object.keys(CLAUDE_TABLES.blocks))('a block of type %s has a meaning', (type) => {
+  it.each(listTypes(claudeEngine, /^block\((.+)\)$/u))('a block of type %s has a meaning', (type) => {
     const translated = read(init(), assistant([{ type, id: 't1', tool_use_id: 't1' }]));
-    expect(translated.of('raw.stdout')).toEqual([]);
+    expect(listRawRecords(translated)).toEqual([]);
   });
 });
 

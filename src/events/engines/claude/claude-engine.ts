@@ -8,14 +8,17 @@ import {
   getString,
   omitMissing,
   isRecord,
+  toKnownFields,
 } from '../../reading/record-fields.js';
-import { detectShape, readShapeSession, createShapeReader } from '../claude-shape/shape-reader.js';
-import type { Dialect } from '../claude-shape/dialect.js';
+import { detectStreamJson, readStreamJsonSession, createStreamJsonReader } from '../stream-json/stream-json-reader.js';
+import type { Dialect } from '../stream-json/dialect.js';
 import type { Engine } from '../engine.js';
-import type { EngineErrorReport, Report } from '../report.js';
+import type { EngineError, Emit } from '../fact.js';
 import type { Usage } from '../../protocol/event-parts.js';
-import { readUsage } from '../claude-shape/read-result.js';
-import { CLAUDE_TABLES } from './records.js';
+import { readUsage } from '../stream-json/read-result.js';
+import { KNOWN_FIELDS } from '../known-fields.js';
+
+const FIELDS = toKnownFields(KNOWN_FIELDS.messages, KNOWN_FIELDS.claude);
 
 /**
  * Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`. Everything is printed on
@@ -27,14 +30,15 @@ export const claudeEngine: Engine = {
   parserVersion: '2',
   framing: 'json',
   guarantees: { session: 'early', endSignal: true },
+  fields: FIELDS,
   readsInput: true,
-  detect: (value) => detectShape(value, detectRecord),
-  readSession: readShapeSession,
-  createReader: (report) => createShapeReader(CLAUDE, report),
+  detect: (value) => detectStreamJson(value, detectRecord),
+  readSession: readStreamJsonSession,
+  createReader: (emit) => createStreamJsonReader(CLAUDE, emit),
 };
 
 const CLAUDE: Dialect = {
-  tables: CLAUDE_TABLES,
+  fields: FIELDS,
   documentParser: 'claude_json',
   endSignal: 'CLAUDE_RESULT_SUCCESS',
   versionField: 'claude_code_version',
@@ -64,16 +68,16 @@ function detectRecord(record: object): number {
   const type = getString(record, 'type');
   if (type === 'system') {
     const subtype = getString(record, 'subtype') ?? '';
-    if (CLAUDE_TABLES.system[subtype] === undefined) return 0;
+    if (!FIELDS.has(`system(${subtype})`)) return 0;
     if (subtype !== 'init') return 0.6;
     return getName(record, 'claude_code_version') === null ? 0.4 : 1;
   }
-  if (type === null || CLAUDE_TABLES.records[type] === undefined) return 0;
+  if (type === null || !FIELDS.has(type)) return 0;
   if (type === 'result') return getNumber(record, 'total_cost_usd') === null ? 0.4 : 0.9;
   return 0.5;
 }
 
-function readSystemError(subtype: string, record: object): EngineErrorReport | null {
+function readSystemError(subtype: string, record: object): EngineError | null {
   switch (subtype) {
     case 'api_retry': {
       const wait = getNumber(record, 'retry_delay_ms');
@@ -106,7 +110,7 @@ function describeFailedRequest(record: object, httpStatus: number | null): strin
 }
 
 /** Claude Code reports an error as a message of a model called `<synthetic>`. */
-function readErrorText(text: string, record: object): EngineErrorReport | null {
+function readErrorText(text: string, record: object): EngineError | null {
   const error = getString(record, 'error');
   if (error === null && getBoolean(record, 'is_api_error_message') !== true) return null;
   if (getString(getObject(record, 'message') ?? {}, 'model') !== '<synthetic>') return null;
@@ -118,7 +122,7 @@ function readErrorText(text: string, record: object): EngineErrorReport | null {
 }
 
 /** In text mode, Claude Code prints an error in place of its answer. */
-function readLogError(text: string): EngineErrorReport | null {
+function readLogError(text: string): EngineError | null {
   const error = API_ERROR.exec(text);
   if (error === null) return null;
   const status = error[1];
@@ -129,9 +133,9 @@ function readLogError(text: string): EngineErrorReport | null {
  * Returns the tokens and the cost of the session so far. A result's `usage` covers this invocation only, `modelUsage`
  * and `total_cost_usd` the whole session, including earlier attempts.
  */
-function readTotalUsage(result: object, report: Report): Usage | null {
+function readTotalUsage(result: object, emit: Emit): Usage | null {
   const usage = getObject(result, 'usage');
-  if (usage !== null) report.checkFields(usage, CLAUDE_TABLES.usage, 'usage');
+  if (usage !== null) emit({ fact: 'record', record: usage, shape: 'message.usage' });
   const cost = getNumber(result, 'total_cost_usd');
   const models: readonly [string, unknown][] = Object.entries(getObject(result, 'modelUsage') ?? {});
   if (models.length === 0) return readUsage(usage, { scope: 'total', inputIncludesCache: false, cost });

@@ -1,5 +1,6 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
-import { shorten } from '../../attempt/engine-error.js';
+import { BoundedMap } from '../../reading/bounded-map.js';
+import { boundMessage } from '../../attempt/engine-error.js';
 import {
   getArray,
   getField,
@@ -9,7 +10,7 @@ import {
   getObject,
   getString,
 } from '../../reading/record-fields.js';
-import type { Report, ToolReport } from '../report.js';
+import type { Emit, ToolCall } from '../fact.js';
 import { readShellScript } from './shell-script.js';
 
 /** Limit on open calls; beyond it, the oldest is dropped. */
@@ -39,16 +40,16 @@ const TOOL_NAMES: ReadonlyMap<string, string> = new Map([
 
 /** Reads a turn's items: messages, thoughts and calls. */
 export class AppServerItems {
-  readonly #report: Report;
+  readonly #emit: Emit;
   /** Started calls; permission requests contain only their id. */
-  readonly #open = new Map<string, ToolReport>();
+  readonly #open = new BoundedMap<string, ToolCall>(MAX_OPEN);
 
-  constructor(report: Report) {
-    this.#report = report;
+  constructor(emit: Emit) {
+    this.#emit = emit;
   }
 
   /** Returns the details of a started call. */
-  describe(id: string): ToolReport | null {
+  describe(id: string): ToolCall | null {
     return this.#open.get(id) ?? null;
   }
 
@@ -57,24 +58,27 @@ export class AppServerItems {
   }
 
   readDelta(kind: 'message' | 'reasoning', params: object): void {
-    const report = this.#report;
+    const emit = this.#emit;
     const id = getName(params, 'itemId');
     const text = getString(params, 'delta');
-    if (id === null || text === null) return report.unparsed('MALFORMED_RECORD', 'A delta has no item or no text.');
-    if (kind === 'message') report.messageDelta(text, { key: id });
-    else report.reasoning(text, { id, partial: true });
+    if (id === null || text === null) return emit({ fact: 'malformed', why: 'A delta has no item or no text.' });
+    if (kind === 'message') emit({ fact: 'delta', text, key: id });
+    else emit({ fact: 'reasoning', text, id, partial: true });
   }
 
   read(phase: 'started' | 'completed', params: object): void {
-    const report = this.#report;
+    const emit = this.#emit;
     const item = getObject(params, 'item');
     const type = item === null ? null : getName(item, 'type');
     const id = item === null ? null : getName(item, 'id');
     if (item === null || type === null || id === null)
-      return report.unparsed('MALFORMED_RECORD', `item/${phase} has no item with a type and an id.`);
-    if (STATUS_ONLY.has(type)) return report.status({ status: `item/${phase}`, reason: type, detail: item });
+      return emit({
+        fact: 'malformed',
+        why: `item/${phase} has no item with a type and an id.`,
+      });
+    if (STATUS_ONLY.has(type)) return emit({ fact: 'status', status: `item/${phase}`, reason: type, detail: item });
     if (type === 'agentMessage' || type === 'reasoning') {
-      if (phase === 'started') return report.noise();
+      if (phase === 'started') return emit({ fact: 'noise' });
       return type === 'reasoning' ? this.#readThought(id, item) : this.#readMessage(id, item);
     }
     this.#readCall(phase, type, id, item);
@@ -82,37 +86,35 @@ export class AppServerItems {
 
   #readMessage(id: string, item: object): void {
     const text = getString(item, 'text');
-    if (text === null) return this.#report.unparsed('MALFORMED_RECORD', 'A message has no text.');
-    this.#report.message(text, { key: id });
+    if (text === null) return this.#emit({ fact: 'malformed', why: 'A message has no text.' });
+    this.#emit({ fact: 'message', text, key: id });
   }
 
   #readThought(id: string, item: object): void {
     const parts = [...getArray(item, 'summary'), ...getArray(item, 'content')];
     const text = parts.filter((part) => typeof part === 'string').join('\n');
-    if (text === '') return this.#report.noise();
-    this.#report.reasoning(text, { id });
+    if (text === '') return this.#emit({ fact: 'noise' });
+    this.#emit({ fact: 'reasoning', text, id });
   }
 
   #readCall(phase: 'started' | 'completed', type: string, id: string, item: object): void {
-    const report = this.#report;
+    const emit = this.#emit;
     const call = describeCall(type, id, item);
     if (phase === 'started') {
       this.#open.set(id, call);
-      const [oldest] = this.#open.keys();
-      if (oldest !== undefined && this.#open.size > MAX_OPEN) this.#open.delete(oldest);
-      return report.toolStarted(call);
+      return emit({ fact: 'tool_started', ...call });
     }
     this.#open.delete(id);
     const output = getField(item, 'aggregatedOutput') ?? getField(item, 'result') ?? getField(item, 'contentItems');
     const exitCode = getInteger(item, 'exitCode');
     const error = findFailure(item, exitCode);
     const endReport = { ...call, ...(output === null ? undefined : { output }), exitCode };
-    if (error === null) report.toolCompleted(endReport);
-    else report.toolFailed({ ...endReport, error });
+    if (error === null) emit({ fact: 'tool_completed', ...endReport });
+    else emit({ fact: 'tool_failed', ...endReport, error });
   }
 }
 
-function describeCall(type: string, id: string, item: object): ToolReport {
+function describeCall(type: string, id: string, item: object): ToolCall {
   const diff = readDiff(item);
   return {
     id,
@@ -165,7 +167,7 @@ function findFailure(item: object, exitCode: number | null): string | null {
   if (status !== 'failed' && status !== 'declined') return null;
   const result = getObject(item, 'result');
   const texts = result === null ? [] : getArray(result, 'content').filter(isRecord);
-  const text = shorten(texts.map((part) => getString(part, 'text') ?? '').join('\n'));
+  const text = boundMessage(texts.map((part) => getString(part, 'text') ?? '').join('\n'));
   if (text !== '') return text;
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }

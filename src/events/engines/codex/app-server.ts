@@ -1,5 +1,6 @@
 import type { JsonFrame } from '../../framing/frame.js';
 import type { Usage } from '../../protocol/event-parts.js';
+import { BoundedMap } from '../../reading/bounded-map.js';
 import { readPlan } from '../../reading/read-plan.js';
 import {
   getArray,
@@ -13,7 +14,7 @@ import {
 } from '../../reading/record-fields.js';
 import { readRpcMessage, getResultFields } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
-import type { Report } from '../report.js';
+import type { Emit } from '../fact.js';
 import { AppServerItems } from './app-server-items.js';
 import { isApproval, readApproval, readApprovalAnswer } from './approval.js';
 
@@ -51,24 +52,23 @@ export function readAppServerSession(value: object): string | null {
 
 interface AgentRequest {
   readonly method: string;
-  /** Null if it is not a permission request. */
-  readonly interaction: string | null;
+  readonly isApproval: boolean;
 }
 
 /** Reads both directions of a conversation with `codex app-server`. */
 export class AppServerReader {
-  readonly #report: Report;
+  readonly #emit: Emit;
   readonly #items: AppServerItems;
   /** Methods of the requests that the server has not answered yet. */
-  readonly #sentMethods = new Map<RpcId, string>();
-  readonly #agentRequests = new Map<RpcId, AgentRequest>();
+  readonly #sentMethods = new BoundedMap<RpcId, string>(MAX_OPEN);
+  readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN);
   /** The thread of the agent itself; sub-agents have threads too. */
   #mainThread: string | null = null;
   #hasSent = false;
 
-  constructor(report: Report) {
-    this.#report = report;
-    this.#items = new AppServerItems(report);
+  constructor(emit: Emit) {
+    this.#emit = emit;
+    this.#items = new AppServerItems(emit);
   }
 
   /** Reads a message; false if the value is not one. */
@@ -88,14 +88,14 @@ export class AppServerReader {
     if (message.kind === 'result') {
       const result = getResultFields(message.result);
       const thread = getObject(result, 'thread');
-      this.#report.keepUnusedFields(result, USED_RESULT, 'result');
-      if (thread !== null) this.#report.keepUnusedFields(thread, USED_THREAD, 'result.thread');
+      this.#emit({ fact: 'record', record: result, used: USED_RESULT, path: 'result' });
+      if (thread !== null) this.#emit({ fact: 'record', record: thread, used: USED_THREAD, path: 'result.thread' });
     } else if (message.kind !== 'error') {
       const { params } = message;
-      this.#report.keepUnusedFields(params, USED_PARAMS, 'params');
+      this.#emit({ fact: 'record', record: params, used: USED_PARAMS, path: 'params' });
       for (const name of ['item', 'turn', 'thread'] as const) {
         const part = getObject(params, name);
-        if (part !== null) this.#report.keepUnusedFields(part, USED_PARTS[name], `params.${name}`);
+        if (part !== null) this.#emit({ fact: 'record', record: part, used: USED_PARTS[name], path: `params.${name}` });
       }
     }
   }
@@ -104,26 +104,26 @@ export class AppServerReader {
     this.#hasSent = true;
     switch (message.kind) {
       case 'request': {
-        addBounded(this.#sentMethods, message.id, message.method);
-        if (message.method !== 'turn/start') return this.#report.noise();
+        this.#sentMethods.set(message.id, message.method);
+        if (message.method !== 'turn/start') return this.#emit({ fact: 'noise' });
         this.#mainThread = getName(message.params, 'threadId') ?? this.#mainThread;
-        this.#report.turnStarted();
+        this.#emit({ fact: 'turn_started' });
         // Later turns in the same process do not open a thread, so only this request names it.
-        this.#report.session(this.#mainThread);
-        return this.#report.status({ status: 'turn/start' });
+        this.#emit({ fact: 'session', id: this.#mainThread });
+        return this.#emit({ fact: 'status', status: 'turn/start' });
       }
       case 'notification':
-        return this.#report.noise();
+        return this.#emit({ fact: 'noise' });
       case 'result':
       case 'error': {
         const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
-        if (request === undefined || message.id === null) return this.#report.noise();
+        if (request === undefined || message.id === null) return this.#emit({ fact: 'noise' });
         this.#agentRequests.delete(message.id);
-        if (request.interaction === null) {
-          if (message.kind === 'result') return this.#report.noise();
-          return this.#report.status({ status: `${request.method} refused` });
+        if (!request.isApproval) {
+          if (message.kind === 'result') return this.#emit({ fact: 'noise' });
+          return this.#emit({ fact: 'status', status: `${request.method} refused` });
         }
-        return this.#report.permissionReplied(request.interaction, readApprovalAnswer(message));
+        return this.#emit({ fact: 'permission_replied', request: message.id, ...readApprovalAnswer(message) });
       }
     }
   }
@@ -139,8 +139,8 @@ export class AppServerReader {
       case 'error': {
         const method = message.id === null ? undefined : this.#takeSent(message.id);
         const text = `Codex refused ${method ?? 'a request'}: ${getString(message.error, 'message') ?? 'unknown error'}`;
-        this.#report.engineError({ message: text });
-        return this.#report.runtimeError(text);
+        this.#emit({ fact: 'error', message: text });
+        return this.#emit({ fact: 'failure', message: text });
       }
     }
   }
@@ -152,50 +152,56 @@ export class AppServerReader {
   }
 
   #readResult(method: string | undefined, result: object, id: RpcId): void {
-    const report = this.#report;
+    const emit = this.#emit;
     const thread = getObject(result, 'thread');
     if (method === undefined && this.#hasSent) {
       const why = `Codex answered ${JSON.stringify(id)}, which is not an open request.`;
-      return report.unparsed('MALFORMED_RECORD', why);
+      return emit({ fact: 'malformed', why });
     }
     if (thread !== null) {
       this.#mainThread = getName(thread, 'id') ?? this.#mainThread;
-      report.engineVersion(getName(thread, 'cliVersion'));
-      return report.status({
+      emit({ fact: 'version', version: getName(thread, 'cliVersion') });
+      return emit({
+        fact: 'status',
         status: method ?? 'thread',
         session_id: getName(thread, 'id'),
         model: getName(result, 'model'),
       });
     }
-    report.status({ status: method ?? 'answer' });
+    emit({ fact: 'status', status: method ?? 'answer' });
   }
 
   #readRequest(id: RpcId, method: string, params: object): void {
-    const report = this.#report;
+    const emit = this.#emit;
     const isRepeated = this.#agentRequests.has(id);
     if (isApproval(method)) {
       const item = getName(params, 'itemId');
       const question = readApproval(method, params, item === null ? null : this.#items.describe(item));
-      if (question === null) return report.unparsed('MALFORMED_RECORD', 'A permission request does not name its item.');
+      if (question === null)
+        return emit({
+          fact: 'malformed',
+          why: 'A permission request does not name its item.',
+        });
       // The request's other fields become this event's detail.
-      report.status({ status: method });
-      addBounded(this.#agentRequests, id, { method, interaction: report.permissionRequired(question) });
+      emit({ fact: 'status', status: method });
+      emit({ fact: 'permission_required', request: id, ...question });
+      this.#agentRequests.set(id, { method, isApproval: true });
     } else {
-      addBounded(this.#agentRequests, id, { method, interaction: null });
-      report.status({ status: method, detail: params });
+      this.#agentRequests.set(id, { method, isApproval: false });
+      emit({ fact: 'status', status: method, detail: params });
     }
     if (!isRepeated) return;
     const message = `The agent used the id ${JSON.stringify(id)} for another request before the first was answered.`;
-    report.warning('MALFORMED_RECORD', message, { subject: String(id) });
+    emit({ fact: 'warning', code: 'MALFORMED_RECORD', message, subject: String(id) });
   }
 
   #readNotification(method: string, params: object): void {
-    const report = this.#report;
+    const emit = this.#emit;
     // `thread/started` names its thread in another field.
     const thread = getName(params, 'threadId') ?? getName(getObject(params, 'thread') ?? {}, 'id');
     // A sub-agent's messages and calls are not the agent's answer, and its thread is not the session.
     if (thread !== null && this.#mainThread !== null && thread !== this.#mainThread)
-      return report.status({ status: method, reason: 'another thread' });
+      return emit({ fact: 'status', status: method, reason: 'another thread' });
     switch (method) {
       case 'item/started':
       case 'item/completed':
@@ -207,17 +213,18 @@ export class AppServerReader {
         return this.#items.readDelta('reasoning', params);
       case 'turn/plan/updated': {
         const steps = getArray(params, 'plan').filter(isRecord);
-        return report.plan(
-          readPlan(
+        return emit({
+          fact: 'plan',
+          entries: readPlan(
             steps.map((step) => ({
               content: getString(step, 'step'),
               status: getString(step, 'status') === 'inProgress' ? 'in_progress' : getString(step, 'status'),
             })),
           ),
-        );
+        });
       }
       case 'thread/tokenUsage/updated':
-        return report.status({ status: method, usage: readUsage(params) });
+        return emit({ fact: 'status', status: method, usage: readUsage(params) });
       case 'serverRequest/resolved':
         return this.#readResolved(getField(params, 'requestId'));
       case 'error':
@@ -226,9 +233,9 @@ export class AppServerReader {
         return this.#readTurnEnd(params);
       case 'thread/started':
         this.#mainThread ??= thread;
-        return report.status({ status: method, session_id: thread });
+        return emit({ fact: 'status', status: method, session_id: thread });
       default:
-        return report.status({ status: method, detail: params });
+        return emit({ fact: 'status', status: method, detail: params });
     }
   }
 
@@ -236,32 +243,39 @@ export class AppServerReader {
   #readResolved(id: unknown): void {
     const isId = typeof id === 'string' || typeof id === 'number';
     const request = isId ? this.#agentRequests.get(id) : undefined;
-    if (!isId || request === undefined) return this.#report.noise();
+    if (!isId || request === undefined) return this.#emit({ fact: 'noise' });
     this.#agentRequests.delete(id);
-    if (request.interaction === null) return this.#report.noise();
+    if (!request.isApproval) return this.#emit({ fact: 'noise' });
     const why = 'The agent withdrew its permission request.';
-    this.#report.permissionReplied(request.interaction, { decision: 'deny', optionId: 'decline', by: 'rule', why });
+    this.#emit({
+      fact: 'permission_replied',
+      request: id,
+      decision: 'deny',
+      optionId: 'decline',
+      by: 'rule',
+      why,
+    });
   }
 
   #readError(params: object): void {
     const error = getObject(params, 'error') ?? {};
-    const message = getString(error, 'message') ?? 'unknown error';
+    const message = readErrorText(error) ?? '';
     const isRetried = getBoolean(params, 'willRetry') === true;
-    this.#report.engineError({ message, ...(isRetried ? { retrying: true } : undefined), ...readErrorInfo(error) });
+    this.#emit({ fact: 'error', message, ...(isRetried ? { retrying: true } : undefined), ...readErrorInfo(error) });
   }
 
   #readTurnEnd(params: object): void {
-    const report = this.#report;
+    const emit = this.#emit;
     const turn = getObject(params, 'turn') ?? {};
     const status = getString(turn, 'status');
     this.#items.endTurn();
-    report.status({ status: 'turn/completed', reason: status });
-    if (status === 'completed') return report.endSignal('CODEX_TURN_COMPLETED');
+    emit({ fact: 'status', status: 'turn/completed', reason: status });
+    if (status === 'completed') return emit({ fact: 'end_signal', signal: 'CODEX_TURN_COMPLETED' });
     if (status !== 'failed') return;
     const error = getObject(turn, 'error') ?? {};
-    const message = getString(error, 'message') ?? 'The turn failed.';
-    report.engineError({ message, ...readErrorInfo(error) });
-    report.runtimeError(message);
+    const message = readErrorText(error) ?? '';
+    emit({ fact: 'error', message, ...readErrorInfo(error) });
+    emit({ fact: 'failure', message });
   }
 }
 
@@ -290,6 +304,11 @@ const USED_PARTS = {
   thread: USED_THREAD,
 } as const;
 
+/** Returns an error's message; if it is empty, its details have the text. */
+function readErrorText(error: object): string | null {
+  return getName(error, 'message') ?? getName(error, 'additionalDetails');
+}
+
 /** Reads an error's kind, and its HTTP status if present. */
 function readErrorInfo(error: object): { readonly httpStatus?: number; readonly detail?: unknown } {
   const info = getField(error, 'codexErrorInfo');
@@ -315,11 +334,4 @@ function readUsage(params: object): Usage | null {
     cache_write_tokens: getCount(total, 'cacheWriteInputTokens') ?? 0,
     reasoning_tokens: getCount(total, 'reasoningOutputTokens') ?? 0,
   };
-}
-
-/** Adds an entry, and removes the oldest if the limit is exceeded. */
-function addBounded<Value>(map: Map<RpcId, Value>, id: RpcId, value: Value): void {
-  map.set(id, value);
-  const [oldest] = map.keys();
-  if (oldest !== undefined && map.size > MAX_OPEN) map.delete(oldest);
 }

@@ -1,7 +1,7 @@
 import { getArray, getField, getName, getObject } from '../../reading/record-fields.js';
 import { getResultFields } from '../json-rpc.js';
 import type { RpcMessage } from '../json-rpc.js';
-import type { PermissionAnswer, PermissionOption, PermissionRequest, ToolReport } from '../report.js';
+import type { PermissionAnswer, PermissionOption, PermissionRequest, ToolCall } from '../fact.js';
 import { readShellScript } from './shell-script.js';
 
 /** The methods `codex app-server` calls to request permission, with the tool for each. */
@@ -24,7 +24,7 @@ const ACCEPT_FOR_SESSION: PermissionOption = {
 const DECLINE: PermissionOption = { id: 'decline', label: 'Deny', kind: 'reject_once' };
 
 /** Reads a Codex approval request; null if it does not name its item. `item` has the details from earlier messages. */
-export function readApproval(method: string, params: object, item: ToolReport | null): PermissionRequest | null {
+export function readApproval(method: string, params: object, item: ToolCall | null): PermissionRequest | null {
   const id = getName(params, 'itemId');
   const name = APPROVALS.get(method);
   if (id === null || name === undefined) return null;

@@ -161,11 +161,11 @@ describe('codex items', () => {
     expect(translateLines({ stdout }).of('assistant.plan')).toEqual([plan, plan, plan]);
   });
 
-  it('keep unknown fields of a record as detail, only in RASP', () => {
+  it('keep the values of unknown fields in a raw event', () => {
     const stdout = [item('completed', 'agent_message', { text: 'Hi', mood: { good: true } })];
     const translated = translateLines({ stdout });
-    expect(translated.rasp('agent.message.final')).toMatchObject([{ detail: { 'item.mood': { good: true } } }]);
-    expect(translated.of('assistant.message.final')[0]).not.toHaveProperty('detail');
+    expect(translated.of('raw.stdout')).toEqual([{ text: '{"item(agent_message).mood":{"good":true}}' }]);
+    expect(translated.of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hi' }]);
   });
 
   it('report a command that the approval policy refused', () => {
@@ -270,5 +270,22 @@ describe('recognizing codex', () => {
     [[], 0],
   ])('%j: %d', (value, confidence) => {
     expect(codexEngine.detect(value)).toBe(confidence);
+  });
+});
+
+describe('a codex error without a message', () => {
+  it('does not replace the known one', () => {
+    const stdout = [codex.turn, { type: 'error', message: 'unexpected status 401 Unauthorized' }, codex.failed('')];
+    const { of } = translateLines({ stdout, end: { exitCode: 1 } });
+    expect(of('conversation.failed')).toMatchObject([
+      { error: { code: 'ENGINE_AUTH_FAILED', message: 'unexpected status 401 Unauthorized' } },
+    ]);
+  });
+
+  it('is explained by its details in the app server', () => {
+    const error = { message: '', additionalDetails: 'stream disconnected', codexErrorInfo: null };
+    const params = { threadId: 't', turn: { id: 'u', status: 'failed', error } };
+    const { of } = translateLines({ stdout: [{ method: 'turn/completed', params }], end: { exitCode: 1 } });
+    expect(of('conversation.failed')).toMatchObject([{ error: { message: 'stream disconnected' } }]);
   });
 });

@@ -2,9 +2,9 @@ import { getName, getObject, getString, getCount } from '../../reading/record-fi
 import type { Engine, Reader } from '../engine.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { TextAnswer } from '../../reading/text-answer.js';
-import type { Report } from '../report.js';
+import type { Emit } from '../fact.js';
 import { AppServerReader, detectAppServer, readAppServerSession } from './app-server.js';
-import { ITEM_FIELDS, RECORD_FIELDS, readItem, USAGE_FIELDS } from './codex-items.js';
+import { CODEX_FIELDS, readItem } from './codex-items.js';
 import { readErrorMessage, CodexLog } from './codex-log.js';
 
 /**
@@ -17,6 +17,7 @@ export const codexEngine: Engine = {
   parserVersion: '2',
   framing: 'json',
   guarantees: { session: 'early', endSignal: true },
+  fields: CODEX_FIELDS,
   readsInput: true,
   detect: (value) => Math.max(detect(value), detectAppServer(value)),
   detectText: (line) => (/^OpenAI Codex v\d/u.test(line) ? 1 : 0),
@@ -27,11 +28,11 @@ export const codexEngine: Engine = {
 
 function detect(value: object): number {
   const type = getString(value, 'type');
-  if (type === null || RECORD_FIELDS[type] === undefined) return 0;
+  if (type === null || !CODEX_FIELDS.has(type)) return 0;
   if (type === 'thread.started') return getName(value, 'thread_id') === null ? 0 : 1;
   if (type.startsWith('item.')) {
     const itemType = getString(getObject(value, 'item') ?? {}, 'type');
-    return itemType !== null && ITEM_FIELDS[itemType] !== undefined ? 1 : 0.5;
+    return itemType !== null && CODEX_FIELDS.has(`item(${itemType})`) ? 1 : 0.5;
   }
   // Other CLIs print `error` records too, but with more fields.
   if (type === 'error') return Object.keys(value).length === 2 && getString(value, 'message') !== null ? 0.3 : 0;
@@ -45,10 +46,10 @@ const TEXT_CONFIDENCE = 0.6;
 const INCOMPLETE_RECORD = /"type":"(?:thread|turn|item)\./u;
 
 /** Reads the output of `codex exec`, as records (`--json`) or as plain text. */
-function createCodexReader(report: Report): Reader {
-  const log = new CodexLog(report);
-  const answer = new TextAnswer(report, () => (log.hasHeader ? TEXT_CONFIDENCE : null));
-  const server = new AppServerReader(report);
+function createCodexReader(emit: Emit): Reader {
+  const log = new CodexLog(emit);
+  const answer = new TextAnswer(emit, () => (log.hasHeader ? TEXT_CONFIDENCE : null));
+  const server = new AppServerReader(emit);
   let isAppServer = false;
 
   return {
@@ -56,73 +57,70 @@ function createCodexReader(report: Report): Reader {
       // A recording without input is recognized by the server's messages.
       if (!isAppServer && (frame.stream === 'stdin' || detectAppServer(frame.value) >= 0.5)) {
         isAppServer = true;
-        report.parser('codex_app_server');
+        emit({ fact: 'parser', name: 'codex_app_server' });
       }
       if (isAppServer && frame.stream !== 'stderr') {
         answer.reject(frame);
         return server.read(frame)
           ? undefined
-          : report.unknownType(getString(frame.value, 'type') ?? 'value that is not a message');
+          : emit({ fact: 'unknown_type', type: getString(frame.value, 'type') ?? 'value that is not a message' });
       }
       const type = getString(frame.value, 'type');
-      const isRecord = type !== null && RECORD_FIELDS[type] !== undefined;
+      const isRecord = type !== null && CODEX_FIELDS.has(type);
       if (isRecord) answer.reject(frame);
       else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
       // In text mode, the log repeats the output of the agent and its tools.
-      else if (frame.stream === 'stderr' && log.hasHeader) return report.noise();
-      readRecord(frame.value, report);
+      else if (frame.stream === 'stderr' && log.hasHeader) return emit({ fact: 'noise' });
+      readRecord(frame.value, emit);
     },
     text(frame) {
-      if (frame.stream === 'stdin') return report.unparsed();
+      if (frame.stream === 'stdin') return emit({ fact: 'unparsed' });
       if (frame.stream !== 'stdout' && frame.problem === null) return log.read(frame);
       if (frame.encoding === 'binary' || INCOMPLETE_RECORD.test(frame.text)) answer.reject(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else report.unparsed();
+      else emit({ fact: 'unparsed' });
     },
     blank: (frame) => answer.blank(frame),
     end: () => answer.end(),
   };
 }
 
-function readRecord(record: object, report: Report): void {
+function readRecord(record: object, emit: Emit): void {
   const type = getString(record, 'type');
-  const knownFields = type === null ? undefined : RECORD_FIELDS[type];
-  if (type === null || knownFields === undefined) return report.unknownType(type ?? 'record without a type');
-  report.checkFields(record, knownFields, type);
-  report.keepUnusedFields(record, knownFields);
+  if (type === null || !CODEX_FIELDS.has(type))
+    return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
+  emit({ fact: 'record', record, shape: type });
   switch (type) {
     case 'thread.started':
-      return report.status({ status: type, session_id: getName(record, 'thread_id') });
+      return emit({ fact: 'status', status: type, session_id: getName(record, 'thread_id') });
     case 'turn.started':
-      report.turnStarted();
-      return report.status({ status: type });
+      emit({ fact: 'turn_started' });
+      return emit({ fact: 'status', status: type });
     case 'turn.completed':
-      report.status({ status: type, usage: readUsage(record, report) });
-      return report.endSignal('CODEX_TURN_COMPLETED');
+      emit({ fact: 'status', status: type, usage: readUsage(record, emit) });
+      return emit({ fact: 'end_signal', signal: 'CODEX_TURN_COMPLETED' });
     case 'turn.failed': {
       const error = getObject(record, 'error') ?? {};
-      report.keepUnusedFields(error, ERROR_FIELDS, 'error');
+      emit({ fact: 'record', record: error, used: ERROR_FIELDS, path: 'error' });
       const message = getString(error, 'message') ?? 'The turn failed.';
-      report.engineError({ message });
-      return report.runtimeError(message);
+      return emit({ fact: 'error', message, isFatal: true });
     }
     case 'error': {
       const message = getString(record, 'message');
-      if (message === null) return report.unparsed('MALFORMED_RECORD', 'An error record has no message.');
-      return readErrorMessage(message, report);
+      if (message === null) return emit({ fact: 'malformed', why: 'An error record has no message.' });
+      return readErrorMessage(message, emit);
     }
     default:
-      return readItem(type.slice('item.'.length), record, report);
+      return readItem(type.slice('item.'.length), record, emit);
   }
 }
 
 const ERROR_FIELDS: ReadonlySet<string> = new Set(['message']);
 
-function readUsage(record: object, report: Report): Usage | null {
+function readUsage(record: object, emit: Emit): Usage | null {
   const usage = getObject(record, 'usage');
   if (usage === null) return null;
-  report.checkFields(usage, USAGE_FIELDS, 'turn.completed.usage');
-  report.keepUnusedFields(usage, USAGE_FIELDS, 'usage');
+  emit({ fact: 'record', record: usage, shape: 'turn.completed.usage' });
   const cached = getCount(usage, 'cached_input_tokens');
   const cacheWrite = getCount(usage, 'cache_write_input_tokens');
   const reasoning = getCount(usage, 'reasoning_output_tokens');

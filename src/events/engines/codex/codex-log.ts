@@ -1,5 +1,5 @@
 import type { TextFrame } from '../../framing/frame.js';
-import type { Report } from '../report.js';
+import type { Emit } from '../fact.js';
 
 const HEADER = /^OpenAI Codex v(\S{1,40})/u;
 const SESSION = /^session id: ([0-9a-f-]{8,64})$/u;
@@ -15,12 +15,12 @@ const CONFIDENCE = 0.7;
  * a log of the whole run, including a copy of the answer.
  */
 export class CodexLog {
-  readonly #report: Report;
+  readonly #emit: Emit;
   #hasHeader = false;
   #hasSession = false;
 
-  constructor(report: Report) {
-    this.#report = report;
+  constructor(emit: Emit) {
+    this.#emit = emit;
   }
 
   /** Whether the text mode header was printed; stdout is then the plain text answer. */
@@ -32,9 +32,9 @@ export class CodexLog {
     const version = HEADER.exec(text)?.[1];
     if (version !== undefined) {
       this.#hasHeader = true;
-      this.#report.parser('generic_text');
-      this.#report.engineVersion(version);
-      return this.#report.status({ status: 'header' });
+      this.#emit({ fact: 'parser', name: 'generic_text' });
+      this.#emit({ fact: 'version', version });
+      return this.#emit({ fact: 'status', status: 'header' });
     }
     // The log also contains output of the agent and its tools, so these lines count only after the header, and the
     // session only once.
@@ -42,18 +42,18 @@ export class CodexLog {
     const error = this.#hasHeader ? ERROR.exec(text)?.[1] : undefined;
     if (session !== undefined && !this.#hasSession) return this.#readSession(session);
     if (DENIED.test(text)) {
-      this.#report.confidence(CONFIDENCE);
-      return this.#report.engineError({ message: text, severity: 'warning', code: 'TOOL_CALL_DENIED' });
+      this.#emit({ fact: 'confidence', value: CONFIDENCE });
+      return this.#emit({ fact: 'error', message: text, severity: 'warning', code: 'TOOL_CALL_DENIED' });
     }
-    if (error === undefined) return this.#report.noise();
-    this.#report.confidence(CONFIDENCE);
-    readErrorMessage(error, this.#report);
+    if (error === undefined) return this.#emit({ fact: 'noise' });
+    this.#emit({ fact: 'confidence', value: CONFIDENCE });
+    readErrorMessage(error, this.#emit);
   }
 
   #readSession(session: string): void {
     this.#hasSession = true;
-    this.#report.confidence(CONFIDENCE);
-    this.#report.status({ status: 'session', session_id: session });
+    this.#emit({ fact: 'confidence', value: CONFIDENCE });
+    this.#emit({ fact: 'status', status: 'session', session_id: session });
   }
 }
 
@@ -61,11 +61,12 @@ export class CodexLog {
 const RETRY = /^Reconnecting\.\.\.(?: (\d{1,6})\/(\d{1,6}))?/u;
 
 /** Reports an error that Codex printed. The error alone does not end the run: either Codex recovers, or its turn fails. */
-export function readErrorMessage(message: string, report: Report): void {
+export function readErrorMessage(message: string, emit: Emit): void {
   const retry = RETRY.exec(message);
-  if (retry === null) return report.engineError({ message });
+  if (retry === null) return emit({ fact: 'error', message });
   const [, attempt, maxAttempts] = retry;
-  report.engineError({
+  emit({
+    fact: 'error',
     message,
     retrying: true,
     attempt: attempt === undefined ? null : Number(attempt),

@@ -9,13 +9,17 @@ import {
   getObject,
   omitMissing,
   getString,
+  toKnownFields,
 } from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { TextFrame } from '../../framing/frame.js';
 import { readJson } from '../../framing/segment-line.js';
 import type { Engine, Reader } from '../engine.js';
-import type { Report } from '../report.js';
-import { DATA_FIELDS, RECORD_FIELDS, RESULT_FIELDS } from './records.js';
+import type { Emit } from '../fact.js';
+import { KNOWN_FIELDS } from '../known-fields.js';
+
+/** `data` has the fields of its type. */
+const FIELDS = toKnownFields(KNOWN_FIELDS.copilot);
 
 /** GitHub Copilot CLI: `copilot -p … --output-format json` prints one record per line on stdout, otherwise plain text. */
 export const copilotEngine: Engine = {
@@ -25,6 +29,7 @@ export const copilotEngine: Engine = {
   framing: 'json',
   // Only the last record has the session.
   guarantees: { session: 'late', endSignal: true },
+  fields: FIELDS,
   detect,
   detectText: (line) => (RESUME.test(line) ? 0.9 : 0),
   readSession: (value) => (getString(value, 'type') === 'result' ? getName(value, 'sessionId') : null),
@@ -40,21 +45,21 @@ const TEXT_CONFIDENCE = 0.6;
 function detect(value: object): number {
   const type = getString(value, 'type');
   if (type === 'result') return getName(value, 'sessionId') !== null && getInteger(value, 'exitCode') !== null ? 1 : 0;
-  if (type === null || DATA_FIELDS[type] === undefined) return 0;
+  if (type === null || !FIELDS.has(`${type}.data`)) return 0;
   return getObject(value, 'data') !== null && getName(value, 'id') !== null ? 1 : 0;
 }
 
 /** Reads Copilot's output, as records or as plain text. */
-function createCopilotReader(report: Report): Reader {
+function createCopilotReader(emit: Emit): Reader {
   let hasSummary = false;
-  const answer = new TextAnswer(report, () => (hasSummary ? TEXT_CONFIDENCE : null));
+  const answer = new TextAnswer(emit, () => (hasSummary ? TEXT_CONFIDENCE : null));
 
   function readLog({ text }: TextFrame): void {
     const session = RESUME.exec(text)?.[1];
-    if (session === undefined) return report.noise();
+    if (session === undefined) return emit({ fact: 'noise' });
     hasSummary = true;
-    report.confidence(TEXT_CONFIDENCE);
-    report.status({ status: 'summary', session_id: session });
+    emit({ fact: 'confidence', value: TEXT_CONFIDENCE });
+    emit({ fact: 'status', status: 'summary', session_id: session });
   }
 
   return {
@@ -62,57 +67,58 @@ function createCopilotReader(report: Report): Reader {
       if (detect(frame.value) > 0) answer.reject(frame);
       else if (frame.stream === 'stdout' && answer.isPossible && getField(frame.value, 'type') === undefined)
         return answer.hold(frame);
-      readRecord(frame.value, report);
+      readRecord(frame.value, emit);
     },
     text(frame) {
       if (frame.stream !== 'stdout' && frame.problem === null) return readLog(frame);
       if (frame.encoding === 'binary' || frame.problem !== null) answer.reject(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else report.unparsed();
+      else emit({ fact: 'unparsed' });
     },
     blank: (frame) => answer.blank(frame),
     end: () => answer.end(),
   };
 }
 
-function readRecord(record: object, report: Report): void {
+function readRecord(record: object, emit: Emit): void {
   const type = getString(record, 'type');
-  if (type === 'result') return readResult(record, report);
-  const knownFields = type === null ? undefined : DATA_FIELDS[type];
-  if (type === null || knownFields === undefined) return report.unknownType(type ?? 'record without a type');
+  if (type === 'result') return readResult(record, emit);
+  if (type === null || !FIELDS.has(`${type}.data`))
+    return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
   const data = getObject(record, 'data');
-  if (data === null) return report.unparsed('MALFORMED_RECORD', `A record of type "${type}" has no data.`);
-  report.checkFields(record, RECORD_FIELDS, type);
-  report.keepUnusedFields(record, RECORD_FIELDS);
-  report.checkFields(data, knownFields, `${type}.data`);
-  if (type.startsWith('tool.execution_')) return readTool(type, data, report);
-  if (type.startsWith('assistant.')) return readAssistant(type, data, report);
-  readSession(type, data, report);
+  if (data === null) return emit({ fact: 'malformed', why: `A record of type "${type}" has no data.` });
+  emit({ fact: 'record', record, shape: 'record' });
+  emit({ fact: 'record', record: data, shape: `${type}.data` });
+  if (type.startsWith('tool.execution_')) return readTool(type, data, emit);
+  if (type.startsWith('assistant.')) return readAssistant(type, data, emit);
+  readSession(type, data, emit);
 }
 
 /** Reads records of the session, the user and the model provider. */
-function readSession(type: string, data: object, report: Report): void {
+function readSession(type: string, data: object, emit: Emit): void {
   switch (type) {
     case 'session.error': {
       const message = getString(data, 'message') ?? 'The session failed.';
-      report.engineError({ message, httpStatus: getCount(data, 'statusCode'), detail: data });
-      return report.runtimeError(message);
+      emit({ fact: 'error', message, httpStatus: getCount(data, 'statusCode'), detail: data });
+      return emit({ fact: 'failure', message });
     }
     case 'session.warning':
-      return report.engineError({ message: getString(data, 'message') ?? type, severity: 'warning', detail: data });
+      return emit({ fact: 'error', message: getString(data, 'message') ?? type, severity: 'warning', detail: data });
     case 'model.call_failure':
-      return readCallFailure(data, report);
+      return readCallFailure(data, emit);
     case 'session.start':
     case 'session.resume':
-      report.engineVersion(getName(data, 'copilotVersion'));
-      return report.status({
+      emit({ fact: 'version', version: getName(data, 'copilotVersion') });
+      return emit({
+        fact: 'status',
         status: type,
         session_id: getName(data, 'sessionId'),
         model: getName(data, 'selectedModel'),
         detail: data,
       });
     default:
-      return report.status({
+      return emit({
+        fact: 'status',
         status: type,
         model: getName(data, 'newModel') ?? getName(data, 'model'),
         detail: data,
@@ -124,10 +130,11 @@ function readSession(type: string, data: object, report: Report): void {
  * Reads a failed request to the model. Copilot retries temporary failures; `session.error` reports whether the session
  * failed.
  */
-function readCallFailure(data: object, report: Report): void {
+function readCallFailure(data: object, emit: Emit): void {
   const status = getCount(data, 'statusCode');
   const attempt = getCount(data, 'retryAttempt');
-  report.engineError({
+  emit({
+    fact: 'error',
     message: readErrorMessage(getString(data, 'errorMessage')),
     severity: 'warning',
     retrying: status === null || status === 429 || status >= 500,
@@ -146,40 +153,40 @@ function readErrorMessage(text: string | null): string {
 }
 
 /** Reads records of the agent: messages and tool calls. */
-function readAssistant(type: string, data: object, report: Report): void {
+function readAssistant(type: string, data: object, emit: Emit): void {
   const parent = getName(data, 'parentToolCallId');
   const id = getName(data, 'messageId') ?? getName(data, 'reasoningId');
   switch (type) {
     case 'assistant.turn_start':
-      report.turnStarted();
-      return report.status({ status: type, detail: data });
+      emit({ fact: 'turn_started' });
+      return emit({ fact: 'status', status: type, detail: data });
     case 'assistant.message_delta': {
       const text = getString(data, 'deltaContent');
-      if (text === null || id === null) return reportMalformed(type, report);
-      report.keepUnusedFields(data, TEXT_FIELDS, 'data');
-      return report.messageDelta(text, { key: id, parent });
+      if (text === null || id === null) return reportMalformed(type, emit);
+      emit({ fact: 'record', record: data, used: TEXT_FIELDS, path: 'data' });
+      return emit({ fact: 'delta', text, key: id, parent });
     }
     case 'assistant.message': {
       const text = getString(data, 'content');
-      if (text === null || id === null) return reportMalformed(type, report);
-      report.step({ model: getName(data, 'model'), usage: null });
+      if (text === null || id === null) return reportMalformed(type, emit);
+      emit({ fact: 'step', model: getName(data, 'model'), usage: null });
       // A message that only calls tools has no text; the calls follow as separate records.
-      if (text === '') return report.status({ status: type, model: getName(data, 'model'), detail: data });
-      report.keepUnusedFields(data, TEXT_FIELDS, 'data');
-      return report.message(text, { key: id, parent });
+      if (text === '') return emit({ fact: 'status', status: type, model: getName(data, 'model'), detail: data });
+      emit({ fact: 'record', record: data, used: TEXT_FIELDS, path: 'data' });
+      return emit({ fact: 'message', text, key: id, parent });
     }
     case 'assistant.reasoning':
     case 'assistant.reasoning_delta': {
       const isPartial = type === 'assistant.reasoning_delta';
       const text = getString(data, isPartial ? 'deltaContent' : 'content');
-      if (text === null) return reportMalformed(type, report);
-      return report.reasoning(text, { ...(id === null ? {} : { id }), partial: isPartial, parent });
+      if (text === null) return reportMalformed(type, emit);
+      return emit({ fact: 'reasoning', text, id, partial: isPartial, parent });
     }
     case 'assistant.usage':
-      report.keepUnusedFields(data, USAGE_FIELDS, 'data');
-      return report.status({ status: type, model: getName(data, 'model'), usage: readUsage(data) });
+      emit({ fact: 'record', record: data, used: USAGE_FIELDS, path: 'data' });
+      return emit({ fact: 'status', status: type, model: getName(data, 'model'), usage: readUsage(data) });
     default:
-      return report.status({ status: type, model: getName(data, 'model'), detail: data });
+      return emit({ fact: 'status', status: type, model: getName(data, 'model'), detail: data });
   }
 }
 
@@ -220,48 +227,49 @@ const MESSAGE: ReadonlySet<string> = new Set(['message']);
 /** Tools that write the file they name. */
 const WRITING_TOOLS: ReadonlySet<string> = new Set(['create', 'edit', 'str_replace_editor']);
 
-function readTool(type: string, data: object, report: Report): void {
+function readTool(type: string, data: object, emit: Emit): void {
   const id = getName(data, 'toolCallId');
-  if (id === null) return reportMalformed(type, report);
-  if (type === 'tool.execution_partial_result') return report.status({ status: type, detail: data });
-  report.keepUnusedFields(data, TOOL_FIELDS, 'data');
+  if (id === null) return reportMalformed(type, emit);
+  if (type === 'tool.execution_partial_result') return emit({ fact: 'status', status: type, detail: data });
+  emit({ fact: 'record', record: data, used: TOOL_FIELDS, path: 'data' });
   const parent = getName(data, 'parentToolCallId');
   if (type === 'tool.execution_start') {
     const name = getName(data, 'toolName');
     const input = getField(data, 'arguments');
     const path = name !== null && WRITING_TOOLS.has(name) ? getName(getObject(data, 'arguments') ?? {}, 'path') : null;
-    return report.toolStarted({ id, name, parent, input, paths: path === null ? [] : [path] });
+    return emit({ fact: 'tool_started', id, name, parent, input, paths: path === null ? [] : [path] });
   }
   const result = getObject(data, 'result');
   const failure = getObject(data, 'error');
-  if (result !== null) report.keepUnusedFields(result, CONTENT, 'data.result');
-  if (failure !== null) report.keepUnusedFields(failure, MESSAGE, 'data.error');
+  if (result !== null) emit({ fact: 'record', record: result, used: CONTENT, path: 'data.result' });
+  if (failure !== null) emit({ fact: 'record', record: failure, used: MESSAGE, path: 'data.error' });
   const call = {
     id,
     parent,
     output: result === null ? getField(data, 'result') : (getField(result, 'content') ?? result),
     exitCode: getInteger(getObject(data, 'shellExecution') ?? {}, 'exitCode'),
   };
-  if (getBoolean(data, 'success') !== false) return report.toolCompleted(call);
-  report.toolFailed({ ...call, error: getString(failure ?? {}, 'message') ?? 'The tool failed.' });
+  if (getBoolean(data, 'success') !== false) return emit({ fact: 'tool_completed', ...call });
+  emit({ fact: 'tool_failed', ...call, error: getString(failure ?? {}, 'message') ?? 'The tool failed.' });
 }
 
 /** Reads the last record, which has the session and the exit code. */
-function readResult(record: object, report: Report): void {
+function readResult(record: object, emit: Emit): void {
   const session = getName(record, 'sessionId');
   const exitCode = getInteger(record, 'exitCode');
-  if (session === null || exitCode === null) return reportMalformed('result', report);
-  report.checkFields(record, RESULT_FIELDS, 'result');
+  if (session === null || exitCode === null) return reportMalformed('result', emit);
+  emit({ fact: 'record', record, shape: 'result' });
   const requests = getNumber(getObject(record, 'usage') ?? {}, 'premiumRequests');
-  report.status({
+  emit({
+    fact: 'status',
     status: 'result',
     session_id: session,
     ...(requests === null ? {} : { reason: `${requests} premium requests` }),
     detail: { exitCode, usage: getObject(record, 'usage') },
   });
-  if (exitCode === 0) report.endSignal('COPILOT_RESULT_SUCCESS');
+  if (exitCode === 0) emit({ fact: 'end_signal', signal: 'COPILOT_RESULT_SUCCESS' });
 }
 
-function reportMalformed(type: string, report: Report): void {
-  report.unparsed('MALFORMED_RECORD', `A record of type "${type}" lacks required fields.`);
+function reportMalformed(type: string, emit: Emit): void {
+  emit({ fact: 'malformed', why: `A record of type "${type}" lacks required fields.` });
 }

@@ -1,7 +1,6 @@
 import type { Usage } from '../../protocol/event-parts.js';
 import { getArray, getCount, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
-import type { Report } from '../report.js';
-import { DOCUMENT_FIELDS, DOCUMENT_STATS_FIELDS, ERROR_FIELDS, MODEL_FIELDS, TOKEN_FIELDS } from './records.js';
+import type { Emit } from '../fact.js';
 
 /** Whether a value is the single document that `--output-format json` prints: an answer, or an error. */
 export function isDocument(value: object): boolean {
@@ -17,14 +16,14 @@ export function isDocument(value: object): boolean {
 const DOCUMENT_KEYS = ['response', 'error', 'stats'];
 
 /** Reads the document. An error in it means that the run failed, even if it contains a response. */
-export function readDocument(document: object, report: Report): void {
+export function readDocument(document: object, emit: Emit): void {
   const response = getString(document, 'response');
   const error = getObject(document, 'error');
-  report.checkFields(document, DOCUMENT_FIELDS, '');
-  report.keepUnusedFields(document, DOCUMENT_FIELDS);
+  emit({ fact: 'record', record: document, shape: '(document)' });
   const stats = getObject(document, 'stats');
-  const usage = stats === null ? null : readStats(stats, report);
-  report.status({
+  const usage = stats === null ? null : readStats(stats, emit);
+  emit({
+    fact: 'status',
     status: error === null ? 'response' : 'error',
     session_id: getName(document, 'session_id'),
     model: usage?.model ?? null,
@@ -32,37 +31,41 @@ export function readDocument(document: object, report: Report): void {
     ...(stats === null ? undefined : { detail: { stats } }),
   });
   for (const warning of getArray(document, 'warnings')) {
-    report.engineError({ message: toText(warning), severity: 'warning' });
+    emit({ fact: 'error', message: toText(warning), severity: 'warning' });
   }
-  if (response !== null && response !== '') report.message(response);
+  if (response !== null && response !== '') emit({ fact: 'message', text: response });
   else if (response === null && error === null) {
-    report.warning('MALFORMED_RECORD', 'The document has neither a response nor an error.');
+    emit({ fact: 'warning', code: 'MALFORMED_RECORD', message: 'The document has neither a response nor an error.' });
   }
-  if (error === null) report.endSignal('GEMINI_RESPONSE_OBJECT_FINISHED');
-  else readFatalError(error, report);
+  if (error === null) emit({ fact: 'end_signal', signal: 'GEMINI_RESPONSE_OBJECT_FINISHED' });
+  else readFatalError(error, emit);
 }
 
 /** Reads an error that ended the run. Its code is an HTTP status or, for Gemini's own errors, an exit code. */
-export function readFatalError(error: object, report: Report): void {
-  report.checkFields(error, ERROR_FIELDS, 'error');
-  report.keepUnusedFields(error, ERROR_FIELDS, 'error');
+export function readFatalError(error: object, emit: Emit): void {
+  emit({ fact: 'record', record: error, shape: 'result.error' });
   const message = getString(error, 'message') ?? 'Gemini reported an error without a message.';
   const code = getCount(error, 'code');
   const httpStatus = code !== null && code >= 400 && code <= 599 ? code : null;
-  report.engineError({ message, httpStatus, detail: { type: getField(error, 'type'), code: getField(error, 'code') } });
-  report.runtimeError(message);
+  emit({
+    fact: 'error',
+    isFatal: true,
+    message,
+    httpStatus,
+    detail: { type: getField(error, 'type'), code: getField(error, 'code') },
+  });
 }
 
 /** Adds up the tokens of all models of this invocation. */
-function readStats(stats: object, report: Report): Usage | null {
-  report.checkFields(stats, DOCUMENT_STATS_FIELDS, 'stats');
+function readStats(stats: object, emit: Emit): Usage | null {
+  emit({ fact: 'record', record: stats, shape: '(document).stats' });
   const models = Object.entries(getObject(stats, 'models') ?? {});
   const sum = { input: 0, output: 0, cached: 0, thoughts: 0, total: 0 };
   for (const [, model] of models) {
     if (!isRecord(model)) continue;
-    report.checkFields(model, MODEL_FIELDS, 'stats.models.*');
+    emit({ fact: 'record', record: model, shape: '(document).stats.models.*' });
     const tokens = getObject(model, 'tokens') ?? {};
-    report.checkFields(tokens, TOKEN_FIELDS, 'stats.models.*.tokens');
+    emit({ fact: 'record', record: tokens, shape: '(document).stats.models.*.tokens' });
     sum.input += getCount(tokens, 'prompt') ?? getCount(tokens, 'input') ?? 0;
     sum.output += getCount(tokens, 'candidates') ?? 0;
     sum.cached += getCount(tokens, 'cached') ?? 0;

@@ -271,7 +271,51 @@ describe('the gemini log', () => {
   });
 });
 
+/** Failures as libraries, proxies and servers print them, with the codes of their events. */
+const FAILURES = [
+  ['HTTP 429 Too Many Requests', 'ENGINE_RATE_LIMIT_HINT'],
+  ['HTTP/1.1 503 Service Unavailable', 'ENGINE_ERROR'],
+  ['GaxiosError: [{"error":{"code":429,"message":"Resource has been exhausted"}}]', 'ENGINE_RATE_LIMIT_HINT'],
+  ['Error: quota exceeded', 'ENGINE_ERROR'],
+  ['✕ Error: You have exceeded your quota for gemini-2.5-pro.', 'ENGINE_ERROR'],
+  ['ApiError: got status: 401 UNAUTHENTICATED', 'ENGINE_AUTH_HINT'],
+  ['TypeError: fetch failed', 'ENGINE_ERROR'],
+  ['Request timed out after 60000 ms', 'ENGINE_ERROR'],
+  ['Error: read ECONNRESET', 'ENGINE_ERROR'],
+  ['429 Too Many Requests', 'ENGINE_RATE_LIMIT_HINT'],
+] as const;
+
+describe.each(['stdout', 'stderr'] as const)('a failure that gemini prints on %s', (stream) => {
+  it.each(FAILURES)('is an engine error without a document: %s', (line, code) => {
+    const translated = translateLines({ [stream]: [line], end: { exitCode: 1 } });
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ code, message: line }]);
+    expect(translated.of('assistant.message.final')).toEqual([]);
+    expect(translated.of('conversation.failed')).toMatchObject([{ error: { message: expect.stringContaining(line) } }]);
+  });
+
+  it.each(FAILURES)('is an engine error with a document: %s', (line, code) => {
+    const other = stream === 'stdout' ? 'stderr' : 'stdout';
+    const translated = translateLines({ [stream]: [line], [other]: [document('Hello.')] });
+    expect(translated.of('diagnostic.warning')).toMatchObject([{ code, message: line }]);
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+  });
+});
+
 describe('gemini in plain text', () => {
+  it.each(['Error handling needs a quota.', 'The HTTP status 429 means: too many requests.'])(
+    'can mention a failure: %s',
+    (line) => {
+      const { of, rasp } = translateLines({ stdout: [line], stderr: [YOLO] });
+      expect(of('assistant.message.final')).toMatchObject([{ text: line }]);
+      expect(rasp('diagnostic.engine.error')).toEqual([]);
+    },
+  );
+
+  it('can quote a failure after its first line', () => {
+    const { of } = translateLines({ stdout: ['The log says:', 'HTTP 429 Too Many Requests'], stderr: [YOLO] });
+    expect(of('assistant.message.final')).toMatchObject([{ text: 'The log says:\nHTTP 429 Too Many Requests' }]);
+  });
+
   const answer = ['All done.', '', '```json', '{', '  "__SKILL_DONE__": true', '}', '```'];
 
   it('is reported as one message, blank lines and JSON included', () => {

@@ -3,10 +3,10 @@ import type { Engine, Reader } from '../engine.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import type { ParserName } from '../../protocol/engine-names.js';
 import { TextAnswer } from '../../reading/text-answer.js';
-import type { Report } from '../report.js';
+import type { Emit } from '../fact.js';
 import { isDocument, readDocument } from './gemini-document.js';
 import { isGeminiLogLine, GeminiLog } from './gemini-log.js';
-import { isStreamRecord, GeminiStream } from './gemini-stream.js';
+import { GEMINI_FIELDS, GeminiStream, isStreamRecord } from './gemini-stream.js';
 
 /** Google's Gemini CLI: one document, one record per line, or plain text, on any stream. */
 export const geminiEngine: Engine = {
@@ -15,6 +15,7 @@ export const geminiEngine: Engine = {
   parserVersion: '2',
   framing: 'json',
   guarantees: { session: 'early', endSignal: true },
+  fields: GEMINI_FIELDS,
   detect,
   detectText: (line) => (isGeminiLogLine(line) ? 0.6 : 0),
   readSession,
@@ -56,10 +57,10 @@ const INCOMPLETE_RECORD =
   /"(?:timestamp|role|session_id|tool_id|tool_name|severity)":"|^ {2}"(?:session_id|response|stats)": /u;
 
 /** Reads Gemini's output in any of its formats; the format is detected. */
-function createGeminiReader(report: Report): Reader {
-  const log = new GeminiLog(report);
-  const stream = new GeminiStream(report);
-  const answer = new TextAnswer(report, (first) => {
+function createGeminiReader(emit: Emit): Reader {
+  const log = new GeminiLog(emit);
+  const stream = new GeminiStream(emit);
+  const answer = new TextAnswer(emit, (first) => {
     if (log.isGemini) return TEXT_CONFIDENCE;
     return first.kind === 'text' ? GUESS_CONFIDENCE : null;
   });
@@ -71,13 +72,19 @@ function createGeminiReader(report: Report): Reader {
     log.endDump(frame.stream);
     if (name === parser) return;
     parser = name;
-    report.parser(name);
+    emit({ fact: 'parser', name });
   }
 
   function warnAboutStream(frame: JsonFrame): void {
     if (hasDrifted || frame.stream !== 'stderr') return;
     hasDrifted = true;
-    report.warning('STREAM_DRIFT_OBSERVED', 'Gemini printed its records on stderr instead of stdout.');
+    emit({
+      fact: 'warning',
+      code: 'STREAM_DRIFT_OBSERVED',
+      message: 'Gemini printed its records on stderr instead of stdout.',
+      // Its records are unmistakable on any stream.
+      confidence: 0.9,
+    });
   }
 
   return {
@@ -89,21 +96,22 @@ function createGeminiReader(report: Report): Reader {
         return warnAboutStream(frame);
       }
       // In an error dump, the server's response can look like anything.
-      if (log.isDumping(frame.stream) && !isNamedDocument(value)) return report.noise();
+      if (log.isDumping(frame.stream) && !isNamedDocument(value)) return emit({ fact: 'noise' });
       if (isDocument(value)) {
         setParser('gemini_json', frame);
         // Some versions of Gemini print it on stdout, some on stderr.
-        return readDocument(value, report);
+        return readDocument(value, emit);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      report.unknownType(getString(value, 'type') ?? 'value without a type');
+      emit({ fact: 'unknown_type', type: getString(value, 'type') ?? 'value without a type' });
     },
     text(frame) {
-      if (log.read(frame)) return;
-      if (frame.stream !== 'stdout' && frame.problem === null) return report.noise();
+      // In text mode, lines after the first line of the answer belong to it, even if they look like a failure.
+      if (log.read(frame, frame.stream === 'stdout' && answer.hasLines)) return;
+      if (frame.stream !== 'stdout' && frame.problem === null) return emit({ fact: 'noise' });
       if (isIncompleteRecord(frame)) answer.reject(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else report.unparsed();
+      else emit({ fact: 'unparsed' });
     },
     blank: (frame) => answer.blank(frame),
     end() {

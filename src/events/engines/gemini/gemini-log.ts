@@ -1,12 +1,20 @@
 import type { TextFrame } from '../../framing/frame.js';
 import type { CapturedStream } from '../../protocol/event-parts.js';
 import { ErrorDump } from '../../reading/error-dump.js';
-import type { Report } from '../report.js';
+import type { Emit } from '../fact.js';
 
 const API_ERROR = /^(?:Error when talking to Gemini API|\[API Error: )/u;
 /** A failed request, as Gemini's libraries report it on stdout or stderr. */
 const REQUEST_ERROR =
   /^\W{0,8}(?:\w*Error: )?(?:Request failed\b|Attempt \d{1,6} failed\b.*\bMax attempts reached\b)/iu;
+/**
+ * A failure as libraries, proxies and servers print it: how the line starts, and the cause it names. Only both together
+ * count, because an answer can start with "Error" or mention a quota.
+ */
+const FAILURE_START =
+  /^\W{0,8}(?:\w*(?:Error|Exception)\s?[:({[]|HTTP(?:\/[\d.]+)?[ :]|(?:Got |Received )?(?:failure|status)(?: code)?[:=]|(?:Failed|Unable) to\b|Request\b|Response\b|Stream\b|Connection\b|Socket\b|fetch failed\b|[45]\d\d[ :]|Quota\b|Rate.?limit|Too many requests|RESOURCE_EXHAUSTED|Retry|Max(?:imum)? (?:retries|attempts)|terminated\b|You (?:have )?exceeded)/iu;
+const FAILURE_CAUSE =
+  /\b(?:[45]\d\d|quota|rate.?limit\w*|too many requests|RESOURCE_EXHAUSTED|UNAVAILABLE|overloaded|unauthori[sz]ed|forbidden|PERMISSION_DENIED|UNAUTHENTICATED|api.?key|credentials?|timed out|timeout|deadline|E(?:CONN|HOST|TIME|NOT|AI_)\w+|UND_ERR_\w+|socket hang up|fetch failed|network|terminated|server error|bad gateway|service unavailable)\b/iu;
 const TOOL_ERROR = /^Error executing tool /u;
 /** The last line of a failed run in text mode; the text after the colon is often just `[object Object]`. */
 const FATAL_ERROR = /^An unexpected critical error occurred:/u;
@@ -23,13 +31,13 @@ export function isGeminiLogLine(line: string): boolean {
 
 /** Reads the log lines among Gemini's records, on any stream: retries, errors, irrelevant messages. */
 export class GeminiLog {
-  readonly #report: Report;
+  readonly #emit: Emit;
   readonly #dump = new ErrorDump();
   #lastApiError: string | null = null;
   #isGemini = false;
 
-  constructor(report: Report) {
-    this.#report = report;
+  constructor(emit: Emit) {
+    this.#emit = emit;
   }
 
   /** Whether a line identified the agent as Gemini. */
@@ -46,36 +54,39 @@ export class GeminiLog {
     this.#dump.end(stream);
   }
 
-  /** Reads a line; returns false if it is not a log line of Gemini. */
-  read({ stream, text, problem }: TextFrame): boolean {
+  /** Reads a line; returns false if it is not a log line of Gemini. `isInAnswer`: the line might continue the answer. */
+  read({ stream, text, problem }: TextFrame, isInAnswer: boolean): boolean {
     if (this.#dump.continues(stream, text)) {
-      this.#report.noise();
+      this.#emit({ fact: 'noise' });
       return true;
     }
     if (problem !== null) return false;
-    if (this.#readError(stream, text)) {
+    if (this.#readError(stream, text, isInAnswer)) {
       this.#isGemini = true;
       return true;
     }
     if (!IRRELEVANT.test(text)) return false;
     this.#isGemini ||= isGeminiLogLine(text);
-    this.#report.noise();
+    this.#emit({ fact: 'noise' });
     return true;
   }
 
-  #readError(stream: CapturedStream, text: string): boolean {
+  #readError(stream: CapturedStream, text: string, isInAnswer: boolean): boolean {
     const retry = readRetryLine(text);
     if (retry !== null) {
-      this.#report.engineError({ message: text, retrying: true, ...retry });
+      this.#emit({ fact: 'error', message: text, retrying: true, ...retry });
     } else if (API_ERROR.test(text) || REQUEST_ERROR.test(text)) {
       this.#lastApiError = text;
-      this.#report.engineError({ message: text });
+      this.#emit({ fact: 'error', message: text });
     } else if (FATAL_ERROR.test(text)) {
-      this.#report.engineError({ message: text });
-      this.#report.runtimeError(this.#lastApiError ?? text);
+      this.#emit({ fact: 'error', message: text });
+      this.#emit({ fact: 'failure', message: this.#lastApiError ?? text });
       return true;
+    } else if (!isInAnswer && FAILURE_START.test(text) && FAILURE_CAUSE.test(text)) {
+      this.#lastApiError = text;
+      this.#emit({ fact: 'error', message: text });
     } else if (TOOL_ERROR.test(text) || (stream === 'stderr' && RATE_LIMIT.test(text))) {
-      this.#report.engineError({ message: text, severity: 'warning' });
+      this.#emit({ fact: 'error', message: text, severity: 'warning' });
     } else return false;
     this.#dump.start(stream);
     return true;

@@ -1,6 +1,6 @@
 import type { Engine, Reader } from '../engine.js';
 import { LineMessage } from '../../reading/line-message.js';
-import type { Report } from '../report.js';
+import type { Emit } from '../fact.js';
 
 /** Any command: stdout is its answer, stderr is its log. It has no end signal and no session. */
 export const genericEngine: Engine = {
@@ -18,13 +18,13 @@ export const genericEngine: Engine = {
 const CONFIDENCE = 0.6;
 
 /** Reads plain text: the lines of stdout are one message, reported line by line and in full at the end. */
-function createGenericReader(report: Report): Reader {
-  const message = new LineMessage(report, () => ({ confidence: CONFIDENCE }));
+function createGenericReader(emit: Emit): Reader {
+  const message = new LineMessage(emit, () => ({ confidence: CONFIDENCE }));
   return {
     // Never called: text framing produces no JSON frames.
-    json: () => report.unparsed(),
+    json: () => emit({ fact: 'unparsed' }),
     text(frame) {
-      if (frame.stream === 'stderr') return report.noise();
+      if (frame.stream === 'stderr') return emit({ fact: 'noise' });
       if (frame.text.trim() === '') message.skip(frame.text);
       else message.add(frame, frame.text, CONFIDENCE);
     },

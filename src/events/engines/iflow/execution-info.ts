@@ -2,7 +2,7 @@ import type { TextFrame } from '../../framing/frame.js';
 import { readJson } from '../../framing/segment-line.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { getCount, getField, isRecord, getName, getObject } from '../../reading/record-fields.js';
-import type { Report } from '../report.js';
+import type { Emit } from '../fact.js';
 
 /** Confidence in values from a JSON block, from a regular expression, and from a broken block. */
 const BLOCK_CONFIDENCE = 0.8;
@@ -11,16 +11,6 @@ const BROKEN_CONFIDENCE = 0.3;
 
 /** The maximum length of a block; real blocks have a few hundred bytes. */
 const MAX_BLOCK_CHARS = 256 * 1024;
-
-const INFO_FIELDS: ReadonlySet<string> = new Set([
-  'session-id',
-  'conversation-id',
-  'assistantRounds',
-  'executionTimeMs',
-  'tokenUsage',
-]);
-
-const TOKEN_FIELDS: ReadonlySet<string> = new Set(['input', 'output', 'total']);
 
 /** An `<Execution Info>` block whose end has not arrived yet. */
 export class ExecutionInfo {
@@ -41,38 +31,41 @@ export class ExecutionInfo {
   }
 
   /** Ends the block at its closing tag. The invocation has ended even if the block cannot be parsed. */
-  close(frame: TextFrame, report: Report): void {
+  close(frame: TextFrame, emit: Emit): void {
     this.#last = frame;
     const info = readJson(this.#text.trim());
-    if (isRecord(info)) this.#emit(info, report);
-    else this.abandon(report);
-    report.endSignal('IFLOW_EXECUTION_INFO_CLOSED');
+    if (isRecord(info)) this.#emit(info, emit);
+    else this.abandon(emit);
+    emit({ fact: 'end_signal', signal: 'IFLOW_EXECUTION_INFO_CLOSED' });
   }
 
   /** Reports a truncated or broken block as a raw event; its session id can still be found. */
-  abandon(report: Report): void {
-    report.setFrames(this.#first, this.#last);
+  abandon(emit: Emit): void {
+    emit({ fact: 'frames', first: this.#first, last: this.#last });
     const session_id = findSessionId(this.#text);
     if (session_id !== null) {
-      report.confidence(REGEX_CONFIDENCE);
-      report.status({ status: 'execution_info', session_id });
+      emit({ fact: 'confidence', value: REGEX_CONFIDENCE });
+      emit({ fact: 'status', status: 'execution_info', session_id });
     }
-    report.confidence(BROKEN_CONFIDENCE);
-    report.lowConfidence(this.#text);
-    report.warning(
-      'IFLOW_EXECUTION_INFO_PARSE_FAILED',
-      'The <Execution Info> block cannot be parsed; it is in a raw event.',
-    );
+    emit({ fact: 'confidence', value: BROKEN_CONFIDENCE });
+    emit({ fact: 'guess', text: this.#text });
+    emit({
+      fact: 'warning',
+      code: 'IFLOW_EXECUTION_INFO_PARSE_FAILED',
+      message: 'The <Execution Info> block cannot be parsed; it is in a raw event.',
+      confidence: BROKEN_CONFIDENCE,
+    });
   }
 
-  #emit(info: object, report: Report): void {
-    report.setFrames(this.#first, this.#last);
-    report.confidence(BLOCK_CONFIDENCE);
-    report.checkFields(info, INFO_FIELDS, '<Execution Info>');
-    report.status({
+  #emit(info: object, emit: Emit): void {
+    emit({ fact: 'frames', first: this.#first, last: this.#last });
+    emit({ fact: 'confidence', value: BLOCK_CONFIDENCE });
+    emit({ fact: 'record', record: info, shape: '<Execution Info>' });
+    emit({
+      fact: 'status',
       status: 'execution_info',
       session_id: getName(info, 'session-id'),
-      usage: readTokens(info, report),
+      usage: readTokens(info, emit),
       detail: {
         conversation_id: getField(info, 'conversation-id'),
         assistant_rounds: getField(info, 'assistantRounds'),
@@ -83,10 +76,10 @@ export class ExecutionInfo {
 }
 
 /** Reads this invocation's token counts. */
-function readTokens(info: object, report: Report): Usage | null {
+function readTokens(info: object, emit: Emit): Usage | null {
   const tokens = getObject(info, 'tokenUsage');
   if (tokens === null) return null;
-  report.checkFields(tokens, TOKEN_FIELDS, '<Execution Info>.tokenUsage');
+  emit({ fact: 'record', record: tokens, shape: '<Execution Info>.tokenUsage' });
   const total = getCount(tokens, 'total');
   return {
     scope: 'turn',

@@ -88,8 +88,8 @@ describe('iflow messages', () => {
     const translated = translateLines({ stdout: info(), stderr: ['Which language?', '', 'English?'] });
     expect(translated.of('user.input.required')).toMatchObject([{ prompt: 'Which language?\n\nEnglish?' }]);
     expect(translated.rasp('diagnostic.parser.warning')).toMatchObject([
-      { code: 'STREAM_DRIFT_OBSERVED', subject: 'execution_info' },
-      { code: 'STREAM_DRIFT_OBSERVED', subject: 'message' },
+      { code: 'STREAM_DRIFT_OBSERVED', subject: 'execution_info', confidence: 0.5 },
+      { code: 'STREAM_DRIFT_OBSERVED', subject: 'message', confidence: 0.5 },
     ]);
   });
 

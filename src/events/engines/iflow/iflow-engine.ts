@@ -2,11 +2,13 @@ import type { Engine, Reader } from '../engine.js';
 import type { TextFrame } from '../../framing/frame.js';
 import type { CapturedStream } from '../../protocol/event-parts.js';
 import { ErrorDump } from '../../reading/error-dump.js';
-import type { Report } from '../report.js';
+import type { Emit } from '../fact.js';
+import { KNOWN_FIELDS } from '../known-fields.js';
+import { toKnownFields } from '../../reading/record-fields.js';
 import { readRetryLine } from '../gemini/gemini-log.js';
 import type { Retry } from '../gemini/gemini-log.js';
 import { ExecutionInfo } from './execution-info.js';
-import { IflowText } from './iflow-text.js';
+import { DRIFT_CONFIDENCE, IflowText } from './iflow-text.js';
 
 /** iFlow CLI: plain text on stdout, then an `<Execution Info>` block on stderr; the streams can be swapped. */
 export const iflowEngine: Engine = {
@@ -15,6 +17,7 @@ export const iflowEngine: Engine = {
   parserVersion: '2',
   framing: 'text',
   guarantees: { session: 'late', endSignal: true },
+  fields: toKnownFields(KNOWN_FIELDS.iflow),
   detect: () => 0,
   detectText: (line) => (/<\/?Execution Info>|^Error when talking to iFlow API/u.test(line) ? 1 : 0),
   readSession: () => null,
@@ -33,7 +36,7 @@ const CONTROL_CHARACTERS = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001a\u00
  * Reads the output of iFlow in three steps: recognizable lines, JSON blocks, and the rest as the agent's message. Each step has
  * its own confidence.
  */
-function createIflowReader(report: Report): Reader {
+function createIflowReader(emit: Emit): Reader {
   const blocks: Record<CapturedStream, ExecutionInfo | null> = { stdout: null, stderr: null, pty: null, stdin: null };
   const hasEnded: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };
   const dump = new ErrorDump();
@@ -45,14 +48,14 @@ function createIflowReader(report: Report): Reader {
   let hasSession = false;
   let hasDrifted = false;
   let hasWarned = false;
-  const message = new IflowText(report, () => hasBlock);
-  const suspectedError = new SuspectedError(report);
+  const message = new IflowText(emit, () => hasBlock);
+  const suspectedError = new SuspectedError(emit);
 
   function openBlock(frame: TextFrame): void {
     const { stream } = frame;
     hasBlock = true;
     // The previous block was never closed: it was quoted or truncated.
-    blocks[stream]?.abandon(report);
+    blocks[stream]?.abandon(emit);
     message.close(stream === 'stderr' ? 'stderr' : 'stdout');
     blocks[stream] = new ExecutionInfo(frame);
   }
@@ -60,13 +63,17 @@ function createIflowReader(report: Report): Reader {
   function closeBlock(frame: TextFrame): void {
     const { stream } = frame;
     hasSession = true;
-    (blocks[stream] ?? new ExecutionInfo(frame)).close(frame, report);
+    (blocks[stream] ?? new ExecutionInfo(frame)).close(frame, emit);
     blocks[stream] = null;
     hasEnded[stream] = true;
     if (stream !== 'stdout' || hasDrifted) return;
     hasDrifted = true;
-    report.warning('STREAM_DRIFT_OBSERVED', 'iFlow printed its <Execution Info> block on stdout instead of stderr.', {
+    emit({
+      fact: 'warning',
+      code: 'STREAM_DRIFT_OBSERVED',
+      message: 'iFlow printed its <Execution Info> block on stdout instead of stderr.',
       subject: 'execution_info',
+      confidence: DRIFT_CONFIDENCE,
     });
   }
 
@@ -75,13 +82,13 @@ function createIflowReader(report: Report): Reader {
     const { stream } = frame;
     const block = blocks[stream];
     if (block !== null) {
-      report.hold();
+      emit({ fact: 'hold' });
       if (block.add(frame, `${text}\n`)) return;
-      block.abandon(report);
+      block.abandon(emit);
       blocks[stream] = null;
       return;
     }
-    if (dump.continues(stream, text)) return report.noise();
+    if (dump.continues(stream, text)) return emit({ fact: 'noise' });
     const meaning = readIflowLine(text, stream);
     if (stream === 'stdout' && meaning === null && suspectedError.add(frame, text)) return;
     if (stream === 'stdout') releaseSuspected(frame);
@@ -89,7 +96,11 @@ function createIflowReader(report: Report): Reader {
     message.add(frame, text);
     if (!hasEnded[stream] || hasWarned || stream === 'stderr' || text.trim() === '') return;
     hasWarned = true;
-    report.warning('OUTPUT_AFTER_END', 'iFlow printed more output after its <Execution Info> block.');
+    emit({
+      fact: 'warning',
+      code: 'OUTPUT_AFTER_END',
+      message: 'iFlow printed more output after its <Execution Info> block.',
+    });
   }
 
   /**
@@ -99,27 +110,28 @@ function createIflowReader(report: Report): Reader {
     const lines = suspectedError.take();
     if (lines.length === 0) return;
     for (const { frame, text } of lines) message.add(frame, text);
-    report.setFrame(current);
+    emit({ fact: 'frame', frame: current });
   }
 
   function reportLine(frame: TextFrame, text: string, meaning: LineMeaning): void {
-    report.setFrames(frame, frame);
-    report.confidence(REGEX_CONFIDENCE);
+    emit({ fact: 'frames', first: frame, last: frame });
+    emit({ fact: 'confidence', value: REGEX_CONFIDENCE });
     switch (meaning.kind) {
       case 'resuming':
       case 'session':
         hasSession = true;
-        return report.status({
+        return emit({
+          fact: 'status',
           status: meaning.kind === 'resuming' ? 'resuming_session' : 'session_id',
           session_id: meaning.sessionId,
         });
       case 'retry': {
         const { attempt, httpStatus } = meaning;
-        report.engineError({ message: text, retrying: true, attempt, httpStatus });
+        emit({ fact: 'error', message: text, retrying: true, attempt, httpStatus });
         break;
       }
       case 'error':
-        report.engineError({ message: text, severity: meaning.severity });
+        emit({ fact: 'error', message: text, severity: meaning.severity });
         break;
     }
     dump.start(frame.stream);
@@ -127,13 +139,13 @@ function createIflowReader(report: Report): Reader {
 
   return {
     // Never called: text framing produces no JSON frames.
-    json: () => report.unparsed(),
+    json: () => emit({ fact: 'unparsed' }),
     text(frame) {
       if (frame.problem !== null || frame.encoding === 'binary' || CONTROL_CHARACTERS.test(frame.text))
-        return report.unparsed();
+        return emit({ fact: 'unparsed' });
       let at = 0;
       for (const tag of frame.text.matchAll(TAG)) {
-        report.hold();
+        emit({ fact: 'hold' });
         const textBefore = frame.text.slice(at, tag.index);
         if (textBefore.trim() !== '') readText(frame, textBefore);
         at = tag.index + tag[0].length;
@@ -148,7 +160,7 @@ function createIflowReader(report: Report): Reader {
       if (hasFailed) suspectedError.report(REGEX_CONFIDENCE);
       for (const { frame, text } of suspectedError.take()) message.add(frame, text);
       message.end();
-      for (const block of Object.values(blocks)) block?.abandon(report);
+      for (const block of Object.values(blocks)) block?.abandon(emit);
     },
   };
 }
@@ -161,12 +173,12 @@ const MAX_SUSPECTED_BYTES = 64 * 1024;
  * the same, so they are held until more output arrives, or until the exit code is known.
  */
 class SuspectedError {
-  readonly #report: Report;
+  readonly #emit: Emit;
   #heldLines: { readonly frame: TextFrame; readonly text: string }[] = [];
   #heldBytes = 0;
 
-  constructor(report: Report) {
-    this.#report = report;
+  constructor(emit: Emit) {
+    this.#emit = emit;
   }
 
   /** Holds a line that starts or continues an error; returns false for any other line. */
@@ -174,7 +186,7 @@ class SuspectedError {
     const isContinued = this.#heldLines.length > 0 && (text.trim() === '' || /^\s/u.test(text));
     const fits = this.#heldBytes + text.length <= MAX_SUSPECTED_BYTES;
     if (!fits || (!isContinued && !LOGGED_ERROR.test(text))) return false;
-    this.#report.hold();
+    this.#emit({ fact: 'hold' });
     this.#heldLines.push({ frame, text });
     this.#heldBytes += text.length;
     return true;
@@ -193,9 +205,10 @@ class SuspectedError {
     const [first] = lines;
     const last = lines.findLast(({ text }) => text.trim() !== '');
     if (first === undefined || last === undefined) return;
-    this.#report.setFrames(first.frame, last.frame);
-    this.#report.confidence(confidence);
-    this.#report.engineError({
+    this.#emit({ fact: 'frames', first: first.frame, last: last.frame });
+    this.#emit({ fact: 'confidence', value: confidence });
+    this.#emit({
+      fact: 'error',
       message: lines
         .map(({ text }) => text)
         .join('\n')

@@ -2,7 +2,7 @@ import { findPayload } from '../../attempt/messages.js';
 import type { TextFrame } from '../../framing/frame.js';
 import { LineMessage } from '../../reading/line-message.js';
 import type { MessageJudgement } from '../../reading/line-message.js';
-import type { Report } from '../report.js';
+import type { Emit } from '../fact.js';
 
 /**
  * The confidence that text is the agent's message: with a JSON block, otherwise by stream and by whether it was
@@ -14,6 +14,9 @@ const UNFINISHED_CONFIDENCE = { stdout: 0.45, stderr: 0.3 } as const;
 /** For a message that is being streamed. */
 const LINE_CONFIDENCE = 0.5;
 
+/** The confidence that output on the other stream is what it looks like. */
+export const DRIFT_CONFIDENCE = 0.5;
+
 /** Limit on the text held back: if stderr has more while stdout is empty, the agent's message is on stderr. */
 const MAX_HELD_BYTES = 256 * 1024;
 
@@ -22,7 +25,7 @@ const MAX_HELD_BYTES = 256 * 1024;
  * were swapped, and the message is on stderr.
  */
 export class IflowText {
-  readonly #report: Report;
+  readonly #emit: Emit;
   readonly #stdout: LineMessage;
   readonly #stderr: LineMessage;
   #heldFrames: TextFrame[] = [];
@@ -35,11 +38,11 @@ export class IflowText {
    * `isFinished` returns whether an `<Execution Info>` block was printed, which shows that this is iFlow and that it
    * has finished.
    */
-  constructor(report: Report, isFinished: () => boolean) {
+  constructor(emit: Emit, isFinished: () => boolean) {
     const judge = (stream: 'stdout' | 'stderr') => (text: string) => judgeText(text, stream, isFinished());
-    this.#report = report;
-    this.#stdout = new LineMessage(report, judge('stdout'), 'stdout');
-    this.#stderr = new LineMessage(report, judge('stderr'), 'stderr');
+    this.#emit = emit;
+    this.#stdout = new LineMessage(emit, judge('stdout'), 'stdout');
+    this.#stderr = new LineMessage(emit, judge('stderr'), 'stderr');
   }
 
   /** Adds a line, or part of a line, that has no other meaning. */
@@ -75,12 +78,12 @@ export class IflowText {
   }
 
   #reportLog(text: string): void {
-    if (isBlank(text)) this.#report.hold();
-    else this.#report.noise();
+    if (isBlank(text)) this.#emit({ fact: 'hold' });
+    else this.#emit({ fact: 'noise' });
   }
 
   #hold(frame: TextFrame, text: string): void {
-    this.#report.hold();
+    this.#emit({ fact: 'hold' });
     this.#heldFrames.push({ ...frame, text });
     this.#heldBytes += frame.to - frame.from;
     if (this.#heldBytes > MAX_HELD_BYTES) this.#swap();
@@ -91,17 +94,21 @@ export class IflowText {
     if (this.#heldFrames.length === 0) return;
     for (const frame of this.#takeHeld()) {
       if (isBlank(frame.text)) continue;
-      this.#report.setFrame(frame);
-      this.#report.noise();
+      this.#emit({ fact: 'frame', frame });
+      this.#emit({ fact: 'noise' });
     }
-    this.#report.setFrame(current);
+    this.#emit({ fact: 'frame', frame: current });
   }
 
   #swap(): void {
     this.#isSwapped = true;
     for (const frame of this.#takeHeld()) this.#addStderrMessage(frame, frame.text);
-    this.#report.warning('STREAM_DRIFT_OBSERVED', 'iFlow printed its message on stderr instead of stdout.', {
+    this.#emit({
+      fact: 'warning',
+      code: 'STREAM_DRIFT_OBSERVED',
+      message: 'iFlow printed its message on stderr instead of stdout.',
       subject: 'message',
+      confidence: DRIFT_CONFIDENCE,
     });
   }
 

@@ -174,6 +174,18 @@ describe('opencode tool calls', () => {
   });
 });
 
+describe('an opencode call that is announced before its input', () => {
+  it('starts with its input', () => {
+    const input = { command: 'ls' };
+    const states = [
+      { status: 'pending', input: {} },
+      { status: 'running', input },
+    ];
+    const translated = translateLines({ stdout: [start, ...states.map((state) => tool(state))] });
+    expect(translated.of('assistant.tool_call')).toMatchObject([{ status: 'started', tool_call_id: 'call_1', input }]);
+  });
+});
+
 describe('opencode messages', () => {
   it('do not complete the run if they only quote a skill', () => {
     const translated = translateLines({

@@ -7,21 +7,16 @@ import {
   getCount,
   getField,
   isRecord,
+  toKnownFields,
 } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { TextFrame } from '../../framing/frame.js';
 import { TextAnswer } from '../../reading/text-answer.js';
-import type { Report } from '../report.js';
-import {
-  RECORD_FIELDS,
-  readReasoning,
-  readStepFinish,
-  readText,
-  readTool,
-  PART_FIELDS,
-  ERROR_FIELDS,
-  ERROR_NAMES,
-} from './opencode-parts.js';
+import type { Emit } from '../fact.js';
+import { KNOWN_FIELDS } from '../known-fields.js';
+import { readReasoning, readStepFinish, readText, readTool, ERROR_NAMES } from './opencode-parts.js';
+
+const FIELDS = toKnownFields(KNOWN_FIELDS.opencode);
 
 /** OpenCode: `opencode run --format json` prints one record per line on stdout; without the option it prints plain text. */
 export const opencodeEngine: Engine = {
@@ -30,6 +25,7 @@ export const opencodeEngine: Engine = {
   parserVersion: '3',
   framing: 'json',
   guarantees: { session: 'early', endSignal: true, usage: 'after step' },
+  fields: FIELDS,
   detect,
   detectText: (line) => (TEXT_HEADER.test(line) ? 0.5 : 0),
   readSession: (value) => (detect(value) > 0 ? getName(value, 'sessionID') : null),
@@ -39,7 +35,7 @@ export const opencodeEngine: Engine = {
 function detect(value: object): number {
   const type = getString(value, 'type');
   if (type === null || getName(value, 'sessionID') === null || getNumber(value, 'timestamp') === null) return 0;
-  return RECORD_FIELDS[type] === undefined ? 0.5 : 1;
+  return FIELDS.has(type) ? 1 : 0.5;
 }
 
 /** Confidence that plain lines on stdout are the answer, if the text mode header was printed. */
@@ -54,28 +50,28 @@ const TEXT_ERROR = /^Error: /u;
 const INCOMPLETE_RECORD = /"(?:sessionID|messageID|callID)":"|"timestamp":\d{13}/u;
 
 /** Reads the output of `opencode run`, as records or as plain text. */
-function createOpencodeReader(report: Report): Reader {
+function createOpencodeReader(emit: Emit): Reader {
   let hasHeader = false;
-  const answer = new TextAnswer(report, () => (hasHeader ? TEXT_CONFIDENCE : null));
+  const answer = new TextAnswer(emit, () => (hasHeader ? TEXT_CONFIDENCE : null));
 
   return {
     json(frame) {
       const { value } = frame;
       if (isRecordLike(value)) {
         answer.reject(frame);
-        return readRecord(value, report);
+        return readRecord(value, emit);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      report.unknownType(getString(value, 'type') ?? 'value without a type');
+      emit({ fact: 'unknown_type', type: getString(value, 'type') ?? 'value without a type' });
     },
     text(frame) {
       if (frame.stream !== 'stdout' && frame.problem === null) {
         hasHeader ||= TEXT_HEADER.test(frame.text);
-        return TEXT_ERROR.test(frame.text) ? readTextError(frame, report) : report.noise();
+        return TEXT_ERROR.test(frame.text) ? readTextError(frame, emit) : emit({ fact: 'noise' });
       }
       if (isTorn(frame)) answer.reject(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else report.unparsed();
+      else emit({ fact: 'unparsed' });
     },
     blank: (frame) => answer.blank(frame),
     end: () => answer.end(),
@@ -90,29 +86,26 @@ function isTorn({ text, encoding }: TextFrame): boolean {
   return encoding === 'binary' || INCOMPLETE_RECORD.test(text);
 }
 
-function readRecord(record: object, report: Report): void {
+function readRecord(record: object, emit: Emit): void {
   const type = getString(record, 'type') ?? '';
-  const knownFields = RECORD_FIELDS[type];
-  if (knownFields === undefined) return report.unknownType(type);
-  report.checkFields(record, knownFields, type);
-  report.keepUnusedFields(record, knownFields);
+  if (!FIELDS.has(type)) return emit({ fact: 'unknown_type', type });
+  emit({ fact: 'record', record, shape: type });
   const sessionId = getName(record, 'sessionID');
   if (type === 'error') {
-    report.session(sessionId);
-    return readError(record, report);
+    emit({ fact: 'session', id: sessionId });
+    return readError(record, emit);
   }
   const part = getObject(record, 'part');
-  if (part === null) return report.unparsed('MALFORMED_RECORD', `A record of type "${type}" has no part.`);
-  report.checkFields(part, PART_FIELDS[type] ?? NO_FIELDS, `${type}.part`);
-  report.keepUnusedFields(part, USED_FIELDS, 'part');
+  if (part === null) return emit({ fact: 'malformed', why: `A record of type "${type}" has no part.` });
+  emit({ fact: 'record', record: part, shape: `${type}.part`, used: USED_FIELDS, path: 'part' });
   if (type === 'step_start') {
-    report.turnStarted();
-    return report.status({ status: type, session_id: sessionId });
+    emit({ fact: 'turn_started' });
+    return emit({ fact: 'status', status: type, session_id: sessionId });
   }
-  if (type === 'step_finish') return readStepFinish(part, sessionId, report);
-  report.session(sessionId);
-  if (type === 'text') return readText(part, report);
-  return type === 'reasoning' ? readReasoning(part, report) : readTool(part, report);
+  if (type === 'step_finish') return readStepFinish(part, sessionId, emit);
+  emit({ fact: 'session', id: sessionId });
+  if (type === 'text') return readText(part, emit);
+  return type === 'reasoning' ? readReasoning(part, emit) : readTool(part, emit);
 }
 
 /** Fields of a part that are already in events, and ids that are not needed. */
@@ -130,8 +123,6 @@ const USED_FIELDS: ReadonlySet<string> = new Set([
   'state',
 ]);
 
-const NO_FIELDS: ReadonlySet<string> = new Set();
-
 const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
   'name',
   'data',
@@ -142,42 +133,41 @@ const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads an error in text mode, which prints it only after the last retry. */
-function readTextError({ text }: TextFrame, report: Report): void {
+function readTextError({ text }: TextFrame, emit: Emit): void {
   const message = text.slice('Error: '.length).trim();
-  report.engineError({ message });
-  report.runtimeError(message);
+  emit({ fact: 'error', message, isFatal: true });
 }
 
 /**
  * Reads a session error. OpenCode retries silently and prints an error only after the last retry, even if the error is
  * retryable (`isRetryable`). If it continues anyway, the next step clears the failure.
  */
-function readError(record: object, report: Report): void {
+function readError(record: object, emit: Emit): void {
   const error = getField(record, 'error');
   if (!isRecord(error)) {
-    if (typeof error !== 'string') return report.unparsed('MALFORMED_RECORD', 'An error record has no error.');
-    report.engineError({ message: error });
-    return report.runtimeError(error);
+    if (typeof error !== 'string') return emit({ fact: 'malformed', why: 'An error record has no error.' });
+    emit({ fact: 'error', message: error });
+    return emit({ fact: 'failure', message: error });
   }
-  report.checkFields(error, ERROR_FIELDS, 'error.error');
+  emit({ fact: 'record', record: error, shape: 'error.error' });
   const name = getName(error, 'name') ?? 'unnamed error';
   const data = getObject(error, 'data') ?? error;
-  report.keepUnusedFields(data, USED_ERROR_FIELDS, 'error');
+  emit({ fact: 'record', record: data, used: USED_ERROR_FIELDS, path: 'error' });
   const message = getString(data, 'message') ?? name;
-  report.engineError({
+  emit({
+    fact: 'error',
     message,
     ...(name === 'ProviderAuthError' ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
     httpStatus: getCount(data, 'statusCode'),
     detail: { name, is_retryable: getBoolean(data, 'isRetryable'), response_body: getField(data, 'responseBody') },
   });
   if (!ERROR_NAMES.has(name)) {
-    report.warning(
-      'UNKNOWN_FIELD',
-      `OpenCode reported the unknown error ${JSON.stringify(name)}; its message is unchanged.`,
-      {
-        subject: name,
-      },
-    );
+    emit({
+      fact: 'warning',
+      code: 'UNKNOWN_FIELD',
+      message: `OpenCode reported the unknown error ${JSON.stringify(name)}; its message is unchanged.`,
+      subject: name,
+    });
   }
-  report.runtimeError(message);
+  emit({ fact: 'failure', message });
 }

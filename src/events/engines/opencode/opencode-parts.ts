@@ -10,10 +10,8 @@ import {
   getNumber,
   getObject,
   getString,
-  createFieldTable,
 } from '../../reading/record-fields.js';
-import type { Report, ToolEndReport } from '../report.js';
-import type { FieldTable } from '../../reading/record-fields.js';
+import type { Emit, ToolEnd } from '../fact.js';
 
 /** Tools that write the file they name. */
 const WRITING_TOOLS: ReadonlySet<string> = new Set(['write', 'edit', 'multiedit', 'patch']);
@@ -26,52 +24,50 @@ const FAILED_REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Reads the end of a step: `stop` ends the invocation, `tool-calls` continues with the next step. */
-export function readStepFinish(part: object, sessionId: string | null, report: Report): void {
+export function readStepFinish(part: object, sessionId: string | null, emit: Emit): void {
   const reason = getName(part, 'reason');
-  const usage = readTokens(part, report);
-  report.status({ status: 'step_finish', session_id: sessionId, reason, usage });
-  if (usage !== null) report.stepEnded(usage);
-  if (reason === 'stop') return report.endSignal('OPENCODE_STEP_FINISH_STOP');
+  const usage = readTokens(part, emit);
+  emit({ fact: 'status', status: 'step_finish', session_id: sessionId, reason, usage });
+  if (usage !== null) emit({ fact: 'step_ended', usage });
+  if (reason === 'stop') return emit({ fact: 'end_signal', signal: 'OPENCODE_STEP_FINISH_STOP' });
   const failure = reason !== null && Object.hasOwn(FAILED_REASONS, reason) ? FAILED_REASONS[reason] : undefined;
   if (failure === undefined) return;
-  report.engineError({ message: failure });
-  report.runtimeError(failure);
+  emit({ fact: 'error', message: failure, isFatal: true });
 }
 
 /**
  * Reads a text part, which is printed once it is complete. It is reported as a delta first, because the final message
  * waits for the end of the step.
  */
-export function readText(part: object, report: Report): void {
+export function readText(part: object, emit: Emit): void {
   const text = getString(part, 'text');
-  if (text === null) return report.unparsed('MALFORMED_RECORD', 'A text part has no text.');
+  if (text === null) return emit({ fact: 'malformed', why: 'A text part has no text.' });
   // Inserted by OpenCode itself, so it is not the agent's message.
   const isInserted = getBoolean(part, 'synthetic') === true || getBoolean(part, 'ignored') === true;
-  if (isInserted) report.noise();
+  if (isInserted) emit({ fact: 'noise' });
   else {
-    report.messageDelta(text);
-    report.message(text);
+    emit({ fact: 'delta', text });
+    emit({ fact: 'message', text });
   }
 }
 
-export function readReasoning(part: object, report: Report): void {
+export function readReasoning(part: object, emit: Emit): void {
   const text = getString(part, 'text');
-  if (text === null) return report.unparsed('MALFORMED_RECORD', 'A reasoning part has no text.');
+  if (text === null) return emit({ fact: 'malformed', why: 'A reasoning part has no text.' });
   const id = getName(part, 'id');
-  report.reasoning(text, id === null ? {} : { id });
+  emit({ fact: 'reasoning', text, id });
 }
 
 /** Reads a tool call, which is printed once, when it has ended; its start is derived from the same record. */
-export function readTool(part: object, report: Report): void {
+export function readTool(part: object, emit: Emit): void {
   const id = getName(part, 'callID');
   const name = getName(part, 'tool');
   const state = getObject(part, 'state');
   if (id === null || name === null || state === null)
-    return report.unparsed('MALFORMED_RECORD', 'A tool part has no callID, tool or state.');
-  report.checkFields(state, STATE_FIELDS, 'tool_use.part.state');
-  report.keepUnusedFields(state, USED_STATE_FIELDS, 'part.state');
+    return emit({ fact: 'malformed', why: 'A tool part has no callID, tool or state.' });
+  emit({ fact: 'record', record: state, shape: 'tool_use.part.state', used: USED_STATE_FIELDS, path: 'part.state' });
   const path = WRITING_TOOLS.has(name) ? getName(getObject(state, 'input') ?? {}, 'filePath') : null;
-  const call: ToolEndReport = {
+  const call: ToolEnd = {
     id,
     name,
     input: getField(state, 'input'),
@@ -81,17 +77,26 @@ export function readTool(part: object, report: Report): void {
     diff: readDiff(getObject(state, 'metadata') ?? {}, path),
     startDerived: true,
   };
-  if (name === 'todowrite') report.plan(readPlan(getArray(getObject(state, 'input') ?? {}, 'todos')), { call: id });
+  if (name === 'todowrite')
+    emit({ fact: 'plan', entries: readPlan(getArray(getObject(state, 'input') ?? {}, 'todos')), call: id });
   switch (getString(state, 'status') ?? '') {
     case 'completed':
-      return report.toolCompleted(call);
+      return emit({ fact: 'tool_completed', ...call });
     case 'error':
-      return report.toolFailed({ ...call, error: getString(state, 'error') ?? 'The tool failed without a reason.' });
+      return emit({
+        fact: 'tool_failed',
+        ...call,
+        error: getString(state, 'error') ?? 'The tool failed without a reason.',
+      });
     case 'pending':
+      // A call is announced before its input is known; the start with the input follows as `running`.
+      if (Object.keys(getObject(state, 'input') ?? {}).length === 0)
+        return emit({ fact: 'status', status: 'tool_use', reason: 'pending', detail: { callID: id, tool: name } });
+      return emit({ fact: 'tool_started', ...call });
     case 'running':
-      return report.toolStarted(call);
+      return emit({ fact: 'tool_started', ...call });
     default:
-      return report.unparsed('MALFORMED_RECORD', 'A tool part has an unknown status.');
+      return emit({ fact: 'malformed', why: 'A tool part has an unknown status.' });
   }
 }
 
@@ -109,10 +114,10 @@ const MAX_PATCH = 64 * 1024;
 
 const USED_STATE_FIELDS: ReadonlySet<string> = new Set(['status', 'input', 'output', 'error']);
 
-function readTokens(part: object, report: Report): Usage | null {
+function readTokens(part: object, emit: Emit): Usage | null {
   const tokens = getObject(part, 'tokens');
   if (tokens === null) return null;
-  report.checkFields(tokens, TOKEN_FIELDS, 'step_finish.part.tokens');
+  emit({ fact: 'record', record: tokens, shape: 'step_finish.part.tokens' });
   const cache = getObject(tokens, 'cache') ?? {};
   const cached = getCount(cache, 'read') ?? 0;
   const cacheWrite = getCount(cache, 'write') ?? 0;
@@ -129,48 +134,6 @@ function readTokens(part: object, report: Report): Usage | null {
     ...(cost === null || cost < 0 ? undefined : { cost }),
   };
 }
-
-/*
- * The records of `opencode run --format json` and their parts. Everything else is drift.
- */
-
-/** Fields of each type of record. */
-export const RECORD_FIELDS: FieldTable = createFieldTable(['type', 'timestamp', 'sessionID'], {
-  step_start: ['part'],
-  step_finish: ['part'],
-  text: ['part'],
-  reasoning: ['part'],
-  tool_use: ['part'],
-  error: ['error'],
-});
-
-/** Fields of each record type's `part`. */
-export const PART_FIELDS: FieldTable = createFieldTable(['id', 'sessionID', 'messageID', 'type'], {
-  step_start: ['snapshot'],
-  step_finish: ['reason', 'snapshot', 'cost', 'tokens'],
-  text: ['text', 'synthetic', 'ignored', 'time', 'metadata'],
-  reasoning: ['text', 'time', 'metadata'],
-  tool_use: ['callID', 'tool', 'state', 'metadata'],
-});
-
-/** Fields of a tool call's state. Its `metadata` depends on the tool. */
-const STATE_FIELDS: ReadonlySet<string> = new Set([
-  'status',
-  'input',
-  'output',
-  'title',
-  'metadata',
-  'time',
-  'attachments',
-  'error',
-  'raw',
-]);
-
-/** Fields of a step's tokens: `input` does not include cached tokens. */
-const TOKEN_FIELDS: ReadonlySet<string> = new Set(['total', 'input', 'output', 'reasoning', 'cache']);
-
-/** Fields of an error; its `data` depends on its name. */
-export const ERROR_FIELDS: ReadonlySet<string> = new Set(['name', 'data']);
 
 /** Names of OpenCode's errors. */
 export const ERROR_NAMES: ReadonlySet<string> = new Set([

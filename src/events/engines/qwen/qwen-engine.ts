@@ -1,11 +1,13 @@
 import type { Usage } from '../../protocol/event-parts.js';
-import { getCount, getName, getNumber, getObject, getString } from '../../reading/record-fields.js';
-import { detectShape, readShapeSession, createShapeReader } from '../claude-shape/shape-reader.js';
-import type { Dialect } from '../claude-shape/dialect.js';
-import { readUsage } from '../claude-shape/read-result.js';
+import { getCount, getName, getNumber, getObject, getString, toKnownFields } from '../../reading/record-fields.js';
+import { detectStreamJson, readStreamJsonSession, createStreamJsonReader } from '../stream-json/stream-json-reader.js';
+import type { Dialect } from '../stream-json/dialect.js';
+import { readUsage } from '../stream-json/read-result.js';
 import type { Engine } from '../engine.js';
-import type { EngineErrorReport, Report } from '../report.js';
-import { QWEN_TABLES } from './records.js';
+import type { EngineError, Emit } from '../fact.js';
+import { KNOWN_FIELDS } from '../known-fields.js';
+
+const FIELDS = toKnownFields(KNOWN_FIELDS.messages, KNOWN_FIELDS.qwen);
 
 /** Qwen Code: `qwen --output-format stream-json`, or one array with `json`. Records are on stdout, the log on stderr. */
 export const qwenEngine: Engine = {
@@ -14,14 +16,15 @@ export const qwenEngine: Engine = {
   parserVersion: '2',
   framing: 'json',
   guarantees: { session: 'early', endSignal: true },
+  fields: FIELDS,
   readsInput: true,
-  detect: (value) => Math.max(detectShape(value, detectRecord), readErrorDocument(value) === null ? 0 : 0.2),
-  readSession: readShapeSession,
-  createReader: (report) => createShapeReader(QWEN, report),
+  detect: (value) => Math.max(detectStreamJson(value, detectRecord), readErrorDocument(value) === null ? 0 : 0.2),
+  readSession: readStreamJsonSession,
+  createReader: (emit) => createStreamJsonReader(QWEN, emit),
 };
 
 const QWEN: Dialect = {
-  tables: QWEN_TABLES,
+  fields: FIELDS,
   documentParser: 'qwen_json',
   endSignal: 'QWEN_RESULT_SUCCESS',
   versionField: 'qwen_code_version',
@@ -55,11 +58,11 @@ function detectRecord(record: object): number {
   const type = getString(record, 'type');
   if (type === 'system') {
     const subtype = getString(record, 'subtype') ?? '';
-    if (QWEN_TABLES.system[subtype] === undefined) return 0;
+    if (!FIELDS.has(`system(${subtype})`)) return 0;
     if (subtype !== 'init') return 0.6;
     return getName(record, 'qwen_code_version') === null ? 0.3 : 1;
   }
-  if (type === null || QWEN_TABLES.records[type] === undefined) return 0;
+  if (type === null || !FIELDS.has(type)) return 0;
   if (type === 'result') return getNumber(record, 'total_cost_usd') === null ? 0.6 : 0.2;
   return getString(getObject(record, 'event') ?? {}, 'type') === 'goal_state' ? 1 : 0.4;
 }
@@ -68,13 +71,13 @@ function detectRecord(record: object): number {
  * Reads the session's usage: a result's `usage` covers the whole session, including earlier attempts and background
  * work.
  */
-function readTotalUsage(result: object, report: Report): Usage | null {
+function readTotalUsage(result: object, emit: Emit): Usage | null {
   const usage = getObject(result, 'usage');
-  if (usage !== null) report.checkFields(usage, QWEN_TABLES.usage, 'usage');
+  if (usage !== null) emit({ fact: 'record', record: usage, shape: 'message.usage' });
   return readUsage(usage, { scope: 'total', inputIncludesCache: true });
 }
 
-function readSystemError(subtype: string, record: object): EngineErrorReport | null {
+function readSystemError(subtype: string, record: object): EngineError | null {
   const data = getObject(record, 'data') ?? {};
   switch (subtype) {
     case 'retry': {
@@ -103,13 +106,13 @@ function readSystemError(subtype: string, record: object): EngineErrorReport | n
 }
 
 /** Qwen Code prints an error as the agent's message. A message written by the agent itself would have used tokens. */
-function readErrorText(text: string, _record: object, usage: object | null): EngineErrorReport | null {
+function readErrorText(text: string, _record: object, usage: object | null): EngineError | null {
   if (!API_ERROR.test(text) || (getCount(usage ?? {}, 'output_tokens') ?? 0) > 0) return null;
   return { message: text, httpStatus: findStatus(text) };
 }
 
 /** Reads an error in the log; in text mode, errors are printed only there. Other lines are noise. */
-function readLogError(line: string): EngineErrorReport | null {
+function readLogError(line: string): EngineError | null {
   const retry = RETRY_LINE.exec(line);
   if (retry !== null) {
     const httpStatus = findStatus(line.slice(line.indexOf('[')));
@@ -119,7 +122,7 @@ function readLogError(line: string): EngineErrorReport | null {
 }
 
 /** Reads `{ "error": { "type", "message", "code" } }` on stderr; with `json` it repeats the failure. */
-function readErrorDocument(value: object): EngineErrorReport | null {
+function readErrorDocument(value: object): EngineError | null {
   const error = getObject(value, 'error');
   const message = error === null ? null : getString(error, 'message');
   if (error === null || message === null || Object.keys(value).length !== 1) return null;

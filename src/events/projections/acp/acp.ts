@@ -107,6 +107,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
         return text === '' ? [] : [createChunk('user_message_chunk', `${interaction_id}_reply`, text, undefined)];
       }
       case 'user.input.required':
+        return [...(event.data.answerable === false ? [] : closeAttempt()), toInfoUpdate(event)];
       case 'conversation.completed':
       case 'conversation.failed':
         return [...closeAttempt(), toInfoUpdate(event)];

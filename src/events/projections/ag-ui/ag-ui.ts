@@ -130,6 +130,8 @@ function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
     case 'raw.stderr':
       return [{ type: 'RAW', timestamp, event: event.data, source: event.type.slice('raw.'.length) }];
     case 'user.input.required':
+      if (event.data.answerable !== false) return [];
+      return [{ type: 'CUSTOM', timestamp, name: event.type, value: event.data }];
     case 'conversation.completed':
     case 'conversation.failed':
       return [];
@@ -140,7 +142,7 @@ function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
 function chooseLastEvent(event: FcmpEvent): ((run: OpenRun) => AgUiEvent) | undefined {
   if (event.type === 'conversation.completed') return createFinished({ type: 'success' }, event.data.usage);
   if (event.type === 'conversation.failed') return createFailed(event.data);
-  if (event.type === 'user.input.required') return createInterrupted(event.data);
+  if (event.type === 'user.input.required' && event.data.answerable !== false) return createInterrupted(event.data);
   if (event.type === 'diagnostic.warning' && LAST_WARNINGS.has(event.data.code)) return createContinued(event.data);
   return undefined;
 }

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { getErrorMessage } from '../../../base/index.js';
 import { SinkError, throwIfCanceled } from '../sink.js';
-import { isPrivateAddress } from '../../../sandbox/index.js';
+import { isPrivateAddress } from '../../../runs/sandbox/index.js';
 
 /** One request with its limits. */
 export interface HttpRequest {

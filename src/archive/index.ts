@@ -1,5 +1,0 @@
-export { ArchiveError } from './archive-error.js';
-export { readArchiveSettings } from './archive-settings.js';
-export { openArchive, type Archive } from './open-archive.js';
-export type { UploadProgress } from './upload-file.js';
-export type { GrowingCopy } from './growing-run.js';

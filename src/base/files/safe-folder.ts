@@ -1,0 +1,140 @@
+import { constants, existsSync } from 'node:fs';
+import { lstat, mkdir, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { FileError, getErrorCode } from '../index.js';
+import type { TrustedRoot } from '../index.js';
+
+/*
+ * An agent that can write to a folder can replace it, or a writable folder above it, with a link at any time. On Linux
+ * the folders are opened one by one without following links, and the last one is used through its descriptor, so
+ * renaming or replacing it has no effect. On other systems all of them are checked before and after the operation.
+ */
+
+/** A Linux flag without a constant in Node.js. Also opens folders that can be traversed but not listed. */
+const O_PATH = 0x20_00_00;
+
+/** Whether an open folder can be addressed by its descriptor. */
+const CAN_USE_DESCRIPTOR_PATHS = process.platform === 'linux' && existsSync('/proc/self/fd');
+
+/** An operation in a folder; `undo` reverts it if the folder was replaced meanwhile. */
+interface FolderWork<T> {
+  readonly work: (folderPath: string) => Promise<T>;
+  readonly undo?: (result: T) => Promise<void>;
+}
+
+/**
+ * Runs an operation in a folder below another folder, with no link between them. `folderPath` is a path to it that is
+ * valid only during the operation. Throws `UNSAFE_FILE` if a link is on the path, and the system error if a folder is
+ * missing. A file on the path causes the system error on Linux, and `UNSAFE_FILE` on other systems.
+ *
+ * @example
+ * await withFolder(join(data, 'runs'), { trustedRoot: data }, { work: async (folderPath) => rm(join(folderPath, id), { recursive: true }) })
+ */
+export async function withFolder<T>(
+  folder: string,
+  { trustedRoot = dirname(folder) }: TrustedRoot,
+  work: FolderWork<T>,
+): Promise<T> {
+  return CAN_USE_DESCRIPTOR_PATHS
+    ? withOpenFolder(folder, trustedRoot, work)
+    : withCheckedFolder(folder, trustedRoot, work);
+}
+
+export async function withOpenFolder<T>(folder: string, trustedRoot: string, { work }: FolderWork<T>): Promise<T> {
+  const opened = await openFolder(folder, trustedRoot);
+  try {
+    return await work(`/proc/self/fd/${opened.fd}`);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function openFolder(folder: string, trustedRoot: string): Promise<FileHandle> {
+  const steps = listSteps(folder, trustedRoot);
+  let path = trustedRoot;
+  let opened = await open(trustedRoot, O_PATH | constants.O_DIRECTORY);
+  for (const name of steps) {
+    path = join(path, name);
+    const parent = opened;
+    try {
+      opened = await open(`/proc/self/fd/${parent.fd}/${name}`, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    } catch (error) {
+      const found = await lstat(path).catch(() => undefined);
+      throw found?.isSymbolicLink() === true ? createUnsafeError(path, error) : error;
+    } finally {
+      await parent.close();
+    }
+  }
+  return opened;
+}
+
+export async function withCheckedFolder<T>(
+  folder: string,
+  trustedRoot: string,
+  { work, undo }: FolderWork<T>,
+): Promise<T> {
+  const before = await identify(folder, trustedRoot);
+  const result = await work(folder);
+  const after = await identify(folder, trustedRoot).catch(() => undefined);
+  if (after === before) return result;
+  await undo?.(result);
+  const message = `"${folder}" was replaced or removed during the operation. Check what else writes there, then try again.`;
+  throw new FileError('UNSAFE_FILE', message);
+}
+
+/** Returns the device and inode of each folder on the path; throws if one below `trustedRoot` is not a folder. */
+async function identify(folder: string, trustedRoot: string): Promise<string> {
+  const found: string[] = [];
+  let path = trustedRoot;
+  for (const name of ['', ...listSteps(folder, trustedRoot)]) {
+    path = join(path, name);
+    const step = await lstat(path, { bigint: true });
+    if (name !== '' && !step.isDirectory()) throw createUnsafeError(path);
+    found.push(`${step.dev}-${step.ino}`);
+  }
+  return found.join(' ');
+}
+
+/** The names on the path from `trustedRoot` to the folder. */
+function listSteps(folder: string, trustedRoot: string): readonly string[] {
+  const path = relative(trustedRoot, folder);
+  const steps = path.split(sep).filter((step) => step !== '');
+  if (!isAbsolute(path) && steps[0] !== '..') return steps;
+  throw new FileError('UNSAFE_FILE', `"${folder}" is outside "${trustedRoot}". Use a path below it.`);
+}
+
+function createUnsafeError(folder: string, cause?: unknown): FileError {
+  const message = `"${folder}" is not a folder, and links are not followed. Remove it.`;
+  return new FileError('UNSAFE_FILE', message, { cause });
+}
+
+/**
+ * Throws unless every folder on the path below the trusted root (by default only the last one) is a real folder: a link
+ * could redirect writes.
+ */
+export async function requireRealFolder(path: string, root: TrustedRoot = {}): Promise<void> {
+  await withFolder(path, root, { work: async () => undefined }).catch((error: unknown) => {
+    throw getErrorCode(error) === 'ENOTDIR' ? createUnsafeError(path, error) : error;
+  });
+}
+
+/** Creates a folder and its missing parents below another folder, accessible only to this user. None of them may be a link. */
+export async function makeFolderBelow(folder: string, trustedRoot: string): Promise<void> {
+  let parent = trustedRoot;
+  for (const name of listSteps(folder, trustedRoot)) {
+    await withFolder(
+      parent,
+      { trustedRoot },
+      {
+        work: async (folderPath) => {
+          await mkdir(join(folderPath, name), 0o700).catch((error: unknown) => {
+            if (getErrorCode(error) !== 'EEXIST') throw error;
+          });
+        },
+      },
+    );
+    parent = join(parent, name);
+  }
+  await requireRealFolder(folder, { trustedRoot });
+}

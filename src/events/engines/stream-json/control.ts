@@ -1,0 +1,170 @@
+import type { FileDiff } from '../../protocol/event-parts.js';
+import { BoundedSet } from '../../reading/bounded-map.js';
+import { getArray, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
+import type { PermissionAnswer, PermissionOption, PermissionRequest, Emit } from '../fact.js';
+
+/*
+ * The control records of `--input-format stream-json`: requests and responses from both sides, interleaved with the
+ * conversation's records.
+ */
+
+/** A request from either side. */
+export interface ControlRequest {
+  readonly id: string;
+  readonly subtype: string;
+  readonly request: object;
+}
+
+/** Reads a `control_request`; null for any other record, or if it has no id. */
+export function readControlRequest(record: object): ControlRequest | null {
+  if (getString(record, 'type') !== 'control_request') return null;
+  const id = readId(record);
+  const request = getObject(record, 'request');
+  const subtype = request === null ? null : getName(request, 'subtype');
+  return id === null || request === null || subtype === null ? null : { id, subtype, request };
+}
+
+/** The response to a request. */
+export interface ControlResponse {
+  readonly id: string;
+  /** Null if the request was refused. */
+  readonly response: object | null;
+  readonly error: string | null;
+}
+
+/** Reads a `control_response`; null for any other record. */
+export function readControlResponse(record: object): ControlResponse | null {
+  if (getString(record, 'type') !== 'control_response') return null;
+  const response = getObject(record, 'response');
+  const id = response === null ? null : readId(response);
+  if (response === null || id === null) return null;
+  if (getString(response, 'subtype') === 'success')
+    return { id, response: getObject(response, 'response') ?? {}, error: null };
+  return { id, response: null, error: getString(response, 'error') ?? 'refused' };
+}
+
+/** Returns the id of the request that a `control_cancel_request` withdraws; null for any other record. */
+export function readWithdrawal(record: object): string | null {
+  return getString(record, 'type') === 'control_cancel_request' ? readId(record) : null;
+}
+
+/** Longer ids are refused. */
+const MAX_ID = 200;
+
+function readId(record: object): string | null {
+  const id = getName(record, 'request_id');
+  return id === null || id.length > MAX_ID ? null : id;
+}
+
+/** The options offered for every request, since the protocol does not define any. */
+const OPTIONS: readonly PermissionOption[] = [
+  { id: 'allow', label: 'Allow', kind: 'allow_once' },
+  { id: 'deny', label: 'Deny', kind: 'reject_once' },
+];
+
+/** Reads a `can_use_tool` request; null if it does not name the tool. */
+export function readToolPermissionRequest({ id, subtype, request }: ControlRequest): PermissionRequest | null {
+  const name = getName(request, 'tool_name');
+  if (subtype !== 'can_use_tool' || name === null) return null;
+  const input = getObject(request, 'input') ?? {};
+  const diff = readEdit(input);
+  const title = getName(request, 'description');
+  return {
+    call: {
+      id: getName(request, 'tool_use_id') ?? id,
+      name,
+      input,
+      ...(diff.length === 0 ? undefined : { diff }),
+    },
+    ...(title === null ? undefined : { title }),
+    options: OPTIONS,
+  };
+}
+
+/**
+ * Reads the change that a call would make: write tools have the new content, edit tools the old and the new content.
+ */
+function readEdit(input: object): readonly FileDiff[] {
+  const path = getName(input, 'file_path') ?? getName(input, 'notebook_path');
+  if (path === null) return [];
+  const edits = getArray(input, 'edits').filter(isRecord);
+  return [input, ...edits].flatMap((edit): FileDiff[] => {
+    const newText = getString(edit, 'new_string') ?? getString(edit, 'content') ?? getString(edit, 'new_source');
+    if (newText === null) return [];
+    const oldText = getString(edit, 'old_string');
+    return [{ path, ...(oldText === null ? undefined : { old_text: oldText }), new_text: newText }];
+  });
+}
+
+/** Converts the answer to `permission.replied` data. Anything but an explicit approval counts as a denial. */
+function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
+  const answer = response ?? {};
+  const author = getObject(answer, 'sluice') ?? {};
+  const isAllowed = getString(answer, 'behavior') === 'allow';
+  const who = getName(author, 'who');
+  const why = getName(author, 'why');
+  return {
+    decision: isAllowed ? 'allow' : 'deny',
+    optionId: isAllowed ? 'allow' : 'deny',
+    by: getField(author, 'by') === 'rule' ? 'rule' : 'person',
+    ...(who === null ? undefined : { who }),
+    ...(why === null ? undefined : { why }),
+  };
+}
+
+/** Fields of a permission request that are already in its event. */
+const USED_FIELDS: ReadonlySet<string> = new Set(['subtype', 'tool_name', 'tool_use_id', 'input']);
+
+/** Limit on open requests; a malicious agent could send them endlessly. */
+const MAX_OPEN = 1024;
+
+/** Reads the control records of both directions. */
+export class ControlRecords {
+  readonly #emit: Emit;
+  /** The agent's permission requests that are still unanswered. */
+  readonly #open = new BoundedSet<string>(MAX_OPEN);
+
+  constructor(emit: Emit) {
+    this.#emit = emit;
+  }
+
+  /** Reads a record that the agent printed; false if it is not a control record. */
+  readPrinted(record: object): boolean {
+    const emit = this.#emit;
+    const request = readControlRequest(record);
+    const question = request === null ? null : readToolPermissionRequest(request);
+    if (request !== null && question !== null) {
+      emit({ fact: 'record', record: request.request, used: USED_FIELDS, path: 'request' });
+      // The request's other fields become this event's detail.
+      emit({ fact: 'status', status: request.subtype });
+      if (this.#open.has(request.id)) {
+        const message = `The agent used the id ${JSON.stringify(request.id)} for another request before the first was answered.`;
+        emit({ fact: 'warning', code: 'MALFORMED_RECORD', message, subject: request.id });
+      }
+      emit({ fact: 'permission_required', request: request.id, ...question });
+      this.#open.add(request.id);
+      return true;
+    }
+    if (request !== null) {
+      emit({ fact: 'status', status: `control_request ${request.subtype}`, detail: request.request });
+      return true;
+    }
+    const withdrawnId = readWithdrawal(record);
+    if (withdrawnId === null || !this.#open.delete(withdrawnId)) return false;
+    const why = 'The agent withdrew its permission request.';
+    emit({ fact: 'permission_replied', request: withdrawnId, decision: 'deny', optionId: 'deny', by: 'rule', why });
+    return true;
+  }
+
+  /** Reads a record that was sent to the agent. */
+  readSent(record: object): void {
+    const emit = this.#emit;
+    const response = readControlResponse(record);
+    if (response !== null && this.#open.delete(response.id))
+      return emit({ fact: 'permission_replied', request: response.id, ...readToolAnswer(response) });
+    const request = readControlRequest(record);
+    if (getString(record, 'type') === 'user') return emit({ fact: 'status', status: 'prompt' });
+    if (request !== null && request.subtype !== 'initialize') return emit({ fact: 'status', status: request.subtype });
+    emit({ fact: 'noise' });
+  }
+}

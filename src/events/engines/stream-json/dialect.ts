@@ -1,0 +1,32 @@
+import type { EndSignal } from '../../protocol/completion.js';
+import type { ParserName } from '../../protocol/engine-names.js';
+import type { Usage } from '../../protocol/event-parts.js';
+import type { KnownFields } from '../../reading/record-fields.js';
+import type { EngineError, Emit } from '../fact.js';
+
+/** The differences between CLIs that print records in Claude Code's format. */
+export interface Dialect {
+  readonly fields: KnownFields;
+  /** The parser name for output that is a single document at the end of a run. */
+  readonly documentParser: ParserName;
+  readonly endSignal: EndSignal;
+  /** Fields of `system init`. */
+  readonly versionField: string;
+  readonly permissionField: string;
+  /** Tools that write a file, with the input field that names it. */
+  readonly fileTools: ReadonlyMap<string, string>;
+  /** Whether `input_tokens` includes cached tokens. */
+  readonly inputIncludesCache: boolean;
+  /** Reads the usage of the session so far from a `result`. */
+  readTotalUsage(result: object, emit: Emit): Usage | null;
+  /** Reads the error of a `system` record; null for any other record. */
+  readSystemError(subtype: string, record: object): EngineError | null;
+  /**
+   * Reads an error that the CLI prints as an agent message; null for any other message. `record` contains the message.
+   */
+  readErrorText(text: string, record: object, usage: object | null): EngineError | null;
+  /** Reads an error from plain text, in the log or in place of an answer; null for any other text. */
+  readLogError(line: string): EngineError | null;
+  /** Reads a document that is not a record and explains a failure; null for any other document. */
+  readErrorDocument(value: object): EngineError | null;
+}

@@ -1,0 +1,290 @@
+import type { JsonFrame, TextFrame } from '../../framing/frame.js';
+import {
+  isRecord,
+  getName,
+  getObject,
+  getString,
+  omitMissing,
+  getBoolean,
+  getField,
+} from '../../reading/record-fields.js';
+import { TextAnswer } from '../../reading/text-answer.js';
+import type { Reader } from '../engine.js';
+import type { EngineError, Emit } from '../fact.js';
+import { ControlRecords } from './control.js';
+import { Conversation } from './conversation.js';
+import type { Dialect } from './dialect.js';
+import { readAssistant, readUser } from './read-message.js';
+import { readResult } from './read-result.js';
+import { readStreamEvent } from './read-stream-event.js';
+
+/** Confidence that plain lines on stdout are the answer. */
+const TEXT_CONFIDENCE = 0.4;
+
+/** A field of every record: text that contains it is an incomplete record. */
+const INCOMPLETE_RECORD = /"(?:session_id|uuid)"\s*:/u;
+
+/** Reads the output of Claude Code and similar CLIs: one record per line, a single document, or plain text. */
+export function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
+  const conversation = new Conversation(dialect, emit);
+  const control = new ControlRecords(emit);
+  const answer = new TextAnswer(emit, ({ kind }) => (kind === 'text' ? TEXT_CONFIDENCE : null));
+  let hasRecords = false;
+  let hasText = false;
+
+  /** Handles the first record. With `json` the output is one document: a single result, or all records in an array. */
+  function startRecords(frame: JsonFrame, isDocument: boolean): void {
+    if (hasRecords) return;
+    hasRecords = true;
+    answer.reject(frame);
+    if (isDocument) emit({ fact: 'parser', name: dialect.documentParser });
+  }
+
+  function readRecord(record: object): void {
+    const type = getString(record, 'type');
+    if (type === 'system') return readSystem(record, conversation);
+    if (type === null || !dialect.fields.has(type))
+      return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
+    const used = USED_FIELDS.get(type);
+    emit({ fact: 'record', record, shape: type, ...(used === undefined ? undefined : { used }) });
+    readKnown(type, record, conversation);
+  }
+
+  return {
+    json(frame) {
+      const { value } = frame;
+      if (frame.stream === 'stdin') return control.readSent(value);
+      // After lines of plain text, an error document is part of the answer.
+      const error = hasText && answer.isPossible ? null : dialect.readErrorDocument(value);
+      if (error !== null) return reportFatalError(error, conversation);
+      if (Array.isArray(value) && value.some((one) => isKnownRecord(dialect, one, hasRecords))) {
+        startRecords(frame, true);
+        for (const record of value) {
+          if (isRecord(record)) readRecord(record);
+          else
+            emit({
+              fact: 'malformed',
+              why: 'The array contains something other than records.',
+            });
+        }
+      } else if (isKnownRecord(dialect, value, hasRecords)) {
+        startRecords(frame, getString(value, 'type') === 'result');
+        if (frame.stream !== 'stdout' || !control.readPrinted(value)) readRecord(value);
+      } else if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
+      else emit({ fact: 'unknown_type', type: getString(value, 'type') ?? 'record without a type' });
+    },
+    text(frame) {
+      if (frame.stream === 'stdin') return emit({ fact: 'unparsed' });
+      if (frame.stream === 'stderr' || (frame.stream === 'pty' && !INCOMPLETE_RECORD.test(frame.text)))
+        return readLog(frame, conversation);
+      if (frame.problem !== null || INCOMPLETE_RECORD.test(frame.text)) answer.reject(frame);
+      if (frame.stream !== 'stdout' || !answer.isPossible) return emit({ fact: 'unparsed' });
+      // In text mode, the CLI prints an error in place of its answer.
+      const error = hasText ? null : dialect.readLogError(frame.text);
+      hasText = error === null;
+      if (error === null) return answer.hold(frame);
+      emit({ fact: 'confidence', value: TEXT_CONFIDENCE });
+      if (error.retrying === true) emit({ fact: 'error', ...error });
+      else reportFatalError(error, conversation);
+    },
+    blank: (frame) => answer.blank(frame),
+    end() {
+      conversation.endTurn();
+      answer.end();
+    },
+  };
+}
+
+/**
+ * Whether a value is one of the CLI's records: it has a type and a session. A record without a session is recognized by
+ * its type once the CLI has printed others.
+ */
+function isKnownRecord({ fields }: Dialect, value: unknown, hasRecords: boolean): value is object {
+  if (!isRecord(value)) return false;
+  const type = getString(value, 'type');
+  if (type === null) return false;
+  if (getName(value, 'session_id') !== null || type.startsWith('control_')) return true;
+  return hasRecords && (type === 'system' || fields.has(type));
+}
+
+function readKnown(type: string, record: object, conversation: Conversation): void {
+  const { emit } = conversation;
+  // A hook can have a temporary session id; the agent's own records have the right one.
+  const isMain = getName(record, 'parent_tool_use_id') === null;
+  switch (type) {
+    case 'assistant':
+    case 'user':
+    case 'stream_event':
+      if (isMain) emit({ fact: 'session', id: getName(record, 'session_id') });
+      if (type === 'assistant') return readAssistant(record, conversation);
+      if (type === 'user') return readUser(record, conversation);
+      return readStreamEvent(record, conversation);
+    case 'result':
+      return readResult(record, conversation);
+    case 'rate_limit_event':
+      return readRateLimit(record, conversation);
+    default:
+      return emit({ fact: 'status', status: type, detail: readDetail(record) });
+  }
+}
+
+/** Reads a rate limit state. Any state but `allowed` is reported as a warning. */
+function readRateLimit(record: object, { emit }: Conversation): void {
+  const detail = readDetail(record);
+  const info = getObject(record, 'rate_limit_info') ?? {};
+  const state = getString(info, 'status') ?? 'unknown';
+  if (state === 'allowed') return emit({ fact: 'status', status: 'rate_limit_event', reason: state, detail });
+  const code = 'ENGINE_RATE_LIMIT_HINT';
+  emit({
+    fact: 'error',
+    message: `The engine reported the rate limit status "${state}".`,
+    retrying: true,
+    code,
+    detail,
+  });
+}
+
+/**
+ * Reports an error that ended the CLI, such as the document it prints if it cannot start; some CLIs repeat it on
+ * stderr.
+ */
+function reportFatalError(error: EngineError, conversation: Conversation): void {
+  const { emit } = conversation;
+  if (!conversation.reportFailure(error)) emit({ fact: 'status', status: 'error', detail: error.detail });
+  emit({ fact: 'failure', message: error.message });
+}
+
+function readLog(frame: TextFrame, { emit, dialect }: Conversation): void {
+  if (frame.problem !== null) return emit({ fact: 'unparsed' });
+  const error = dialect.readLogError(frame.text);
+  if (error === null) emit({ fact: 'noise' });
+  else emit({ fact: 'error', ...error });
+}
+
+const ENVELOPE_FIELDS = ['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id'] as const;
+
+/** Fields of all records, omitted from details. */
+const ENVELOPE: ReadonlySet<string> = new Set(ENVELOPE_FIELDS);
+
+/** Fields that are already in events, by record type; records of other types keep all fields as details. */
+const USED_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    assistant: ['message', 'error', 'is_api_error_message', 'api_error_status', 'api_error_type', 'isReplay'],
+    user: ['message', 'isReplay', 'isSynthetic'],
+    stream_event: ['event'],
+    result: [
+      'result',
+      'is_error',
+      'terminal_reason',
+      'stop_reason',
+      'num_turns',
+      'duration_ms',
+      'duration_api_ms',
+      'usage',
+      'modelUsage',
+      'stats',
+      'permission_denials',
+      'structured_output',
+      'structured_result',
+      'api_error_status',
+    ],
+  }).map(([type, fields]) => [type, new Set([...ENVELOPE_FIELDS, ...fields])]),
+);
+
+const USED_INIT_FIELDS: ReadonlySet<string> = new Set([
+  ...ENVELOPE_FIELDS,
+  'model',
+  'cwd',
+  'permissionMode',
+  'permission_mode',
+  'tools',
+  'mcp_servers',
+  'plugin_errors',
+  'mcp_server_errors',
+  'claude_code_version',
+  'qwen_code_version',
+]);
+
+/** Fields of a retry that are already in its event. */
+const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
+  ...ENVELOPE_FIELDS,
+  'data',
+  'attempt',
+  'max_retries',
+  'error_status',
+]);
+
+/** Reads a `system` record. Only `init` has the right session: earlier hooks can have a temporary id. */
+function readSystem(record: object, conversation: Conversation): void {
+  const { emit, dialect } = conversation;
+  const subtype = getString(record, 'subtype');
+  const shape = `system(${subtype ?? ''})`;
+  if (subtype === null || !dialect.fields.has(shape))
+    return emit({ fact: 'unknown_type', type: `system ${subtype ?? 'without a subtype'}` });
+  emit({ fact: 'record', record, shape });
+  if (subtype === 'init') return readInit(record, conversation);
+  const error = dialect.readSystemError(subtype, record);
+  if (error === null) return emit({ fact: 'status', status: subtype, detail: readDetail(record) });
+  // Later output is a new answer, not the rest of the interrupted one.
+  const shouldKeepText = getBoolean(getObject(record, 'data') ?? {}, 'preserveText') === true;
+  if (error.retrying === true && !shouldKeepText) conversation.agent.discard();
+  emit({ fact: 'record', record, used: USED_ERROR_FIELDS });
+  emit({ fact: 'error', ...error });
+}
+
+function readInit(record: object, conversation: Conversation): void {
+  const { emit, dialect } = conversation;
+  conversation.startTurn();
+  emit({ fact: 'record', record, used: USED_INIT_FIELDS });
+  emit({ fact: 'version', version: getName(record, dialect.versionField) });
+  emit({
+    fact: 'status',
+    status: 'init',
+    session_id: getName(record, 'session_id'),
+    model: getName(record, 'model'),
+    detail: omitMissing({
+      cwd: getField(record, 'cwd'),
+      permission_mode: getField(record, dialect.permissionField),
+      tools: getField(record, 'tools'),
+      mcp_servers: getField(record, 'mcp_servers'),
+      plugin_errors: getField(record, 'plugin_errors'),
+      mcp_server_errors: getField(record, 'mcp_server_errors'),
+    }),
+  });
+}
+
+/** Returns a record without the fields that all records have. */
+function readDetail(record: object): object {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => !ENVELOPE.has(key)));
+}
+
+/** The number of array elements that are examined. */
+const MAX_EXAMINED = 4;
+
+/** Estimates how likely it is that the CLI printed a value: one of its records, or an array that starts with them. */
+export function detectStreamJson(value: object, detectRecord: (record: object) => number): number {
+  if (!Array.isArray(value)) return hasSession(value) ? detectRecord(value) : 0;
+  const records = value.slice(0, MAX_EXAMINED);
+  if (records.length === 0 || !records.every((one) => isRecord(one) && hasSession(one))) return 0;
+  return Math.max(...records.map(detectRecord));
+}
+
+/**
+ * Returns the session of one of the agent's own records, not a hook's or a sub-agent's; for an array, the session of
+ * its last record.
+ */
+export function readStreamJsonSession(value: object): string | null {
+  if (!Array.isArray(value)) return readRecordSession(value);
+  const last: unknown = value.at(-1);
+  return isRecord(last) ? readRecordSession(last) : null;
+}
+
+function readRecordSession(record: object): string | null {
+  const type = getString(record, 'type');
+  const isForeign = type === null || (type === 'system' && getString(record, 'subtype') !== 'init');
+  return isForeign || getName(record, 'parent_tool_use_id') !== null ? null : getName(record, 'session_id');
+}
+
+function hasSession(record: object): boolean {
+  return getName(record, 'session_id') !== null;
+}

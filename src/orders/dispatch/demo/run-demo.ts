@@ -1,0 +1,138 @@
+import { join, resolve } from 'node:path';
+import { SluiceError, createUlidGenerator } from '../../../base/index.js';
+import type { Logger } from '../../../base/index.js';
+import type { Decision, Evidence, InboxItem, ReadingSource, WorkOrder } from '../../../store/records/index.js';
+import { createLead } from '../../lead/create-lead.js';
+import { openStore } from '../../../store/index.js';
+import type { Store } from '../../../store/index.js';
+import { startWorker } from '../start-worker.js';
+import { waitForOrder } from '../wait-for-order.js';
+import { hasCommit, makeDemoRepository } from '../../git/demo-repository.js';
+import {
+  DEMO_AGENTS,
+  createAgentRequest,
+  createDemoRequest,
+  createDemoChecks,
+  createDemoWrappers,
+  getDemoPrograms,
+} from './demo-agents.js';
+
+/** Options for the demo. */
+export interface DemoOptions {
+  /** The data folder. */
+  readonly data: string;
+  /** The URL of the store; a SQLite file in the data folder by default. */
+  readonly database?: string;
+  readonly logger?: Logger;
+}
+
+/** The outcome of the demo, as `sluice demo --json` prints it. */
+export interface DemoReport {
+  readonly orders: readonly DemoOrder[];
+  /** Results and questions that need a human. */
+  readonly inbox: readonly InboxItem[];
+}
+
+export interface DemoOrder {
+  readonly issue_ref: string;
+  readonly run_id: string;
+  readonly worker: string;
+  /** The source of the result. */
+  readonly source: ReadingSource;
+  readonly action: Decision['action'];
+  readonly reason: string;
+  /** The evidence for the decision. */
+  readonly evidence: readonly Evidence[];
+  /** The comment on the issue; null if not delivered. */
+  readonly comment: string | null;
+  /** The file it was delivered to. */
+  readonly delivered_to: string | null;
+}
+
+/** Longer than the orders take; a demo must end. */
+const TIME_LIMIT_MS = 120_000;
+
+/**
+ * Runs the complete loop with real orders: a script that reports in JSON, a script that reports in text, a script that
+ * only prints, and a recorded agent whose change is proven. The third ends in the inbox, the others in a delivered
+ * comment.
+ *
+ * @example
+ * const { orders, inbox } = await runDemo({ data: '/srv/sluice' })
+ */
+export async function runDemo(options: DemoOptions): Promise<DemoReport> {
+  const data = resolve(options.data);
+  const repoDir = await makeDemoRepository(data);
+  const store = await openStore(options.database ?? `sqlite:${join(data, 'sluice.db')}`);
+  try {
+    const lead = createLead({ store, wrappers: createDemoWrappers(), checks: createDemoChecks(), data });
+    const logger = options.logger === undefined ? {} : { logger: options.logger };
+    const worker = startWorker({
+      store,
+      lead,
+      runs: { data, programs: getDemoPrograms(), ...logger },
+      ...logger,
+      kinds: ['orders'],
+    });
+    const submitted: WorkOrder[] = [];
+    try {
+      // Every demo creates new issues: those of the last demo might still be waiting for a human.
+      const suffix = createUlidGenerator()().slice(-8).toLowerCase();
+      for (const name of DEMO_AGENTS) {
+        const { order } = await lead.submit(createDemoRequest(name, `local#demo-${suffix}-${name}`, repoDir));
+        submitted.push(order);
+      }
+      // Without git, no worktree exists and nothing can be proven.
+      if (await hasCommit(repoDir)) {
+        const { order } = await lead.submit(createAgentRequest(`local#demo-${suffix}-agent`, repoDir));
+        submitted.push(order);
+      }
+      await waitForAll(store, submitted);
+    } finally {
+      await worker.stop({ graceMs: 0 });
+      await lead.close();
+    }
+    const items = await Promise.all(
+      submitted.map(async ({ issue_ref }) => store.listInbox({ open: true, issueRef: issue_ref })),
+    );
+    return {
+      orders: await Promise.all(submitted.map(async (order) => summarize(store, order))),
+      inbox: items.flatMap((page) => page.items),
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+async function waitForAll(store: Store, orders: readonly WorkOrder[]): Promise<void> {
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+  try {
+    for (const { issue_ref, run_id } of orders) {
+      await waitForOrder(store, { issueRef: issue_ref, runId: run_id }, { signal });
+    }
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    throw new SluiceError(
+      'DEMO_TIMED_OUT',
+      `The demo did not finish within ${TIME_LIMIT_MS / 1000} s. Try again when the system is under less load.`,
+      { cause },
+    );
+  }
+}
+
+async function summarize(store: Store, order: WorkOrder): Promise<DemoOrder> {
+  const { issue_ref, run_id, worker } = order;
+  const [execution] = (await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 1 })).items;
+  const { items } = await store.listOutbox({ issueRef: issue_ref, state: 'delivered' });
+  return {
+    issue_ref,
+    run_id,
+    worker,
+    source: execution?.result_encoding ?? 'none',
+    action: execution?.decision ?? 'needs-human',
+    reason: execution?.reason ?? 'The order was not settled.',
+    evidence: execution?.evidence ?? [],
+    comment: items[0]?.body ?? null,
+    delivered_to: items[0]?.delivered_to ?? null,
+  };
+}

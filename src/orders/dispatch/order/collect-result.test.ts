@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { createRunResult } from '../../../runs/result/fixtures/create-run-result.js';
+import { result } from '../../fixtures/order.js';
+import { collectResult } from './collect-result.js';
+
+const run = createRunResult({ value: result });
+
+test('an answer that needed no repair becomes the result file', () => {
+  expect(collectResult(run)).toEqual({
+    file: { path: 'work_result.json', text: `${JSON.stringify(result, null, 2)}\n` },
+  });
+});
+
+test('a repaired answer is a draft, with its original text', () => {
+  expect(collectResult({ ...run, repair_level: 'deterministic_generic', text: '{…}' })).toEqual({
+    draft: result,
+    answer: { text: '{…}', problem: "the agent's answer had to be repaired, so it does not count" },
+  });
+});
+
+test('an answer without tags is returned with the reason it does not count', () => {
+  const { value: _, ...bare } = run;
+  expect(collectResult({ ...bare, status: 'comment', comment: 'All done.' })).toEqual({
+    answer: { text: 'All done.', problem: expect.stringContaining('the agent answered without tags') },
+  });
+});
+
+test('an answer that the contract rejects is returned too', () => {
+  const error = { category: 'output', code: 'SCHEMA_MISMATCH', message: 'The value does not fit.' } as const;
+  expect(collectResult({ ...run, status: 'failed', text: 'Done: 1', error })).toEqual({
+    answer: { text: 'Done: 1', problem: "the agent's answer was rejected: The value does not fit" },
+  });
+});
+
+test.each(['failed', 'canceled'] as const)('no result is collected from a run that ended as %s', (status) => {
+  expect(collectResult({ ...run, status })).toEqual({});
+});
+
+test('a run without a contract has no result to collect', () => {
+  const { value: _, ...bare } = run;
+  expect(collectResult(bare)).toEqual({});
+});

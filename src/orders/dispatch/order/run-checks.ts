@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { createUlidGenerator, getErrorMessage, omitUndefined } from '../../../base/index.js';
+import { makeFolder, removeFolder } from '../../../base/files/index.js';
+import type { NamedCheck } from '../../proof/checks.js';
+import { didPass, isInconclusive } from '../../proof/judge-checks.js';
+import type { CheckOutcome, CheckTry } from '../../proof/judge-checks.js';
+import type { RunSpec } from '../../../store/records/index.js';
+import { whileInProgress } from '../hold-claim.js';
+import type { HeldClaim } from '../hold-claim.js';
+import { retryStore } from '../retry-store.js';
+import type { WorkContext } from '../worker-options.js';
+import { checkOut } from '../../git/check-out.js';
+import type { CheckedOut } from '../../git/check-out.js';
+import type { RepositoryStart } from '../../git/repository.js';
+
+/** The change that the checks of an order run on. */
+export interface CheckedChange {
+  readonly start: RepositoryStart;
+  readonly commit: string;
+  /** The run that carries the order. */
+  readonly run: string;
+  /** The files of a change that decide whether a check passes, as they were before it; undefined if there are none. */
+  readonly findBase?: (check: NamedCheck) => CheckedOut['base'] | undefined;
+}
+
+/** A check that takes longer is not run a second time, unless its configuration says so. */
+const CHEAP_MS = 60_000;
+
+const DEFAULT_TIMEOUT_S = 600;
+
+/** Executes a plain run that is in the store and claimed by `workerId`. */
+export type ExecuteCheck = (context: WorkContext, id: string, workerId: string) => Promise<void>;
+
+/** Returns the folder where an order's checks run; it is deleted afterwards. */
+export function getCheckFolder(data: string, run: string): string {
+  return join(data, 'checks', run);
+}
+
+/**
+ * Runs checks in sequence, each in a clean checkout of the commit and with a clean environment. Each is a separate run
+ * in the store, under the order's claim: it uses no slot and stops with the order.
+ */
+export async function runChecks(
+  context: WorkContext,
+  checks: readonly NamedCheck[],
+  change: CheckedChange,
+  claim: HeldClaim,
+  execute: ExecuteCheck,
+): Promise<readonly CheckOutcome[]> {
+  const folder = getCheckFolder(context.runs.data, change.run);
+  const outcomes: CheckOutcome[] = [];
+  try {
+    for (const check of checks) {
+      const attempt = async (base?: CheckedOut['base']): Promise<readonly CheckTry[]> => {
+        const tries: CheckTry[] = [];
+        while (tries.length < (check.tries ?? 1)) {
+          const latest = await tryCheck(context, check, { ...change, base, folder }, claim, execute);
+          tries.push(latest);
+          if (!('result' in latest) || didPass(latest.result) || isInconclusive(latest.result)) break;
+        }
+        return tries;
+      };
+      const tries = await attempt();
+      const last = tries.at(-1);
+      const hasPassed = last !== undefined && 'result' in last && didPass(last.result);
+      const base =
+        hasPassed && (check.base_checks ?? last.durationMs < CHEAP_MS) ? change.findBase?.(check) : undefined;
+      const files = base === undefined ? [] : [...base.restored, ...base.removed];
+      outcomes.push({ check, tries, ...(base === undefined ? {} : { base: { tries: await attempt(base), files } }) });
+    }
+  } finally {
+    await removeFolder(folder).catch((error: unknown) =>
+      context.logger.warn('cannot remove the checks folder', { folder, error: getErrorMessage(error) }),
+    );
+  }
+  return outcomes;
+}
+
+async function tryCheck(
+  context: WorkContext,
+  check: NamedCheck,
+  {
+    start,
+    commit,
+    base,
+    folder,
+  }: CheckedChange & { readonly base: CheckedOut['base'] | undefined; readonly folder: string },
+  claim: HeldClaim,
+  execute: ExecuteCheck,
+): Promise<CheckTry> {
+  if (claim.stop.aborted) return { problem: 'not run: the order was stopped' };
+  const work = join(folder, 'work');
+  const home = join(folder, 'home');
+  try {
+    await removeFolder(home);
+    await makeFolder(home);
+    const { error } = await checkOut(start, { commit, ...omitUndefined({ base }) }, work, context.lead.filters);
+    if (error !== undefined) return { problem: `not run: ${error}` };
+  } catch (error) {
+    // The file system failed. A check that cannot run must not prevent the order from being settled.
+    return { problem: `not run: ${getErrorMessage(error)}` };
+  }
+  const environment = createCleanEnvironment(context.runs.environment ?? process.env, home);
+  const { sandbox: configured } = context.runs;
+  // The checkout reads the history from the objects of the agent's repository.
+  const commands = [...(check.prepare ?? []), ...check.command];
+  const sandbox = { ...configured, internal: [start.objects], configured: commands, write: [], home };
+  // The run stops with the order, and no agent could prepare its environment.
+  const checkContext = { ...context, signal: claim.stop, runs: { ...context.runs, environment, sandbox } };
+  const limit = check.timeout_s ?? DEFAULT_TIMEOUT_S;
+  const createSpec = (command: readonly string[], network: 'none' | 'host'): RunSpec => ({
+    engine: 'command',
+    command,
+    workdir: work,
+    env: ['CI'],
+    ...(check.sandbox === 'off' ? { sandbox: 'off' } : { ...omitUndefined({ sandbox: check.sandbox }), network }),
+    limits: { time_s: limit, idle_s: limit },
+  });
+  if (check.prepare !== undefined) {
+    const prepared = await runOnce(checkContext, createSpec(check.prepare, 'host'), execute);
+    if (!('result' in prepared)) return prepared;
+    if (!didPass(prepared.result)) return { run: prepared.run, problem: 'not run: its preparation failed' };
+  }
+  const ran = await runOnce(checkContext, createSpec(check.command, check.network ?? 'none'), execute);
+  return 'result' in ran && ran.result.process === undefined
+    ? { run: ran.run, problem: `could not be started: ${ran.result.error?.message ?? 'no process'}` }
+    : ran;
+}
+
+async function runOnce(context: WorkContext, requested: RunSpec, execute: ExecuteCheck): Promise<CheckTry> {
+  const { store, clock, leaseMs, traceparent } = context;
+  const spec = { ...requested, ...omitUndefined({ traceparent }) };
+  const id = createUlidGenerator(clock)();
+  const workerId = `check/${id}`;
+  await retryStore(
+    async () => store.createRun({ id, spec, state: 'running', workerId, leaseMs, now: clock() }),
+    context,
+  );
+  await whileInProgress(workerId, async () => execute(context, id, workerId));
+  const record = await retryStore(async () => store.findRun(id), context);
+  if (record?.result === undefined || record.result === null)
+    return { run: id, problem: 'not run: its result was lost' };
+  const durationMs = Date.parse(record.ended_at ?? '') - Date.parse(record.started_at ?? '');
+  return { run: id, result: record.result, durationMs: Number.isFinite(durationMs) ? durationMs : 0 };
+}
+
+/** Returns the variables that every process needs, and none that an agent could influence through its home folder. */
+function createCleanEnvironment(
+  from: Readonly<Record<string, string | undefined>>,
+  home: string,
+): Readonly<Record<string, string | undefined>> {
+  const { PATH, LANG, TZ, TMPDIR, SYSTEMROOT, COMSPEC, PATHEXT, WINDIR, TEMP, TMP } = from;
+  const windows = { SYSTEMROOT, COMSPEC, PATHEXT, WINDIR, TEMP, TMP };
+  return { PATH, LANG, TZ, TMPDIR, ...windows, HOME: home, USERPROFILE: home, CI: 'true' };
+}

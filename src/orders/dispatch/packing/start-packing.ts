@@ -1,0 +1,143 @@
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getErrorMessage, silentLogger } from '../../../base/index.js';
+import type { Logger } from '../../../base/index.js';
+import type { Archive } from '../../../runs/archive/index.js';
+import { chooseFolder, listNames } from '../../../base/files/index.js';
+import { PACKED_FOLDER, TEMPORARY_FOLDER, packRunFolder } from '../../../runs/run-folder/index.js';
+import type { RunStore } from '../../../store/ports/index.js';
+import type { Maintenance } from '../../../store/index.js';
+import { repeatSweep } from '../repeat-work.js';
+import { createUploads, listArtifactFiles } from './upload-runs.js';
+
+/** Options for packing. */
+export interface PackingOptions {
+  readonly store: Pick<Maintenance, 'findSettledRuns' | 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
+  /** The data folder; each host packs its own. */
+  readonly data: string;
+  readonly settings?: PackingSettings;
+  /** Where packed runs are uploaded. With an archive, packed runs also contain the files that the run changed. */
+  readonly archive?: Archive | undefined;
+  /** How often to look for folders of ended runs; every 15 seconds by default. */
+  readonly everyMs?: number;
+  /** How long copying may take before the process exits; ten seconds by default. */
+  readonly lastCopyMs?: number;
+  readonly clock?: () => number;
+  readonly logger?: Logger;
+}
+
+/** When run folders are packed. */
+export interface PackingSettings {
+  /** Whether run folders are packed; true by default. */
+  readonly isOn?: boolean | undefined;
+  /** How long after its end a run is packed; a minute by default, so a caller that waited for it finds its folder. */
+  readonly afterMs?: number | undefined;
+}
+
+/** Background packing, which continues until it is stopped. */
+export interface Packing {
+  /** Packs the runs that are due, for a limited time; returns the number of packed runs. */
+  sweep(): Promise<number>;
+  /** Stops packing, and copies the new bytes of running runs to the archive, for a limited time. */
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 15_000;
+const AFTER_MS = 60_000;
+/** The number of names in one query to the store. */
+const NAMES_PER_QUERY = 500;
+/** A sweep ends after this time, so stopping does not take longer; the rest is left for the next sweep. */
+const SWEEP_MS = 10_000;
+const UPLOAD_MS = 60_000;
+/** A service manager waits about half a minute for a process to exit, and the worker has already used part of that. */
+const LAST_COPY_MS = 10_000;
+/** Leftovers of a killed process are removed once no process can be writing to them. */
+const STALE_MS = 60 * 60 * 1000;
+/** The maximum number of folders remembered as postponed; beyond that, the oldest are forgotten and retried sooner. */
+const MAX_POSTPONED = 10_000;
+const POSTPONED_MS = 60 * 60 * 1000;
+
+/**
+ * Packs the folders of ended runs, one file each, in short sweeps. Only the folders of runs that have ended and are
+ * settled in the store are touched. A folder that cannot be packed is retried an hour later. With an archive, packed
+ * runs are uploaded there, and active runs are copied while they grow.
+ *
+ * @example
+ * const packing = startPacking({ store, data })
+ * await packing.stop()
+ */
+export function startPacking(options: PackingOptions): Packing {
+  const { store, data, settings = {}, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
+  const { archive, lastCopyMs = LAST_COPY_MS } = options;
+  const { isOn = true, afterMs = AFTER_MS } = settings;
+  const uploads = archive === undefined ? undefined : createUploads({ archive, store, data, clock, logger });
+  const postponed = new Map<string, number>();
+  let isStopping = false;
+
+  async function sweepOnce(): Promise<number> {
+    const packed = await packSettled();
+    // Growing runs are copied at the next sweep, so a long queue must not delay it.
+    const until = Date.now() + Math.min(UPLOAD_MS, archive?.copyEveryMs ?? UPLOAD_MS);
+    const uploaded = await uploads?.sweep(() => isStopping || Date.now() > until);
+    if (uploaded !== undefined && uploaded > 0) logger.info('runs uploaded to the archive', { runs: uploaded });
+    return packed;
+  }
+
+  async function packSettled(): Promise<number> {
+    const until = Date.now() + SWEEP_MS;
+    let packed = 0;
+    await removeStale(join(data, PACKED_FOLDER, TEMPORARY_FOLDER));
+    for await (const names of listNames(join(data, 'runs'), NAMES_PER_QUERY, chooseFolder)) {
+      const waiting = names.filter((name) => (postponed.get(name) ?? 0) <= clock());
+      if (waiting.length === 0) continue;
+      for (const id of await store.findSettledRuns({ ids: waiting, endedBefore: clock() - afterMs })) {
+        if (isStopping || Date.now() > until) return packed;
+        if (await pack(id)) packed += 1;
+      }
+    }
+    return packed;
+  }
+
+  async function pack(id: string): Promise<boolean> {
+    try {
+      const record = uploads === undefined ? undefined : await store.findRun(id);
+      const outcome = await packRunFolder(data, id, {
+        ...(record === undefined ? {} : { extraFiles: () => listArtifactFiles(record) }),
+        ...(uploads === undefined ? {} : { beforeNaming: async () => uploads.add(id) }),
+      });
+      if (outcome !== 'too_large') return outcome === 'packed';
+      logger.warn('run folder is too large to pack and stays a folder', { run_id: id });
+      uploads?.keepParts(id);
+    } catch (error) {
+      logger.warn('cannot pack a run folder, will retry later', { run_id: id, error: getErrorMessage(error) });
+    }
+    postponed.set(id, clock() + POSTPONED_MS);
+    if (postponed.size > MAX_POSTPONED) postponed.delete(postponed.keys().next().value ?? id);
+    return false;
+  }
+
+  const sweeps = repeatSweep({
+    name: 'packing',
+    work: sweepOnce,
+    everyMs: isOn ? Math.min(everyMs, archive?.copyEveryMs ?? everyMs) : undefined,
+    logger,
+  });
+  return {
+    sweep: sweeps.sweep,
+    async stop() {
+      isStopping = true;
+      await sweeps.stop();
+      if (isOn) await uploads?.finish(lastCopyMs);
+    },
+  };
+}
+
+async function removeStale(folder: string): Promise<void> {
+  for await (const names of listNames(folder, NAMES_PER_QUERY, ({ name }) => name)) {
+    for (const name of names) {
+      const path = join(folder, name);
+      const stats = await stat(path).catch(() => undefined);
+      if (stats !== undefined && stats.mtimeMs < Date.now() - STALE_MS) await rm(path, { force: true });
+    }
+  }
+}

@@ -1,0 +1,261 @@
+import { once } from 'node:events';
+import { lstat, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getErrorCode, getErrorMessage, isSluiceError } from '../../../base/index.js';
+import type { Logger } from '../../../base/index.js';
+import { ArchiveError } from '../../../runs/archive/index.js';
+import type { Archive, UploadProgress } from '../../../runs/archive/index.js';
+import {
+  isPresent,
+  listFirstNames,
+  makeFolder,
+  openForReading,
+  openInside,
+  parseJson,
+  replaceFile,
+} from '../../../base/files/index.js';
+import {
+  ARTIFACT_FOLDER,
+  PACKED_FOLDER,
+  getPackedRunPath,
+  getRunFolderPath,
+  isArtifactPath,
+  removePackedRun,
+} from '../../../runs/run-folder/index.js';
+import { lockFolder } from '../../../runs/index.js';
+import type { RunStore } from '../../../store/ports/index.js';
+import type { Maintenance } from '../../../store/index.js';
+import { createRunningCopies } from './copy-running.js';
+import type { RunRecord } from '../../../store/records/index.js';
+import type { RunFile } from '../../../runs/run-folder/index.js';
+
+/** Options for uploading. */
+export interface UploadOptions {
+  readonly archive: Archive;
+  readonly store: Pick<Maintenance, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
+  readonly data: string;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/**
+ * Runs being uploaded to the archive: in parts while they grow, then packed. A note file marks a run as not yet uploaded; it
+ * is removed when the archive provably has the run.
+ */
+export interface Uploads {
+  /**
+   * Writes a note that a run must be uploaded; called before its packed file gets its name, so a crash loses no run.
+   */
+  add(runId: string): Promise<void>;
+  /** Records that an ended run cannot be packed: its parts stay in the archive, and the rest of it is copied. */
+  keepParts(runId: string): void;
+  /** Copies growing runs and uploads waiting ones, until `isOver` returns true; returns the number of uploaded runs. */
+  sweep(isOver: () => boolean): Promise<number>;
+  /** Copies growing runs before this process exits, and waits for another process that does the same; never throws. */
+  finish(withinMs: number): Promise<void>;
+}
+
+const CONCURRENCY = 4;
+/** The maximum number of note files that one sweep reads. */
+const MAX_NOTES = 2000;
+/** The delay after an archive failure; doubled with each further failure. */
+const FIRST_PAUSE_MS = 15_000;
+const MAX_PAUSE_MS = 10 * 60_000;
+const NOTE = /^(?<id>.+)\.json$/u;
+/** Packed runs are in folders named `000` to `fff`. */
+const SHARDS = 4096;
+
+/**
+ * Uploads runs concurrently; only one process per data folder uploads at a time. If the archive is unusable, all
+ * uploads pause, longer each time; a run that cannot be uploaded delays no others. The local file stays until the
+ * archive provably has the same bytes.
+ */
+export function createUploads(options: UploadOptions): Uploads {
+  const { archive, store, data, clock, logger } = options;
+  const folder = join(data, PACKED_FOLDER, 'upload');
+  const getNotePath = (id: string): string => join(folder, `${id}.json`);
+  const postponed = new Map<string, number>();
+  const copies = createRunningCopies(options);
+  let pauseMs = 0;
+  let pausedUntil = 0;
+
+  async function add(id: string): Promise<void> {
+    await makeFolder(folder);
+    // An existing note can contain upload progress.
+    await writeFile(getNotePath(id), '{}', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+      if (getErrorCode(error) !== 'EEXIST') throw error;
+    });
+  }
+
+  async function finish(withinMs: number): Promise<void> {
+    const signal = AbortSignal.timeout(withinMs);
+    // A hanging request must not keep the process alive: an incomplete upload is continued at the next start.
+    const timeout = once(signal, 'abort').then(() => `not done after ${withinMs} ms`);
+    const outcome = await Promise.race([copyLast(signal).catch(getErrorMessage), timeout]);
+    if (typeof outcome === 'string') {
+      logger.warn('cannot copy all recorded bytes to the archive before the process exits', { error: outcome });
+    } else if (outcome > 0) logger.info('active runs copied to the archive', { runs: outcome });
+  }
+
+  async function copyLast(signal: AbortSignal): Promise<number> {
+    await makeFolder(folder);
+    const lock = await lockFolder(join(data, 'locks'), folder, { wait: true, signal });
+    try {
+      return await copies.sweepLast(() => signal.aborted);
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async function sweep(isOver: () => boolean): Promise<number> {
+    if (clock() < pausedUntil) return 0;
+    await makeFolder(folder);
+    const lock = await lockFolder(join(data, 'locks'), folder).catch((error: unknown) => {
+      if (isSluiceError(error) && error.code === 'WORKING_FOLDER_BUSY') return undefined;
+      throw error;
+    });
+    if (lock === undefined) return 0;
+    try {
+      await addEarlierRuns();
+      await copies.sweep(isOver);
+      return await uploadWaiting(isOver);
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      pause(error);
+      return 0;
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async function uploadWaiting(isOver: () => boolean): Promise<number> {
+    const ids = (await listNotes(folder)).filter((id) => (postponed.get(id) ?? 0) <= clock());
+    let uploaded = 0;
+    for (let at = 0; at < ids.length && !isOver(); at += CONCURRENCY) {
+      const group = ids.slice(at, at + CONCURRENCY);
+      const purged = new Set(await store.findRunsWithoutEvents(group));
+      const outcomes = await Promise.all(group.map(async (id) => uploadOne(id, purged.has(id))));
+      uploaded += outcomes.filter((outcome) => outcome === 'uploaded').length;
+      const failure = outcomes.find((outcome) => outcome instanceof ArchiveError);
+      if (failure instanceof ArchiveError) {
+        pause(failure);
+        return uploaded;
+      }
+      pauseMs = 0;
+    }
+    return uploaded;
+  }
+
+  function pause({ code, message }: ArchiveError): void {
+    pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, pauseMs * 2), MAX_PAUSE_MS);
+    pausedUntil = clock() + pauseMs;
+    logger.warn('cannot upload to the archive, will retry', { code, error: message, pause_ms: pauseMs });
+  }
+
+  async function uploadOne(id: string, isPurged: boolean): Promise<'uploaded' | 'not_uploaded' | ArchiveError> {
+    try {
+      if (isPurged) {
+        const progress = readProgress(await readFile(getNotePath(id), 'utf8'));
+        await archive.remove(id, { progress });
+        await removePackedRun(data, id);
+        await rm(getNotePath(id), { force: true });
+        return 'not_uploaded';
+      }
+      const file = await openForReading(getPackedRunPath(data, id));
+      if (file === undefined) {
+        // The process was killed after it had written the note and before the packed file got its name.
+        if (!(await isPresent(getRunFolderPath(data, id)))) await rm(getNotePath(id), { force: true });
+        return 'not_uploaded';
+      }
+      try {
+        const progress = readProgress(await readFile(getNotePath(id), 'utf8'));
+        const onProgress = async (latest: UploadProgress) => replaceFile(getNotePath(id), JSON.stringify(latest));
+        await archive.upload(id, file, { progress, onProgress });
+      } finally {
+        await file.close();
+      }
+      // Deleted while it was uploaded: the process that deleted it found nothing in the archive to remove.
+      if ((await store.findRunsWithoutEvents([id])).length > 0) await archive.remove(id);
+      if (!archive.keepsLocal) await removePackedRun(data, id);
+      await rm(getNotePath(id), { force: true });
+      return 'uploaded';
+    } catch (error) {
+      if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') return error;
+      postponed.set(id, clock() + MAX_PAUSE_MS);
+      if (postponed.size > MAX_NOTES) postponed.delete(postponed.keys().next().value ?? id);
+      logger.warn('cannot upload a run, will retry later', { run_id: id, error: getErrorMessage(error) });
+      return 'not_uploaded';
+    }
+  }
+
+  /**
+   * Writes notes for the runs that were packed before this archive was configured, a folder at a time, whenever few
+   * runs are waiting. A file records the progress.
+   */
+  async function addEarlierRuns(): Promise<void> {
+    const path = join(data, PACKED_FOLDER, 'archived.json');
+    const storedPosition = readPosition(await readFile(path, 'utf8').catch(() => '{}'));
+    let next = storedPosition?.place === archive.location ? storedPosition.next : 0;
+    if (next >= SHARDS || (await listNotes(folder)).length > CONCURRENCY) return;
+    for (let remaining = MAX_NOTES; next < SHARDS && remaining > 0; next += 1) {
+      const shard = join(data, PACKED_FOLDER, next.toString(16).padStart(3, '0'));
+      const names = await readdir(shard).catch(() => []);
+      for (const name of names.filter((zip) => zip.endsWith('.zip'))) await add(name.slice(0, -'.zip'.length));
+      remaining -= names.length;
+    }
+    await replaceFile(path, JSON.stringify({ place: archive.location, next }));
+  }
+
+  return { add, sweep, finish, keepParts: (id) => copies.include(id) };
+}
+
+async function listNotes(folder: string): Promise<readonly string[]> {
+  return listFirstNames(folder, MAX_NOTES, ({ name }) => NOTE.exec(name)?.groups?.['id']);
+}
+
+function readProgress(text: string): UploadProgress | undefined {
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (!('upload_id' in value && 'part_bytes' in value && 'etags' in value)) return undefined;
+  const { upload_id, part_bytes, etags } = value;
+  if (typeof upload_id !== 'string' || typeof part_bytes !== 'number' || !isStrings(etags)) return undefined;
+  return { upload_id, part_bytes, etags };
+}
+
+function isStrings(list: unknown): list is string[] {
+  return Array.isArray(list) && list.every((item) => typeof item === 'string');
+}
+
+function readPosition(text: string): { readonly place: string; readonly next: number } | undefined {
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null || !('place' in value && 'next' in value)) return undefined;
+  const { place, next } = value;
+  return typeof place === 'string' && Number.isSafeInteger(next) ? { place, next: Number(next) } : undefined;
+}
+
+/** Limits for stored copies of changed files: enough to inspect them, not a copy of a project. */
+const MAX_FILES = 1000;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
+/** Some file systems round times to seconds. */
+const SLACK_MS = 2000;
+
+/** Lists the files that a run created or changed, except files changed after the run ended. */
+export async function* listArtifactFiles({ result, ended_at: endedAt, spec }: RunRecord): AsyncGenerator<RunFile> {
+  if (result === null || endedAt === null) return;
+  const until = Date.parse(endedAt) + SLACK_MS;
+  let bytes = 0;
+  const { created, modified } = result.artifacts;
+  for (const path of [...created, ...modified].filter(isArtifactPath).slice(0, MAX_FILES)) {
+    const stats = await lstat(join(spec.workdir, path)).catch(() => undefined);
+    if (stats?.isFile() !== true || stats.mtimeMs > until || stats.size > MAX_FILE_BYTES) continue;
+    bytes += stats.size;
+    if (bytes > MAX_TOTAL_BYTES) return;
+    yield {
+      path: `${ARTIFACT_FOLDER}/${path.replaceAll('\\', '/')}`,
+      size: stats.size,
+      mtimeMs: stats.mtimeMs,
+      open: async () => openInside(spec.workdir, path),
+    };
+  }
+}

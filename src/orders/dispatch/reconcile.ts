@@ -1,0 +1,246 @@
+import { realpath } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import { chooseDataFolder, isPresent, removeFolder } from '../../base/files/index.js';
+import type { Lead } from '../lead/create-lead.js';
+import { STREAM_BYTES } from '../reading/read-work-result.js';
+import type { InboxItem, RunRecord } from '../../store/records/index.js';
+import { readLastAttempt, getRunFolderPath } from '../../runs/run-folder/index.js';
+import {
+  DEFAULT_LIMITS,
+  terminateOrphans,
+  terminateRunProcesses,
+  createFailedResult,
+  getProcessState,
+  listLaunchers,
+} from '../../runs/index.js';
+import type { RunPorts } from '../../runs/index.js';
+import type { Store } from '../../store/index.js';
+import { isInProgress } from './hold-claim.js';
+import type { WorkerFailureCode } from './worker-options.js';
+import { EXIT_UNKNOWN, leaveWorktree } from './order/finish-order.js';
+import { recordStart } from '../git/repository.js';
+import { getCheckFolder } from './order/run-checks.js';
+import { getWorktree } from '../git/worktree.js';
+
+/** Options for {@link reconcile}. */
+export interface ReconcileOptions {
+  readonly store: Store;
+  readonly lead: Lead;
+  /** The data folder: run folders, worktrees, records of running processes; this project's by default. */
+  readonly data?: string;
+  readonly clock: () => number;
+  /** Whether another host's claim has been expired for long enough; true by default. */
+  readonly isAbandoned?: (run: RunRecord) => boolean;
+  /** How many times an order whose worker died on this host is requeued, under a new run id; 0 by default. */
+  readonly workerLostRetries?: number;
+  /** The configured agents, whose runs can be resumed too. */
+  readonly agents?: RunPorts['agents'];
+  /** Takes over a resumable run on this host; returns false if that is not possible now. Only set by workers. */
+  readonly adopt?: (run: RunRecord) => Promise<boolean>;
+}
+
+/** The outcome of a reconciliation, as counts. */
+export interface Reconciliation {
+  /** Expired claims whose process never started; they are requeued. */
+  readonly requeued: number;
+  /** Orphaned runs: their worker is gone, so they were ended; their orders go to a human. */
+  readonly ended: number;
+  /**
+   * Runs whose lease has expired, left unchanged: their worker is alive, another worker can still resume them, or they
+   * belong to another host and expired only recently.
+   */
+  readonly held: number;
+  /** Runs on this host that another worker has taken over: they are waiting for an answer, or resumable. */
+  readonly adopted: number;
+  /** Processes that were killed because the Sluice process that started them was gone. */
+  readonly processes: number;
+}
+
+const GONE: WorkerFailureCode = 'WORKER_GONE';
+const ORPHANED = createFailedResult(
+  GONE,
+  'The worker that executed this run is gone; how the run ended is unknown. Start the run again.',
+);
+
+export const NOTHING_DONE: Reconciliation = { requeued: 0, ended: 0, held: 0, adopted: 0, processes: 0 };
+
+/**
+ * Cleans up after crashed workers: kills processes that outlived them, requeues claims that never started, and ends
+ * orphaned runs. The order of an orphaned run is settled with the readable part of its result.
+ *
+ * @example
+ * const { requeued, ended } = await reconcile({ store, lead, clock: Date.now })
+ */
+export async function reconcile(reconcileOptions: ReconcileOptions): Promise<Reconciliation> {
+  const options = { ...reconcileOptions, data: chooseDataFolder(reconcileOptions.data) };
+  // This comes first, because a run has ended only when its process is gone.
+  const processes = await endOrphanedProcesses(options);
+  const hostReport = await reconcileHost(options);
+  const fleetReport = await reconcileFleet(options);
+  return {
+    requeued: fleetReport.requeued,
+    ended: hostReport.ended + fleetReport.ended,
+    held: hostReport.held + fleetReport.held,
+    adopted: hostReport.adopted,
+    processes,
+  };
+}
+
+type HostOptions = ReconcileOptions & { readonly data: string };
+
+/**
+ * Kills this data folder's processes that outlived their Sluice process, and returns their number. Queries the store
+ * only if any exist.
+ */
+export async function endOrphanedProcesses({ store, data }: HostOptions): Promise<number> {
+  const killedProcesses = await terminateOrphans(join(await realpath(data).catch(() => data), 'processes'), {
+    isOrphan: async ({ runDir }) => hasNoLiveOwner((await store.findRun(basename(runDir)))?.owner ?? null),
+  });
+  return killedProcesses.length;
+}
+
+/**
+ * Reconciles runs on this host whose lease has expired. Only a process on the host can check whether their workers are
+ * alive, kill their processes and resume them, so every process does this for its own host.
+ */
+export async function reconcileHost(options: HostOptions): Promise<Reconciliation> {
+  return endExpired(options, { host: hostname() }, async (run) => endUnlessOwned(options, run));
+}
+
+/**
+ * Reconciles everything that any host can: requeues claims that never started, and ends other hosts' runs, for which
+ * only the lease is known. One process at a time does this for all.
+ */
+export async function reconcileFleet(options: HostOptions): Promise<Reconciliation> {
+  const { store, clock } = options;
+  if (!(await store.hasExpiredRuns(clock()))) return NOTHING_DONE;
+  const requeued = await store.requeueExpired(clock());
+  const report = await endExpired(options, {}, async (run) =>
+    run.owner?.host === hostname() ? undefined : endUnlessOwned(options, run),
+  );
+  return { ...report, requeued };
+}
+
+type Reconciled = 'held' | 'ended' | 'adopted';
+
+async function endExpired(
+  { store, clock }: HostOptions,
+  filter: { readonly host?: string },
+  end: (run: RunRecord) => Promise<Reconciled | undefined>,
+): Promise<Reconciliation> {
+  const report: { -readonly [Key in keyof Reconciliation]: number } = { ...NOTHING_DONE };
+  let last: RunRecord | undefined;
+  for (;;) {
+    const expired = await store.listExpiredRuns(clock(), { ...filter, after: last?.id });
+    if (expired.length === 0) return report;
+    last = expired.at(-1);
+    for (const outcome of await Promise.allSettled(expired.map(end))) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      if (outcome.value !== undefined) report[outcome.value] += 1;
+    }
+  }
+}
+
+async function endUnlessOwned(options: HostOptions, run: RunRecord): Promise<Reconciled> {
+  const { owner, order } = run;
+  if (owner === null || (await isHeld(owner))) return 'held';
+  // The next run in that folder must not share it with old processes.
+  if (owner.host === hostname()) await terminateRunProcesses(run.id);
+  if (await isResumable(options, run)) return resumeLater(options, run, owner.host);
+  if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
+  if (order === null) {
+    await options.store.endRun({ id: run.id, workerId: owner.worker_id, result: ORPHANED, now: options.clock() });
+    return 'ended';
+  }
+  await settleOrphan(options, order, run.id);
+  // This host cannot check whether an agent on another host is gone: a human decides.
+  if (owner.host === hostname()) await retryLost(options, order);
+  return 'ended';
+}
+
+/**
+ * Whether no live worker on this host holds a run. The store is authoritative, because process records are only files.
+ */
+async function hasNoLiveOwner(owner: RunRecord['owner']): Promise<boolean> {
+  return owner === null || owner.host !== hostname() || !(await isHeld(owner));
+}
+
+/**
+ * Whether another worker can resume a run: it is waiting for an answer or its spec allows it, and its engine has
+ * sessions. A run that carries an order must be waiting, and the store must have the state of its repository.
+ */
+async function isResumable({ store, agents, clock }: ReconcileOptions, run: RunRecord): Promise<boolean> {
+  const { order, spec, state, cancel_requested, lease_until: leaseUntil } = run;
+  const isWaiting = state === 'waiting';
+  if (cancel_requested || (!isWaiting && (order !== null || spec.resume !== 'same-host'))) return false;
+  if (order !== null && (await store.findRepositoryStart(run.id)) === undefined) return false;
+  // It can be resumed only while an answer is still possible.
+  const waitMs = (spec.limits?.wait_s ?? DEFAULT_LIMITS.wait_s) * 1000;
+  return listLaunchers(agents)[spec.engine]?.canResume === true && (leaseUntil ?? 0) + waitMs > clock();
+}
+
+/** Lets a worker on the same host with the same data folder resume the run; other processes leave it alone. */
+async function resumeLater({ adopt, data }: HostOptions, run: RunRecord, host: string): Promise<'held' | 'adopted'> {
+  if (adopt === undefined || host !== hostname() || !(await isPresent(getRunFolderPath(data, run.id)))) return 'held';
+  return (await adopt(run)) ? 'adopted' : 'held';
+}
+
+/** Whether a live worker holds the claim. For other hosts only the lease could show that, and it has expired. */
+async function isHeld({ worker_id, host, pid, pid_started }: NonNullable<RunRecord['owner']>): Promise<boolean> {
+  if (isInProgress(worker_id)) return true;
+  if (host !== hostname() || pid === process.pid) return false;
+  return (await getProcessState({ pid, started: pid_started })) === 'alive';
+}
+
+async function settleOrphan(
+  { store, lead, data }: HostOptions,
+  { issue_ref: issueRef, run_id: runId }: NonNullable<RunRecord['order']>,
+  run: string,
+): Promise<void> {
+  const record = await store.findOrder(issueRef, runId);
+  if (record === undefined) return;
+  const { stdout, stderr, command, version } = await readLastAttempt(getRunFolderPath(data, run), STREAM_BYTES, {
+    trustedRoot: data,
+  });
+  const worktree = getWorktree(data, record.order, run, lead.filters);
+  const note = (await isPresent(worktree.folder))
+    ? await leaveWorktree({ lead }, { worktree, order: record.order, start: await recordStart(worktree.repoDir) })
+    : {};
+  // A folder that cannot be removed must not prevent the order from being settled.
+  await removeFolder(getCheckFolder(data, run)).catch(() => undefined);
+  // An exit code in the folder is ignored: the exit was not observed, and the agent could have written the file.
+  const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
+  await lead.settle({ issueRef, runId, ...end, ...note });
+}
+
+/** Recorded in the resolution instead of a user name. */
+const RETRIED_BY = 'sluice (retries.worker_lost)';
+
+/**
+ * Requeues the order if it has retries left. This resolves the inbox item like a manual retry: it is rejected if the
+ * run is no longer its issue's active run, and recorded with an execution and a comment. After a crash before that, a
+ * human decides.
+ */
+async function retryLost(
+  { store, lead, workerLostRetries = 0 }: ReconcileOptions,
+  { issue_ref: issueRef, run_id: runId }: NonNullable<RunRecord['order']>,
+): Promise<void> {
+  if (workerLostRetries === 0) return;
+  const { items } = await store.listInbox({ issueRef, order: 'newest', limit: 100 });
+  // A run in a race is not repeated: the others continue, or a human chooses between them.
+  const item = items.find(
+    (candidate) => candidate.run_id === runId && candidate.resolution === null && candidate.group === undefined,
+  );
+  // A human decision resets the count.
+  const resolved = items.filter(({ resolution }) => resolution !== null);
+  const lastDecision = resolved.findIndex(({ resolution }) => !isAutomaticRetry(resolution));
+  const count = lastDecision === -1 ? resolved.length : lastDecision;
+  if (item === undefined || count >= workerLostRetries) return;
+  const why = `The worker was lost; retry ${count + 1} of ${workerLostRetries}.`;
+  await lead.resolve({ id: item.id, action: 'retry', who: RETRIED_BY, why });
+}
+
+function isAutomaticRetry(resolution: InboxItem['resolution']): boolean {
+  return resolution !== null && 'who' in resolution && resolution.who === RETRIED_BY;
+}

@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { getErrorMessage, isSluiceError, omitUndefined } from '../../base/index.js';
+import { decodeReply } from '../../store/records/index.js';
+import type { RunResult, RunSpec, RunState } from '../../store/records/index.js';
+import { createFailedResult, lockFolder, resumeRun, startRun } from '../../runs/index.js';
+import type { FolderLock, Run, RunPorts } from '../../runs/index.js';
+import { settleBudget } from './budgets.js';
+import type { HeldClaim } from './hold-claim.js';
+import type { WorkContext, WorkerFailureCode } from './worker-options.js';
+import { retryStore } from './retry-store.js';
+import type { Injection } from './order/inject-order.js';
+
+const NOT_STARTED: WorkerFailureCode = 'RUN_NOT_STARTED';
+
+/** A folder in use by a process outside the store is checked again after this time. */
+const FOLDER_RETRY_MS = 1000;
+
+/** The result of a run that was canceled between its claim and its process start. */
+export const CANCELED_BEFORE_START: RunResult = {
+  ...createFailedResult('RUN_CANCELED', 'The run was canceled before it started.'),
+  status: 'canceled',
+  error: { category: 'canceled', code: 'RUN_CANCELED', message: 'The run was canceled before it started.' },
+};
+
+/**
+ * Locks a claimed run's folder. If a process outside the store is working there, the run goes back into the queue: a
+ * waiting run uses no slot. Returns undefined if the folder cannot be locked at all; the run then reports why.
+ */
+export async function acquireFolder(
+  { store, runs, clock, wakeAt }: WorkContext,
+  claim: { readonly id: string; readonly workerId: string },
+  workdir: string,
+): Promise<FolderLock | 'busy' | undefined> {
+  try {
+    return await lockFolder(join(runs.data, 'locks'), workdir);
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'WORKING_FOLDER_BUSY') return undefined;
+    const retryAt = clock() + FOLDER_RETRY_MS;
+    await store.releaseRun({ ...claim, now: clock(), retryAt });
+    wakeAt?.(retryAt);
+    return 'busy';
+  }
+}
+
+/** Options for running an agent. */
+export interface RunPlan {
+  readonly id: string;
+  readonly workerId: string;
+  readonly spec: RunSpec;
+  readonly lock: FolderLock | undefined;
+  /** The state of a run before it was resumed; undefined for a new run. */
+  readonly resumedFrom?: RunState;
+  /** Whether it may be detached while it waits, to be resumed by another worker. */
+  readonly mayDetach?: boolean;
+  /** Variables besides the worker's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Inputs for the agent besides the spec. */
+  readonly inputs?: RunPorts['inputs'];
+  /** Further files that the sandbox of a configured wrapper's command shows. */
+  readonly sandbox?: Injection['sandbox'];
+  /** Called when it has started. */
+  readonly onRun?: (run: Run) => void;
+}
+
+/** Runs an agent under a claim and returns its result; replies and cancellation reach it through the claim. */
+export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldClaim): Promise<RunResult> {
+  const { id, workerId, spec, lock, env, inputs, resumedFrom, mayDetach = false } = plan;
+  const { store, clock, runs } = context;
+  let isFoundWaiting = resumedFrom === 'waiting';
+  const ports: RunPorts = {
+    ...runs,
+    eventLog: store,
+    cache: store,
+    newId: () => id,
+    ...omitUndefined({ inputs }),
+    // The spec comes from a request, or from a wrapper whose placeholders a request fills.
+    sandbox: {
+      ...runs.sandbox,
+      roots: runs.sandbox?.roots ?? [],
+      ...plan.sandbox,
+      read: [...(runs.sandbox?.read ?? []), ...(plan.sandbox?.read ?? [])],
+    },
+    ending: context.signal,
+    environment: { ...(runs.environment ?? process.env), ...env },
+    ...(context.slots === undefined ? {} : { slot: context.slots.assign(workerId, claim.stop) }),
+    onQuestion: async () => {
+      // It is already waiting, and an answer might have been posted.
+      if (isFoundWaiting) return void (isFoundWaiting = false);
+      await retryStore(async () => store.markWaiting({ id, workerId, now: clock() }), context);
+    },
+    onUnanswered: async () => {
+      isFoundWaiting = false;
+      await retryStore(async () => store.markWaiting({ id, workerId, now: clock(), isOver: true }), context);
+    },
+    ...(lock === undefined ? {} : { folderLock: lock }),
+  };
+  let starting: Promise<Run>;
+  try {
+    starting = resumedFrom === undefined ? Promise.resolve(startRun(spec, ports)) : resumeRun(id, spec, ports);
+    claim.onReply(async (reply) => (await starting).reply(decodeReply(reply)));
+    await starting;
+  } catch (error) {
+    // The spec might have been queued unchecked. If the run cannot be started, the error is its result.
+    return createFailedResult(isSluiceError(error) ? error.code : NOT_STARTED, getErrorMessage(error));
+  }
+  const run = await starting;
+  plan.onRun?.(run);
+  const stop = async (): Promise<void> => {
+    const hasDetached = mayDetach && context.signal.aborted && (await run.detach());
+    if (!hasDetached) await run.cancel(String(claim.stop.reason));
+  };
+  const onStop = () => void stop();
+  if (claim.stop.aborted) onStop();
+  claim.stop.addEventListener('abort', onStop, { once: true });
+  const result = await run.result;
+  claim.stop.removeEventListener('abort', onStop);
+  await settleBudget(context, runs.budget, result.usage);
+  return result;
+}
+
+/**
+ * Whether a run was detached while it was waiting: it has not ended, and another worker on this host will resume it.
+ */
+export function isDetached({ error }: RunResult): boolean {
+  return error?.code === 'RUN_DETACHED';
+}

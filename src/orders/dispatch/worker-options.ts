@@ -1,0 +1,97 @@
+import type { Logger } from '../../base/index.js';
+import type { Lead } from '../lead/create-lead.js';
+import type { RunPorts } from '../../runs/index.js';
+import type { Store } from '../../store/index.js';
+import type { Slots } from './slots.js';
+
+/** How long a claim is valid without being renewed, by default. */
+export const DEFAULT_LEASE_MS = 30_000;
+
+/** Options for a worker: its store, and how much it claims. */
+export interface WorkerOptions {
+  readonly store: Store;
+  readonly lead: Lead;
+  /** Options for its runs; their events and cached results go to the store. */
+  readonly runs?: RunPorts;
+  /** The maximum number of concurrent runs; 4 by default. */
+  readonly concurrency?: number;
+  /** The maximum number of concurrent orders per wrapper type, across all workers. */
+  readonly concurrencyByType?: Readonly<Record<string, number>>;
+  /** Claims only orders of these wrapper types; all by default. */
+  readonly workerTypes?: readonly string[];
+  /** Claims only runs that carry an order, or only runs that do not; both by default. */
+  readonly kinds?: readonly ('orders' | 'runs')[];
+  /** How long a claim is valid without being renewed; 30 seconds by default. */
+  readonly leaseMs?: number;
+  /** The maximum time between two polls for work; 30 seconds by default. Normally a notification comes first. */
+  readonly pollMs?: number;
+  /** How many times an order whose worker died on this host is requeued, under a new run id; 0 by default. */
+  readonly workerLostRetries?: number;
+  /** How often it cleans up after crashed workers; the lease duration by default. */
+  readonly reconcileMs?: number;
+  /** Milliseconds since 1970; the store's clock by default. */
+  readonly clock?: () => number;
+  /** Limits that all runs share; unlimited by default. */
+  readonly budgets?: BudgetSettings;
+  readonly newId?: () => string;
+  readonly logger?: Logger;
+}
+
+/** A running worker. */
+export interface Worker {
+  readonly id: string;
+  /** The number of runs it is executing now. */
+  readonly busy: number;
+  /** Looks for work now. */
+  wake(): void;
+  /**
+   * Claims no more runs, waits for its current runs, delivers their comments. Runs that have not ended after `graceMs`
+   * are stopped: their orders go to a human, runs without an order end as canceled.
+   */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** The context shared by everything a worker executes. */
+export interface WorkContext {
+  readonly store: Store;
+  readonly lead: Lead;
+  readonly runs: RunPorts & { readonly data: string };
+  readonly leaseMs: number;
+  readonly clock: () => number;
+  readonly logger: Logger;
+  readonly budgets?: BudgetSettings | undefined;
+  /** Without it, any number of runs can execute concurrently. */
+  readonly slots?: Slots;
+  /** Schedules a search for work at `moment` (by `clock`), when a released run can be claimed again. */
+  readonly wakeAt?: (time: number) => void;
+  /** The span of the order, for the runs that check its result. */
+  readonly traceparent?: string | undefined;
+  /** Aborted when the worker's grace period is over. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reasons a worker could not execute a run, besides the codes of thrown errors. A closed list: `docs/errors.md`
+ * explains what to do about each.
+ */
+export const WORKER_FAILURE_CODES = ['WORKER_GONE', 'RUN_NOT_STARTED'] as const;
+
+/** One of {@link WORKER_FAILURE_CODES}. */
+export type WorkerFailureCode = (typeof WORKER_FAILURE_CODES)[number];
+
+/** A limit on tokens, dollars or both. */
+export interface BudgetAmount {
+  readonly tokens?: number;
+  /** US dollars, as engines report them. */
+  readonly cost?: number;
+}
+
+/** The configured budgets. A day starts at midnight UTC. */
+export interface BudgetSettings {
+  /** The total for all runs in a day. */
+  readonly day?: BudgetAmount;
+  /** The limit for each issue, over all its runs in the last year. */
+  readonly issue?: BudgetAmount;
+  /** Daily limits for runs requested with a token, keyed by token name; `*` applies to every token not listed. */
+  readonly callers?: Readonly<Record<string, BudgetAmount>>;
+}

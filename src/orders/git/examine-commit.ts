@@ -1,0 +1,300 @@
+import { runGit } from './run-git.js';
+import type { CallGit } from './run-git.js';
+import { isTestPath, leavesRepository, listLinks, parseChanges } from '../proof/changes.js';
+import type { FileChange } from '../proof/changes.js';
+import type { CommitFacts, OrderChange } from '../proof/judge-commit.js';
+import { withGitDir, withObjects } from './repository.js';
+import type { RepositoryStart } from './repository.js';
+import { copyObjects } from './copy-objects.js';
+import type { WantedObjects } from './copy-objects.js';
+
+/** A claimed commit and the commits it is compared with. */
+export interface CommitClaim {
+  readonly commit: string;
+  /** The commit where work on the issue started; for a retry, where the first order started. */
+  readonly base: string;
+  /** The commit that the change is compared with: `base`, or the start of this run if that contains others' work. */
+  readonly from: string;
+  /** Set if Sluice has just made the commit from the agent's uncommitted changes. */
+  readonly made?: MadeCommit;
+}
+
+/** A commit that Sluice made: its parent and its change. */
+export interface MadeCommit extends ListedChange {
+  readonly parent: string;
+}
+
+/** The files of a change, and the number of lines it adds and removes. */
+export interface ListedChange {
+  readonly files: readonly FileChange[];
+  readonly lines: number | null;
+}
+
+const HASH = /^[0-9a-f]{4,64}$/;
+/** The maximum size of a list of about 50,000 files. */
+const MAX_LISTING_BYTES = 8 * 1024 * 1024;
+const MAX_LINKS = 200;
+
+/** Examines a claimed commit: whether it exists, whether this order made it, and what it changes. */
+export async function examineCommit(start: RepositoryStart, claim: CommitClaim): Promise<CommitFacts> {
+  if (!HASH.test(claim.commit)) return { found: 'missing', commit: claim.commit };
+  try {
+    return await withObjects(start, async (call) => examine(start, claim, call));
+  } catch (error) {
+    return { found: 'unknown', why: `git failed: ${String(error)}` };
+  }
+}
+
+async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit): Promise<CommitFacts> {
+  const { base, from, made } = claim;
+  const isOnlyCommit = made !== undefined && [made.parent, base, from].every((each) => each === start.head);
+  if (isOnlyCommit) return examineOwnCommit(start, claim.commit, made, call);
+  const resolved = await call(['rev-parse', '--quiet', '--verify', `${claim.commit}^{commit}`]);
+  if (resolved.code === 'failed' || resolved.code === 'no_git') return { found: 'unknown', why: 'git did not finish' };
+  if (resolved.code !== 0) return { found: 'missing', commit: claim.commit };
+  const commit = resolved.stdout.trim();
+  const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
+
+  if (commit === base || commit === start.head) return foreign('existed before the work started');
+  const excluded = [`^${base}`, `^${start.head}`];
+  // In parallel: these calls are independent of each other, and each starts a process.
+  const [ancestry, commitCount, unsharedCount, forged, isReviewable, listed, twin, origin] = await Promise.all([
+    call(['merge-base', '--is-ancestor', base, commit]),
+    countCommits(call, [commit, ...excluded]),
+    start.otherTips.length === 0
+      ? null
+      : countCommits(call, [commit, ...excluded, ...start.otherTips.map((tip) => `^${tip}`)]),
+    findForgery(start, { commits: [base, commit], between: [base, commit] }),
+    isOnBranch(start.repoDir, commit),
+    listChange(call, from, commit),
+    findTwin(call, start.foreignTips, commit),
+    readOrigin(call, base, [commit, ...excluded]),
+  ]);
+  const newCount = unsharedCount === null ? commitCount : unsharedCount;
+  if (ancestry.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work started`);
+  if (ancestry.code !== 0) return { found: 'unknown', why: 'git could not compare it with where the work started' };
+  if (commitCount === undefined || newCount === undefined)
+    return { found: 'unknown', why: 'git could not list its commits' };
+  if (commitCount === 0) return foreign('existed before the work started');
+  if (newCount < commitCount) {
+    return foreign(
+      `has ${commitCount - newCount} of ${commitCount} commits from other branches, tags or remotes that existed before the work started`,
+    );
+  }
+  if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
+  if (!isReviewable) return foreign('is not on any branch of the repository');
+  if (listed === undefined) return { found: 'unknown', why: 'its files could not be listed' };
+  const { files, lines } = listed;
+  if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
+  const [linksOut, steering] = await Promise.all([findLinksOut(call, files), findSteering(call, from, commit, files)]);
+  const change = { commit, base, commits: newCount, files, lines, ...origin, ...steering, linksOut };
+  return { found: 'change', change: { ...change, madeBySluice: made !== undefined } };
+}
+
+/**
+ * Examines a commit that Sluice made on top of the commit where the work started. Its history, branch and changes are
+ * known, and it has no links that lead out of the repository: otherwise Sluice would not have made it.
+ */
+async function examineOwnCommit(
+  start: RepositoryStart,
+  commit: string,
+  { files, lines }: MadeCommit,
+  call: CallGit,
+): Promise<CommitFacts> {
+  const { head: base } = start;
+  const [forged, twin, dated, steering] = await Promise.all([
+    findForgery(start, { commits: [base, commit] }),
+    findTwin(call, start.foreignTips, commit),
+    call(['log', '--no-color', '--no-walk=unsorted', '--format=%ct', commit, base]),
+    findSteering(call, base, commit, files),
+  ]);
+  const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
+  if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
+  if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
+  const [madeAt = 0, baseMadeAt = 0] = dated.stdout.split('\n').map(Number);
+  const origin = { authors: ['sluice'], isBackdated: dated.code === 0 && madeAt < baseMadeAt };
+  const change = { commit, base, commits: 1, files, lines, ...origin, ...steering, linksOut: [], madeBySluice: true };
+  return { found: 'change', change };
+}
+
+/**
+ * Lists the files of a change and counts its lines; returns undefined if there are too many. Every file counts as text,
+ * so marking a file as binary does not hide its size.
+ */
+export async function listChange(call: CallGit, from: string, to: string): Promise<ListedChange | undefined> {
+  const plain = ['--text', '--no-ext-diff', '--no-textconv', '-M'];
+  const listing = ['diff-tree', '-r', ...plain, '--raw', '--shortstat', '-z', '--no-abbrev', from, to];
+  const { code, stdout } = await call(listing, { maxBytes: MAX_LISTING_BYTES });
+  if (code !== 0) return undefined;
+  // The counts follow directly after the last file.
+  const end = stdout.lastIndexOf('\0') + 1;
+  const parts = [...stdout.slice(end).matchAll(/(\d+) (?:insertion|deletion)/g)];
+  return {
+    files: parseChanges(stdout.slice(0, end)),
+    lines: parts.reduce((sum, [, lines]) => sum + Number(lines), 0),
+  };
+}
+
+const MAX_TWINS = 2000;
+
+/** Finds another branch with exactly the commit's files, which means that branch's work was squashed or copied. */
+async function findTwin(call: CallGit, tips: readonly string[], commit: string): Promise<string | undefined> {
+  if (tips.length === 0) return undefined;
+  const compared = [commit, ...tips.slice(0, MAX_TWINS)];
+  const input = compared.map((tip) => `${tip}^{tree}\n`).join('');
+  const listing = await call(['cat-file', '--batch-check=%(objectname)'], { input, maxBytes: MAX_LISTING_BYTES });
+  const [ownTree, ...tipTrees] = listing.stdout.split('\n');
+  const index = listing.code === 0 ? tipTrees.indexOf(ownTree ?? '') : -1;
+  return index === -1 ? undefined : tips[index];
+}
+
+/** Reads the authors recorded in the commits, and whether any commit is dated before the base commit. */
+async function readOrigin(
+  call: CallGit,
+  base: string,
+  revisions: readonly string[],
+): Promise<Pick<OrderChange, 'authors' | 'isBackdated'>> {
+  const [listed, start] = await Promise.all([
+    call(['log', '--no-color', '--max-count=100', '--format=%ct %an', ...revisions]),
+    call(['log', '--no-color', '--max-count=1', '--format=%ct', base]),
+  ]);
+  const commits = listed.stdout.split('\n').filter(Boolean);
+  const authors = [...new Set(commits.map((line) => line.slice(line.indexOf(' ') + 1)))];
+  const isBackdated = start.code === 0 && commits.some((line) => Number.parseInt(line) < Number(start.stdout.trim()));
+  return { authors: authors.slice(0, 3), isBackdated };
+}
+
+const MAX_PACKAGES = 50;
+const MAX_PACKAGE_BYTES = 1024 * 1024;
+
+type Steering = Pick<OrderChange, 'scripts' | 'packageScripts' | 'blankTests'>;
+
+/** Finds what a change can steer checks with, besides files that are known by their names. */
+async function findSteering(
+  call: CallGit,
+  from: string,
+  commit: string,
+  files: readonly FileChange[],
+): Promise<Steering> {
+  const [scripts, packageScripts, blankTests] = await Promise.all([
+    findChangedScripts(call, from, commit, files),
+    readPackageScripts(call, commit),
+    findBlankTests(call, commit, files),
+  ]);
+  return { scripts, packageScripts, blankTests };
+}
+
+async function readPackageScripts(call: CallGit, commit: string): Promise<Readonly<Record<string, string>>> {
+  const blob = await call(['cat-file', 'blob', `${commit}:package.json`], { maxBytes: MAX_PACKAGE_BYTES });
+  try {
+    const { scripts }: { scripts?: unknown } = JSON.parse(blob.stdout) as object;
+    const entries = Object.entries(scripts ?? {}).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    );
+    return Object.fromEntries(entries);
+  } catch {
+    return {};
+  }
+}
+
+/** With more changed tests, all files are searched, because the length of a command line is limited. */
+const MAX_TESTS = 200;
+
+/** Finds changed tests that no longer have any letter or digit, so they cannot fail. */
+async function findBlankTests(call: CallGit, commit: string, files: readonly FileChange[]): Promise<readonly string[]> {
+  const tests = files.flatMap(({ kind, path }) => (kind !== 'deleted' && isTestPath(path) ? [path] : []));
+  if (tests.length === 0) return [];
+  const pathspecs = tests.length > MAX_TESTS ? [] : tests.map((path) => `:(literal)${path}`);
+  const search = ['grep', '--text', '--files-without-match', '-z', '-e', '[[:alnum:]]', commit, '--', ...pathspecs];
+  const found = await call(search, { maxBytes: MAX_LISTING_BYTES });
+  const names = new Set(found.stdout.split('\0').map((name) => name.slice(commit.length + 1)));
+  return tests.filter((path) => names.has(path));
+}
+
+/** Settings of test runners in `package.json`, besides its scripts. */
+const PACKAGE_SETTINGS = [
+  'scripts',
+  'jest',
+  'vitest',
+  'mocha',
+  'ava',
+  'tap',
+  'c8',
+  'nyc',
+  'babel',
+  'ts-node',
+  'imports',
+];
+
+/**
+ * Finds the changed `package.json` files whose scripts or test settings differ; a file that cannot be read counts as
+ * changed.
+ */
+async function findChangedScripts(
+  call: CallGit,
+  from: string,
+  commit: string,
+  files: readonly FileChange[],
+): Promise<readonly string[]> {
+  const read = async (revision: string, path: string): Promise<string> => {
+    const blob = await call(['cat-file', 'blob', `${revision}:${path}`], { maxBytes: MAX_PACKAGE_BYTES });
+    if (typeof blob.code === 'number' && blob.code !== 0) return 'none';
+    try {
+      const fields = JSON.parse(blob.stdout) as Readonly<Record<string, unknown>>;
+      return JSON.stringify(PACKAGE_SETTINGS.map((key) => fields[key] ?? null));
+    } catch {
+      return 'unreadable';
+    }
+  };
+  const packages = files.filter(({ path }) => /(?:^|\/)package\.json$/.test(path));
+  const changed = packages.slice(MAX_PACKAGES).map(({ path }) => path);
+  for (const { path, oldPath = path } of packages.slice(0, MAX_PACKAGES)) {
+    const [before, after] = [await read(from, oldPath), await read(commit, path)];
+    if (before !== after || after === 'unreadable') changed.push(path);
+  }
+  return changed;
+}
+
+/** Finds commits or folders in a change whose content does not match their hash: a forged object could hide changes. */
+async function findForgery(
+  { objects, ...repository }: RepositoryStart,
+  query: Pick<WantedObjects, 'commits' | 'between'>,
+): Promise<string | undefined> {
+  return withGitDir(repository, async (gitDir) => {
+    const { error } = await copyObjects(gitDir, { objects, ...query, withoutFiles: true });
+    return error;
+  });
+}
+
+async function countCommits(call: CallGit, revisions: readonly string[]): Promise<number | undefined> {
+  const counted = await call(['rev-list', '--count', '--ignore-missing', '--stdin'], {
+    input: `${revisions.join('\n')}\n`,
+  });
+  return counted.code === 0 ? Number(counted.stdout.trim()) : undefined;
+}
+
+/** Whether a commit is on a branch: only such a commit can be reviewed. */
+async function isOnBranch(repoDir: string, commit: string): Promise<boolean> {
+  const list = [
+    'for-each-ref',
+    '--count=1',
+    '--format=%(refname)',
+    `--contains=${commit}`,
+    'refs/heads',
+    'refs/remotes',
+  ];
+  const branches = await runGit(repoDir, list, { timeLimitMs: 120_000 });
+  if (branches.code === 0 && branches.stdout.trim() !== '') return true;
+  return (await runGit(repoDir, ['merge-base', '--is-ancestor', commit, 'HEAD'])).code === 0;
+}
+
+/** Finds the symbolic links in a change that lead out of the repository; links beyond the first 200 are not trusted. */
+export async function findLinksOut(call: CallGit, files: readonly FileChange[]): Promise<readonly string[]> {
+  const links = listLinks(files);
+  const out = links.slice(MAX_LINKS).map(({ path }) => path);
+  for (const { path, blob } of links.slice(0, MAX_LINKS)) {
+    const target = await call(['cat-file', 'blob', blob], { maxBytes: 8192 });
+    if (target.code !== 0 || leavesRepository(path, target.stdout)) out.push(path);
+  }
+  return out;
+}

@@ -1,0 +1,110 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { describeGitFailure, readUserConfig, runGit } from './run-git.js';
+import type { GitFilters } from './run-git.js';
+import type { OrderRecord } from '../../store/records/index.js';
+import type { RepositoryStart, UnknownStart } from './repository.js';
+import { listUncommitted, withPrivateGitDir } from './worktree.js';
+
+/** The branch for the commits of an order without a worktree. */
+export interface OwnBranch {
+  /** Absent if the order asked for the branch that is checked out. */
+  readonly branch?: string;
+  /** The filters that may run on its files. */
+  readonly filters: GitFilters;
+}
+
+/** Returns the branch of an order without a worktree. */
+export function getOwnBranch({ order, run }: OrderRecord, filters: GitFilters): OwnBranch {
+  return order.isolation === 'current-branch' ? { filters } : { branch: `sluice/${order.run_id}-${run}`, filters };
+}
+
+/**
+ * Prepares a repository for an order that works in it without a worktree: refuses one with uncommitted work, which the
+ * agent could overwrite or commit, then checks out the order's branch. Returns the start with the branch to go back to.
+ */
+export async function enterRepository(
+  start: RepositoryStart,
+  { branch, filters }: OwnBranch,
+): Promise<RepositoryStart | { readonly error: string }> {
+  const { root, head } = start;
+  const uncommitted = await listUncommitted({ folder: root, filters });
+  const [first, ...others] = await dropIgnoredByUser(root, uncommitted);
+  if (first !== undefined) {
+    const files = `"${first.slice(0, 60)}"${others.length === 0 ? '' : ` and ${others.length} more`}`;
+    return {
+      error: `the repository has uncommitted work (${files}), which an agent without a worktree could change; commit or stash it, or omit isolation to use a worktree`,
+    };
+  }
+  if (branch === undefined) return start;
+  const [name, commit, created] = await Promise.all([
+    runGit(root, ['symbolic-ref', '--quiet', 'HEAD']),
+    runGit(root, ['rev-parse', '--verify', 'HEAD^{commit}']),
+    runGit(root, ['branch', '--no-track', '--', branch, head]),
+  ]);
+  if (created.code !== 0) return { error: `git cannot create the branch ${branch}: ${describeGitFailure(created)}` };
+  const error = await checkOutBranch(
+    root,
+    commit.stdout.trim(),
+    { name: `refs/heads/${branch}`, commit: head },
+    filters,
+  );
+  const previous = (name.code === 0 ? name : commit).stdout.trim();
+  return error === undefined ? { ...start, previous } : { error };
+}
+
+/**
+ * Goes back to the branch that was checked out before the order, unless that would touch uncommitted work. A branch
+ * without commits is removed. Returns a note if the repository stays on the order's branch.
+ */
+export async function leaveRepository(
+  start: RepositoryStart | UnknownStart,
+  { branch, filters }: OwnBranch,
+): Promise<{ readonly note?: string }> {
+  if ('why' in start || start.previous === undefined || branch === undefined) return {};
+  const { root, repoDir, head, previous } = start;
+  const own = `refs/heads/${branch}`;
+  const current = await runGit(root, ['symbolic-ref', '--quiet', 'HEAD']);
+  if (current.stdout.trim() !== own) return {};
+  const [tip, target] = await Promise.all(
+    [own, previous].map(async (name) => runGit(root, ['rev-parse', '--quiet', '--verify', `${name}^{commit}`])),
+  );
+  const commits = [tip, target].map((lookup) => (lookup?.code === 0 ? lookup.stdout.trim() : ''));
+  const [from = '', to = ''] = commits;
+  const stays = `The repository "${repoDir}" is still on the branch ${branch}; it was on ${previous.replace('refs/heads/', '')}.`;
+  if (commits.includes('') || (await listUncommitted({ folder: root, filters })).length > 0) return { note: stays };
+  const error = await checkOutBranch(root, from, { name: previous, commit: to }, filters);
+  if (error !== undefined) return { note: stays };
+  if (from === head) await runGit(root, ['update-ref', '-d', own, from]);
+  return {};
+}
+
+/** Writes the files of a commit over those of another and makes HEAD name the branch; returns an error if that fails. */
+async function checkOutBranch(
+  root: string,
+  from: string,
+  { name, commit: to }: { readonly name: string; readonly commit: string },
+  filters: GitFilters,
+): Promise<string | undefined> {
+  if (from !== to) {
+    const written = await withPrivateGitDir({ folder: root, filters }, async (call) =>
+      call(['read-tree', '-m', '-u', from, to]),
+    );
+    if (written.code !== 0) return `git cannot check out ${name}: ${describeGitFailure(written)}`;
+  }
+  const change = name.startsWith('refs/') ? ['symbolic-ref', 'HEAD', name] : ['update-ref', '--no-deref', 'HEAD', name];
+  const moved = await runGit(root, change);
+  return moved.code === 0 ? undefined : `git cannot switch to ${name}: ${describeGitFailure(moved)}`;
+}
+
+/** Leaves out files that this user's own ignore list names, which a private git directory does not read. */
+async function dropIgnoredByUser(root: string, files: readonly string[]): Promise<readonly string[]> {
+  if (files.length === 0) return files;
+  const [configured] = (await readUserConfig(['--type=path', '--get', 'core.excludesFile'])).slice(-1);
+  const { XDG_CONFIG_HOME = join(homedir(), '.config') } = process.env;
+  const setting = `core.excludesFile=${configured ?? join(XDG_CONFIG_HOME, 'git', 'ignore')}`;
+  const input = files.map((file) => `${file}\0`).join('');
+  const ignored = await runGit(root, ['-c', setting, 'check-ignore', '-z', '--stdin'], { input });
+  const names = new Set(ignored.stdout.split('\0'));
+  return files.filter((file) => !names.has(file));
+}

@@ -1,0 +1,178 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { isPresent } from '../../base/files/index.js';
+import { runGit } from './run-git.js';
+import type { CallGit } from './run-git.js';
+
+/**
+ * The state of a repository before an agent could change it. Kept in memory and in the store, never in the run's files.
+ */
+export interface RepositoryStart {
+  readonly repoDir: string;
+  /** The top folder of its work tree. */
+  readonly root: string;
+  /** The path of `repoDir` below `root`, with a slash at its end; empty if they are the same. */
+  readonly prefix: string;
+  /** The current commit. */
+  readonly head: string;
+  /** Tips of branches, tags and remote branches with commits that `head` does not have. */
+  readonly otherTips: readonly string[];
+  /**
+   * The tips in `otherTips` that are not branches of orders. Only their files are compared: two orders can produce the
+   * same files.
+   */
+  readonly foreignTips: readonly string[];
+  /** Its object folder: an absolute path with links resolved. */
+  readonly objects: string;
+  readonly format: string;
+  /** Where the history of a shallow clone ends; null for a complete repository. */
+  readonly shallow: string | null;
+  /** The path of its own exclude file. */
+  readonly exclude: string;
+  /** The reference or commit that HEAD named before an order without a worktree got its own branch. */
+  readonly previous?: string;
+}
+
+/** Why the state of a folder is unknown: nothing can be proven there. */
+export interface UnknownStart {
+  readonly why: string;
+  /** Why no order may start there at all. */
+  readonly refusal?: string;
+}
+
+/** A repository with more branches is not examined. */
+const MAX_TIPS = 50_000;
+const LONG_TIME_LIMIT = { timeLimitMs: 120_000 };
+
+/** Records the state of a repository; returns the reason if that fails. */
+export async function recordStart(repoDir: string): Promise<RepositoryStart | UnknownStart> {
+  if (await isOutsideRepositories(repoDir)) return { why: 'repo_dir is not a git repository' };
+  const gitPaths = ['objects', 'shallow', 'info/exclude'].flatMap((path) => ['--git-path', path]);
+  const gitInfo = await runGit(repoDir, [
+    'rev-parse',
+    ...gitPaths,
+    '--show-prefix',
+    '--show-object-format',
+    '--quiet',
+    '--verify',
+    'HEAD^{commit}',
+  ]);
+  if (gitInfo.code === 'no_git') return { why: 'git is not installed' };
+  const [objects = '', shallowFile = '', exclude = '', prefix = '', format = '', head = ''] =
+    gitInfo.stdout.split('\n');
+  if (format === '') {
+    return { why: gitInfo.stderr.includes('not a git repository') ? 'repo_dir is not a git repository' : 'git failed' };
+  }
+  const isIgnored = prefix !== '' && (await runGit(repoDir, ['check-ignore', '--quiet', '.'])).code === 0;
+  if (isIgnored) return { why: 'its repository ignores repo_dir' };
+  // Exit code 1 means no commit exists, and git has printed the rest.
+  if (gitInfo.code === 1) return { why: 'the repository has no commit', refusal: describeNoCommit(repoDir) };
+  if (gitInfo.code !== 0) return { why: 'git could not read the current commit of the repository' };
+  const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)', `--no-merged=${head}`];
+  const refs = await runGit(repoDir, listing, { ...LONG_TIME_LIMIT, maxBytes: 256 * MAX_TIPS });
+  const tips = readTips(refs.stdout);
+  if (refs.code !== 0 || tips.length > MAX_TIPS) return { why: 'its branches could not be listed' };
+  return {
+    repoDir,
+    root: resolve(await realpath(repoDir), prefix.replaceAll(/[^/]+/g, '..')),
+    prefix,
+    head,
+    otherTips: tips,
+    foreignTips: readTips(refs.stdout, / refs\/(?:heads|remotes\/[^/]+)\/sluice\//),
+    objects: await realpath(resolve(repoDir, objects)),
+    format,
+    shallow: await readFile(resolve(repoDir, shallowFile), 'utf8').catch(() => null),
+    exclude: resolve(repoDir, exclude),
+  };
+}
+
+/** Describes a repository in which no order can start: without a commit, nothing can be compared or restored. */
+function describeNoCommit(repoDir: string): string {
+  return `the repository "${repoDir}" has no commit to start from; commit its files (git add . && git commit), or use a folder without git`;
+}
+
+/** Whether neither the folder nor any folder above it can be a repository, so git need not be started. */
+async function isOutsideRepositories(folder: string): Promise<boolean> {
+  const real = await realpath(folder).catch(() => undefined);
+  if (real === undefined) return false;
+  const folders = [real];
+  for (let above = dirname(real); above !== folders.at(-1); above = dirname(above)) folders.push(above);
+  // A bare repository has no `.git`, but a file `HEAD`.
+  const markers = folders.flatMap((each) => ['.git', 'HEAD'].map(async (name) => isPresent(join(each, name))));
+  return !(await Promise.all(markers)).includes(true);
+}
+
+/** With more branches, a repository's state is too large for the store. */
+const MAX_STORED_TIPS = 2000;
+
+/** Serializes a repository's state for the store; returns undefined if it is too large. */
+export function serializeStart(start: RepositoryStart | UnknownStart): string | undefined {
+  return 'why' in start || start.otherTips.length <= MAX_STORED_TIPS ? JSON.stringify(start) : undefined;
+}
+
+/** Reads the commits from a list of references, without the lines that match `excluded`. */
+function readTips(listing: string, excluded?: RegExp): readonly string[] {
+  const lines = listing.split('\n').filter((line) => excluded?.test(line) !== true);
+  const names = lines.flatMap((line) => line.split(' ').slice(0, 2));
+  return [...new Set(names.filter(Boolean))];
+}
+
+/**
+ * Reads the objects of a repository through a private git directory. Nothing that the agent could have written has an
+ * effect: no configuration, hook or filter, no graft that forges history, no reference.
+ */
+export async function withObjects<T>(
+  { objects, ...repository }: Pick<RepositoryStart, 'objects' | 'format' | 'shallow'>,
+  work: (call: CallGit) => Promise<T>,
+): Promise<T> {
+  return withGitDir(repository, async (gitDir) => {
+    const options = { ...LONG_TIME_LIMIT, gitDir, objectDirectory: objects };
+    return work(async (args, extra = {}) => runGit(gitDir, args, { ...options, ...extra }));
+  });
+}
+
+/** Creates a private git directory without any configuration, which is removed after the work. */
+export async function withGitDir<T>(
+  { format, shallow = null }: { readonly format: string; readonly shallow?: string | null },
+  work: (gitDir: string) => Promise<T>,
+): Promise<T> {
+  const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
+  try {
+    await makeGitDir(gitDir, format, shallow);
+    return await work(gitDir);
+  } finally {
+    await rm(gitDir, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Creates a private git directory without any configuration in an empty folder. Equivalent to `git init --bare`, but
+ * without a process: every order needs several such directories.
+ */
+export async function makeGitDir(folder: string, format: string, shallow: string | null = null): Promise<void> {
+  const extensions = FORMATS.get(format);
+  if (extensions === undefined)
+    throw new Error(`cannot initialize a temporary git repository: unknown object format ${format}`);
+  const config = `[core]\n\trepositoryformatversion = ${extensions === '' ? 0 : 1}\n\tbare = true\n${FILES}${extensions}`;
+  await Promise.all([
+    mkdir(join(folder, 'objects', 'info'), { recursive: true }),
+    mkdir(join(folder, 'refs', 'heads'), { recursive: true }),
+    writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n'),
+    writeFile(join(folder, 'config'), config),
+    shallow === null ? undefined : writeFile(join(folder, 'shallow'), shallow),
+  ]);
+}
+
+/** Configuration lines for each object format; only version 1 of a repository has extensions. */
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  ['sha1', ''],
+  ['sha256', '[extensions]\n\tobjectformat = sha256\n'],
+]);
+
+/** Properties of the file system that git detects when it creates a repository. */
+const FILES =
+  {
+    darwin: '\tignorecase = true\n\tprecomposeunicode = true\n',
+    win32: '\tfilemode = false\n\tsymlinks = false\n\tignorecase = true\n',
+  }[process.platform as string] ?? '';

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { ReadableFile } from '../../base/index.js';
+import { getPackedRunName, readPackedRun } from '../run-folder/index.js';
+import type { RunFolder } from '../run-folder/index.js';
+import type { ArchiveSettings } from './archive-settings.js';
+import { createGrowingCopy, openGrowingRun, removeGrowingRun } from './growing-run.js';
+import type { GrowingCopy } from './growing-run.js';
+import { createDamagedError, openRemoteFile } from './remote-file.js';
+import { createS3Client } from './s3-client.js';
+import type { S3RetryOptions } from './s3-client.js';
+import { abortUpload, requireBucket, uploadFile } from './upload-file.js';
+import type { Upload } from './upload-file.js';
+
+/** An S3 store for the runs of all hosts: packed, or in parts while they grow. */
+export interface Archive {
+  /** For messages: `s3://bucket/prefix`. */
+  readonly location: string;
+  /** Whether packed runs also stay on the run's host. */
+  readonly keepsLocal: boolean;
+  /** How often a run is copied while it grows; undefined if it is copied when it ends or its process exits. */
+  readonly copyEveryMs: number | undefined;
+  /** Opens the copy of a growing run for updating. Only one process at a time may use it. */
+  openGrowingCopy(runId: string): GrowingCopy;
+  /** Uploads a packed run, which replaces its parts; resolves once the archived bytes are verified. */
+  upload(runId: string, file: ReadableFile, options?: Pick<Upload, 'progress' | 'onProgress'>): Promise<void>;
+  /** Opens a packed run, or the copied part of a growing run; undefined if the archive has neither. */
+  openRun(runId: string): Promise<RunFolder | undefined>;
+  /**
+   * Removes a run's packed file and parts, if any. With the progress of an incomplete upload, also removes that file's
+   * uploaded parts.
+   */
+  remove(runId: string, options?: Pick<Upload, 'progress'>): Promise<void>;
+  /** Writes, reads and deletes a small object; throws an `ArchiveError` if a step fails. */
+  check(): Promise<void>;
+}
+
+/** For tests. */
+export interface ArchiveOptions {
+  readonly retry?: Partial<S3RetryOptions>;
+  readonly partBytes?: number;
+  readonly clock?: () => number;
+}
+
+/**
+ * Opens the configured archive. Sends no request yet.
+ *
+ * @example
+ * const archive = await openArchive(readArchiveSettings('s3://runs/team-a', process.env))
+ * await (await archive.openRun('01J…'))?.attempts() // [1]
+ */
+export async function openArchive(settings: ArchiveSettings, options: ArchiveOptions = {}): Promise<Archive> {
+  const { location, keepsLocal, copyEveryMs } = settings;
+  const { clock = Date.now } = options;
+  const client = await createS3Client(settings, options.retry);
+  const partBytes = options.partBytes === undefined ? {} : { partBytes: options.partBytes };
+  async function openPacked(runId: string): Promise<RunFolder | undefined> {
+    const key = getPackedRunName(runId);
+    const file = await openRemoteFile(client, key);
+    // One remote file for all files of the run, because it caches the bytes it has fetched.
+    return file === undefined ? undefined : readPackedRun(async () => file, `${location}/${key}`);
+  }
+
+  return {
+    location,
+    keepsLocal,
+    copyEveryMs,
+    openGrowingCopy: (runId) => createGrowingCopy(client, runId, { partBytes: settings.growingPartBytes, clock }),
+    async upload(runId, file, uploadOptions = {}) {
+      await uploadFile(client, { key: getPackedRunName(runId), file, ...uploadOptions, ...partBytes });
+      await removeGrowingRun(client, runId);
+    },
+    async openRun(runId) {
+      // The packed file is tried again last, in case the run was packed, and its parts removed, meanwhile.
+      return (await openPacked(runId)) ?? (await openGrowingRun(client, runId)) ?? openPacked(runId);
+    },
+    async remove(runId, { progress } = {}) {
+      if (progress !== undefined) await abortUpload(client, getPackedRunName(runId), progress);
+      await client.send({ method: 'DELETE', key: getPackedRunName(runId) });
+      await removeGrowingRun(client, runId);
+    },
+    async check() {
+      const key = `check-${randomUUID()}`;
+      const body = Buffer.from('Sluice checks whether it can use this archive.\n');
+      requireBucket(client, await client.send({ method: 'PUT', key, body }));
+      const range = { range: `bytes=7-${body.length - 1}` };
+      const found = await client.send({ method: 'GET', key, headers: range }).catch(async (error: unknown) => {
+        // Deleting can fail too, but the reported error is why reading failed.
+        await client.send({ method: 'DELETE', key }).catch(() => undefined);
+        throw error;
+      });
+      await client.send({ method: 'DELETE', key });
+      if (found.status !== 206 || !body.subarray(7).equals(found.body))
+        throw createDamagedError(
+          client,
+          key,
+          'the bytes read differ from the bytes written',
+          'Check that the store supports range requests.',
+        );
+    },
+  };
+}

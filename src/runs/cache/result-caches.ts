@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { makeFolder, readSmallFile, replaceFile } from '../../base/files/index.js';
+import {
+  CACHE_LIMITS,
+  formatCacheEntry,
+  parseCacheEntry,
+  type CacheLimits,
+  type ResultCache,
+} from '../../store/ports/index.js';
+
+const SUFFIX = '.result';
+
+/** The suffix of an entry while it is being written. An old file with this suffix was left by a crash. */
+const TEMPORARY_SUFFIX = '.tmp';
+const LEFTOVER_MS = 60 * 60 * 1000;
+
+/**
+ * Caches results as files in `<data>/cache`, for all processes that share the folder. An entry that cannot be read is a
+ * miss; the least recently used result is evicted first.
+ *
+ * @example
+ * const cache = createFileResultCache(data, { entries: 100 })
+ */
+export function createFileResultCache(data: string, limits: CacheLimits = {}): ResultCache {
+  const max = { ...CACHE_LIMITS, ...limits };
+  const folder = join(data, 'cache');
+
+  /** A key is a hash; anything else must not become a path. */
+  const getPath = (key: string): string | undefined =>
+    /^[0-9a-f]{64}$/.test(key) ? join(folder, `${key}${SUFFIX}`) : undefined;
+
+  return {
+    async find(key) {
+      const path = getPath(key);
+      if (path === undefined) return undefined;
+      const text = await readSmallFile(path, max.bytes).catch(() => undefined);
+      const entry = text === undefined ? undefined : parseCacheEntry(key, text);
+      if (entry !== undefined) await utimes(path, new Date(), new Date()).catch(() => undefined);
+      else if (text !== undefined) await rm(path, { force: true });
+      return entry;
+    },
+    async cacheResult(key, entry) {
+      const path = getPath(key);
+      const text = formatCacheEntry(key, entry);
+      if (path === undefined) return;
+      if (Buffer.byteLength(text) > max.bytes) {
+        // Too large to be cached, and the old entry is out of date.
+        await rm(path, { force: true });
+        return;
+      }
+      await makeFolder(folder);
+      await replaceFile(path, text);
+      await evictOldest(folder, path, max);
+    },
+  };
+}
+
+/** Another process can evict results concurrently, so a missing file is not an error. */
+async function evictOldest(folder: string, newest: string, max: Required<CacheLimits>): Promise<void> {
+  const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const stats = await stat(path).catch(() => undefined);
+    if (stats === undefined) continue;
+    // File times are coarse: multiple files can have the same time.
+    const usedAt = path === newest ? Number.POSITIVE_INFINITY : stats.mtimeMs;
+    if (name.endsWith(SUFFIX)) files.push({ path, size: stats.size, usedAt });
+    else if (name.endsWith(TEMPORARY_SUFFIX) && Date.now() - stats.mtimeMs > LEFTOVER_MS)
+      await rm(path, { force: true });
+  }
+  files.sort((one, other) => other.usedAt - one.usedAt);
+  let bytes = 0;
+  for (const [index, { path, size }] of files.entries()) {
+    bytes += size;
+    if (index >= max.entries || bytes > max.bytes) await rm(path, { force: true });
+  }
+}
+
+/**
+ * Caches results in memory; the least recently used is evicted first.
+ *
+ * @example
+ * const run = startRun({ ...spec, cache: true, input_files: [] }, { data, cache: createMemoryResultCache() })
+ */
+export function createMemoryResultCache(limits: CacheLimits = {}): ResultCache {
+  const max = { ...CACHE_LIMITS, ...limits };
+  // Stored as JSON, so a caller cannot mutate a cached result.
+  const entries = new Map<string, { readonly text: string; readonly size: number }>();
+  let bytes = 0;
+
+  function evict(key: string): void {
+    bytes -= entries.get(key)?.size ?? 0;
+    entries.delete(key);
+  }
+
+  return {
+    async find(key) {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      entries.delete(key);
+      entries.set(key, entry);
+      return parseCacheEntry(key, entry.text);
+    },
+    async cacheResult(key, entry) {
+      const text = formatCacheEntry(key, entry);
+      const size = Buffer.byteLength(text);
+      evict(key);
+      if (size > max.bytes) return;
+      entries.set(key, { text, size });
+      bytes += size;
+      for (const oldest of entries.keys()) {
+        if (entries.size <= max.entries && bytes <= max.bytes) break;
+        evict(oldest);
+      }
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import type { CapturedStream, FsDiff } from '../../../events/index.js';
+import { openForAppending, replaceFile } from '../../../base/files/index.js';
+import type { WritableRunFolder } from '../open-run-folder.js';
+import type { AttemptMeta } from './attempt-meta.js';
+
+/**
+ * Bytes of a stream and when they arrived, in milliseconds since the attempt started; for `stdin`, bytes sent to the
+ * agent.
+ */
+export interface CapturedChunk {
+  readonly stream: CapturedStream;
+  readonly bytes: Uint8Array;
+  readonly ms: number;
+}
+
+/** Records an attempt's output as it arrives. */
+export interface AttemptCapture {
+  /** Records bytes in order of arrival, with one write per file; resolves once they are in the files. */
+  write(chunks: readonly CapturedChunk[]): Promise<void>;
+  /** Records the agent's initial input. It has no timing, because it is not part of a conversation. */
+  writeInput(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+  /** Digests of the written files, final after `close`. Files started by an earlier process are not included. */
+  digests(): readonly StreamDigest[];
+}
+
+/** Digest of a captured stream, to detect whether the file was changed afterwards. */
+export interface StreamDigest {
+  readonly attempt: number;
+  readonly stream: CapturedStream;
+  readonly bytes: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/**
+ * Opens the raw logs of an attempt. The bytes are written before their timing, so timing never refers to missing bytes.
+ *
+ * @example
+ * const capture = await openAttemptCapture(folder, 1)
+ */
+export async function openAttemptCapture(folder: WritableRunFolder, attempt: number): Promise<AttemptCapture> {
+  const timing = await openForAppending(folder.attemptPath('timing', attempt), folder);
+  const files = new Map<CapturedStream, OpenLog>();
+  // Once a write has failed, all later ones fail too: the timing would refer to missing bytes.
+  let lastWrite: Promise<void> = Promise.resolve();
+
+  /** Appends to a stream's file, which is opened on first use, and returns the offset of the new bytes. */
+  async function append(name: CapturedStream, parts: readonly Uint8Array[]): Promise<number> {
+    let log = files.get(name);
+    if (log === undefined) {
+      const file = await openForAppending(folder.attemptPath(name, attempt), folder);
+      const length = (await file.stat()).size;
+      log = { file, length, hash: length === 0 ? createHash('sha256') : null };
+      files.set(name, log);
+    }
+    const offset = log.length;
+    const [only] = parts;
+    const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+    await log.file.appendFile(bytes);
+    log.length += bytes.length;
+    log.hash?.update(bytes);
+    return offset;
+  }
+
+  /** Appends the bytes of each stream in one write, then the timing of all in another. */
+  async function appendAll(chunks: readonly CapturedChunk[]): Promise<void> {
+    const offsets = new Map<CapturedStream, number>();
+    for (const stream of new Set(chunks.map((chunk) => chunk.stream))) {
+      const parts = chunks.filter((chunk) => chunk.stream === stream).map((chunk) => chunk.bytes);
+      offsets.set(stream, await append(stream, parts));
+    }
+    let lines = '';
+    for (const { stream, bytes, ms } of chunks) {
+      const offset = offsets.get(stream) ?? 0;
+      lines += `${JSON.stringify({ ms, stream, offset, bytes: bytes.length })}\n`;
+      offsets.set(stream, offset + bytes.length);
+    }
+    await timing.appendFile(lines);
+  }
+
+  function enqueue(step: () => Promise<void>): Promise<void> {
+    lastWrite = lastWrite.then(step);
+    return lastWrite;
+  }
+
+  return {
+    write: async (chunks) => (chunks.length === 0 ? lastWrite : enqueue(async () => appendAll(chunks))),
+    writeInput: async (bytes) =>
+      enqueue(async () => {
+        await append('stdin', [bytes]);
+      }),
+    async close() {
+      await lastWrite.catch(() => undefined);
+      await Promise.all([timing, ...[...files.values()].map((log) => log.file)].map(async (file) => file.close()));
+    },
+    digests: () =>
+      [...files].flatMap(([stream, { length: bytes, hash }]) =>
+        hash === null ? [] : [{ attempt, stream, bytes, sha256: hash.copy().digest('hex') }],
+      ),
+  };
+}
+
+interface OpenLog {
+  readonly file: FileHandle;
+  length: number;
+  /** Null if an earlier process wrote to the file. */
+  readonly hash: Hash | null;
+}
+
+/**
+ * Writes an attempt's meta file: when it starts, and again when it has ended.
+ *
+ * @example
+ * await writeAttemptMeta(folder, 1, { engine: 'codex', started_at: '2026-11-15T08:00:00.000Z' })
+ */
+export async function writeAttemptMeta(folder: WritableRunFolder, attempt: number, meta: AttemptMeta): Promise<void> {
+  await writeJson(folder, folder.attemptPath('meta', attempt), meta);
+}
+
+/**
+ * Writes the list of files that an attempt changed in its working folder.
+ *
+ * @example
+ * await writeFsDiff(folder, 1, { created: ['out/a.md'], modified: [], deleted: [] })
+ */
+export async function writeFsDiff(folder: WritableRunFolder, attempt: number, diff: FsDiff): Promise<void> {
+  await writeJson(folder, folder.attemptPath('fsDiff', attempt), diff);
+}
+
+/** Does not sync to disk, like a run's logs: after a power failure the store still has its outcome. */
+async function writeJson({ trustedRoot }: WritableRunFolder, path: string, value: object): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { trustedRoot, isDurable: false });
+}

@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RAW_STREAMS, STREAMS } from '../../../events/index.js';
+import type { CapturedStream, StreamName } from '../../../events/index.js';
+import type { RunFolderWarning } from '../run-folder-error.js';
+import { openFileTail, openLineTail, parseJson } from '../../../base/files/index.js';
+import type { FileTail } from '../../../base/files/index.js';
+import type { RunFolder } from '../open-run-folder.js';
+
+/** Bytes of a stream, and when they arrived, in milliseconds since the attempt started; null if unknown. */
+export interface Chunk {
+  readonly ms: number | null;
+  readonly stream: CapturedStream;
+  readonly bytes: Uint8Array;
+}
+
+/** A warning about an attempt's bytes, which is also reported as an event. */
+export interface ChunkWarning extends RunFolderWarning {
+  readonly code: 'INTERLEAVING_UNKNOWN' | 'TIMING_INCONSISTENT';
+}
+
+/** Options for waiting for output that is still being written. */
+export interface Following {
+  /** Returns true once the attempt will write nothing more. */
+  hasEnded(): Promise<boolean>;
+  readonly signal: AbortSignal;
+}
+
+/** The interval for polling a growing folder: short enough to go unnoticed, long enough to cost little. */
+export const POLL_MS = 100;
+
+/**
+ * Reads the recorded bytes of an attempt, each once, interleaved according to `timing.N.jsonl`. Its offsets are hints:
+ * even if they are wrong, each stream is complete and in order, and bytes they do not cover come at the end. Without
+ * timing the order is stdout, stderr, terminal. The agent's input is included only if the timing lists it: a prompt
+ * that was passed at the start is not part of a conversation. Memory use does not grow with the logs.
+ */
+export async function* readAttemptChunks(
+  folder: RunFolder,
+  attempt: number,
+  warn: (warning: ChunkWarning) => void,
+  following?: Following,
+): AsyncGenerator<Chunk> {
+  const timing = openLineTail(async () => folder.openAttempt('timing', attempt), MAX_TIMING_LINE_BYTES);
+  const tails = {
+    stdout: openFileTail(async () => folder.openAttempt('stdout', attempt)),
+    stderr: openFileTail(async () => folder.openAttempt('stderr', attempt)),
+    pty: openFileTail(async () => folder.openAttempt('pty', attempt)),
+    stdin: openFileTail(async () => folder.openAttempt('stdin', attempt)),
+  };
+  try {
+    const timedStreams = new Set<CapturedStream>();
+    let invalidLines = 0;
+    let passes = 0;
+    for (;;) {
+      const isOver = following === undefined || (await following.hasEnded());
+      for (let line = await timing.next(); line !== undefined; line = await timing.next()) {
+        if (line.text?.trim() === '') continue;
+        const entry = parseTimingLine(line.text ?? '');
+        if (entry === undefined) {
+          invalidLines += 1;
+          continue;
+        }
+        timedStreams.add(entry.stream);
+        yield* readUpTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
+      }
+      if (isOver || following.signal.aborted) break;
+      // A writer might create the timing file only with its first line, so output without timing waits for the second
+      // pass.
+      passes += 1;
+      if (!timing.exists && passes > 1) yield* readEverything(tails);
+      await sleep(POLL_MS, undefined, { signal: following.signal }).catch(() => undefined);
+    }
+    if (following?.signal.aborted === true) return;
+    yield* readRemainder(tails, { timedStreams, hasTiming: timing.exists, invalidLines, attempt, warn });
+  } finally {
+    await Promise.all([timing, ...Object.values(tails)].map(async (file) => file.close()));
+  }
+}
+
+interface TimingSummary {
+  /** The streams that the timing lists. */
+  readonly timedStreams: ReadonlySet<CapturedStream>;
+  readonly hasTiming: boolean;
+  /** The number of invalid lines in the timing. */
+  readonly invalidLines: number;
+  readonly attempt: number;
+  readonly warn: (warning: ChunkWarning) => void;
+}
+
+/** Reads the bytes that the timing does not cover, and warns about them. */
+async function* readRemainder(tails: Record<StreamName, FileTail>, summary: TimingSummary): AsyncGenerator<Chunk> {
+  const { attempt, warn, invalidLines } = summary;
+  let uncovered = 0;
+  for await (const chunk of readEverything(tails)) {
+    // A terminal without any timing is compared with stdout at the end, so the position of its bytes does not matter.
+    if (chunk.stream !== 'pty' || summary.timedStreams.has('pty')) uncovered += chunk.bytes.length;
+    yield chunk;
+  }
+  if (!summary.hasTiming) {
+    if (STREAMS.every((stream) => tails[stream].position === 0)) return;
+    const message = `Attempt ${attempt} has no timing: stdout, stderr and the terminal are read one after another.`;
+    warn({ code: 'INTERLEAVING_UNKNOWN', attempt, message });
+  } else if (uncovered + invalidLines > 0) {
+    const message =
+      `The timing of attempt ${attempt} does not cover ${uncovered} bytes and has ${invalidLines} invalid lines; ` +
+      'it is used as far as it fits.';
+    warn({ code: 'TIMING_INCONSISTENT', attempt, message });
+  }
+}
+
+async function* readEverything(tails: Record<StreamName, FileTail>): AsyncGenerator<Chunk> {
+  for (const stream of STREAMS) yield* readUpTo(tails[stream], Number.MAX_SAFE_INTEGER, stream, null);
+}
+
+async function* readUpTo(
+  tail: FileTail,
+  end: number,
+  stream: CapturedStream,
+  ms: number | null,
+): AsyncGenerator<Chunk> {
+  while (tail.position < end) {
+    const bytes = await tail.read(end - tail.position);
+    if (bytes === undefined) return;
+    yield { ms, stream, bytes };
+  }
+}
+
+/** A line of `timing.N.jsonl`: which bytes of which stream arrived when, in milliseconds since the attempt started. */
+interface TimingEntry {
+  readonly ms: number;
+  readonly stream: CapturedStream;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** The maximum length of a timing line; a valid one has four short fields. */
+const MAX_TIMING_LINE_BYTES = 4096;
+
+/** Parses a timing line; returns undefined if it is invalid. */
+export function parseTimingLine(line: string): TimingEntry | undefined {
+  const value = parseJson(line);
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (!('ms' in value && 'stream' in value && 'offset' in value && 'bytes' in value)) return undefined;
+  const { ms, offset, bytes } = value;
+  const stream = RAW_STREAMS.find((name) => name === value.stream);
+  if (stream === undefined || !isTime(ms) || !isCount(offset) || !isCount(bytes)) return undefined;
+  return { ms, stream, offset, bytes };
+}
+
+/** A thousand years in milliseconds; a longer time, added to the start time, might not be a valid date. */
+const MAX_MS = 1000 * 365 * 24 * 60 * 60 * 1000;
+
+function isTime(field: unknown): field is number {
+  return typeof field === 'number' && field >= 0 && field <= MAX_MS;
+}
+
+function isCount(field: unknown): field is number {
+  return Number.isSafeInteger(field) && typeof field === 'number' && field >= 0;
+}

@@ -1,0 +1,148 @@
+import { basename, dirname, join } from 'node:path';
+import { createWriteStream } from 'node:fs';
+import { lstat, mkdir, mkdtemp, rm, utimes } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { tmpdir } from 'node:os';
+import { FileError, getErrorCode, isSluiceError } from '../../base/index.js';
+import { makeFolder, openForReading, readChunks, removeFolder, withFolder } from '../../base/files/index.js';
+import type { ReadableFile, TrustedRoot } from '../../base/index.js';
+import { AUDIT_FOLDER, getAttemptFileName, RUN_LOGS } from './file-names.js';
+import type { AttemptFile } from './file-names.js';
+import { openRunFolder } from './open-run-folder.js';
+import type { RunFolder } from './open-run-folder.js';
+import type { RunFile } from './run-files.js';
+import { getRunFolderPath } from './run-place.js';
+
+/** A file of a growing run, as of when it was listed. */
+export interface AuditFile {
+  /** The path relative to the run folder, with slashes. */
+  readonly path: string;
+  /** Distinguishes the file from a later file with the same name. */
+  readonly id: string;
+  readonly size: number;
+  /** Returns undefined if the file was deleted or replaced. */
+  open(): Promise<ReadableFile | undefined>;
+}
+
+/** In write order: bytes come before their timing. */
+const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'fsDiff', 'timing'];
+const LOGS = ['rasp', 'fcmp', 'diagnostics'] as const;
+
+/**
+ * Lists the files that a run has recorded so far, in write order. Sizes are read in reverse order, so the bytes of
+ * every listed event are within the listed sizes, and a copy looks like an interrupted run.
+ *
+ * @example
+ * const files = await listAuditFiles('/data/runs/01J…')
+ */
+export async function listAuditFiles(dir: string, root: TrustedRoot = {}): Promise<readonly AuditFile[]> {
+  const folder = await openRunFolder(dir, root);
+  const names = [
+    ...(await folder.attempts()).flatMap((attempt) => ATTEMPT_FILES.map((file) => getAttemptFileName(file, attempt))),
+    ...LOGS.map((log) => RUN_LOGS[log]),
+  ];
+  const files: AuditFile[] = [];
+  for (const name of names.toReversed()) {
+    const path = join(folder.place, name);
+    const stats = await lstat(path, { bigint: true }).catch(() => undefined);
+    if (stats?.isFile() !== true) continue;
+    const id = String(stats.ino);
+    files.push({
+      path: `${AUDIT_FOLDER}/${name}`,
+      id,
+      size: Number(stats.size),
+      open: async () => openIfSame(path, id, root),
+    });
+  }
+  return files.toReversed();
+}
+
+async function openIfSame(path: string, id: string, root: TrustedRoot): Promise<ReadableFile | undefined> {
+  const handle = await openForReading(path, root).catch((error: unknown) => {
+    if (isSluiceError(error)) return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  const { ino } = await handle.stat({ bigint: true });
+  if (String(ino) === id) return handle;
+  await handle.close();
+  return undefined;
+}
+
+/** Options for copying a run's files. */
+interface CopyOptions {
+  /** Selects the files to copy; all by default. */
+  readonly wants?: (file: RunFile) => boolean;
+  readonly onBytes?: (bytes: number) => void;
+}
+
+/** Copies a run's files, packed or not, into a new folder. */
+export async function copyRunFiles(run: RunFolder, to: string, options: CopyOptions = {}): Promise<void> {
+  const { wants = () => true, onBytes = () => undefined } = options;
+  await mkdir(to);
+  for await (const file of run.files()) {
+    const opened = wants(file) ? await file.open() : undefined;
+    if (opened === undefined) continue;
+    try {
+      const { size } = await opened.stat();
+      const copy = join(to, ...file.path.split('/'));
+      await makeFolder(dirname(copy));
+      await pipeline(readChunks(opened, { to: size }), createWriteStream(copy, { flags: 'wx' }));
+      await utimes(copy, file.mtimeMs / 1000, file.mtimeMs / 1000);
+      onBytes(size);
+    } finally {
+      await opened.close();
+    }
+  }
+}
+
+/**
+ * Calls `use` with a folder that contains a run's files: the run folder or, for a packed run, a temporary folder with
+ * the requested files. Throws `FILE_TOO_LARGE` if these exceed `maxBytes` in total.
+ */
+export async function withPlainFolder<Result>(
+  run: RunFolder,
+  { wants, maxBytes }: { readonly wants: (file: RunFile) => boolean; readonly maxBytes: number },
+  use: (dir: string) => Promise<Result>,
+): Promise<Result> {
+  if (run.dir !== undefined) return use(run.dir);
+  let bytes = 0;
+  for await (const file of run.files()) bytes += wants(file) ? file.size : 0;
+  if (bytes > maxBytes) {
+    throw new FileError(
+      'FILE_TOO_LARGE',
+      `The requested files of "${run.place}" are larger than ${maxBytes} bytes in total.`,
+    );
+  }
+  const temporary = await mkdtemp(join(tmpdir(), 'sluice-run-'));
+  try {
+    const dir = join(temporary, run.name);
+    await copyRunFiles(run, dir, { wants });
+    return await use(dir);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Removes a run's folder; returns whether it existed. Links are not followed: nothing is removed if the run folder or
+ * its parent was replaced by a link.
+ *
+ * @example
+ * await removeRunFolder('/data', '01J…') // true
+ */
+export async function removeRunFolder(data: string, runId: string): Promise<boolean> {
+  const folder = getRunFolderPath(data, runId);
+  const work = async (place: string): Promise<boolean> => {
+    const path = join(place, basename(folder));
+    if (!(await lstat(path)).isDirectory()) return false;
+    await removeFolder(path);
+    return true;
+  };
+  try {
+    return await withFolder(dirname(folder), { trustedRoot: data }, { work });
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,203 @@
+import type { FileHandle } from 'node:fs/promises';
+import { decodeLine, encodeLines, packEvents } from '../../../events/index.js';
+import type { DriftSummary, Emitted, EventPack } from '../../../events/index.js';
+import { listKeys } from '../../../base/index.js';
+import { RUN_LOGS } from '../file-names.js';
+import type { RunLog } from '../file-names.js';
+import type { WritableRunFolder } from '../open-run-folder.js';
+import { openForAppending, openLineTail } from '../../../base/files/index.js';
+import type { OpenFile, TrustedRoot } from '../../../base/index.js';
+import type { RunFolderWarning } from '../run-folder-error.js';
+
+/** The append-only logs of an active run. */
+export interface RunLogs {
+  /**
+   * Appends each event to the logs it belongs to; resolves once all are in the files. `packs` are the same events in packed
+   * form, if the caller has them.
+   */
+  append(events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
+  /** Appends the counts of unknown types and fields in an attempt's output. */
+  appendDrift(summary: DriftSummary): Promise<void>;
+  /** Syncs appended data to disk, so it survives a power failure. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a run's three logs for appending. Lines torn by a crash are removed first.
+ *
+ * @example
+ * const logs = await openRunLogs(folder)
+ * await logs.append(translator.push('stdout', bytes))
+ */
+export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
+  const logs = new Map<RunLog, LogFile>();
+  for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log), folder));
+
+  /** Joins the lines for each log so each gets a single write, because this runs for every event. */
+  async function append(events: readonly Emitted[], packs: readonly EventPack[] = packEvents(events)): Promise<void> {
+    const diagnostics = events.filter((emitted) => selectLogs(emitted) === RASP_AND_DIAGNOSTICS);
+    const lines: Record<RunLog, string> = {
+      rasp: '',
+      fcmp: '',
+      diagnostics: encodeLines(diagnostics.map(({ event }) => event)),
+    };
+    for (const pack of packs) lines[pack.protocol] += pack.lines;
+    await Promise.all([...logs].map(async ([name, log]) => log.appendLines(lines[name])));
+  }
+
+  async function forEachLog(step: (log: LogFile) => Promise<void>): Promise<void> {
+    await Promise.all([...logs.values()].map(step));
+  }
+
+  return {
+    append,
+    appendDrift: async (summary) => logs.get('diagnostics')?.append([summary]),
+    sync: async () => forEachLog(async (log) => log.sync()),
+    close: async () => forEachLog(async (log) => log.close()),
+  };
+}
+
+/** A line of a run's log, before it is encoded. */
+export interface Row {
+  readonly log: RunLog;
+  readonly value: object;
+}
+
+const FCMP_ONLY: readonly RunLog[] = ['fcmp'];
+const RASP_ONLY: readonly RunLog[] = ['rasp'];
+const RASP_AND_DIAGNOSTICS: readonly RunLog[] = ['rasp', 'diagnostics'];
+
+/** Selects an event's logs: RASP and FCMP events go to their own log, diagnostics also to the diagnostics log. */
+function selectLogs({ protocol, event }: Emitted): readonly RunLog[] {
+  if (protocol === 'fcmp') return FCMP_ONLY;
+  return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;
+}
+
+/** Returns the rows of an event, one per log. */
+export function toRows(emitted: Emitted): Row[] {
+  return selectLogs(emitted).map((log) => ({ log, value: emitted.event }));
+}
+
+/** Creates the row that counts an attempt's drift. */
+export function toDriftRow(summary: DriftSummary): Row {
+  return { log: 'diagnostics', value: summary };
+}
+
+/** An append-only log with one JSON value per line. */
+interface LogFile {
+  /** Appends values, one per line, in the order of the calls; resolves once they are in the file. */
+  append(values: readonly object[]): Promise<void>;
+  /** Appends lines that are already formatted, each with its newline. */
+  appendLines(lines: string): Promise<void>;
+  /** Syncs appended data to disk, so it survives a power failure. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const NEWLINE = 0x0a;
+const BLOCK_BYTES = 64 * 1024;
+
+/**
+ * Opens a log for appending. An incomplete last line, left by a crash, is removed first: its event was never published, and
+ * the next line must not be joined to it.
+ *
+ * @example
+ * const log = await openLogFile(folder.logPath('fcmp'))
+ * await log.append([event])
+ */
+export async function openLogFile(path: string, root: TrustedRoot = {}): Promise<LogFile> {
+  const file = await openForAppending(path, root);
+  try {
+    await removeTornLine(file);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  // Once a write has failed, all later ones fail too: the next line could be joined to an incomplete one.
+  let lastWrite: Promise<void> = Promise.resolve();
+
+  async function appendLines(lines: string): Promise<void> {
+    if (lines !== '') lastWrite = lastWrite.then(async () => file.appendFile(lines));
+    return lastWrite;
+  }
+
+  return {
+    append: async (values) => appendLines(values.map((value) => `${JSON.stringify(value)}\n`).join('')),
+    appendLines,
+    async sync() {
+      await lastWrite;
+      await file.datasync();
+    },
+    async close() {
+      await lastWrite.catch(() => undefined);
+      await file.close();
+    },
+  };
+}
+
+/** Removes an incomplete last line. Searches backwards, so the cost depends on the length of that line, not of the log. */
+async function removeTornLine(file: FileHandle): Promise<void> {
+  const { size } = await file.stat();
+  const block = Buffer.alloc(BLOCK_BYTES);
+  for (let end = size; end > 0;) {
+    const start = Math.max(0, end - BLOCK_BYTES);
+    const { bytesRead } = await file.read(block, 0, end - start, start);
+    const newline = block.subarray(0, bytesRead).lastIndexOf(NEWLINE);
+    if (newline >= 0) {
+      const complete = start + newline + 1;
+      if (complete < size) await file.truncate(complete);
+      return;
+    }
+    end = start;
+  }
+  if (size > 0) await file.truncate(0);
+}
+
+/** An object in a log; a line contains one or more. */
+export interface LoggedRow {
+  readonly line: number;
+  readonly text: string;
+  readonly value: object;
+}
+
+/** The maximum length of a line: an event contains at most one message, which is at most a frame of 64 MiB before escaping. */
+export const MAX_LINE_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Reads a log of JSON objects, one or more per line. A last line without its newline was torn by a crash or is still
+ * being written: it is never returned. Any other line that is not an object is skipped with a warning. `source` opens a
+ * log that is not a plain file; `path` is then only used in warnings.
+ *
+ * @example
+ * for await (const row of readLogFile('run/.audit/fcmp.jsonl', console.warn)) console.log(row)
+ */
+export async function* readLogFile(
+  path: string,
+  warn: (warning: RunFolderWarning) => void,
+  source: string | OpenFile = path,
+): AsyncGenerator<LoggedRow, undefined> {
+  const lines = openLineTail(source, MAX_LINE_BYTES);
+  try {
+    for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
+      const values = line.text === undefined ? undefined : decodeLine(line.text);
+      if (values === undefined) {
+        warn({
+          code: 'LOG_LINE_DAMAGED',
+          message: `Line ${line.number} of "${path}" is not a JSON object; it is skipped.`,
+        });
+      } else if (values.length === 1 && values[0] !== undefined) {
+        yield { line: line.number, text: line.text ?? '', value: values[0] };
+      } else {
+        for (const value of values) yield { line: line.number, text: JSON.stringify(value), value };
+      }
+    }
+    if (lines.unfinishedBytes() > 0) {
+      const message = `"${path}" ends in an unfinished line of ${lines.unfinishedBytes()} bytes; the line is skipped.`;
+      warn({ code: 'LOG_LINE_DAMAGED', message });
+    }
+    return undefined;
+  } finally {
+    await lines.close();
+  }
+}

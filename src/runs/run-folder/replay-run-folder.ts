@@ -1,0 +1,325 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { listKeys } from '../../base/index.js';
+import { FCMP_VERSION, RASP_VERSION, isRecord } from '../../events/index.js';
+import { readChunks } from '../../base/files/index.js';
+import type { OpenFile, ReadableFile } from '../../base/index.js';
+import type { RunFolderWarning } from './run-folder-error.js';
+import type { StreamDigest } from './attempt/attempt-capture.js';
+import { RUN_LOGS, getAttemptFileName } from './file-names.js';
+import type { RunLog } from './file-names.js';
+import { toDriftRow, toRows, readLogFile } from './logs/run-logs.js';
+import type { Row, LoggedRow } from './logs/run-logs.js';
+import { openRunFolder } from './open-run-folder.js';
+import type { RunFolder } from './open-run-folder.js';
+import { checkAttempt, translateFolder } from './translate-run-folder.js';
+import type { TranslateOptions } from './translate-run-folder.js';
+
+/** The outcome of rebuilding a run folder's events from its bytes. */
+export type ReplayResult =
+  /** `captured` is the number of streams that match their captured digests; absent without digests. */
+  | {
+      readonly status: 'same';
+      readonly compared: Readonly<Partial<Record<RunLog, number>>>;
+      readonly captured?: number;
+    }
+  /** A stream differs from its captured digest: its file was changed after the run. */
+  | { readonly status: 'altered'; readonly altered: ChangedStream }
+  | { readonly status: 'different'; readonly difference: LogDifference }
+  /**
+   * The logs were written by an older version. `differences` lists the first differences, `total` counts all of them:
+   * fields that changed, and rows that only one side has.
+   */
+  | {
+      readonly status: 'older_version';
+      readonly message: string;
+      readonly recorded: string;
+      readonly differences: readonly LogDifference[];
+      readonly total: number;
+    }
+  | { readonly status: 'nothing_stored' };
+
+/** A file that differs from its captured digest. `found` is undefined if it is missing. */
+export interface ChangedStream {
+  readonly file: string;
+  readonly captured: Pick<StreamDigest, 'bytes' | 'sha256'>;
+  readonly found: Pick<StreamDigest, 'bytes' | 'sha256'> | undefined;
+}
+
+/** Options for a replay. */
+export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engines' | 'onWarning' | 'onProgress'> {
+  /** The captured digests from the run's result in the store. */
+  readonly captured?: readonly StreamDigest[] | undefined;
+}
+
+/**
+ * A stored row that differs from the rebuilt row. If one side lacks the row, its value is undefined and the path is
+ * empty.
+ */
+export interface LogDifference extends Difference {
+  /** The log's file name. */
+  readonly log: string;
+  /** Counted from 1. */
+  readonly row: number;
+}
+
+/**
+ * Rebuilds the events of a run folder or a packed run from its bytes and compares them with the stored logs. The bytes are
+ * compared with the captured digests, if these are known.
+ *
+ * @example
+ * const result = await replayRunFolder('runs/01J…')
+ * if (result.status === 'different') console.log(result.difference.log, result.difference.row)
+ */
+export async function replayRunFolder(
+  run: string | RunFolder,
+  { captured, ...options }: ReplayOptions = {},
+): Promise<ReplayResult> {
+  const folder = typeof run === 'string' ? await openRunFolder(run) : run;
+  const altered = await findAltered(folder, captured ?? []);
+  if (altered !== undefined) return { status: 'altered', altered };
+  const stored = await openStoredLogs(folder, options.onWarning ?? (() => undefined));
+  try {
+    if (stored.size === 0) {
+      await checkAttempt(folder, options);
+      return { status: 'nothing_stored' };
+    }
+    const recorded = await findOlderVersion(stored);
+    const olderComparison = recorded === null ? null : new OlderComparison(stored);
+    const pending: Row[] = [];
+    const onDrift: TranslateOptions['onDrift'] = (summary) => pending.push(toDriftRow(summary));
+    for await (const events of translateFolder(folder, { ...options, onDrift })) {
+      const rows = [...pending.splice(0), ...events.flatMap(toRows)];
+      if (olderComparison !== null) {
+        await olderComparison.add(rows);
+        continue;
+      }
+      const difference = await compareRows(rows, stored);
+      if (difference !== undefined) return { status: 'different', difference };
+    }
+    if (olderComparison !== null && recorded !== null) {
+      await olderComparison.add(pending);
+      await olderComparison.end();
+      const { differences, total } = olderComparison;
+      return { status: 'older_version', message: 'Recorded by an older version.', recorded, differences, total };
+    }
+    const difference = (await compareRows(pending, stored)) ?? (await findRemainingRow(stored));
+    if (difference !== undefined) return { status: 'different', difference };
+    const compared = Object.fromEntries([...stored].map(([log, { rowCount }]) => [log, rowCount]));
+    return { status: 'same', compared, ...(captured === undefined ? {} : { captured: captured.length }) };
+  } finally {
+    for (const { reader } of stored.values()) await reader.return(undefined);
+  }
+}
+
+async function findAltered(folder: RunFolder, captured: readonly StreamDigest[]): Promise<ChangedStream | undefined> {
+  for (const { attempt, stream, bytes, sha256 } of captured) {
+    const digest = await digestFile(await folder.openAttempt(stream, attempt));
+    if (digest?.bytes === bytes && digest.sha256 === sha256) continue;
+    return { file: getAttemptFileName(stream, attempt), captured: { bytes, sha256 }, found: digest };
+  }
+  return undefined;
+}
+
+async function digestFile(file: ReadableFile | undefined): Promise<ChangedStream['found']> {
+  if (file === undefined) return undefined;
+  try {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of readChunks(file)) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    return { bytes, sha256: hash.digest('hex') };
+  } finally {
+    await file.close();
+  }
+}
+
+interface StoredLog {
+  readonly reader: AsyncGenerator<LoggedRow, undefined>;
+  /** Rows that were read but not compared yet. */
+  readonly ahead: LoggedRow[];
+  /** The number of rows compared so far. */
+  rowCount: number;
+}
+
+async function nextRow({ reader, ahead }: StoredLog): Promise<LoggedRow | undefined> {
+  return ahead.shift() ?? (await reader.next()).value ?? undefined;
+}
+
+/** Returns the older protocol version of a stored log; null if all logs have the current version. */
+async function findOlderVersion(stored: ReadonlyMap<RunLog, StoredLog>): Promise<string | null> {
+  for (const [log, current] of [
+    ['rasp', RASP_VERSION],
+    ['fcmp', FCMP_VERSION],
+  ] as const) {
+    const storedLog = stored.get(log);
+    const first = storedLog === undefined ? undefined : await nextRow(storedLog);
+    if (storedLog === undefined || first === undefined) continue;
+    storedLog.ahead.unshift(first);
+    const version = 'protocol_version' in first.value ? first.value.protocol_version : undefined;
+    if (typeof version === 'string' && OLDER_VERSION.test(version) && version !== current) return version;
+  }
+  return null;
+}
+
+const OLDER_VERSION = /^(?:rasp|fcmp)\/1\.0$/u;
+
+/** The maximum number of listed differences; the rest are only counted. */
+const MAX_DIFFERENCES = 100;
+
+/** The number of stored rows to search for a rebuilt row's counterpart. */
+const MAX_AHEAD = 64;
+
+/**
+ * Compares the rows of two versions. Rows are matched by type and bytes, since one version can have events that the
+ * other lacks.
+ */
+class OlderComparison {
+  readonly #stored: ReadonlyMap<RunLog, StoredLog>;
+  readonly differences: LogDifference[] = [];
+  total = 0;
+
+  constructor(stored: ReadonlyMap<RunLog, StoredLog>) {
+    this.#stored = stored;
+  }
+
+  async add(rows: readonly Row[]): Promise<void> {
+    for (const { log, value } of rows) {
+      const storedLog = this.#stored.get(log);
+      if (storedLog === undefined) continue;
+      const rebuilt = JSON.parse(JSON.stringify(value)) as object;
+      while (storedLog.ahead.length < MAX_AHEAD) {
+        const { value: next } = await storedLog.reader.next();
+        if (next === undefined) break;
+        storedLog.ahead.push(next);
+      }
+      const index = storedLog.ahead.findIndex((row) => makeRowKey(row.value) === makeRowKey(rebuilt));
+      if (index < 0) {
+        this.#note(log, storedLog.rowCount + 1, { path: [], stored: undefined, rebuilt });
+        continue;
+      }
+      for (const row of storedLog.ahead.splice(0, index)) this.#noteStored(log, storedLog, row);
+      const row = storedLog.ahead.shift();
+      storedLog.rowCount += 1;
+      const difference = findFirstDifference(dropCounters(row?.value ?? {}), dropCounters(rebuilt));
+      if (difference !== undefined) this.#note(log, storedLog.rowCount, difference);
+    }
+  }
+
+  async end(): Promise<void> {
+    for (const [log, storedLog] of this.#stored) {
+      for (let row = await nextRow(storedLog); row !== undefined; row = await nextRow(storedLog))
+        this.#noteStored(log, storedLog, row);
+    }
+  }
+
+  #noteStored(log: RunLog, storedLog: StoredLog, row: LoggedRow): void {
+    storedLog.rowCount += 1;
+    this.#note(log, storedLog.rowCount, { path: [], stored: row.value, rebuilt: undefined });
+  }
+
+  #note(log: RunLog, row: number, difference: Difference): void {
+    this.total += 1;
+    if (this.differences.length < MAX_DIFFERENCES) this.differences.push({ log: RUN_LOGS[log], row, ...difference });
+  }
+}
+
+/** Creates the key for matching rows: an event's type and its source byte range. */
+function makeRowKey(row: object): string {
+  const { type, event, raw_ref: rawRef } = row as Readonly<Record<string, unknown>>;
+  return JSON.stringify([type ?? event, rawRef]);
+}
+
+/** Removes the sequence numbers and versions, which are expected to differ. */
+function dropCounters(row: object): object {
+  const { seq: _seq, protocol_version: _version, source, ...rest } = row as Readonly<Record<string, unknown>>;
+  if (!isRecord(source)) return rest;
+  const { parser_version: _parserVersion, ...reader } = source as Readonly<Record<string, unknown>>;
+  return { ...rest, source: reader };
+}
+
+async function openStoredLogs(
+  folder: RunFolder,
+  warn: (warning: RunFolderWarning) => void,
+): Promise<Map<RunLog, StoredLog>> {
+  const stored = new Map<RunLog, StoredLog>();
+  for (const log of listKeys(RUN_LOGS)) {
+    const open: OpenFile = async () => folder.openLog(log);
+    const file = await open();
+    if (file === undefined) continue;
+    await file.close();
+    const reader = readLogFile(join(folder.place, RUN_LOGS[log]), warn, open);
+    stored.set(log, { reader, ahead: [], rowCount: 0 });
+  }
+  return stored;
+}
+
+async function compareRows(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
+  for (const { log, value } of rows) {
+    const storedLog = stored.get(log);
+    if (storedLog === undefined) continue;
+    storedLog.rowCount += 1;
+    const row = await nextRow(storedLog);
+    const text = JSON.stringify(value);
+    if (row?.text === text) continue;
+    // Parsed from its JSON like the stored row, so both have the same form.
+    const difference = findFirstDifference(row?.value, JSON.parse(text));
+    if (difference !== undefined) return { log: RUN_LOGS[log], row: storedLog.rowCount, ...difference };
+  }
+  return undefined;
+}
+
+/** Finds a stored row that remains after all rebuilt rows were compared. */
+async function findRemainingRow(stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
+  for (const [log, storedLog] of stored) {
+    const row = await nextRow(storedLog);
+    if (row !== undefined)
+      return { log: RUN_LOGS[log], row: storedLog.rowCount + 1, path: [], stored: row.value, rebuilt: undefined };
+  }
+  return undefined;
+}
+
+/** The path where two values first differ, and the value on each side; undefined if that side has no value. */
+interface Difference {
+  readonly path: readonly (string | number)[];
+  readonly stored: unknown;
+  readonly rebuilt: unknown;
+}
+
+/**
+ * Returns the first difference between two JSON values, or undefined if they are equal. The order of keys does not
+ * matter.
+ *
+ * @example
+ * findFirstDifference({ data: { text: 'a' } }, { data: { text: 'b' } }) // { path: ['data', 'text'], stored: 'a', rebuilt: 'b' }
+ */
+export function findFirstDifference(stored: unknown, rebuilt: unknown): Difference | undefined {
+  // An explicit stack, because an agent can nest values to any depth.
+  const open: Difference[] = [{ path: [], stored, rebuilt }];
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    if (pair.stored === pair.rebuilt) continue;
+    if (!isContainer(pair.stored) || !isContainer(pair.rebuilt)) return pair;
+    if (Array.isArray(pair.stored) !== Array.isArray(pair.rebuilt)) return pair;
+    for (const member of listMembers(pair).toReversed()) open.push(member);
+  }
+  return undefined;
+}
+
+function listMembers({ path, stored, rebuilt }: Difference): Difference[] {
+  const keys = new Set([...Object.keys(stored ?? {}), ...Object.keys(rebuilt ?? {})]);
+  return [...keys].map((key) => ({
+    path: [...path, Array.isArray(stored) ? Number(key) : key],
+    stored: getOwn(stored, key),
+    rebuilt: getOwn(rebuilt, key),
+  }));
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function getOwn(value: unknown, key: string): unknown {
+  return isContainer(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+}

@@ -1,0 +1,81 @@
+import { lstat, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isSluiceError } from '../../base/index.js';
+import { openForReading, withFolder } from '../../base/files/index.js';
+import type { TrustedRoot, ReadableFile } from '../../base/index.js';
+
+/** A file that belongs to a run, stored in the run folder, a packed run or the archive. */
+export interface RunFile {
+  /** The path relative to the run folder, with slashes. */
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** Returns undefined if it was deleted, or is no longer a regular file. */
+  open(): Promise<ReadableFile | undefined>;
+}
+
+/** Far more levels and files than a real run folder has. */
+const MAX_DEPTH = 32;
+const MAX_FILES = 100_000;
+
+/** Options for listing a run folder. */
+interface Walk extends TrustedRoot {
+  /** Called if more files or levels exist than are listed. */
+  readonly onLimit?: () => void;
+}
+
+/**
+ * Lists the regular files in a folder, sorted by name within each folder. Links and everything else that is neither
+ * file nor folder are skipped: an agent could have created them.
+ */
+export async function* walkRunFolder(
+  root: string,
+  { trustedRoot = root, onLimit = () => undefined }: Walk = {},
+): AsyncGenerator<RunFile> {
+  let left = MAX_FILES;
+
+  async function* walk(dir: string, path: string, depth: number): AsyncGenerator<RunFile> {
+    for (const { name, size, mtimeMs, isFolder } of await listEntries(dir, trustedRoot, left + 1)) {
+      if (left <= 0) return onLimit();
+      left -= 1;
+      const full = join(dir, name);
+      if (!isFolder)
+        yield { path: `${path}${name}`, size, mtimeMs, open: async () => openIfRegular(full, trustedRoot) };
+      else if (depth < MAX_DEPTH) yield* walk(full, `${path}${name}/`, depth + 1);
+      else onLimit();
+    }
+  }
+
+  yield* walk(root, '', 1);
+}
+
+interface Entry {
+  readonly name: string;
+  readonly isFolder: boolean;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/** Lists files and folders, sorted, so the order is always the same. */
+async function listEntries(dir: string, trustedRoot: string, max: number): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const work = async (place: string): Promise<void> => {
+    for await (const { name } of await opendir(place)) {
+      if (entries.length >= max) break;
+      const found = await lstat(join(place, name)).catch(() => undefined);
+      if (found === undefined || !(found.isFile() || found.isDirectory())) continue;
+      entries.push({ name, isFolder: found.isDirectory(), size: found.size, mtimeMs: found.mtimeMs });
+    }
+  };
+  await withFolder(dir, { trustedRoot }, { work });
+  return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+async function openIfRegular(path: string, trustedRoot: string): Promise<ReadableFile | undefined> {
+  try {
+    return await openForReading(path, { trustedRoot });
+  } catch (error) {
+    if (isSluiceError(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Ports of a host that is listed without a port. */
+const DEFAULT_PORTS = [80, 443];
+
+interface ListedHost {
+  /** Lowercase, without brackets; a wildcard is stored with its dot: `.example.org`. */
+  readonly name: string;
+  readonly ports: readonly number[];
+}
+
+/** The hosts that a sandbox may reach. */
+export interface HostList {
+  /** Whether connections to a port of a host are allowed. An IP address must be listed itself. */
+  allows(host: string, port: number): boolean;
+}
+
+/**
+ * Parses a run's host list.
+ *
+ * @example
+ * readHostList(['api.openai.com', '*.example.org:8443']).allows('api.openai.com', 443) // true
+ */
+export function readHostList(entries: readonly string[]): HostList {
+  const listedHosts = entries.map(readEntry);
+  return {
+    allows: (host, port) => {
+      const requested = normalizeHost(host);
+      return listedHosts.some(({ name, ports }) => ports.includes(port) && matches(name, requested));
+    },
+  };
+}
+
+/** Whether loopback addresses are listed. They then go through the proxy and refer to the host, not the sandbox. */
+export function listsLoopback(entries: readonly string[]): boolean {
+  return entries.map(readEntry).some(({ name }) => name === 'localhost' || name === '::1' || name.startsWith('127.'));
+}
+
+function readEntry(entry: string): ListedHost {
+  const [, host = '', port] = /^(\[[^\]]*\]|.*?)(?::(\d+))?$/.exec(entry) ?? [];
+  const name = normalizeHost(host);
+  return {
+    name: name.startsWith('*.') ? name.slice(1) : name,
+    ports: port === undefined ? DEFAULT_PORTS : [Number(port)],
+  };
+}
+
+function matches(name: string, requested: string): boolean {
+  return name.startsWith('.')
+    ? isIP(requested) === 0 && requested.endsWith(name) && requested.length > name.length
+    : name === requested;
+}
+
+/**
+ * Normalizes a host name or an IP address for comparison: lowercase, without brackets or a trailing dot, IPv6 in its
+ * short form.
+ */
+export function normalizeHost(host: string): string {
+  const name = host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+  // The parser of URLs shortens IPv6 addresses; it refuses those with a zone.
+  const url = `http://[${name}]`;
+  return isIP(name) === 6 && URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : name;
+}
+
+/*
+ * Non-public ranges. The names of webhook hosts and of hosts a sandbox may reach are configured, but their addresses
+ * come from DNS and must not point into the local network.
+ */
+const RANGES = {
+  ipv4: [
+    ['0.0.0.0', 8],
+    ['10.0.0.0', 8],
+    ['100.64.0.0', 10],
+    ['127.0.0.0', 8],
+    ['169.254.0.0', 16],
+    ['172.16.0.0', 12],
+    ['192.0.0.0', 24],
+    ['192.0.2.0', 24],
+    ['192.168.0.0', 16],
+    ['198.18.0.0', 15],
+    ['198.51.100.0', 24],
+    ['203.0.113.0', 24],
+    ['224.0.0.0', 3],
+  ],
+  ipv6: [
+    // The unspecified address, loopback, and the deprecated IPv4-compatible addresses.
+    ['::', 96],
+    // Addresses that embed an IPv4 address, which could be private: mapped, NAT64, 6to4, Teredo.
+    ['::ffff:0:0', 96],
+    ['64:ff9b::', 96],
+    ['64:ff9b:1::', 48],
+    ['2002::', 16],
+    ['2001::', 32],
+    ['2001:db8::', 32],
+    ['100::', 64],
+    ['fc00::', 7],
+    ['fe80::', 10],
+    ['fec0::', 10],
+    ['ff00::', 8],
+  ],
+} as const;
+
+// One list per family: in a shared list, the range of mapped addresses would match every IPv4 address.
+const NOT_PUBLIC = { ipv4: createList('ipv4'), ipv6: createList('ipv6') };
+
+function createList(family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList();
+  for (const [network, prefix] of RANGES[family]) list.addSubnet(network, prefix, family);
+  return list;
+}
+
+/** Whether an IP address is anything but a public unicast address; an invalid address counts as private. */
+export function isPrivateAddress(address: string): boolean {
+  const [withoutZone = ''] = address.split('%');
+  switch (isIP(withoutZone)) {
+    case 4:
+      return NOT_PUBLIC.ipv4.check(withoutZone, 'ipv4');
+    case 6:
+      return NOT_PUBLIC.ipv6.check(withoutZone, 'ipv6');
+    default:
+      return true;
+  }
+}

@@ -1,0 +1,315 @@
+import { lstat, mkdtemp, open, realpath, rm, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { createPlaceholders, findGitFolders, guardGitFolder, guardNestedRepositories } from './mounts/git-folders.js';
+import type { GitGuards, GuardGit } from './mounts/git-folders.js';
+import { isWithin, renderMounts } from './mounts/mount.js';
+import type { Mount } from './mounts/mount.js';
+import { findMissingSibling, findProgramFolders } from './mounts/program-folders.js';
+import { findStateFolders } from './mounts/state-folders.js';
+import type { StateFolder } from './mounts/state-folders.js';
+import { findSystemFolders, isBroad, isInSystem } from './mounts/system-folders.js';
+import { FORWARDER, PROXY_PORT, createProxyEnvironment, openProxy } from './network/proxy.js';
+import { listsLoopback } from './network/host-list.js';
+import type { DeniedHost, Proxy } from './network/proxy.js';
+import { NAMESPACES } from './probe-sandbox.js';
+import type { SandboxSupport } from './probe-sandbox.js';
+import { SandboxError } from './sandbox-error.js';
+
+/** A sandboxed process's network access: unrestricted, none, or only the listed hosts, through an HTTP proxy. */
+export type SandboxNetwork = 'host' | 'none' | readonly string[];
+
+/** Folders besides the default ones; paths are absolute. */
+export interface SandboxFolders {
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+  /** Used as the home folder instead of an empty one; it persists. */
+  readonly home?: string;
+  /** Folders of Sluice's own to mount read-only, although they are in the data folder. */
+  readonly internal?: readonly string[];
+}
+
+/** A command to run in a sandbox. Folders are absolute and without links. */
+export interface SandboxRequest {
+  readonly command: readonly [string, ...string[]];
+  /**
+   * The executable and arguments chosen by the caller; the files they name are mounted. Never text from an agent or a
+   * prompt.
+   */
+  readonly trustedArguments: readonly string[];
+  readonly workdir: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The run folder, which the process may write to. */
+  readonly runDir: string;
+  /** Absolute paths that are never mounted, whatever names them, and hidden inside a mounted folder. */
+  readonly hidden: readonly string[];
+  /** Whether a sandbox that cannot guarantee everything is refused. */
+  readonly isRequired: boolean;
+  readonly states: readonly StateFolder[];
+  readonly guards: GitGuards;
+  readonly network: SandboxNetwork;
+  readonly folders: SandboxFolders;
+  readonly onDenied: (denied: DeniedHost) => void;
+}
+
+/** A prepared sandbox: the bubblewrap command that starts the process inside. */
+export interface Sandbox {
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  /** Open files that bubblewrap reads; they become its descriptors 3, 4 and so on. */
+  readonly descriptors: readonly number[];
+  /** The guarantees that it lacks; empty if it was required. Without an initial capital or a full stop. */
+  readonly gaps: readonly string[];
+  /** Finds a file that the process's errors name, and that exists next to one of its scripts, but is not mounted. */
+  findMissingFile(errors: string): Promise<string | undefined>;
+  /** Call this when the process has exited or was not started. */
+  close(): Promise<void>;
+}
+
+/** Size limits for the in-memory file systems: private homes and temporary folders. */
+const PRIVATE_BYTES = 1024 * 1024 * 1024;
+const SHARED_MEMORY_BYTES = 256 * 1024 * 1024;
+const FIRST_DESCRIPTOR = 3;
+const PROXY_SOCKET = '/run/sluice/proxy.sock';
+
+/** Variables that name a file to mount. */
+const FILE_VARIABLES = [
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+  'GIT_SSL_CAINFO',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+];
+/** Variables to remove, because the host's proxies cannot be reached from inside the sandbox. */
+const PROXY_VARIABLES = ['ALL_PROXY', 'all_proxy'];
+
+/**
+ * Prepares a sandbox for one process: collects its mounts and opens the files and the proxy it needs. Throws
+ * `SandboxError` if this run cannot be sandboxed.
+ */
+export async function openSandbox(
+  support: Extract<SandboxSupport, { works: true }>,
+  request: SandboxRequest,
+): Promise<Sandbox> {
+  const { network, workdir } = request;
+  const home = request.folders.home ?? findHome(request.env);
+  rejectBroadFolder(request, home);
+  if (network !== 'host' && !support.canIsolateNetwork) {
+    throw new SandboxError('bubblewrap cannot create a network namespace on this host');
+  }
+  const env: Record<string, string> = { ...request.env, HOME: home };
+  const guarded = new Set<string>();
+  const guard: GuardGit = async (git) => {
+    if (guarded.has(git)) return;
+    guarded.add(git);
+    await request.guards.acquire(git, async () => createPlaceholders(git));
+  };
+  const gaps = describeKernelGap(support);
+  refuseGaps(request, gaps);
+  let command = request.command;
+  const resources: { files: FileHandle[]; proxy?: Proxy; folder?: string } = { files: [] };
+  const close = async (): Promise<void> => {
+    await Promise.allSettled(resources.files.map(async (file) => file.close()));
+    await resources.proxy?.close();
+    for (const git of guarded) await request.guards.release(git).catch(() => undefined);
+    if (resources.folder !== undefined) await rm(resources.folder, { recursive: true, force: true });
+  };
+  try {
+    const { mounts, loneScripts, isSearchComplete } = await listMounts(request, env, { home, guard });
+    if (!isSearchComplete) gaps.push(INCOMPLETE_SEARCH);
+    refuseGaps(request, gaps);
+    const temporary = env['TMPDIR'];
+    if (temporary !== undefined && !isWritable(temporary, mounts)) env['TMPDIR'] = '/tmp';
+    if (typeof network !== 'string') {
+      resources.folder = await mkdtemp(join(tmpdir(), 'sluice-proxy-'));
+      const socket = join(resources.folder, 's');
+      resources.proxy = await openProxy(socket, { hosts: network, onDenied: request.onDenied });
+      mounts.push({ kind: 'read', at: PROXY_SOCKET, from: socket });
+      command = [process.execPath, '-e', FORWARDER, '--', PROXY_SOCKET, String(PROXY_PORT), ...command];
+      for (const name of PROXY_VARIABLES) Reflect.deleteProperty(env, name);
+      Object.assign(env, createProxyEnvironment(listsLoopback(network)));
+    }
+    const descriptors = new Map<string, number>();
+    for (const mount of mounts) {
+      if (mount.kind !== 'copy') continue;
+      descriptors.set(mount.at, FIRST_DESCRIPTOR + resources.files.length);
+      resources.files.push(await open(mount.from, 'r'));
+    }
+    return {
+      command: [
+        support.program,
+        ...NAMESPACES,
+        ...(network === 'host' ? [] : ['--unshare-net']),
+        '--hostname',
+        'sluice',
+        ...support.proc,
+        ...BASE,
+        ...renderMounts(mounts, descriptors),
+        '--remount-ro',
+        '/',
+        '--chdir',
+        workdir,
+        '--',
+        ...command,
+      ],
+      env,
+      descriptors: resources.files.map(({ fd }) => fd),
+      gaps,
+      findMissingFile: async (errors) =>
+        findMissingSibling(errors, loneScripts, (path) => mounts.some(({ at }) => isWithin(path, at))),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function describeKernelGap({
+  writableKernelFiles: [first],
+}: {
+  readonly writableKernelFiles: readonly string[];
+}): string[] {
+  return first === undefined
+    ? []
+    : [`kernel settings such as ${first} are writable inside; run Sluice as an ordinary user`];
+}
+
+const INCOMPLETE_SEARCH =
+  'the working folder has too many folders or repositories to protect the hooks of all of them; use a smaller folder';
+
+function refuseGaps({ isRequired }: SandboxRequest, gaps: readonly string[]): void {
+  if (isRequired && gaps.length > 0) throw new SandboxError(gaps.join('; '));
+}
+
+/** The mounts of every sandbox, which come first because other folders can be inside them. */
+const BASE: readonly string[] = [
+  '--dev /dev',
+  `--perms 1777 --size ${SHARED_MEMORY_BYTES} --tmpfs /dev/shm --remount-ro /dev`,
+  `--perms 1777 --size ${PRIVATE_BYTES} --tmpfs /tmp --dir /run --dir /var`,
+  // Not a link to /tmp, because nothing could be mounted below a link.
+  `--perms 1777 --size ${PRIVATE_BYTES} --tmpfs /var/tmp`,
+].flatMap((words) => words.split(' '));
+
+function findHome(env: Readonly<Record<string, string>>): string {
+  const home = env['HOME'] ?? homedir();
+  // A service might have no home folder, or a device such as /dev/null instead.
+  return isAbsolute(home) && home !== '/' && !isInSystem(home) && !`${home}/`.startsWith('/dev/')
+    ? home
+    : '/home/agent';
+}
+
+/** Rejects a working folder such as `/` or the home folder: mounting it would expose what the sandbox protects. */
+function rejectBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
+  if (isBroad(workdir, home) || isBroad(workdir, homedir())) {
+    throw new SandboxError(
+      `the working folder "${workdir}" contains the home folder or system folders; use a project folder`,
+    );
+  }
+  if (hidden.includes(workdir))
+    throw new SandboxError(`the working folder "${workdir}" is used by Sluice itself; use another folder`);
+}
+
+interface ListedMounts {
+  readonly mounts: Mount[];
+  readonly loneScripts: readonly string[];
+  /** Whether every folder was searched for repositories. */
+  readonly isSearchComplete: boolean;
+}
+
+async function listMounts(
+  request: SandboxRequest,
+  env: Readonly<Record<string, string>>,
+  { home, guard }: { readonly home: string; readonly guard: GuardGit },
+): Promise<ListedMounts> {
+  const { workdir, runDir, folders, states, trustedArguments } = request;
+  const realHidden = await Promise.all(request.hidden.map(async (path) => realpath(path).catch(() => path)));
+  const hidden = [...new Set([...request.hidden, ...realHidden])];
+  const search = { path: env['PATH'] ?? '', cwd: workdir, home };
+  const needsNode = typeof request.network !== 'string';
+  const { mounts: programs, loneScripts } = await findProgramFolders(trustedArguments, search);
+  const named: Mount[] = [
+    ...programs,
+    ...(needsNode ? (await findProgramFolders([process.execPath], search)).mounts : []),
+    ...(await findStateFolders(states, PRIVATE_BYTES)),
+    ...(await listVariableFiles(env)),
+    ...(await listExisting('read', folders.read ?? [])),
+    ...(await listExisting('write', folders.write ?? [])),
+  ];
+  const mounts: Mount[] = [
+    ...(await findSystemFolders()),
+    folders.home === undefined
+      ? { kind: 'private', at: home, bytes: PRIVATE_BYTES }
+      : { kind: 'write', at: home, from: folders.home },
+    ...(await dropHidden(named, hidden)),
+    ...(await listExisting('read', folders.internal ?? [])),
+    ...(await Promise.all((folders.write ?? []).map(async (folder) => guardGitFolder(resolve(folder), guard)))).flat(),
+    { kind: 'write', at: workdir, from: workdir },
+    ...(await findGitFolders(workdir, { home, guard })),
+    { kind: 'write', at: runDir, from: runDir },
+  ];
+  const skipped = [...hidden, ...mounts.map(({ at }) => at)];
+  let isSearchComplete = true;
+  for (const folder of new Set([workdir, ...(folders.write ?? []).map((path) => resolve(path))])) {
+    const nested = await guardNestedRepositories({ folder, skipped, guard });
+    mounts.push(...nested.mounts);
+    isSearchComplete &&= nested.isComplete;
+  }
+  for (const at of hidden) {
+    const found = await lstat(at).catch(() => undefined);
+    const isVisible = mounts.some(
+      ({ kind, at: mountedAt }) => (kind === 'read' || kind === 'write') && isWithin(at, mountedAt),
+    );
+    if (found !== undefined && isVisible) mounts.push({ kind: 'hidden', at, isFolder: found.isDirectory() });
+  }
+  return { mounts: await dropUnreachable(mounts), loneScripts, isSearchComplete };
+}
+
+/** Drops mounts of hidden files and of files in hidden folders: a request or a link could name them. */
+async function dropHidden(mounts: readonly Mount[], hidden: readonly string[]): Promise<Mount[]> {
+  const isHidden = async (mount: Mount): Promise<boolean> => {
+    if (!('from' in mount)) return false;
+    const real = await realpath(mount.from).catch(() => mount.from);
+    return hidden.some((path) => isWithin(real, path));
+  };
+  const areHidden = await Promise.all(mounts.map(isHidden));
+  return mounts.filter((_, index) => areHidden[index] !== true);
+}
+
+/**
+ * Skips paths that go through a link in a mounted folder: inside the sandbox, the link is followed and the mount would
+ * be created at its target. The target has its own mount if it should be visible.
+ */
+async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
+  const isNested = (mount: Mount): boolean =>
+    mounts.some((other) => {
+      const isHostMount = other.kind === 'read' || other.kind === 'write';
+      return isHostMount && other.at !== mount.at && isWithin(mount.at, other.at);
+    });
+  const realPaths = await Promise.all(
+    mounts.map(async (mount) => (isNested(mount) ? realpath(mount.at).catch(() => undefined) : mount.at)),
+  );
+  return mounts.filter((mount, index) => realPaths[index] === mount.at);
+}
+
+async function listVariableFiles(env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
+  const paths = FILE_VARIABLES.flatMap((name) => env[name] ?? []).filter(
+    (path) => isAbsolute(path) && !isInSystem(path),
+  );
+  return listExisting('read', paths);
+}
+
+async function listExisting(kind: 'read' | 'write', paths: readonly string[]): Promise<readonly Mount[]> {
+  const mounts: Mount[] = [];
+  for (const path of paths.map((each) => resolve(each))) {
+    if ((await stat(path).catch(() => undefined)) !== undefined) mounts.push({ kind, at: path, from: path });
+  }
+  return mounts;
+}
+
+function isWritable(path: string, mounts: readonly Mount[]): boolean {
+  return mounts.some(({ kind, at }) => (kind === 'write' || kind === 'private') && isWithin(path, at));
+}

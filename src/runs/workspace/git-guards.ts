@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder, parseJson, readSmallFile, replaceFile } from '../../base/files/index.js';
+import { removePlaceholders } from '../sandbox/index.js';
+import type { GitGuards } from '../sandbox/index.js';
+import { getProcessState, identifyOwnProcess } from '../process/process-identity.js';
+import type { ProcessIdentity } from '../process/process-identity.js';
+import { lockFile } from './folder-lock.js';
+
+/** The sandboxes that use a git directory, and the placeholders that were created in it for them. */
+interface GuardRecord {
+  readonly git: string;
+  readonly created: readonly string[];
+  /** The processes that opened the sandboxes, by run. */
+  readonly holders: Readonly<Record<string, ProcessIdentity>>;
+}
+
+/** The folder of the records in a data folder. */
+export const GUARDS_FOLDER = 'guards';
+
+const SUFFIX = '.json';
+const MAX_RECORD_BYTES = 256 * 1024;
+/** A process of another boot or container counts as gone after this time. */
+const MAX_SILENCE_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Counts the sandboxes that use a git directory, across the processes that share a data folder: runs in a folder and in
+ * a repository inside it guard the same directory, and removing a placeholder would remove its mount from the other
+ * sandbox.
+ */
+export function createGitGuards(folder: string, run: string): GitGuards {
+  return {
+    async acquire(git, create) {
+      const owner = await identifyOwnProcess();
+      await update(folder, getName(git), async (record) => {
+        const created = [...new Set([...(record?.created ?? []), ...(await create())])];
+        return { git, created, holders: { ...record?.holders, [run]: owner } };
+      });
+    },
+    async release(git) {
+      await update(folder, getName(git), async (record) => {
+        if (record === undefined) return undefined;
+        const { [run]: _, ...holders } = record.holders;
+        return { ...record, holders };
+      });
+    },
+  };
+}
+
+/** Removes the placeholders that killed processes left behind. */
+export async function removeLeftPlaceholders(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => each.endsWith(SUFFIX)))
+    await update(folder, name, async (record) => record);
+}
+
+function getName(git: string): string {
+  return `${createHash('sha256').update(git).digest('hex').slice(0, 40)}${SUFFIX}`;
+}
+
+/** Changes a record under its lock. Without a running holder, the placeholders and the record are removed. */
+async function update(
+  folder: string,
+  name: string,
+  change: (record: GuardRecord | undefined) => Promise<GuardRecord | undefined>,
+): Promise<void> {
+  await makeFolder(folder);
+  const path = join(folder, name);
+  const lock = await lockFile(join(folder, 'locks'), path, {});
+  try {
+    const text = await readSmallFile(path, MAX_RECORD_BYTES).catch(() => undefined);
+    const changed = await change(text === undefined ? undefined : readRecord(parseJson(text)));
+    if (changed === undefined) return await rm(path, { force: true });
+    const { git, created } = changed;
+    const holders = Object.entries(changed.holders);
+    const states = await Promise.all(holders.map(async ([, owner]) => getProcessState(owner)));
+    const changedAt = (await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now();
+    const maybeAlive: readonly unknown[] = Date.now() - changedAt < MAX_SILENCE_MS ? ['alive', 'unknown'] : ['alive'];
+    const running = holders.filter((_, index) => maybeAlive.includes(states[index]));
+    if (running.length > 0) {
+      const record: GuardRecord = { git, created, holders: Object.fromEntries(running) };
+      return await replaceFile(path, JSON.stringify(record), { isDurable: false });
+    }
+    await removePlaceholders(git, created);
+    await rm(path, { force: true });
+  } finally {
+    await lock.release();
+  }
+}
+
+function readRecord(value: unknown): GuardRecord | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { git, created, holders } = value as Partial<Record<keyof GuardRecord, unknown>>;
+  if (typeof git !== 'string' || !Array.isArray(created) || typeof holders !== 'object' || holders === null)
+    return undefined;
+  const owners = Object.entries(holders).filter((entry): entry is [string, ProcessIdentity] => isIdentity(entry[1]));
+  return {
+    git,
+    created: created.filter((name): name is string => typeof name === 'string'),
+    holders: Object.fromEntries(owners),
+  };
+}
+
+function isIdentity(value: unknown): value is ProcessIdentity {
+  if (typeof value !== 'object' || value === null) return false;
+  const { pid, started } = value as Partial<Record<keyof ProcessIdentity, unknown>>;
+  return typeof pid === 'number' && (started === null || typeof started === 'string');
+}

@@ -1,6 +1,0 @@
-export { probeSandbox, type SandboxSupport } from './probe-sandbox.js';
-export { openSandbox, type Sandbox, type SandboxFolders } from './open-sandbox.js';
-export type { StateFolder } from './mounts/state-folders.js';
-export type { DeniedHost } from './network/proxy.js';
-export { isPrivateAddress } from './network/private-address.js';
-export { SandboxError } from './sandbox-error.js';

@@ -1,0 +1,5 @@
+/**
+ * The part of the ACP SDK that Sluice uses. `npm run build` bundles it into this file, so users do not have to install
+ * it.
+ */
+export { PROTOCOL_VERSION, RequestError, agent, methods, ndJsonStream } from '@agentclientprotocol/sdk';

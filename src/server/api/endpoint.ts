@@ -1,0 +1,72 @@
+import type { FromSchema, Schema } from '../../base/index.js';
+
+/** The scope a token needs; `none` needs no token. */
+export type Scope = 'none' | 'read' | 'run' | 'decide';
+
+/** The media types of responses. */
+export type Media =
+  | 'application/json'
+  | 'text/event-stream'
+  | 'text/plain'
+  | 'text/csv'
+  | 'text/html'
+  | 'application/x-ndjson'
+  | 'application/octet-stream'
+  | 'application/x-tar';
+
+/** One endpoint: the only place that defines its path, request and response. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST';
+  /** Parameters in braces, as OpenAPI writes them: `/v1/runs/{id}`. */
+  readonly path: string;
+  readonly scope: Scope;
+  /** A one-sentence summary for the endpoint list in the documentation. */
+  readonly summary: string;
+  readonly query?: Readonly<Record<string, Schema>>;
+  readonly body?: Schema;
+  /** The maximum size of a body sent without a token; 4 KiB by default. */
+  readonly maxAnonymousBytes?: number;
+  readonly response: {
+    readonly status: 200 | 201;
+    readonly media: Media;
+    /** An alternative media type that the client can request. */
+    readonly alternative?: Media;
+    readonly schema?: Schema;
+  };
+  /** This endpoint's problem codes, besides the common ones. */
+  readonly problems?: readonly string[];
+}
+
+/** Preserves the endpoints' literal types, so requests and responses are typed by their schemas. */
+export function defineEndpoints<const Definitions extends Readonly<Record<string, Endpoint>>>(
+  definitions: Definitions,
+): Definitions {
+  return definitions;
+}
+
+/** Defines a JSON response. */
+export function json<const Body extends Schema>(schema: Body) {
+  return { status: 200, media: 'application/json', schema } as const;
+}
+
+/** Defines a JSON response with status 201. */
+export function created<const Body extends Schema>(schema: Body) {
+  return { status: 201, media: 'application/json', schema } as const;
+}
+
+/** The body of a request. */
+export type BodyOf<E extends Endpoint> = E extends { readonly body: infer Body extends Schema }
+  ? FromSchema<Body>
+  : undefined;
+
+/** The JSON body of a response. */
+export type ResponseOf<E extends Endpoint> = E extends {
+  readonly response: { readonly schema: infer Body extends Schema };
+}
+  ? FromSchema<Body>
+  : undefined;
+
+/** The parameter names in a path. */
+export type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParametersOf<Rest>
+  : never;

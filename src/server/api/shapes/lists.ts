@@ -1,0 +1,21 @@
+import { name, object, orNull } from '../../../base/index.js';
+import type { ObjectSchema, Schema } from '../../../base/index.js';
+
+/** Selects a page of a list; `cursor` is the `next_cursor` of the previous page. */
+export const pageQuery = {
+  limit: { type: 'integer', minimum: 1, maximum: 500, description: 'Maximum number of items; 50 by default.' },
+  cursor: { type: 'string', maxLength: 500, description: 'The next_cursor of the previous page.' },
+} as const;
+
+/** Defines a page of a list. */
+export function definePage<const Item extends Schema>(items: Item): ListSchema<Item> {
+  return object({ items: { type: 'array', items }, next_cursor: orNull(name) });
+}
+
+type ListSchema<Item extends Schema> = ObjectSchema<
+  {
+    readonly items: { readonly type: 'array'; readonly items: Item };
+    readonly next_cursor: { readonly anyOf: readonly [typeof name, { readonly type: 'null' }] };
+  },
+  Record<never, Schema>
+>;

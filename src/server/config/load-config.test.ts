@@ -1,0 +1,220 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { findProjectData } from '../../base/files/index.js';
+import { loadConfig } from './load-config.js';
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'sluice-config-'));
+});
+afterEach(async () => {
+  await rm(cwd, { recursive: true, force: true });
+});
+
+const write = async (name: string, text: string): Promise<void> => writeFile(join(cwd, name), text);
+
+describe('settings', () => {
+  it('have defaults: a folder outside the project and a SQLite file in it', async () => {
+    const env = { HOME: '/home/ada' };
+    const { path: data } = findProjectData(cwd, env);
+    expect(data).toMatch(/^\/home\/ada\/\.local\/share\/sluice\/projects\//);
+    expect(await loadConfig({ cwd, env })).toEqual({
+      data,
+      database: `sqlite:${join(data, 'sluice.db')}`,
+      warnings: [],
+      file: null,
+    });
+  });
+
+  it('come with a warning if the data is still in the project', async () => {
+    await mkdir(join(cwd, '.sluice'));
+    const config = await loadConfig({ cwd, env: { HOME: '/home/ada' } });
+    expect(config).toMatchObject({
+      data: join(await realpath(cwd), '.sluice'),
+      warnings: [expect.stringContaining('agents can write')],
+    });
+    expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).warnings).toEqual([]);
+  });
+
+  it('come with a warning if an agent replaces a built-in engine, and cannot replace `command`', async () => {
+    const agents = { copilot: { acp: ['copilot', '--acp'] }, 'gemini-acp': { acp: ['g'] }, goose: { acp: ['goose'] } };
+    await write('c.json', JSON.stringify({ agents }));
+    const { warnings } = await loadConfig({ cwd, env: {}, flags: { config: 'c.json', data: 'd' } });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^agents\.copilot replaces the built-in engine copilot\. Give/u),
+      expect.stringMatching(/^agents\.gemini-acp replaces/u),
+    ]);
+    await write('c.json', JSON.stringify({ agents: { command: { acp: ['x'] } } }));
+    await expect(loadConfig({ cwd, env: {}, flags: { config: 'c.json' } })).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringContaining('agents'),
+    });
+  });
+
+  it('come from a flag, or else the environment, or else the file', async () => {
+    await write('sluice.config.json', '{"data": "from-file", "database": "sqlite:file.db"}');
+    const environment = { SLUICE_CONFIG: 'sluice.config.json' };
+    const env = { ...environment, SLUICE_DATA: 'from-env' };
+    expect((await loadConfig({ cwd, env: environment })).data).toBe(join(cwd, 'from-file'));
+    expect((await loadConfig({ cwd, env })).data).toBe(join(cwd, 'from-env'));
+    expect((await loadConfig({ cwd, env, flags: { data: 'from-flag' } })).data).toBe(join(cwd, 'from-flag'));
+  });
+
+  it('can set the database, its pool size, or both', async () => {
+    await write('pool.json', '{"database": {"url": "sqlite:here.db", "pool": 3}}');
+    const config = await loadConfig({ cwd, env: {}, flags: { config: 'pool.json' } });
+    expect(config).toMatchObject({ database: `sqlite:${join(cwd, 'here.db')}`, pool: 3 });
+    await write('pool.json', '{"database": {"pool": 20}}');
+    const configFromOtherFolder = await loadConfig({
+      cwd,
+      env: { SLUICE_DATABASE: 'postgres://db/x' },
+      flags: { config: 'pool.json' },
+    });
+    expect(configFromOtherFolder).toMatchObject({ database: 'postgres://db/x', pool: 20 });
+  });
+
+  it('keep the database in the data folder by default', async () => {
+    expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).database).toBe(
+      `sqlite:${join(cwd, 'd', 'sluice.db')}`,
+    );
+    const { database } = await loadConfig({ cwd, env: { SLUICE_DATABASE: 'postgres://db/x' }, flags: { data: 'd' } });
+    expect(database).toBe('postgres://db/x');
+  });
+
+  it('have paths that are relative to the file', async () => {
+    await write('other.json', '{"data": "here", "database": "sqlite:here.db", "roots": ["work"]}');
+    const config = await loadConfig({ cwd: '/', env: { SLUICE_CONFIG: join(cwd, 'other.json') } });
+    expect(config.data).toBe(join(cwd, 'here'));
+    expect(config.database).toBe(`sqlite:${join(cwd, 'here.db')}`);
+    expect(config.roots).toEqual([join(cwd, 'work')]);
+  });
+
+  it('resolve executables and sink folders relative to the file', async () => {
+    const sinks = [
+      { type: 'markdown', dir: 'comments' },
+      { type: 'github', token_env: 'T' },
+    ];
+    const programs = { codex: './bin/codex', gemini: 'gemini', qwen: '/opt/qwen' };
+    await write('other.json', JSON.stringify({ sinks, programs }));
+    const config = await loadConfig({ cwd: '/', env: {}, flags: { config: join(cwd, 'other.json') } });
+    expect(config.sinks).toEqual([{ ...sinks[0], dir: join(cwd, 'comments') }, sinks[1]]);
+    expect(config.programs).toEqual({ ...programs, codex: join(cwd, 'bin', 'codex') });
+  });
+
+  it('can start an engine with arguments, where only the executable is a path', async () => {
+    const programs = { codex: ['npx', 'codex', '--flag'], gemini: ['./bin/gemini', './x'] };
+    await write('sluice.config.json', JSON.stringify({ programs }));
+    const config = await loadConfig({ cwd, env: {}, flags: { config: 'sluice.config.json' } });
+    expect(config.programs).toEqual({ ...programs, gemini: [join(cwd, 'bin', 'gemini'), './x'] });
+  });
+
+  it.each([
+    ['an empty list', { codex: [] }],
+    ['an empty string', { codex: '' }],
+    ['set for the engine command', { command: 'codex' }],
+    ['a number', { codex: 1 }],
+  ])('are rejected if an executable is %s', async (_, programs) => {
+    await write('sluice.config.json', JSON.stringify({ programs }));
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(/^Invalid configuration in .*: programs\b/);
+  });
+
+  it('can start with a byte order mark', async () => {
+    await write('sluice.config.json', '\uFEFF{"lease_s": 5}');
+    expect((await loadConfig({ cwd, env: {} })).lease_s).toBe(5);
+  });
+
+  it('can be a module', async () => {
+    await write(
+      'sluice.config.mjs',
+      'export default { wrappers: { mine: { type: "script", command: ["./work.sh"] } } }',
+    );
+    const { wrappers } = await loadConfig({ cwd, env: {}, flags: { config: 'sluice.config.mjs' } });
+    expect(wrappers).toEqual({ mine: { type: 'script', command: ['./work.sh'] } });
+  });
+
+  it.each([
+    ['invalid JSON', 'sluice.config.json', '{"data": '],
+    ['an unknown key', 'sluice.config.json', '{"dta": "x"}'],
+    ['a command instead of the name of a git filter', 'sluice.config.json', '{"git": {"filters": ["a b"]}}'],
+    ['too many git filters', 'sluice.config.json', `{"git": {"filters": [${'"a",'.repeat(16)}"a"]}}`],
+    ['an unknown setting of git', 'sluice.config.json', '{"git": {"hooks": []}}'],
+    ['a value of the wrong type', 'sluice.config.json', '{"wrappers": {"a": {"type": "script", "command": "rm -rf"}}}'],
+    ['a module without a default', 'sluice.config.mjs', 'export const data = "x"'],
+    ['a module that throws', 'sluice.config.mjs', 'throw new Error("no")'],
+  ])('are rejected for %s, with the file name', async (_, name, text) => {
+    await write(name, text);
+    await expect(loadConfig({ cwd, env: {}, flags: { config: name } })).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringContaining(name),
+    });
+  });
+
+  it.each([
+    ['does not exist', 'gone.json', 'no such file'],
+    ['is a folder', '.', 'it is not a file'],
+    ['is a module that does not exist', 'gone.mjs', 'no such file'],
+    ['has a file as its folder', 'x.json/y.json', 'ENOTDIR'],
+  ])('are rejected if the given file %s', async (_, config, why) => {
+    await write('x.json', '{}');
+    await expect(loadConfig({ cwd, env: {}, flags: { config } })).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringContaining(why),
+    });
+  });
+
+  it('are rejected if the file is too large', async () => {
+    await write('sluice.config.json', `{"data": "${'x'.repeat(1024 * 1024)}"}`);
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow('larger than');
+  });
+
+  it('are rejected if the module never finishes loading', async () => {
+    await write('sluice.config.mjs', 'await new Promise(() => undefined); export default {}');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const loading = loadConfig({ cwd, env: {}, flags: { config: 'sluice.config.mjs' } }).catch(
+      (error: unknown) => error,
+    );
+    while (vi.getTimerCount() === 0) await nextTurn();
+    vi.advanceTimersByTime(10_000);
+    expect(await loading).toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringContaining('took longer than 10 s'),
+    });
+  });
+
+  it.each([
+    ['{"database": {"pool": 1}}', 'database.pool'],
+    ['{"database": {"pool": "many"}}', 'database.pool'],
+    ['{"database": {"size": 3}}', '(known keys: url, pool)'],
+    ['{"sinkss": []}', 'sinkss: this property is not allowed (known keys: data, database, wrappers, checks, sinks,'],
+    ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known keys: host, port,'],
+    ['{"retention": {"run": 1}}', '(known keys: runs, records, delivered, results, mirrors)'],
+    ['{"agents": {"mine": {"command": ["x"]}}}', 'agents.mine'],
+    ['{"agents": {"mine": {"command": ["x"], "format": "codx"}}}', 'agents.mine.format'],
+    [
+      '{"agents": {"mine": {"command": ["x"], "reads": "codex"}}}',
+      'agents.mine.reads: this property is not allowed (renamed to format)',
+    ],
+    ['{"agents": {"mine": {"command": ["x"], "format": "acp"}}}', 'agents.mine.format'],
+    ['{"agents": {"mine": {"acp": ["x"], "format": "codex"}}}', 'agents.mine'],
+    ['{"agents": {"My Agent": {"acp": ["x"]}}}', 'agents'],
+    ['{"programs": {"codx": "codex"}}', '(known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
+    ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
+  ])('are rejected, with the location or the known keys: %s', async (text, expected) => {
+    await write('sluice.config.json', text);
+    await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(expected);
+  });
+
+  it('ignore empty flags', async () => {
+    const flags = { config: '', data: '', database: '' };
+    expect(await loadConfig({ cwd, env: {}, flags })).toEqual(await loadConfig({ cwd, env: {} }));
+  });
+
+  it('ignore empty variables', async () => {
+    const env = { SLUICE_CONFIG: '', SLUICE_DATA: '', SLUICE_DATABASE: '' };
+    expect(await loadConfig({ cwd, env })).toEqual(await loadConfig({ cwd, env: {} }));
+  });
+});

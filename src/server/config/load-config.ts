@@ -1,0 +1,293 @@
+import { readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { SluiceError, getErrorCode, getErrorMessage, omitUndefined } from '../../base/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
+import { configFileSchema } from './config.js';
+import type { Config, ConfigFile } from './config.js';
+import { listLaunchers } from '../../runs/index.js';
+import type { AgentSettings } from '../../runs/index.js';
+import { findProjectData } from '../../base/files/index.js';
+import { hashConfig, listSettingsNeedingTrust, requireTrust } from './trust.js';
+import type { ConfirmTrust, UntrustedConfig } from './trust.js';
+import { listKnownKeys } from './known-keys.js';
+
+/** The sources of settings; the first one found wins: flag, environment, file, default. */
+export interface ConfigSources {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags?: {
+    readonly config?: string | undefined;
+    readonly data?: string | undefined;
+    readonly database?: string | undefined;
+  };
+  /** Called before an untrusted file in the current folder is used; without it, such a file is an error. */
+  readonly confirmTrust?: ConfirmTrust | undefined;
+}
+
+/** File names to look for in the current folder, in this order. */
+const FILE_NAMES = ['sluice.config.mjs', 'sluice.config.json'];
+/** Far more than anyone writes by hand. */
+const MAX_FILE_BYTES = 1024 * 1024;
+/** Long enough for a module that fetches secrets. */
+const MAX_LOAD_MS = 10_000;
+
+/** Finds the configuration file in a folder, or returns null. */
+export async function findConfigFile(folder: string): Promise<string | null> {
+  for (const name of FILE_NAMES) {
+    const file = join(folder, name);
+    if ((await stat(file).catch(() => undefined))?.isFile() === true) return file;
+  }
+  return null;
+}
+
+/**
+ * Loads the settings. Flags override the environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`), which
+ * overrides `sluice.config.mjs` or `.json`. Paths in the file are relative to it. A file that was found in the current
+ * folder, not named by a flag or variable, is used only if it is trusted or has no settings that need trust.
+ *
+ * @example
+ * const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags: { data: 'runs' } })
+ */
+export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigSources): Promise<Config> {
+  const givenFile = ignoreEmpty(flags.config) ?? ignoreEmpty(env['SLUICE_CONFIG']);
+  const file = givenFile === undefined ? await findConfigFile(cwd) : resolve(cwd, givenFile);
+  const checkTrust = async (content: ConfigContent, needs: readonly string[]): Promise<void> => {
+    if (givenFile === undefined && needs.length > 0) await requireTrust({ ...content, needs }, env, confirmTrust);
+  };
+  const settings = file === null ? {} : await readConfigFile(file, checkTrust);
+  const resolved = resolvePaths(file === null ? cwd : dirname(file), settings);
+  const chosen = ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? resolved.data;
+  const { path: data, warning } =
+    chosen === undefined ? findProjectData(cwd, env) : { path: resolve(cwd, chosen), warning: undefined };
+  const database = ignoreEmpty(flags.database) ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? resolved.database;
+  const warnings = [...(warning === undefined ? [] : [warning]), ...describeReplacedEngines(resolved.agents)];
+  return { ...resolved, data, warnings, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
+}
+
+/** Identifies the content of a configuration file, so a user can trust it. */
+type ConfigContent = Pick<UntrustedConfig, 'file' | 'sha256'>;
+
+/** Throws unless the content is trusted with these settings. */
+type CheckTrust = (content: ConfigContent, needs: readonly string[]) => Promise<void>;
+
+/** An empty variable or flag counts as not set. */
+function ignoreEmpty(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}
+
+/**
+ * Lists a file's settings that need trust, without executing it, so a user can decide.
+ *
+ * @example
+ * await examineConfig('/srv/shop/sluice.config.json') // { file, sha256: '…', needs: ['wrappers'] }
+ */
+export async function examineConfig(file: string): Promise<ConfigContent & Pick<UntrustedConfig, 'needs'>> {
+  const content = await readContent(file);
+  const { sha256 } = content;
+  if (!isJson(file)) return { file, sha256, needs: ['code'] };
+  return { file, sha256, needs: listSettingsNeedingTrust(await checkShape(file, await readValue(file, content))) };
+}
+
+async function readConfigFile(file: string, checkTrust: CheckTrust): Promise<ConfigFile> {
+  const content = await readContent(file);
+  // Code needs trust before it is loaded; JSON is read first, because most settings need no trust.
+  if (!isJson(file)) await checkTrust(content, ['code']);
+  const settings = await checkShape(file, await readValue(file, content));
+  if (isJson(file)) await checkTrust(content, listSettingsNeedingTrust(settings));
+  return settings;
+}
+
+function isJson(file: string): boolean {
+  return file.endsWith('.json');
+}
+
+const settingsSchema = fromRecordSchema<ConfigFile>(configFileSchema);
+
+async function checkShape(file: string, value: unknown): Promise<ConfigFile> {
+  const checked = await settingsSchema['~standard'].validate(value);
+  if (checked.issues === undefined) return checked.value;
+  const problems = checked.issues.map(({ path = [], message }) => {
+    const keys = path.map(String);
+    return `${keys.join('.') || 'the file'}: ${message}${listAlternatives(keys)}`;
+  });
+  throw new SluiceError(
+    'INVALID_CONFIG',
+    `Invalid configuration in "${file}": ${problems.join('; ')}. docs/configuration.md lists all settings.`,
+  );
+}
+
+/** Keys that were renamed, with their new names. */
+const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['reads', 'format']]);
+
+/** Names the new key for a renamed one, or lists the known keys for an unknown key, which is usually misspelt. */
+function listAlternatives(keys: readonly string[]): string {
+  const known = listKnownKeys(keys.slice(0, -1));
+  const key = keys.at(-1);
+  if (key === undefined || known.length === 0 || known.includes(key)) return '';
+  const newName = RENAMED_KEYS.get(key);
+  if (newName !== undefined && known.includes(newName)) return ` (renamed to ${newName})`;
+  return ` (known keys: ${known.join(', ')})`;
+}
+
+/** Reads the file once, so the hashed bytes are the ones that are parsed. */
+async function readContent(file: string): Promise<ConfigContent & { readonly bytes: Uint8Array }> {
+  try {
+    await checkFile(file);
+    const bytes = await readFile(file);
+    return { file, bytes, sha256: hashConfig(bytes) };
+  } catch (error) {
+    throw createUnreadableError(file, error);
+  }
+}
+
+async function readValue(file: string, { bytes, sha256 }: Awaited<ReturnType<typeof readContent>>): Promise<unknown> {
+  try {
+    // The decoder strips the byte order mark that some editors write.
+    if (isJson(file)) return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+    // Node.js reads the file again. The first check covers the time a user takes to decide, the second covers the
+    // loading.
+    await checkUnchanged(file, sha256);
+    // Node.js caches modules by URL; the hash in the URL makes it reload changed content.
+    const module: unknown = await withTimeLimit(import(`${pathToFileURL(file).href}?sha256=${sha256}`));
+    await checkUnchanged(file, sha256);
+    return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
+  } catch (error) {
+    throw createUnreadableError(file, error);
+  }
+}
+
+async function checkUnchanged(file: string, sha256: string): Promise<void> {
+  if (hashConfig(await readFile(file)) !== sha256) throw new Error('it changed while it was being loaded');
+}
+
+function createUnreadableError(file: string, cause: unknown): SluiceError {
+  const message = `Cannot read the configuration "${file}": ${getErrorMessage(cause)}. Correct the file, or choose another file with --config or SLUICE_CONFIG.`;
+  return new SluiceError('INVALID_CONFIG', message, { cause });
+}
+
+async function checkFile(file: string): Promise<void> {
+  const stats = await stat(file).catch((error: unknown) => {
+    throw getErrorCode(error) === 'ENOENT' ? new Error('no such file', { cause: error }) : error;
+  });
+  if (!stats.isFile()) throw new Error('it is not a file');
+  if (stats.size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
+}
+
+/** Without a limit, a module that never finishes loading would make the command hang without a message. */
+async function withTimeLimit<T>(loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    const reason = `loading it took longer than ${MAX_LOAD_MS / 1000} s; check what it waits for`;
+    timer = setTimeout(() => reject(new Error(reason)), MAX_LOAD_MS);
+  });
+  try {
+    return await Promise.race([loading, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Programs = NonNullable<ConfigFile['programs']>;
+type Sandbox = NonNullable<ConfigFile['sandbox']>;
+type Wrappers = NonNullable<ConfigFile['wrappers']>;
+type Agents = NonNullable<ConfigFile['agents']>;
+
+type ResolvedSettings = Omit<ConfigFile, 'agents' | 'database'> &
+  Pick<Config, 'agents' | 'pool'> &
+  Partial<Pick<Config, 'database'>>;
+
+/** Resolves every path in the settings against the configuration file's folder. */
+function resolvePaths(base: string, settings: ConfigFile): ResolvedSettings {
+  const { agents, database: databaseSetting, ...others } = settings;
+  const { data, roots, sinks, programs, sandbox, wrappers } = others;
+  const { url: database, pool } =
+    typeof databaseSetting === 'string'
+      ? { url: databaseSetting }
+      : { url: undefined, pool: undefined, ...databaseSetting };
+  return {
+    ...others,
+    ...(data === undefined ? {} : { data: resolve(base, data) }),
+    ...(database === undefined ? {} : { database: resolveDatabase(base, database) }),
+    ...omitUndefined({ pool }),
+    ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(base, root)) }),
+    ...(sinks === undefined ? {} : { sinks: sinks.map((sink) => resolveSink(base, sink)) }),
+    ...(programs === undefined ? {} : { programs: resolvePrograms(base, programs) }),
+    ...(agents === undefined ? {} : { agents: resolveAgents(base, agents) }),
+    ...(sandbox === undefined ? {} : { sandbox: resolveSandbox(base, sandbox) }),
+    ...(wrappers === undefined ? {} : { wrappers: resolveWrappers(base, wrappers) }),
+  };
+}
+
+function resolveSandbox(base: string, { use, read, write }: Sandbox): Sandbox {
+  return omitUndefined({ use, read: resolveMounts(base, read), write: resolveMounts(base, write) });
+}
+
+function resolveWrappers(base: string, wrappers: Wrappers): Wrappers {
+  return Object.fromEntries(
+    Object.entries(wrappers).map(([worker, wrapper]) => [
+      worker,
+      { ...wrapper, ...omitUndefined({ mounts: resolveMounts(base, wrapper.mounts) }) },
+    ]),
+  );
+}
+
+/** `~` is the home folder of the user who runs Sluice. */
+function resolveMounts(base: string, paths: readonly string[] | undefined): readonly string[] | undefined {
+  return paths?.map((path) => resolve(base, path.replace(/^~(?=\/|$)/, homedir())));
+}
+
+/** Resolves the path in a `sqlite:` URL; other URLs stay unchanged. */
+function resolveDatabase(base: string, database: string): string {
+  const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
+  return file === undefined ? database : `sqlite:${resolve(base, file)}`;
+}
+
+function resolveSink<Sink extends { readonly dir?: string }>(base: string, sink: Sink): Sink {
+  return sink.dir === undefined ? sink : { ...sink, dir: resolve(base, sink.dir) };
+}
+
+/**
+ * A bare name is looked up on the PATH. A relative path is resolved here, because it would otherwise be relative to the
+ * agent's working folder. The arguments are unchanged.
+ */
+function resolvePrograms(base: string, programs: Programs): Programs {
+  return Object.fromEntries(
+    Object.entries(programs).map(([engine, command]) => [
+      engine,
+      typeof command === 'string' ? resolveProgram(base, command) : resolveCommand(base, command),
+    ]),
+  );
+}
+
+function resolveAgents(base: string, agents: Agents): Readonly<Record<string, AgentSettings>> {
+  return Object.fromEntries(Object.entries(agents).map(([engine, agent]) => [engine, resolveAgent(base, agent)]));
+}
+
+/** Returns a warning for each agent that replaces a built-in engine: its name then starts another executable. */
+function describeReplacedEngines(agents: Readonly<Record<string, AgentSettings>> = {}): string[] {
+  const known = listLaunchers();
+  return Object.keys(agents)
+    .filter((engine) => Object.hasOwn(known, engine))
+    .map(
+      (engine) =>
+        `agents.${engine} replaces the built-in engine ${engine}. Give the agent another name if you want to use both.`,
+    );
+}
+
+/** The schema has checked that the agent has either `acp` or `command`. */
+function resolveAgent(base: string, agent: Agents[string]): AgentSettings {
+  const { acp, authenticate, command = [], format = 'generic', resume, env, keeps } = agent;
+  if (acp !== undefined) return { acp: resolveCommand(base, acp), ...omitUndefined({ authenticate, env, keeps }) };
+  const resolved = resume === undefined ? undefined : resolveCommand(base, resume);
+  return { command: resolveCommand(base, command), format, ...omitUndefined({ resume: resolved, env, keeps }) };
+}
+
+function resolveCommand(base: string, [program = '', ...args]: readonly string[]): string[] {
+  return [resolveProgram(base, program), ...args];
+}
+
+function resolveProgram(base: string, program: string): string {
+  return basename(program) === program ? program : resolve(base, program);
+}

@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createJsonLogger } from '../../base/json-logger.js';
+import { startWorker } from '../../orders/dispatch/start-worker.js';
+import { openServer, readJson } from '../fixtures/open-server.js';
+
+const AGENT = fileURLToPath(new URL('../../runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
+const WRITE = { toolCallId: 'c1', title: 'Write a.txt', kind: 'edit', rawInput: { file_path: 'a.txt' } };
+
+/** A server whose worker runs an agent that asks for permission, and a run that waits for the answer. */
+async function waitForQuestion(steps: readonly object[], limits: object = {}) {
+  const agents = { fake: { acp: [process.execPath, AGENT] } };
+  const site = await openServer({ settings: { agents } });
+  const script = join(site.folder, 'acp.json');
+  await writeFile(script, JSON.stringify({ prompts: [steps, [...steps, { say: 'resumed' }]] }));
+  const worker = startWorker({
+    store: site.store,
+    lead: site.lead,
+    runs: { data: site.data, agents: { fake: { acp: [process.execPath, AGENT, script] } } },
+    pollMs: 20,
+  });
+  onTestFinished(async () => worker.stop({ graceMs: 0 }));
+  const request = { engine: 'fake', prompt: 'x', workdir: site.work, permissions: 'ask', limits };
+  const { id } = await readJson(site.post('/v1/runs', request));
+  const run = `/v1/runs/${String(id)}`;
+  await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('waiting'), { timeout: 60_000 });
+  const waitForEnd = async () => {
+    await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('ended'), { timeout: 60_000 });
+    const { events } = await readJson(site.get(`${run}/history?protocol=fcmp`));
+    return {
+      record: await readJson(site.get(run)),
+      events: events as { type: string; data: Record<string, unknown> }[],
+    };
+  };
+  const reply = async (body: object) => {
+    const response = await site.post(`${run}/reply`, body);
+    return { status: response.status, code: (await readJson(response))['code'] };
+  };
+  return { ...site, waitForEnd, reply };
+}
+
+describe('POST /v1/runs/{id}/reply to a permission request', () => {
+  it('is received by the run, which records who answered and why', async () => {
+    const { reply, waitForEnd } = await waitForQuestion([{ ask: WRITE }, { say: 'ok' }]);
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'perhaps' })).toEqual({
+      status: 400,
+      code: 'INVALID_BODY',
+    });
+    expect(await reply({ interaction_id: 'px_1_7', option_id: 'yes' })).toEqual({
+      status: 409,
+      code: 'RUN_NOT_WAITING',
+    });
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes', why: 'fine' })).toMatchObject({ status: 200 });
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'no' })).toEqual({
+      status: 409,
+      code: 'RUN_NOT_WAITING',
+    });
+    const { record, events } = await waitForEnd();
+    expect(record).toMatchObject({ result: { status: 'success', text: 'ok' } });
+    expect(events.find(({ type }) => type === 'permission.replied')?.data).toMatchObject({
+      decision: 'allow',
+      by: 'person',
+      why: 'fine',
+      who: expect.any(String),
+    });
+  });
+
+  it('answers each of multiple questions', async () => {
+    const { reply, waitForEnd } = await waitForQuestion([
+      { asks: [WRITE, { ...WRITE, toolCallId: 'c2' }] },
+      { say: 'ok' },
+    ]);
+    expect(await reply({ interaction_id: 'px_1_2', option_id: 'no' })).toMatchObject({ status: 200 });
+    await vi.waitFor(
+      async () => expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 }),
+      { timeout: 60_000 },
+    );
+    expect((await waitForEnd()).record).toMatchObject({ result: { status: 'success', text: 'ok' } });
+  });
+
+  it('resumes the session if the process has exited', async () => {
+    const { reply, waitForEnd, store } = await waitForQuestion([{ ask: WRITE }], { hold_s: 0.1 });
+    const { items } = await store.listRuns({});
+    const id = items[0]?.id ?? '';
+    await vi.waitFor(
+      async () => {
+        const events = await store.read({ runId: id, protocol: 'fcmp', limit: 1000 });
+        expect(events.some(({ event }) => 'code' in event.data && event.data.code === 'PERMISSION_PENDING')).toBe(true);
+      },
+      { timeout: 60_000 },
+    );
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 });
+    expect((await waitForEnd()).record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
+  });
+
+  it('counts as a denial if it is missing, and the run continues', async () => {
+    const { waitForEnd } = await waitForQuestion([{ ask: WRITE }, { say: 'without' }], { wait_s: 0.5 });
+    expect((await waitForEnd()).record).toMatchObject({ result: { status: 'success', text: 'without' } });
+  });
+});
+
+it('POST /v1/runs/{id}/reply is logged as an answer only if the run received it', async () => {
+  const lines: string[] = [];
+  const { post } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
+  const response = await post('/v1/runs/gone/reply', { interaction_id: 'px_1_1', option_id: 'yes' });
+  expect(response.status).toBe(404);
+  expect(lines.join('')).not.toContain('permission answered');
+});
+
+it('POST /v1/runs refuses rules that allow tools', async () => {
+  const { post, work } = await openServer();
+  const request = { engine: 'gemini-acp', prompt: 'x', workdir: work, permissions: 'ask' };
+  const refused = await readJson(post('/v1/runs', { ...request, approvals: [{ decide: 'allow' }] }));
+  expect(refused['code']).toBe('PERMISSIONS_NOT_ALLOWED');
+  expect(
+    await readJson(post('/v1/runs', { ...request, approvals: [{ decide: 'deny', tool: 'bash' }] })),
+  ).toHaveProperty('id');
+});

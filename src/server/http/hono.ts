@@ -1,0 +1,7 @@
+/**
+ * The part of hono that Sluice uses. `npm run build` bundles it into this file, so users do not have to install it.
+ */
+export { getRequestListener } from '@hono/node-server';
+export { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+export { Hono } from 'hono';
+export { cors } from 'hono/cors';

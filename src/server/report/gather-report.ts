@@ -1,0 +1,124 @@
+import { getErrorMessage, isSluiceError } from '../../base/index.js';
+import { readSpan } from '../../base/files/index.js';
+import type { ReadableFile } from '../../base/index.js';
+import type { FcmpEvent, LogPosition } from '../../events/index.js';
+import { getPosition, LOG_START } from '../../events/index.js';
+import type { InboxItem, OrderRecord, RunRecord } from '../../store/records/index.js';
+import { openEventPages } from '../../runs/run-folder/index.js';
+import type { AttemptMeta, RunFolder } from '../../runs/run-folder/index.js';
+
+/** Facts about a run that help diagnose a problem, limited in size. */
+export interface RunReport {
+  readonly id: string;
+  /** The record in the store; undefined for a run not recorded there. */
+  readonly record?: RunRecord | undefined;
+  readonly order?: OrderRecord | undefined;
+  /** Its inbox items, open and resolved. */
+  readonly items: readonly InboxItem[];
+  /** The last attempts. */
+  readonly attempts: readonly { readonly attempt: number; readonly meta: AttemptMeta }[];
+  /** The number of omitted earlier attempts, including their streams. */
+  readonly omittedAttempts: number;
+  /** The first and the last events. */
+  readonly events: readonly FcmpEvent[];
+  /** The number of omitted events between them. */
+  readonly omittedEvents: number;
+  readonly streams: readonly ReportedStream[];
+  /** Why the run folder could not be read. */
+  readonly problem?: string | undefined;
+}
+
+/** The end of a stream. */
+export interface ReportedStream {
+  readonly name: string;
+  readonly text: string;
+  /** The number of omitted bytes before `text`. */
+  readonly omittedBytes: number;
+}
+
+/** How much of a run is reported; the run folder contains everything. */
+const EVENTS_AT_EACH_END = 500;
+const MAX_ATTEMPTS = 10;
+const MAX_STREAM_BYTES = 128 * 1024;
+
+/** Maximum length of a secret. */
+export const MAX_SECRET_LENGTH = 64 * 1024;
+
+/** The number of events per read. */
+const PAGE_SIZE = 500;
+
+/** The run folder, and the secrets that must not be in the report. */
+export interface ReportSource {
+  readonly openFolder: () => Promise<RunFolder>;
+  /** Replaces secrets without changing the number of bytes. */
+  readonly mask: (bytes: Uint8Array) => Uint8Array;
+}
+
+/**
+ * Completes a report with the run folder's content. If the folder cannot be read, the report contains only data from
+ * the store. Only the streams are masked here; `renderHtml` masks everything.
+ */
+export async function gatherReport(
+  { openFolder, mask }: ReportSource,
+  stored: Pick<RunReport, 'id' | 'record' | 'order' | 'items'>,
+): Promise<RunReport> {
+  try {
+    const folder = await openFolder();
+    const allNumbers = await folder.attempts();
+    const numbers = allNumbers.slice(-MAX_ATTEMPTS);
+    const attempts = await Promise.all(
+      numbers.map(async (attempt) => ({ attempt, meta: await folder.meta(attempt).catch(() => ({})) })),
+    );
+    const streams: ReportedStream[] = [];
+    for (const attempt of numbers) {
+      for (const stream of ['stdin', 'stdout', 'stderr', 'pty'] as const) {
+        const end = await readLastBytes(await folder.openAttempt(stream, attempt), mask);
+        if (end !== undefined) streams.push({ name: `${stream} of attempt ${attempt}`, ...end });
+      }
+    }
+    const omittedAttempts = allNumbers.length - numbers.length;
+    return { ...stored, attempts, omittedAttempts, ...(await readEvents(folder)), streams };
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    const nothing = { attempts: [], omittedAttempts: 0, events: [], omittedEvents: 0, streams: [] };
+    return { ...stored, ...nothing, problem: getErrorMessage(error) };
+  }
+}
+
+async function readEvents(folder: RunFolder): Promise<Pick<RunReport, 'events' | 'omittedEvents'>> {
+  const pages = openEventPages(folder, 'fcmp');
+  const first: FcmpEvent[] = [];
+  let last: FcmpEvent[] = [];
+  let omitted = 0;
+  let after: LogPosition = LOG_START;
+  for (;;) {
+    const page = await pages.read({ after, limit: PAGE_SIZE });
+    for (const emitted of page) {
+      if (emitted.protocol !== 'fcmp') continue;
+      if (first.length < EVENTS_AT_EACH_END) first.push(emitted.event);
+      else last.push(emitted.event);
+    }
+    omitted += Math.max(0, last.length - EVENTS_AT_EACH_END);
+    last = last.slice(-EVENTS_AT_EACH_END);
+    const lastOfPage = page.at(-1);
+    if (lastOfPage === undefined) return { events: [...first, ...last], omittedEvents: omitted };
+    after = getPosition(lastOfPage);
+  }
+}
+
+async function readLastBytes(
+  handle: ReadableFile | undefined,
+  mask: ReportSource['mask'],
+): Promise<Omit<ReportedStream, 'name'> | undefined> {
+  if (handle === undefined) return undefined;
+  try {
+    const { size } = await handle.stat();
+    const omittedBytes = Math.max(0, size - MAX_STREAM_BYTES);
+    // A secret can start before the reported part: if masked after truncation, its second half would stay readable.
+    const start = Math.max(0, omittedBytes - MAX_SECRET_LENGTH);
+    const masked = mask(await readSpan(handle, start, size - start));
+    return { text: new TextDecoder().decode(masked.subarray(omittedBytes - start)), omittedBytes };
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,88 @@
+import type { EventRow } from './event-rows.js';
+import type { EventRange, RunClaim } from './ports/index.js';
+import type { QueueNotifications } from './store.js';
+
+/** A value that can be bound to a statement. Lists are bound as JSON. */
+export type Value = string | number | null | Uint8Array;
+
+/** A row by column name. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Executes statements. They are written once, in PostgreSQL's notation: `$1`, `::bigint` and `FOR UPDATE`, which SQLite's
+ * dialect rewrites or drops, and `INDEXED BY`, which PostgreSQL's dialect drops. Two forms are rewritten for both:
+ *
+ * - `each($1) AS name`: the elements of a JSON list of strings or numbers, as `name.value`
+ * - `objects($1) AS name`: the elements of a JSON list of objects, as `name.value`, read with `->>`
+ *
+ * `= ANY (ARRAY(SELECT …))` and not `IN (SELECT … LIMIT …)`: PostgreSQL can execute the subquery of `IN` once per row,
+ * skipping the rows it has already changed, so more rows than the limit would be changed.
+ */
+export interface Session {
+  all(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
+  get(sql: string, values?: readonly Value[]): Promise<Row | undefined>;
+  /** Returns the number of changed rows. */
+  run(sql: string, values?: readonly Value[]): Promise<number>;
+  /** Executes a guarded change atomically; returns the rows that its guard found, none if nothing was changed. */
+  change(change: GuardedChange, values: readonly Value[]): Promise<readonly Row[]>;
+}
+
+/**
+ * Statements that take effect only if a guard finds rows. They share their parameters and read the guard's rows as the
+ * table `guard`. PostgreSQL executes all of it as one statement, so none sees another's effect; SQLite executes them in
+ * this order. Each must read `guard`, have the same effect in both cases, and change other rows than the others.
+ */
+export interface GuardedChange {
+  /** Selects rows `FOR UPDATE`: of two concurrent changes, the second sees the row as the first left it. */
+  readonly guard: string;
+  readonly statements: readonly string[];
+}
+
+/** The database of a store. */
+export interface Database extends Session {
+  /** Throws if the database is closed. */
+  checkOpen(): void;
+  /** Runs a transaction. `work` must use only its session. Errors of `work` itself are thrown unchanged. */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Like `transaction`, and no other process runs work under the same lock; waits for it. */
+  exclusive<T>(lock: LockName, work: (session: Session) => Promise<T>): Promise<T>;
+  /** Like `exclusive`; returns undefined if the lock is in use. */
+  tryExclusive<T>(lock: LockName, work: (session: Session) => Promise<T>): Promise<T | undefined>;
+}
+
+/** Locks for work of which one transaction at a time is allowed. */
+export type LockName = 'budgets' | 'counting' | `request ${string}`;
+
+/** Changes that processes might be waiting for. */
+export interface Changes {
+  /** Runs or messages that might be claimable. */
+  readonly queue?: boolean;
+  /** Messages that are due now, and that no worker is about to deliver. */
+  readonly messages?: boolean;
+  /** Runs with new events, an end or a decision. */
+  readonly runs?: readonly string[];
+  /** Runs with a reply or a request to stop. */
+  readonly requests?: readonly string[];
+}
+
+/** The parts that each database does in a different way. */
+export interface Dialect {
+  readonly database: Database;
+  readonly now: () => number;
+  /** Adjusts `now` to the clock that all hosts share. */
+  readonly synchronizeClock: () => Promise<void>;
+  /** Claims the next run; returns its row. */
+  readonly claimNext: (claim: RunClaim) => Promise<Row | undefined>;
+  /** Stores the events that are not stored yet. */
+  readonly addEvents: (rows: readonly EventRow[]) => Promise<void>;
+  /** Returns the bodies of the rows that contain a range, at least as many as a page needs. */
+  readonly readBodies: (runId: string, protocol: string, range: EventRange) => Promise<Iterable<unknown>>;
+  /** The maximum number of concurrent event writes. */
+  readonly eventWrites: number;
+  /** Wakes processes after a commit, unless the database does so itself. */
+  readonly announce: (changes: Changes) => Promise<void>;
+  readonly watchRun: (runId: string, wake: () => void) => () => void;
+  readonly watchRequests: (runId: string, wake: () => void) => () => void;
+  readonly watchQueue: QueueNotifications['watchQueue'];
+  readonly close: () => Promise<void>;
+}

@@ -1,3 +1,0 @@
-import { describeStore } from '../contract/store.contract.js';
-
-describeStore('in memory', async () => 'memory:');

@@ -1,0 +1,160 @@
+import { flag, object, oneOf } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
+import type { Normalizer, StandardSchema } from '../../json/index.js';
+import { approvalRulesSchema } from './approval-rule.js';
+import { engineNameSchema } from './run-engine.js';
+
+/** Longer prompts belong in files in the working folder. */
+const MAX_PROMPT_LENGTH = 16 * 1024 * 1024;
+
+const shortText = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' } as const;
+/** At most 23 days: Node.js timers cannot exceed 24. */
+const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 2_000_000 } as const;
+const positiveInteger = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
+
+const limitsSchema = object(
+  {},
+  {
+    /** Total working time of all attempts. */
+    time_s: seconds,
+    /** Time without output. */
+    idle_s: seconds,
+    /** How long to wait for the answer to a question; `time_s` and `idle_s` are paused meanwhile. */
+    wait_s: seconds,
+    /**
+     * How long the process is kept running while it waits for an answer. Then it is stopped, and its session is resumed
+     * with the answer.
+     */
+    hold_s: seconds,
+    output_bytes: positiveInteger,
+    line_bytes: positiveInteger,
+    /** Total number of RASP and FCMP events of all attempts. */
+    events: positiveInteger,
+    /** Size of the run folder: captured bytes and the events derived from them. */
+    stored_bytes: positiveInteger,
+    tokens: positiveInteger,
+    /** US dollars, as reported by the engine. */
+    cost: { type: 'number', exclusiveMinimum: 0 },
+  },
+);
+
+/** The enums of a run spec, shared with lists and forms. */
+export const runMode = oneOf(['auto', 'interactive']);
+export const runPermissions = oneOf(['safe', 'workspace', 'bypass', 'ask']);
+export const sandboxUse = oneOf(['auto', 'required', 'off']);
+
+/** A port: 1 to 65535. */
+const PORT_PATTERN = '(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
+
+/**
+ * A host name, `*.` and a name for all its subdomains, or an IP address, with an optional port. Without a port, ports
+ * 80 and 443 are allowed.
+ */
+const HOST_PATTERN = `^(?:(?:\\*\\.)?[A-Za-z0-9][A-Za-z0-9_-]{0,62}(?:\\.[A-Za-z0-9_-]{1,63})*|\\[[0-9A-Fa-f:.]{2,45}\\])(?::${PORT_PATTERN})?$`;
+
+/** The network access of a sandboxed process. */
+export const sandboxNetwork = {
+  anyOf: [
+    oneOf(['host', 'none']),
+    { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string', maxLength: 300, pattern: HOST_PATTERN } },
+  ],
+} as const;
+
+/** A run to start, as JSON. */
+export const storedRunSpec = {
+  type: 'object',
+  required: ['engine', 'workdir'],
+  additionalProperties: false,
+  properties: {
+    /** A built-in engine, or one configured in `agents`. */
+    engine: engineNameSchema,
+    /** For `command`: the engine whose format the output has; plain text by default. */
+    format: engineNameSchema,
+    /** An existing engine session for the run to resume. */
+    session: { type: 'string', pattern: '^[A-Za-z0-9][\\w.:-]{0,199}$' },
+    /** The task for the agent; for `command`, its stdin. */
+    prompt: { type: 'string', maxLength: MAX_PROMPT_LENGTH },
+    /** The executable and its arguments, for engine `command` only. */
+    command: { type: 'array', minItems: 1, maxItems: 4096, items: { type: 'string', pattern: '^[^\\u0000]*$' } },
+    /** The agent's working folder; only one run at a time uses it. */
+    workdir: shortText,
+    /** Without a contract, a run that ends normally is a success. */
+    contract: object(
+      {},
+      {
+        schema: { type: 'object' },
+        profile: oneOf(['default', 'generic', 'tagged', 'unified']),
+        allow_partial: flag,
+        align: flag,
+      },
+    ),
+    /**
+     * `auto` (default): the end of the agent's turn is its answer. `interactive`: without the done marker, it is a
+     * question to the user.
+     */
+    mode: runMode,
+    /**
+     * `safe` (default): read only. `workspace`: also edit the working folder. `bypass`: everything, without asking.
+     * `ask`: as the rules say, otherwise ask a user.
+     */
+    permissions: runPermissions,
+    /**
+     * For `permissions: ask`: which tools are allowed or denied without asking. The first match wins; the
+     * configuration's rules come first.
+     */
+    approvals: approvalRulesSchema,
+    /** `auto` (default): use bubblewrap if it works. `required`: fail if it does not work. `off`: no sandbox. */
+    sandbox: sandboxUse,
+    /**
+     * The sandbox's network. `host` (default): the host's network. `none`: no network. A list: the hosts that a proxy
+     * allows.
+     */
+    network: sandboxNetwork,
+    limits: limitsSchema,
+    /** Names of environment variables to pass, or patterns such as `OPENAI_*`. */
+    env: { type: 'array', maxItems: 1024, items: { type: 'string', pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$' } },
+    /** Files that the result depends on, relative to the working folder. Required for caching; can be empty. */
+    input_files: { type: 'array', maxItems: 10_000, items: shortText },
+    /** `true` reads and writes the cache, `refresh` only writes it. */
+    cache: { enum: [true, false, 'refresh'] },
+    /**
+     * `same-host`: if its worker is lost, another worker on the same host resumes the session. Otherwise the run ends.
+     */
+    resume: { const: 'same-host' },
+    /** How often invalid output is sent back to the agent with the errors; 0 by default. */
+    max_retries: { type: 'integer', minimum: 0, maximum: 100 },
+    model: shortText,
+    /** The span that requested the run, in W3C Trace Context format; the parent of the run's spans. */
+    traceparent: { type: 'string', pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' },
+    /** `true`: capture through a terminal instead of pipes. `beside`: through both. */
+    terminal: { enum: [true, false, 'beside'] },
+  },
+} as const;
+
+/** JSON Schema (draft 2020-12) of a run to start. */
+export const runSpecSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'urn:sluice:schema:run-spec:1.0',
+  title: 'A run',
+  ...storedRunSpec,
+} as const;
+
+/** A run to start, as JSON: in requests and in the store. */
+export type StoredRunSpec = FromSchema<typeof storedRunSpec>;
+
+/** A run to start. Within the same process, its contract can contain values that JSON cannot represent. */
+export interface RunSpec extends Omit<StoredRunSpec, 'contract'> {
+  /** Without a contract, a run that ends normally is a success. */
+  readonly contract?: RunContract;
+}
+
+/** The requirements for the output. */
+export interface RunContract extends Omit<NonNullable<StoredRunSpec['contract']>, 'schema'> {
+  /** A JSON Schema or, within the same process, any Standard Schema. */
+  readonly schema?: StandardSchema | Readonly<Record<string, unknown>>;
+  /** Only within the same process. */
+  readonly normalizers?: readonly Normalizer[];
+}
+
+/** Limits that end a run. */
+export type RunLimits = FromSchema<typeof limitsSchema>;

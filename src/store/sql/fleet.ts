@@ -1,0 +1,85 @@
+import type { WorkerRecord } from '../records/index.js';
+import type { Dialect, Row } from '../driver.js';
+import { deriveWorkerState, GONE_WORKER_TTL_MS, MAX_WORKERS } from '../fleet.js';
+import type { Fleet } from '../fleet.js';
+import type { JobLeases } from '../job-leases.js';
+import { readFlag, readJson, readNumber, readText, readTime } from '../rows.js';
+import { FIND_ANY_EXPIRED } from './claims.js';
+
+/** Creates the store's methods for workers, and for jobs that one process at a time does for all. */
+export function createFleet(dialect: Dialect): Fleet & JobLeases {
+  const { database } = dialect;
+  return {
+    async reportWorker({ id, host, version, engines, capacity, busy, isStopping, now, aliveUntil }) {
+      await database.run(DELETE_GONE, [now - GONE_WORKER_TTL_MS, id]);
+      const stopping = isStopping ? 1 : 0;
+      const values = [id, host, version, JSON.stringify(engines), capacity, busy, stopping, now, aliveUntil];
+      await database.run(REPORT, values);
+      // A running worker stays in sync.
+      await dialect.synchronizeClock();
+      return { hasExpiredRuns: (await database.get(FIND_ANY_EXPIRED, [now, host])) !== undefined };
+    },
+    async removeWorker(id) {
+      await database.run('DELETE FROM workers WHERE id = $1', [id]);
+    },
+    async listWorkers(now) {
+      const rows = await database.all(
+        'SELECT * FROM workers WHERE alive_until > $1 ORDER BY seen_at DESC, id LIMIT $2',
+        [now - GONE_WORKER_TTL_MS, MAX_WORKERS],
+      );
+      return rows.map((row) => readWorker(row, now));
+    },
+
+    async leaseJobs({ names, owner, now, until }) {
+      // Most processes find no free job: they lock and write nothing.
+      const free = await database.all(FIND_FREE_JOBS, [JSON.stringify(names), owner, now]);
+      if (free.length === 0) return [];
+      const freeNames = JSON.stringify(free.map((row) => readText(row, 'name')));
+      return (await database.all(LEASE_JOBS, [freeNames, owner, now, until])).map((row) => readText(row, 'name'));
+    },
+    async releaseJobs(owner) {
+      await database.run('UPDATE job_leases SET held_until = 0 WHERE owner = $1', [owner]);
+    },
+  };
+}
+
+/** Skips rows that another worker is deleting, so worker reports never wait for each other. */
+const DELETE_GONE = `
+  DELETE FROM workers WHERE id = ANY (ARRAY(
+    SELECT id FROM workers WHERE alive_until <= $1 AND id <> $2 FOR UPDATE SKIP LOCKED))`;
+
+const REPORT = `
+  INSERT INTO workers (id, host, version, engines, capacity, busy, stopping, seen_at, alive_until)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  ON CONFLICT (id) DO UPDATE SET
+    host = excluded.host, version = excluded.version, engines = excluded.engines, capacity = excluded.capacity,
+    busy = excluded.busy, stopping = excluded.stopping, seen_at = excluded.seen_at, alive_until = excluded.alive_until`;
+
+const FIND_FREE_JOBS = `
+  SELECT wanted.value AS name FROM each($1) AS wanted
+  WHERE NOT EXISTS (
+    SELECT 1 FROM job_leases WHERE job_leases.name = wanted.value AND owner <> $2 AND held_until > $3)`;
+
+/** Sorted by name, so two processes do not deadlock. */
+const LEASE_JOBS = `
+  INSERT INTO job_leases (name, owner, held_until)
+  SELECT wanted.value, $2, $4::bigint FROM each($1) AS wanted WHERE true ORDER BY wanted.value
+  ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, held_until = excluded.held_until
+    WHERE job_leases.owner = $2 OR job_leases.held_until <= $3
+  RETURNING name`;
+
+function readWorker(row: Row, now: number): WorkerRecord {
+  return {
+    id: readText(row, 'id'),
+    host: readText(row, 'host'),
+    version: readText(row, 'version'),
+    engines: readJson(row, 'engines') as string[],
+    capacity: readNumber(row, 'capacity'),
+    busy: readNumber(row, 'busy'),
+    seen_at: readTime(row, 'seen_at'),
+    state: deriveWorkerState(
+      { aliveUntil: readNumber(row, 'alive_until'), isStopping: readFlag(row, 'stopping') },
+      now,
+    ),
+  };
+}

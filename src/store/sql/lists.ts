@@ -1,0 +1,219 @@
+import type { ExecutionRecord, IssueRecord, OrderState } from '../records/index.js';
+import type { ExecutionFilter, Listed, OrderStore, Page } from '../ports/index.js';
+import type { Row, Session, Value } from '../driver.js';
+import { formatExecutionCursor, readExecutionPage, readPage, toListed, toSearchPage } from '../page.js';
+import type { ExecutionWindow } from '../page.js';
+import { readIssue, readItem, readJson, readNumber, readOrder, readText } from '../rows.js';
+import { chooseFloor, readIssueSearch } from '../search.js';
+import type { IssueSearch, RunSearch } from '../search.js';
+
+/** A list condition and the values of its parameters, written `?`; ignored if its first value is undefined. */
+type Condition = readonly [sql: string, ...values: (Value | undefined)[]];
+
+/** The rows of a list and their order. Conditions are constants; untrusted values are always bound. */
+export interface ListQuery {
+  readonly table: string;
+  readonly order: 'newest' | 'oldest';
+  readonly conditions: readonly Condition[];
+}
+
+/** Returns one page of a table. */
+export async function listRows<T>(
+  session: Session,
+  page: Page,
+  query: ListQuery,
+  read: (row: Row) => T,
+): Promise<Listed<T>> {
+  const window = readPage(page);
+  const { sql, values } = buildListStatement(query, window.after);
+  const rows = await session.all(sql, [...values, window.size + 1]);
+  return toListed(rows, window, read, readSeq);
+}
+
+const readSeq = (row: Row): number => readNumber(row, 'seq');
+
+interface Statement {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/** Builds a list statement; its last parameter is the limit. */
+export function buildListStatement({ table, order, conditions }: ListQuery, after: number | null): Statement {
+  const next: Condition = [order === 'newest' ? 'seq < ?' : 'seq > ?', after ?? undefined];
+  return buildStatement(table, [...conditions, next], order === 'newest' ? 'seq DESC' : 'seq');
+}
+
+function buildStatement(table: string, conditions: readonly Condition[], order: string): Statement {
+  const active = conditions.filter(([sql, value]) => !sql.includes('?') || value !== undefined);
+  const values = active.flatMap(([, ...bound]) => bound.filter((value) => value !== undefined));
+  const where = active.length === 0 ? '' : `WHERE ${active.map(([sql]) => sql).join(' AND ')}`;
+  let number = 0;
+  const sql = `SELECT * FROM ${table} ${where} ORDER BY ${order} LIMIT ?`.replaceAll('?', () => `$${(number += 1)}`);
+  return { sql, values };
+}
+
+type OrderLists = Pick<
+  OrderStore,
+  'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
+>;
+
+/** The condition for each order state, in a form that an index supports; an open order has its run's state. */
+export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
+  queued: `settled_at IS NULL AND state = 'queued'`,
+  running: `settled_at IS NULL AND state = 'running'`,
+  settled: 'decision IS NOT NULL',
+  canceled: 'settled_at IS NOT NULL AND decision IS NULL',
+};
+
+/** Creates the store's methods for listing and finding issues, orders, inbox items and executions. */
+export function createOrderLists(session: Session, searchWindow: number): OrderLists {
+  return {
+    findIssue: async (issueRef) => findOne(session, 'SELECT * FROM issues WHERE issue_ref = $1', [issueRef], readIssue),
+
+    findOrder: async (issueRef, runId) =>
+      findOne(
+        session,
+        'SELECT * FROM order_records WHERE issue_ref = $1 AND run_id = $2',
+        [issueRef, runId],
+        readOrder,
+      ),
+
+    async listIssues(filter) {
+      const search = readIssueSearch(filter);
+      if (search !== undefined) return searchIssues(session, search, searchWindow);
+      const conditions = [['state = ?', filter.state]] as const;
+      return listRows(session, filter, { table: 'issues', order: 'newest', conditions }, readIssue);
+    },
+
+    listOrders: async ({ issueRef, state, open, ...page }) => {
+      const isOpen = open === true || state === 'queued' || state === 'running';
+      const conditions: readonly Condition[] = [
+        ['issue_ref = ?', issueRef],
+        ...(state === undefined ? [] : [[ORDER_STATES[state]] as const]),
+        ...(open === true ? [['settled_at IS NULL'] as const] : []),
+      ];
+      const order = isOpen ? 'oldest' : 'newest';
+      return listRows(session, page, { table: 'order_records', order, conditions }, readOrder);
+    },
+
+    findItem: async (id) => findOne(session, 'SELECT * FROM inbox WHERE id = $1', [id], readItem),
+
+    listInbox: async ({ open, issueRef, order = 'oldest', ...page }) => {
+      const conditions: readonly Condition[] = [
+        ['issue_ref = ?', issueRef],
+        ...(open === undefined ? [] : [[open ? 'resolution IS NULL' : 'resolution IS NOT NULL'] as const]),
+      ];
+      return listRows(session, page, { table: 'inbox', order, conditions }, readItem);
+    },
+
+    async listExecutions(filter) {
+      const window = readExecutionPage(filter);
+      const { sql, values } = buildExecutionsStatement(filter, window);
+      const rows = await session.all(sql, [...values, window.size + 1]);
+      return toListed(
+        rows,
+        window,
+        (row) => readJson(row, 'record') as ExecutionRecord,
+        (row) => formatExecutionCursor({ at: readText(row, 'at'), sequence: readSeq(row) }),
+      );
+    },
+  };
+}
+
+/** Finds a row by its key. */
+export async function findOne<T>(
+  session: Session,
+  sql: string,
+  values: readonly Value[],
+  read: (row: Row) => T,
+): Promise<T | undefined> {
+  const row = await session.get(sql, values);
+  return row === undefined ? undefined : read(row);
+}
+
+/** Builds the statement of an execution list, newest first; every executions index ends with the time. */
+export function buildExecutionsStatement(
+  { issueRef, runId, worker, decision, since }: ExecutionFilter,
+  { after, until }: ExecutionWindow,
+): Statement {
+  const conditions: readonly Condition[] = [
+    ['issue_ref = ?', issueRef],
+    ['run_id = ?', runId],
+    ['worker = ?', worker],
+    ['decision = ?', decision],
+    ['at >= ?', since],
+    ['at < ?', until ?? undefined],
+    ['(at, seq) < (?, ?)', after?.at, after?.sequence],
+  ];
+  return buildStatement('executions', conditions, 'at DESC, seq DESC');
+}
+
+export const FIND_ISSUE_FLOOR = 'SELECT seq FROM issues WHERE seq < $1 ORDER BY seq DESC LIMIT 1 OFFSET $2';
+
+export const SEARCH_ISSUES = `
+  SELECT * FROM issues
+  WHERE seq < $1 AND seq >= $2
+    AND ($3::text IS NULL OR state = $3)
+    AND NOT EXISTS (SELECT 1 FROM each($4) AS word WHERE strpos(lower(issue_ref), word.value) = 0)
+  ORDER BY seq DESC LIMIT $5`;
+
+async function searchIssues(
+  session: Session,
+  { page, before, state, words }: IssueSearch,
+  window: number,
+): Promise<Listed<IssueRecord>> {
+  const floor = await findOne(session, FIND_ISSUE_FLOOR, [before, window - 1], readSeq);
+  const rows = await session.all(SEARCH_ISSUES, [before, floor ?? 0, state, JSON.stringify(words), page.size + 1]);
+  return toSearchPage(rows, page, floor, readIssue, readSeq);
+}
+
+/** Finds the last row that a page reads. */
+export const FIND_FLOOR = `
+  SELECT seq, created_at FROM run_digests WHERE seq < $1 ORDER BY seq DESC LIMIT 1 OFFSET $2`;
+
+/** Scans only the digests; in SQLite, `CROSS JOIN` makes it read the runs last. */
+export const SEARCH_RUNS = `
+  SELECT runs.* FROM run_digests AS digest CROSS JOIN run_records AS runs ON runs.seq = digest.seq
+  WHERE digest.seq < $1 AND digest.seq >= $2
+    AND ($3::text IS NULL OR digest.engine = $3)
+    AND ($4::text IS NULL OR digest.outcome = $4)
+    AND ($5::text IS NULL OR digest.repair_level = $5)
+    AND digest.created_at >= $6 AND digest.created_at < $7
+    AND NOT EXISTS (SELECT 1 FROM each($8) AS word WHERE strpos(digest.words, word.value) = 0)
+    AND ($9::text IS NULL OR runs.state = $9)
+    AND ($10::bigint IS NULL OR digest.ended_at >= $10) AND ($11::bigint IS NULL OR digest.ended_at < $11)
+    AND ($12::text IS NULL OR digest.usage::json ->> 'model' = $12)
+    AND ($13::text IS NULL OR digest.engine_version = $13)
+  ORDER BY digest.seq DESC LIMIT $14`;
+
+/** Returns one page of a run search. */
+export async function searchRuns<T>(
+  session: Session,
+  search: RunSearch,
+  window: number,
+  read: (row: Row) => T,
+): Promise<Listed<T>> {
+  const { before, engine, outcome, repairLevel, since, until, words, state, page } = search;
+  const { endedSince, endedUntil, model, engineVersion } = search;
+  const floor = await findOne(session, FIND_FLOOR, [before, window - 1], (row) => ({
+    sequence: readSeq(row),
+    createdAt: readNumber(row, 'created_at'),
+  }));
+  const rows = await session.all(SEARCH_RUNS, [
+    before,
+    floor?.sequence ?? 0,
+    engine,
+    outcome,
+    repairLevel,
+    since,
+    until,
+    JSON.stringify(words),
+    state,
+    endedSince,
+    endedUntil,
+    model,
+    engineVersion,
+    page.size + 1,
+  ]);
+  return toSearchPage(rows, page, chooseFloor(search, floor), read, readSeq);
+}

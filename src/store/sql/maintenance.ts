@@ -1,0 +1,117 @@
+import type { Row, Session } from '../driver.js';
+import { COUNT_CLAIM_TTL_MS, countStates, MAX_CLAIMS_DELETED, OPEN_RUN_STATES } from '../maintenance.js';
+import type { Maintenance } from '../maintenance.js';
+import { formatEndCursor, readEndPage, toListed } from '../page.js';
+import { readNumber, readNumberOrNull, readRun, readText } from '../rows.js';
+
+/** Creates the store's methods for counting work and listing ended runs. */
+export function createMaintenance(session: Session): Maintenance {
+  return {
+    async countOpenWork() {
+      const runs = await session.all(COUNT_RUNS);
+      const open = (await session.get(MEASURE_OPEN)) ?? {};
+      const running = readNumber(open, 'running');
+      return {
+        runs: countStates(
+          OPEN_RUN_STATES,
+          runs.map((row) => [readText(row, 'state'), readNumber(row, 'count')]),
+        ),
+        orders: { queued: readNumber(open, 'orders') - running, running },
+        inbox: readNumber(open, 'inbox'),
+        outbox: {
+          open: readNumber(open, 'open'),
+          dead: readNumber(open, 'dead'),
+          oldest: readNumberOrNull(open, 'oldest'),
+        },
+      };
+    },
+
+    async claimForMetrics({ ids, now }) {
+      if (ids.length === 0) return [];
+      await session.run(DELETE_CLAIMS, [now - COUNT_CLAIM_TTL_MS]);
+      return readIds(await session.all(CLAIM_FOR_METRICS, [JSON.stringify(ids), now]));
+    },
+
+    async listEndedRuns(page) {
+      const { size, after } = readEndPage(page);
+      const rows = await session.all(LIST_ENDED, [after.endedAt, after.sequence, size + 1]);
+      return toListed(rows, { size }, readRun, formatCursor);
+    },
+
+    async findHosts(ids) {
+      const rows = await session.all(FIND_HOSTS, [JSON.stringify(ids)]);
+      return new Map(rows.map((row) => [readText(row, 'id'), readText(row, 'host')]));
+    },
+
+    findRunsWithoutEvents: async (ids) => readIds(await session.all(FIND_PURGED, [JSON.stringify(ids)])),
+
+    findSettledRuns: async ({ ids, endedBefore }) =>
+      readIds(await session.all(FIND_SETTLED, [JSON.stringify(ids), endedBefore])),
+  };
+}
+
+function readIds(rows: readonly Row[]): string[] {
+  return rows.map((row) => readText(row, 'id'));
+}
+
+function formatCursor(row: Row): string {
+  return formatEndCursor({ endedAt: readNumber(row, 'ended_at'), sequence: readNumber(row, 'seq') });
+}
+
+const COUNT_RUNS = `
+  SELECT state, count(*) AS count FROM runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
+
+/**
+ * For running orders, reads only claimed runs and runs of open races, because in a long queue nearly all open orders are
+ * queued.
+ */
+const MEASURE_OPEN = `
+  SELECT
+    (SELECT count(*) FROM orders WHERE settled_at IS NULL) AS orders,
+    (SELECT count(*) FROM runs INDEXED BY runs_busy WHERE state IN ('running', 'waiting') AND order_run_id IS NOT NULL)
+      + (SELECT count(*) FROM orders INDEXED BY orders_entered WHERE settled_at IS NULL AND entry IS NOT NULL) AS running,
+    (SELECT count(*) FROM inbox WHERE resolution IS NULL) AS inbox,
+    (SELECT count(*) FROM outbox INDEXED BY outbox_by_state WHERE state IN ('waiting', 'sending')) AS open,
+    (SELECT created_at FROM outbox INDEXED BY outbox_open
+     WHERE state IN ('waiting', 'sending') ORDER BY seq LIMIT 1) AS oldest,
+    (SELECT count(*) FROM outbox WHERE state = 'dead') AS dead`;
+
+/** Names the index because SQLite, without table statistics, would choose `runs_by_state` and sort every ended run. */
+const LIST_ENDED = `
+  SELECT * FROM runs INDEXED BY runs_by_end
+  WHERE state = 'ended' AND (ended_at, seq) > ($1, $2) ORDER BY ended_at, seq LIMIT $3`;
+
+const FIND_HOSTS = `
+  SELECT id, host FROM runs WHERE id IN (SELECT wanted.value FROM each($1) AS wanted) AND host IS NOT NULL`;
+
+const FIND_PURGED = `
+  SELECT id FROM runs WHERE id IN (SELECT wanted.value FROM each($1) AS wanted) AND purged_at IS NOT NULL`;
+
+/** The `+ 0` and `|| ''` keep SQLite from an index of all ended runs. */
+const FIND_SETTLED = `
+  SELECT id FROM runs
+  WHERE id IN (SELECT wanted.value FROM each($1) AS wanted) AND state || '' = 'ended' AND ended_at + 0 < $2
+    AND NOT EXISTS (
+      SELECT 1 FROM orders
+      WHERE orders.issue_ref = order_issue_ref AND orders.run_id = order_run_id AND orders.settled_at IS NULL)`;
+
+const DELETE_CLAIMS = `
+  DELETE FROM counted WHERE id = ANY (ARRAY(
+    SELECT id FROM counted WHERE at < $1 ORDER BY at LIMIT ${MAX_CLAIMS_DELETED} FOR UPDATE SKIP LOCKED))`;
+
+/** Sorted by id, so two servers that claim the same ids do not deadlock. */
+const CLAIM_FOR_METRICS = `
+  INSERT INTO counted (id, at)
+  SELECT claimed.value, $2::bigint FROM each($1) AS claimed WHERE true ORDER BY claimed.value
+  ON CONFLICT DO NOTHING RETURNING id`;
+
+/** Exported for the query plan tests. */
+export const MAINTENANCE_STATEMENTS = {
+  COUNT_RUNS,
+  MEASURE_OPEN,
+  LIST_ENDED,
+  FIND_HOSTS,
+  FIND_PURGED,
+  FIND_SETTLED,
+  DELETE_CLAIMS,
+} as const;

@@ -1,0 +1,165 @@
+import type { Database, Row, Session } from '../driver.js';
+import { formatEndCursor, readEndPage, toListed } from '../page.js';
+import type { Retention } from '../retention.js';
+import { readFlag, readNumber, readText } from '../rows.js';
+
+/** Creates the store's retention methods. Rows that another process is deleting are skipped. */
+export function createRetention(database: Database): Retention {
+  /** Deletes rows; writes only if the oldest row is old enough. */
+  const dropOldest = async (
+    { find, drop }: { readonly find: string; readonly drop: string },
+    { before, limit }: { readonly before: number; readonly limit: number },
+  ): Promise<number> => {
+    const oldest = await database.get(find);
+    if (oldest === undefined || readNumber(oldest, 'at') >= before) return 0;
+    return database.run(drop, [limit, before]);
+  };
+
+  return {
+    async purgeRuns({ endedBefore, runs, rows, now }) {
+      // Usually nothing is due, so nothing is locked.
+      if ((await database.get(LIST_DUE, [endedBefore, 1])) === undefined) return { ids: [], isDone: true };
+      return database.transaction(async (session) => {
+        const due = (await session.all(`${LIST_DUE} FOR UPDATE SKIP LOCKED`, [endedBefore, runs])).map(readId);
+        const dropped = await dropEvents(session, due, rows);
+        const ids = (await session.all(MARK_PURGED, [JSON.stringify(due), now])).map(readId);
+        return { ids, isDone: due.length < runs && dropped < rows };
+      });
+    },
+
+    async listPurgedRuns(page) {
+      const { size, after } = readEndPage(page);
+      const rows = await database.all(LIST_PURGED, [after.endedAt, after.sequence, size + 1]);
+      return toListed(rows, { size }, readId, formatCursor);
+    },
+
+    async purgeRecords({ endedBefore, purgedBefore, limit, cursor }) {
+      const { size, after } = readEndPage({ since: 0, limit, ...(cursor === undefined ? {} : { cursor }) });
+      const bounds = [after.endedAt, after.sequence, purgedBefore, endedBefore, size + 1];
+      const found = await database.all(LIST_RECORDS, bounds);
+      const last = found.length > size ? found[size - 1] : undefined;
+      const next_cursor = last === undefined ? null : formatCursor(last);
+      const due = found.slice(0, size).filter((row) => readFlag(row, 'is_due'));
+      if (due.length === 0) return { deleted: 0, next_cursor };
+      return database.transaction(async (session) => {
+        const locked = await session.all(LOCK_RECORDS, [JSON.stringify(due.map((row) => readNumber(row, 'seq')))]);
+        const seqs = JSON.stringify(locked.map((row) => readNumber(row, 'seq')));
+        for (const sql of DROP_RECORDS) await session.run(sql, [seqs]);
+        return { deleted: locked.length, next_cursor };
+      });
+    },
+
+    purgeDelivered: async (step) => dropOldest({ find: FIND_OLDEST_DELIVERED, drop: DROP_DELIVERED }, step),
+    purgeResults: async (step) => dropOldest({ find: FIND_OLDEST_RESULT, drop: DROP_RESULTS }, step),
+  };
+}
+
+/** Deletes run by run and oldest first, so a concurrent reader sees the gap before the remaining events. */
+async function dropEvents(session: Session, runs: readonly string[], limit: number): Promise<number> {
+  let dropped = 0;
+  for (const run of runs) {
+    if (dropped >= limit) break;
+    dropped += await session.run(DROP_EVENTS, [run, limit - dropped]);
+  }
+  return dropped;
+}
+
+const readId = (row: Row): string => readText(row, 'id');
+
+/** Formats a cursor as for ended runs, but with the time when the run was purged. */
+function formatCursor(row: Row): string {
+  return formatEndCursor({ endedAt: readNumber(row, 'purged_at'), sequence: readNumber(row, 'seq') });
+}
+
+/** Runs of undecided orders and open inbox items are kept, because their folders and events are the evidence. */
+const LIST_DUE = `
+  SELECT id FROM runs INDEXED BY runs_unpurged
+  WHERE state = 'ended' AND purged_at IS NULL AND ended_at < $1
+    AND NOT EXISTS (
+      SELECT 1 FROM inbox
+      WHERE inbox.issue_ref = order_issue_ref AND inbox.run_id = order_run_id AND resolution IS NULL)
+    AND NOT EXISTS (
+      SELECT 1 FROM orders
+      WHERE orders.issue_ref = order_issue_ref AND orders.run_id = order_run_id AND orders.settled_at IS NULL)
+  ORDER BY ended_at LIMIT $2`;
+
+const DROP_EVENTS = `
+  DELETE FROM event_packs WHERE run_id = $1 AND (protocol, attempt, last_seq) IN (
+    SELECT protocol, attempt, last_seq FROM event_packs WHERE run_id = $1 ORDER BY protocol, attempt, last_seq LIMIT $2)`;
+
+const MARK_PURGED = `
+  UPDATE runs SET purged_at = $2
+  WHERE id IN (SELECT due.value FROM each($1) AS due)
+    AND NOT EXISTS (SELECT 1 FROM event_packs WHERE event_packs.run_id = runs.id)
+  RETURNING id`;
+
+const LIST_PURGED = `
+  SELECT id, seq, purged_at FROM runs INDEXED BY runs_purged
+  WHERE purged_at IS NOT NULL AND (purged_at, seq) > ($1, $2) ORDER BY purged_at, seq LIMIT $3`;
+
+/**
+ * An issue's active order, and all orders of an active race, are kept, because results are compared with them. Inbox
+ * items that are open, or not counted in the statistics yet, have no `resolved_at`.
+ */
+const LIST_RECORDS = `
+  SELECT seq, purged_at, CASE WHEN ended_at < $4
+    AND NOT EXISTS (SELECT 1 FROM runs_to_count WHERE runs_to_count.seq = runs.seq)
+    AND NOT EXISTS (
+      SELECT 1 FROM issues WHERE issues.issue_ref = order_issue_ref AND (
+        active_run_id = order_run_id OR active_group = (SELECT race_group FROM orders WHERE orders.run = runs.id)))
+    AND NOT EXISTS (
+      SELECT 1 FROM inbox
+      WHERE inbox.issue_ref = order_issue_ref AND inbox.run_id = order_run_id AND resolved_at IS NULL)
+    THEN 1 ELSE 0 END AS is_due
+  FROM runs INDEXED BY runs_purged
+  WHERE purged_at IS NOT NULL AND (purged_at, seq) > ($1, $2) AND purged_at < $3
+  ORDER BY purged_at, seq LIMIT $5`;
+
+const DUE_SEQS = `(SELECT due.value::bigint FROM each($1) AS due)`;
+
+const LOCK_RECORDS = `SELECT seq FROM runs WHERE seq IN ${DUE_SEQS} ORDER BY seq FOR UPDATE SKIP LOCKED`;
+
+const OF_ORDERS = `
+  (issue_ref, run_id) IN (SELECT order_issue_ref, order_run_id FROM runs WHERE seq IN ${DUE_SEQS})`;
+const DUE_IDS = `(SELECT id FROM runs WHERE seq IN ${DUE_SEQS})`;
+
+/** Also deletes events that were appended after a run was purged. */
+const DROP_RECORDS = [
+  `DELETE FROM executions WHERE ${OF_ORDERS}`,
+  `DELETE FROM inbox WHERE ${OF_ORDERS}`,
+  `DELETE FROM orders WHERE ${OF_ORDERS}`,
+  `DELETE FROM event_packs WHERE run_id IN ${DUE_IDS}`,
+  `DELETE FROM repository_starts WHERE run IN ${DUE_IDS}`,
+  `DELETE FROM run_digests WHERE seq IN ${DUE_SEQS}`,
+  `DELETE FROM runs WHERE seq IN ${DUE_SEQS}`,
+];
+
+const FIND_OLDEST_DELIVERED = `SELECT created_at AS at FROM outbox WHERE state = 'delivered' ORDER BY seq LIMIT 1`;
+const FIND_OLDEST_RESULT = 'SELECT cached_at AS at FROM results ORDER BY seq LIMIT 1';
+
+/** Only the oldest rows are read: if they are too recent, so are all others. */
+const DROP_DELIVERED = `
+  DELETE FROM outbox WHERE seq = ANY (ARRAY(
+    SELECT seq FROM outbox WHERE seq = ANY (ARRAY(
+      SELECT seq FROM (
+        SELECT seq, created_at FROM outbox WHERE state = 'delivered' ORDER BY seq LIMIT $1) AS oldest
+      WHERE created_at < $2))
+    FOR UPDATE SKIP LOCKED))`;
+
+const DROP_RESULTS = `
+  DELETE FROM results WHERE seq = ANY (ARRAY(
+    SELECT seq FROM results WHERE seq = ANY (ARRAY(
+      SELECT seq FROM (SELECT seq, cached_at FROM results ORDER BY seq LIMIT $1) AS oldest WHERE cached_at < $2))
+    FOR UPDATE SKIP LOCKED))`;
+
+/** Exported for the query plan tests. */
+export const RETENTION_STATEMENTS = {
+  LIST_DUE,
+  DROP_EVENTS,
+  LIST_PURGED,
+  LIST_RECORDS,
+  FIND_OLDEST_DELIVERED,
+  FIND_OLDEST_RESULT,
+  DROP_DELIVERED,
+  DROP_RESULTS,
+} as const;

@@ -1,0 +1,153 @@
+import type { RunRecord } from '../records/index.js';
+import type { RunStore } from '../ports/index.js';
+import type { Dialect, Session } from '../driver.js';
+import { CANCELED_IN_QUEUE, checkSameRun, queuePlainRun, resolveFolder, storeSpec } from '../queue-rules.js';
+import type { QueuedRun } from '../queue-rules.js';
+import { readNumber, readRun } from '../rows.js';
+import { buildSearchText } from '../run-digest.js';
+import { readRunSearch } from '../search.js';
+import { createClaims } from './claims.js';
+import { buildDigestStatements, listDigestValues } from './digests.js';
+import { findOne, listRows, searchRuns } from './lists.js';
+
+/** Creates the store's run queue methods. */
+export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
+  const { database, announce, watchRequests } = dialect;
+  const findRun = async (id: string): Promise<RunRecord | undefined> =>
+    findOne(database, 'SELECT * FROM run_records WHERE id = $1', [id], readRun);
+  return {
+    ...createClaims(dialect),
+
+    async createRun({ id, spec, state, requestId, workerId, leaseMs, now }) {
+      const stored = storeSpec(spec, state);
+      const started =
+        state === 'queued'
+          ? undefined
+          : { workerId: workerId ?? null, leaseUntil: leaseMs === undefined ? null : now + leaseMs };
+      const created = await database.transaction(async (session) => {
+        if (await addRun(session, queuePlainRun(id, stored), { requestId: requestId ?? null, now, started })) {
+          return { id, repeated: false };
+        }
+        // Of two concurrent requests, the second waits until the first is committed.
+        const known = requestId === undefined ? undefined : await findOne(session, FIND_REQUEST, [requestId], readRun);
+        if (requestId !== undefined && known !== undefined) checkSameRun(known, requestId, stored);
+        return { id: known?.id ?? id, repeated: true };
+      });
+      await announce({ queue: true });
+      return created;
+    },
+
+    async requestCancel(id, now) {
+      await database.change(CANCEL, [
+        id,
+        now,
+        JSON.stringify(CANCELED_IN_QUEUE),
+        ...listDigestValues(CANCELED_IN_QUEUE),
+      ]);
+      await announce({ queue: true, runs: [id], requests: [id] });
+      return findRun(id);
+    },
+
+    async postReply(id, text) {
+      if ((await database.run(POST_REPLY, [id, JSON.stringify(text)])) > 0) {
+        await announce({ requests: [id] });
+        return 'posted';
+      }
+      const found = await database.get('SELECT 1 AS found FROM runs WHERE id = $1', [id]);
+      return found === undefined ? 'not_found' : 'not_waiting';
+    },
+
+    watchRequests,
+    findRun,
+
+    async listRuns(filter) {
+      const search = readRunSearch(filter);
+      if (search !== undefined) return searchRuns(database, search, searchWindow, readRun);
+      const { state, engine, ...page } = filter;
+      const conditions = [
+        ['state = ?', state],
+        ['engine = ?', engine],
+      ] as const;
+      return listRows(database, page, { table: 'run_records', order: 'newest', conditions }, readRun);
+    },
+  };
+}
+
+interface AddedRun {
+  readonly requestId: string | null;
+  readonly now: number;
+  /** For a run that its creator has already started. */
+  readonly started?: { readonly workerId: string | null; readonly leaseUntil: number | null } | undefined;
+}
+
+/** Adds a run, inside a transaction; false if a run with that id or request id exists. */
+export async function addRun(
+  session: Session,
+  { id, spec, order, workerType, priority, isExclusive }: QueuedRun,
+  { requestId, now, started }: AddedRun,
+): Promise<boolean> {
+  const added = await session.get(ADD_RUN, [
+    id,
+    requestId,
+    JSON.stringify(spec),
+    spec.engine,
+    started === undefined ? 'queued' : 'running',
+    order?.issue_ref ?? null,
+    order?.run_id ?? null,
+    workerType,
+    priority,
+    resolveFolder(spec),
+    isExclusive ? 1 : 0,
+    started?.workerId ?? null,
+    started?.leaseUntil ?? null,
+    now,
+    started === undefined ? null : now,
+  ]);
+  if (added === undefined) return false;
+  await session.run('INSERT INTO run_digests (seq, engine, created_at, words) VALUES ($1, $2, $3, $4)', [
+    readNumber(added, 'seq'),
+    spec.engine,
+    now,
+    buildSearchText({ id, spec, order }),
+  ]);
+  return true;
+}
+
+export const FIND_REQUEST = 'SELECT * FROM run_records WHERE request_id = $1';
+
+const ADD_RUN = `
+  INSERT INTO runs (id, request_id, spec, engine, state, order_issue_ref, order_run_id, worker_type, priority, folder,
+    exclusive, worker_id, lease_until, created_at, started_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+  ON CONFLICT DO NOTHING RETURNING seq`;
+
+/** Builds the statements that request the cancellation of runs; those that are selected as `ending` end at once. */
+export function buildCancelStatements(ending: string, { now, result, first }: CancelParameters): readonly string[] {
+  const endsNow = `state <> 'ended' AND id IN (${ending})`;
+  return [
+    ...buildDigestStatements(ending, { now, first }),
+    `UPDATE runs SET
+       cancel_requested = CASE WHEN state = 'ended' THEN cancel_requested ELSE 1 END,
+       ended_at = CASE WHEN ${endsNow} THEN ${now}::bigint ELSE ended_at END,
+       result = CASE WHEN ${endsNow} THEN ${result}::text ELSE result END,
+       state = CASE WHEN ${endsNow} THEN 'ended' ELSE state END
+     WHERE id IN (SELECT id FROM guard)`,
+  ];
+}
+
+interface CancelParameters {
+  readonly now: string;
+  readonly result: string;
+  readonly first: number;
+}
+
+const CANCEL = {
+  guard: 'SELECT id, state, order_run_id FROM runs WHERE id = $1 FOR UPDATE',
+  statements: buildCancelStatements(`SELECT id FROM guard WHERE state = 'queued' AND order_run_id IS NULL`, {
+    now: '$2',
+    result: '$3',
+    first: 4,
+  }),
+} as const;
+
+const POST_REPLY = `UPDATE runs SET reply = $2 WHERE id = $1 AND state = 'waiting' AND reply IS NULL`;

@@ -1,0 +1,194 @@
+import type { Database, Row, Session } from '../driver.js';
+import { joinHistory, listUncounted, readInboxSample, splitHistory, sumInboxCounts } from '../inbox-roll-up.js';
+import type { HistoryPart, InboxCounts, StoredItem } from '../inbox-roll-up.js';
+import { groupBySlot, splitPeriod, sumCounts, toRunSlot } from '../roll-up.js';
+import type { RunCounts, RunSample, SlotRange } from '../roll-up.js';
+import { readItem, readJson, readNumber, readNumberOrNull, readText, readTextOrNull } from '../rows.js';
+import type { RunDigest } from '../run-digest.js';
+import type { Statistics } from '../statistics.js';
+
+/** Creates the store's statistics methods. One process at a time counts; the others skip counting. */
+export function createStatistics(database: Database): Statistics {
+  return {
+    async listRunSlots(period) {
+      const { ranges, coveredUntil } = splitPeriod(period);
+      const values = [...listRangeValues(ranges), period.since, coveredUntil, period.until];
+      return (await database.all(LIST_RUN_SLOTS, values)).flatMap((row) => {
+        if (row['counts'] === null) return readRunSample(row).map(toRunSlot);
+        return [
+          { at: readNumber(row, 'at'), engine: readText(row, 'engine'), counts: readJson(row, 'counts') as RunCounts },
+        ];
+      });
+    },
+
+    async countEndedRuns(limit) {
+      if ((await database.get('SELECT 1 AS found FROM runs_to_count LIMIT 1')) === undefined) return 0;
+      return (await database.tryExclusive('counting', async (session) => countRuns(session, limit))) ?? 0;
+    },
+
+    async readInboxHistory(period) {
+      const { ranges, lastMinute } = splitHistory(period);
+      const values = [...listRangeValues(ranges), lastMinute.since, lastMinute.until];
+      return joinHistory((await database.all(READ_INBOX_HISTORY, values)).map(readPart), period.since);
+    },
+
+    async countInboxItems(limit) {
+      if ((await database.get(`SELECT 1 AS found ${TO_COUNT} LIMIT 1`)) === undefined) return 0;
+      return (await database.tryExclusive('counting', async (session) => countItems(session, limit))) ?? 0;
+    },
+  };
+}
+
+async function countRuns(session: Session, limit: number): Promise<number> {
+  const rows = await session.all(LIST_TO_COUNT, [limit]);
+  for (const { length, at, engine, counts } of groupBySlot(rows.flatMap(readRunSample).map(toRunSlot))) {
+    const key = [length, at, engine];
+    const row = await session.get('SELECT counts FROM run_slots WHERE length = $1 AND at = $2 AND engine = $3', key);
+    const known = row === undefined ? [] : [readJson(row, 'counts') as RunCounts];
+    await session.run(PUT_RUN_SLOT, [...key, JSON.stringify(sumCounts([...known, ...counts]))]);
+  }
+  await session.run('DELETE FROM runs_to_count WHERE seq IN (SELECT counted.value::bigint FROM each($1) AS counted)', [
+    JSON.stringify(rows.map((row) => readNumber(row, 'seq'))),
+  ]);
+  return rows.length;
+}
+
+async function countItems(session: Session, limit: number): Promise<number> {
+  const rows = await session.all(LIST_ITEMS_TO_COUNT, [limit]);
+  for (const { length, at, counts } of groupBySlot(rows.map(readStored).flatMap(listUncounted))) {
+    const row = await session.get('SELECT counts FROM inbox_slots WHERE length = $1 AND at = $2', [length, at]);
+    const known = row === undefined ? [] : [readJson(row, 'counts') as InboxCounts];
+    await session.run(PUT_INBOX_SLOT, [length, at, JSON.stringify(sumInboxCounts([...known, ...counts]))]);
+  }
+  const counted = rows.map((row) => {
+    const { created_at, resolved_at } = readInboxSample(readItem(row));
+    return { seq: readNumber(row, 'seq'), created_at, resolved_at };
+  });
+  await session.run(MARK_ITEMS, [JSON.stringify(counted)]);
+  return rows.length;
+}
+
+const SAMPLE = `
+  digest.seq, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
+
+/** The maximum number of ranges: one per slot length, of a period and of the time after it. */
+const RANGES = 6;
+
+/** Selects the slots of all ranges, whose values are the first parameters. One part per range, so each uses the index. */
+const buildSlots = (columns: string, slots: string): string =>
+  Array.from({ length: RANGES }, (_, index) => {
+    const [length, since, until] = [1, 2, 3].map((number) => `$${3 * index + number}`);
+    return `
+  SELECT ${columns} FROM ${slots} AS slot WHERE slot.length = ${length} AND slot.at >= ${since} AND slot.at < ${until}`;
+  }).join(`
+  UNION ALL`);
+
+function listRangeValues(ranges: readonly SlotRange[]): number[] {
+  return Array.from({ length: RANGES }, (_, index) => ranges[index] ?? { length: 0, since: 0, until: 0 }).flatMap(
+    ({ length, since, until }) => [length, since, until],
+  );
+}
+
+/**
+ * Reads slots, runs that are not counted in their slots yet, and runs that ended after the last slot in one statement,
+ * so no run is counted twice or missed while another process counts.
+ */
+const LIST_RUN_SLOTS = `${buildSlots(
+  `slot.at, slot.engine, counts, NULL::bigint AS seq, NULL::text AS outcome, NULL::text AS repair_level,
+    NULL::text AS engine_version, NULL::integer AS unknown_types, NULL::integer AS unknown_fields, NULL::text AS usage,
+    NULL::bigint AS started_at, NULL::bigint AS ended_at`,
+  'run_slots',
+)}
+  UNION ALL
+  SELECT NULL, engine, NULL, ${SAMPLE}
+  FROM runs_to_count CROSS JOIN run_digests AS digest ON digest.seq = runs_to_count.seq
+  WHERE ended_at >= $19 AND ended_at < $20
+  UNION ALL
+  SELECT NULL, engine, NULL, ${SAMPLE}
+  FROM run_digests AS digest INDEXED BY run_digests_by_end WHERE ended_at >= $20 AND ended_at < $21`;
+
+const LIST_TO_COUNT = `
+  SELECT engine, ${SAMPLE}
+  FROM (SELECT seq FROM runs_to_count ORDER BY seq LIMIT $1) AS ended
+    CROSS JOIN run_digests AS digest ON digest.seq = ended.seq`;
+
+const PUT_RUN_SLOT = `
+  INSERT INTO run_slots (length, at, engine, counts) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (length, at, engine) DO UPDATE SET counts = excluded.counts`;
+
+const PUT_INBOX_SLOT = `
+  INSERT INTO inbox_slots (length, at, counts) VALUES ($1, $2, $3)
+  ON CONFLICT (length, at) DO UPDATE SET counts = excluded.counts`;
+
+/** Items whose opening or resolution is not counted in their slots yet. */
+const TO_COUNT = `
+  FROM inbox INDEXED BY inbox_to_count WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
+
+/**
+ * Reads slots, items that are not counted yet, items of the period's last minute, and open items in one statement, so
+ * no item is counted twice or missed while another process counts.
+ */
+const READ_INBOX_HISTORY = `${buildSlots(
+  `'slot' AS part, slot.at, counts, NULL::text AS item, NULL::text AS resolution, NULL::bigint AS created_at`,
+  'inbox_slots',
+)}
+  UNION ALL
+  SELECT 'new', NULL, NULL, item, resolution, created_at ${TO_COUNT}
+  UNION ALL
+  SELECT 'opened', NULL, NULL, item, resolution, created_at
+  FROM inbox INDEXED BY inbox_by_creation WHERE created_at >= $19 AND created_at < $20
+  UNION ALL
+  SELECT 'resolved', NULL, NULL, item, resolution, created_at
+  FROM inbox INDEXED BY inbox_by_resolution WHERE resolved_at >= $19 AND resolved_at < $20
+  UNION ALL
+  SELECT 'open', (SELECT count(*) FROM inbox INDEXED BY inbox_open WHERE resolution IS NULL), NULL, NULL, NULL, (
+    SELECT created_at FROM inbox INDEXED BY inbox_open_by_creation WHERE resolution IS NULL AND created_at IS NOT NULL
+    ORDER BY created_at LIMIT 1)`;
+
+/** Skips items that are being resolved, so neither transaction waits for the other. */
+const LIST_ITEMS_TO_COUNT = `
+  SELECT seq, item, resolution, created_at ${TO_COUNT} ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+const MARK_ITEMS = `
+  UPDATE inbox SET
+    created_at = (counted.value ->> 'created_at')::bigint, resolved_at = (counted.value ->> 'resolved_at')::bigint
+  FROM objects($1) AS counted WHERE inbox.seq = (counted.value ->> 'seq')::bigint`;
+
+/** Exported for the query plan tests. */
+export const STATISTICS_STATEMENTS = {
+  LIST_RUN_SLOTS,
+  LIST_TO_COUNT,
+  READ_INBOX_HISTORY,
+  LIST_ITEMS_TO_COUNT,
+} as const;
+
+function readPart(row: Row): HistoryPart {
+  const part = readText(row, 'part') as HistoryPart['part'];
+  if (part === 'slot') return { part, at: readNumber(row, 'at'), counts: readJson(row, 'counts') as InboxCounts };
+  if (part === 'open') return { part, open: readNumber(row, 'at'), oldest: readNumberOrNull(row, 'created_at') };
+  return { part, ...readStored(row) };
+}
+
+function readStored(row: Row): StoredItem {
+  return { item: readItem(row), isOpeningCounted: row['created_at'] !== null };
+}
+
+/** Reads the sample of a run; empty if the run has no readable result. */
+function readRunSample(row: Row): RunSample[] {
+  const outcome = readTextOrNull(row, 'outcome');
+  const repairLevel = readTextOrNull(row, 'repair_level');
+  if (outcome === null || repairLevel === null) return [];
+  return [
+    {
+      engine: readText(row, 'engine'),
+      outcome: outcome as RunDigest['outcome'],
+      repair_level: repairLevel as RunDigest['repair_level'],
+      engine_version: readTextOrNull(row, 'engine_version'),
+      unknown_types: readNumber(row, 'unknown_types'),
+      unknown_fields: readNumber(row, 'unknown_fields'),
+      usage: readTextOrNull(row, 'usage') === null ? null : (readJson(row, 'usage') as RunDigest['usage']),
+      started_at: readNumberOrNull(row, 'started_at'),
+      ended_at: readNumber(row, 'ended_at'),
+    },
+  ];
+}

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { createUlidGenerator } from '../../src/base/ulid.js';
+import { codex, toBytes } from '../../src/events/contract/translate-lines.contract.js';
+import { createTranslator } from '../../src/events/index.js';
+import { openStore } from '../../src/store/open-store.js';
+import type { RunResult } from '../../src/store/records/run-result.js';
+import { longSession, session } from './codex-lines.js';
+import { seedHistory } from './seed-history.js';
+import type { Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
+
+const REJECTED = 'The output did not pass the contract schema: SCHEMA_MISMATCH at size.';
+const BEHIND_MS = 134_000;
+/** The runs created in the store have no files, so the page cannot read their bytes. */
+const NO_FILES = { mayFail: /404/ };
+
+const app = useConsole(
+  async (site: Site) => {
+    const order = await site.runOrder('acme/shop#1', { complain: 'A harmless note.', result: {} });
+    await seedHistory(site.data, { days: 2, perDay: 20 });
+    const retried = await seedRetriedRun(site.data, '{"colour": "blue", "size": 3}');
+    const exhausted = await seedRetriedRun(site.data, null);
+    return { retried, exhausted, order: order.run, behind: await seedLongLiveRun(site.data) };
+  },
+  { budgets: { day: { tokens: 1_000_000_000 } } },
+);
+
+/** Creates a run whose first answer was rejected and sent back; without a second answer, that one was rejected too. */
+async function seedRetriedRun(data: string, answer: string | null): Promise<string> {
+  const at = Date.now() - 60_000;
+  const id = createUlidGenerator(() => at)();
+  const common = { engine: 'codex', runId: id, mode: 'auto', clock: () => at } as const;
+  const first = createTranslator({ ...common, attempt: 1 });
+  const rejected = [
+    ...first.push('stdout', toBytes(session(codex.message('{"colour": "blue"}')))),
+    ...first.end({ exitCode: 0, signal: null, verdict: 'retry', reason: REJECTED }),
+  ];
+  const fcmpSeq = rejected.filter(({ protocol }) => protocol === 'fcmp').length;
+  const second = createTranslator({ ...common, attempt: 2, fcmpSeq });
+  const verdict = answer === null ? 'not_validated' : 'validated';
+  const last = [
+    ...second.push('stdout', toBytes(session(codex.message(answer ?? '{"colour": "red"}', 'item_1')))),
+    ...second.end({ exitCode: 0, signal: null, verdict, reason: REJECTED }),
+  ];
+  const error = { category: 'output', code: 'OUTPUT_NOT_VALIDATED', message: REJECTED } as const;
+  const shared = {
+    repair_level: 'none',
+    warnings: [],
+    artifacts: { created: [], modified: [], deleted: [] },
+    attempts: 2,
+    session_id: null,
+  } as const;
+  const result: RunResult =
+    answer === null ? { ...shared, status: 'failed', error } : { ...shared, status: 'success', value: {} };
+  const store = await openStore(`sqlite:${data}/sluice.db`);
+  try {
+    const spec = { engine: 'codex', prompt: 'Choose a size.', workdir: '/srv/shop', contract: {}, max_retries: 1 };
+    await store.createRun({ id, spec, state: 'running', workerId: 'past', leaseMs: 86_400_000, now: at });
+    await store.append(id, [...rejected, ...last]);
+    await store.endRun({ id, workerId: 'past', result, now: at + 5000 });
+  } finally {
+    await store.close();
+  }
+  return id;
+}
+
+/** Creates a run that another worker still executes, with events from two minutes ago that no page has read. */
+async function seedLongLiveRun(data: string): Promise<string> {
+  const at = Date.now() - BEHIND_MS;
+  const id = createUlidGenerator(() => at)();
+  const store = await openStore(`sqlite:${data}/sluice.db`);
+  try {
+    const spec = { engine: 'codex', prompt: 'Print a lot.', workdir: '/srv/shop' };
+    await store.createRun({ id, spec, state: 'running', workerId: 'elsewhere', leaseMs: 86_400_000, now: at });
+    const translator = createTranslator({ engine: 'codex', runId: id, attempt: 1, mode: 'auto', clock: () => at });
+    const events = translator.push('stdout', toBytes(longSession(20_000)));
+    for (let from = 0; from < events.length; from += 1000) await store.append(id, events.slice(from, from + 1000));
+  } finally {
+    await store.close();
+  }
+  return id;
+}
+
+describe('the console says what is true', () => {
+  it('an attempt that was rejected and retried is not shown as running, and its answer is compared with the next', async () => {
+    const { page } = await app.open(`/runs/${app.seeds.retried}`, NO_FILES);
+    await waitUntilLoaded(page);
+    await page.locator('.run-details summary').filter({ hasText: 'Attempts' }).click();
+    const table = page.getByRole('region', { name: 'Attempts side by side' });
+    const outcomes = table.getByRole('row').filter({ hasText: 'Outcome' });
+    await expect.poll(async () => outcomes.innerText()).toContain('Rejected: ');
+    expect(await outcomes.innerText()).toContain('size');
+    expect(await outcomes.innerText()).not.toContain('Running');
+    const changes = table.getByRole('row').filter({ hasText: 'Changes in the next answer' });
+    expect(await changes.locator('.diff-line.added').innerText()).toContain('"size": 3');
+  });
+
+  it('used-up retries are not advised again', async () => {
+    const { page } = await app.open(`/runs/${app.seeds.exhausted}`, NO_FILES);
+    const card = page.getByRole('region', { name: 'Failure' });
+    await card.waitFor();
+    expect(await card.innerText()).toContain('All retries were used.');
+    expect(await card.innerText()).not.toContain('allow retries');
+  });
+
+  it('a cost is a lower bound if an engine reports none', async () => {
+    const { page } = await app.open('/charts?range=week');
+    await waitUntilLoaded(page);
+    const tile = page.locator('.summary-row .card').filter({ hasText: 'Cost' });
+    await expect.poll(async () => tile.innerText()).toMatch(/≥ \$\d[^]*1 engine reports no cost/);
+    const table = page.getByRole('region', { name: 'Tokens and cost' });
+    expect(await table.getByRole('row').filter({ hasText: 'gemini' }).innerText()).toMatch(/–$/);
+    expect(await table.getByRole('row').last().innerText()).toMatch(/≥ \$\d/);
+    await page.goto('/runs?engine=gemini');
+    await waitUntilLoaded(page);
+    await expect.poll(async () => page.getByRole('row').nth(1).getByRole('cell', { name: '–' }).count()).toBe(1);
+  });
+
+  it('only a failure is red: a line on stderr is not', async () => {
+    const { page } = await app.open(`/runs/${app.seeds.order}`);
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    const row = timeline.getByRole('listitem').filter({ hasText: 'A harmless note.' });
+    await row.waitFor();
+    expect(await row.innerText()).not.toMatch(/Error|Failed/);
+    expect(await row.locator('.failed, .error').count()).toBe(0);
+  });
+
+  it('a page that is behind says by how much, until it has caught up', async () => {
+    const { page } = await app.open(`/runs/${app.seeds.behind}`, NO_FILES);
+    const status = page.getByRole('status', { name: 'Connection' });
+    await expect.poll(async () => status.innerText(), { timeout: 30_000 }).toMatch(/^[\d,]+ behind, catching up$/);
+    await expect.poll(async () => status.innerText(), { timeout: 30_000 }).toBe('Live');
+  });
+
+  it('panes say nothing about rows that have not arrived', async () => {
+    const { page } = await app.open('/runs', NO_FILES);
+    await waitUntilLoaded(page);
+    let release = (): void => undefined;
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/v1/runs/*/events?*', async (route) => {
+      await isReleased;
+      await route.continue();
+    });
+    await page.goto(`/runs/${app.seeds.retried}`);
+    await page.locator('.run-pane-skeleton').first().waitFor();
+    expect(await page.locator('.run-panes').innerText()).not.toMatch(/No (?:messages|events|bytes|items)/);
+    release();
+    await page.getByRole('region', { name: 'Conversation' }).getByText('"size": 3').first().waitFor();
+  });
+
+  it('the counts of waiting items agree', async () => {
+    const { page } = await app.open('/inbox');
+    const items = Array.from({ length: 133 }, (_, index) => ({
+      kind: 'sink',
+      id: `sink ${index}`,
+      at: new Date().toISOString(),
+      text: 'It responded with 401.',
+      sink: `hook-${index}`,
+      state: 'broken',
+      open: 1,
+      dead: 0,
+    }));
+    await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items, complete: true } }));
+    await expect.poll(async () => page.getByRole('link', { name: /^Inbox/ }).innerText()).toMatch(/133/);
+    expect(await page.getByRole('heading', { name: /^Deliveries/ }).innerText()).toContain('133');
+    expect(await page.title()).toContain('(133)');
+  });
+
+  it('the time zone is shown where a day begins', async () => {
+    const { page } = await app.open('/runs');
+    await waitUntilLoaded(page);
+    await page.getByLabel(/^From \(UTC/).waitFor();
+    await page.goto('/workers');
+    await page.getByText('The budgets of a day begin at 00:00 UTC').waitFor();
+    expect(await page.getByRole('region', { name: 'Budgets' }).innerText()).toContain('Today');
+  });
+});

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLead } from '../../src/orders/index.js';
+import { openStore, type Store } from '../../src/store/index.js';
+import { report } from '../report.js';
+import { findViolations, hasOpenWork, readOrders } from './check-orders.js';
+import { makeWorkerSite, type WorkerSite } from './worker-site.js';
+
+/** Larger in `npm run torture`: four workers, two thousand orders, one kill per second until everything is done. */
+const ORDERS = Number(process.env['ORDERS'] ?? 40);
+const WORKERS = Number(process.env['WORKERS'] ?? 2);
+const KILLS = Number(process.env['WORKER_KILLS'] ?? 2);
+/** The time between two kills, so each kill hits busy workers. */
+const KILL_INTERVAL_MS = 1000;
+
+async function submitOrders({ data, repositories }: WorkerSite, store: Store): Promise<void> {
+  const wrappers = { scripted: { type: 'script', command: ['/bin/sh'], inject: 'env' } } as const;
+  const lead = createLead({ store, data, wrappers });
+  for (let number = 1; number <= ORDERS; number++) {
+    await lead.submit({
+      issue_ref: `local#${number}`,
+      role: 'counter',
+      repo_dir: repositories[number % repositories.length],
+      worker: 'scripted',
+      instructions: 'Count.',
+    });
+  }
+  await lead.close();
+}
+
+/** Keeps the workers running and periodically kills the oldest busy worker, until all work is done. */
+async function drain(site: WorkerSite, store: Store): Promise<number> {
+  const workers = Array.from({ length: WORKERS }, () => site.startWorker());
+  onTestFinished(() => {
+    for (const { child } of workers) child.kill('SIGKILL');
+  });
+  await Promise.all(workers.map(async ({ ready }) => ready));
+  let kills = 0;
+  while (await hasOpenWork(store)) {
+    await sleep(KILL_INTERVAL_MS);
+    const oldestIndex = workers.findIndex(({ isReady }) => isReady);
+    if (kills === KILLS || oldestIndex === -1) continue;
+    const [killed] = workers.splice(oldestIndex, 1, site.startWorker());
+    killed?.child.kill('SIGKILL');
+    kills += 1;
+  }
+  const exits = workers.map(async ({ child, ready }) => {
+    await ready;
+    child.kill('SIGTERM');
+    return once(child, 'exit');
+  });
+  expect(await Promise.all(exits)).toEqual(workers.map(() => [0, null]));
+  return kills;
+}
+
+describe('workers in multiple processes that are periodically killed', () => {
+  it('execute no order twice, and finish all work', { timeout: 120_000 + ORDERS * 5000 }, async () => {
+    const site = await makeWorkerSite(16);
+    const store = await openStore(site.url);
+    onTestFinished(async () => store.close());
+    await submitOrders(site, store);
+    const kills = await drain(site, store);
+    const orders = await readOrders(store);
+    expect(orders).toHaveLength(ORDERS);
+    expect(await findViolations(site, store, orders)).toEqual([]);
+    expect((await store.listOutbox({ state: 'waiting' })).items).toEqual([]);
+    const needsHuman = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
+    report(
+      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders executed, 0 twice; ${needsHuman} passed to a human because their process exit is unknown`,
+    );
+  });
+});

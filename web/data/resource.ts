@@ -1,0 +1,283 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { getErrorMessage, isSluiceError } from '../../src/base/index.js';
+
+/** A server resource: loading, loaded or failed. A loaded value stays while it is being refetched. */
+export interface Resource<Value> {
+  readonly value: Value | null;
+  readonly failure: Failure | null;
+  /** Refetches the resource immediately. */
+  readonly reload: () => void;
+}
+
+/** A failed request's code and readable message. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How often a live resource is refetched. */
+const POLL_MS = 2000;
+
+/**
+ * Loads a resource from the server; with `live`, also polls it while the page is visible. `key` identifies the request;
+ * when it changes, the old value is dropped.
+ *
+ * @example
+ * const runs = useResource(`runs ${engine}`, (signal) => client.listRuns({ query: { engine }, signal }), { live: true })
+ */
+export function useResource<Value>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<Value>,
+  { live = false }: { readonly live?: boolean } = {},
+): Resource<Value> {
+  const value = useSignal<Value | null>(null);
+  const failure = useSignal<Failure | null>(null);
+  const reloadCount = useSignal(0);
+
+  // After the key changes, the value belongs to another request.
+  useEffect(() => {
+    value.value = null;
+    failure.value = null;
+  }, [key]);
+
+  const reloads = reloadCount.value;
+  useEffect(() => {
+    const control = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const request = async (): Promise<void> => {
+      // One-off requests are sent even from a hidden tab, because a page can be opened in the background.
+      if (!live || !document.hidden) {
+        try {
+          const loaded = await load(control.signal);
+          if (control.signal.aborted) return;
+          value.value = loaded;
+          failure.value = null;
+        } catch (error) {
+          if (control.signal.aborted) return;
+          failure.value = asFailure(error);
+        }
+      }
+      if (live) timer = setTimeout(() => void request(), POLL_MS);
+    };
+    void request();
+    return () => {
+      control.abort();
+      clearTimeout(timer);
+    };
+  }, [key, reloads, live]);
+
+  return { value: value.value, failure: failure.value, reload: () => (reloadCount.value += 1) };
+}
+
+/** A request that a button sends. */
+interface Action {
+  readonly run: () => void;
+  readonly isBusy: boolean;
+  /** Whether the last request succeeded. */
+  readonly isDone: boolean;
+  /** Why the last request failed. */
+  readonly failure: string | null;
+}
+
+/** Sends a request when `run` is called, one at a time, and keeps why it failed. */
+export function useAction(act: () => Promise<unknown>): Action {
+  const state = useSignal<{ readonly phase: 'idle' | 'busy' | 'done'; readonly failure: string | null }>({
+    phase: 'idle',
+    failure: null,
+  });
+  const run = async (): Promise<void> => {
+    if (state.peek().phase === 'busy') return;
+    state.value = { phase: 'busy', failure: null };
+    try {
+      await act();
+      state.value = { phase: 'done', failure: null };
+    } catch (error) {
+      state.value = { phase: 'idle', failure: asFailure(error).message };
+    }
+  };
+  const { phase, failure } = state.value;
+  return { run: () => void run(), isBusy: phase === 'busy', isDone: phase === 'done', failure };
+}
+
+/** Converts an error to a displayable failure. */
+export function asFailure(error: unknown): Failure {
+  if (isSluiceError(error)) return { code: error.code, message: error.message };
+  return { code: 'UNEXPECTED', message: getErrorMessage(error) };
+}
+
+/** Fetches one page of a list. */
+export interface PageInput {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** The displayed part of a list from the server. */
+export interface LiveListView<Item> {
+  /** Null until the first response. */
+  readonly list: LiveList<Item> | null;
+  readonly failure: Failure | null;
+  /** Whether the rows still belong to the previous query while this one is loading. */
+  readonly isStale: boolean;
+  readonly isLoadingMore: boolean;
+  /** Whether more rows can be shown. */
+  readonly hasMore: boolean;
+  readonly loadMore: () => void;
+  /** Reloads the list immediately and shows new rows. */
+  readonly refresh: () => void;
+}
+
+const PAGE_SIZE = 50;
+/** The number of rows each poll reloads. */
+const MAX_POLLED_ROWS = 200;
+/** The maximum number of rows. More would make the page slow, and a filter finds a row faster. */
+const MAX_ROWS = 1000;
+
+/**
+ * Loads a list and polls it while the page is visible. `queryKey` identifies the query; the previous query's rows stay
+ * until the response arrives. While `isBeingRead` returns true, rows keep their position.
+ *
+ * @example
+ * const runs = useLiveList(`engine ${engine}`, (page, signal) => client.listRuns({ query: { ...page, engine }, signal }), (run) => run.id)
+ */
+export function useLiveList<Item>(
+  queryKey: string,
+  load: (page: PageInput, signal: AbortSignal) => Promise<Page<Item>>,
+  getKey: GetKey<Item>,
+  isBeingRead: () => boolean = () => false,
+): LiveListView<Item> {
+  const loaded = useSignal<{ readonly queryKey: string; readonly list: LiveList<Item> } | null>(null);
+  const failure = useSignal<Failure | null>(null);
+  const isLoadingMore = useSignal(false);
+  const reload = useRef<(hold: boolean) => void>(() => undefined);
+  const currentControl = useRef(new AbortController());
+
+  useEffect(() => {
+    const control = new AbortController();
+    currentControl.current = control;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const loadHead = async (hold: boolean): Promise<void> => {
+      clearTimeout(timer);
+      if (!document.hidden) {
+        const before = loaded.peek();
+        const list = before?.queryKey === queryKey ? before.list : null;
+        const limit = Math.min(Math.max(list?.items.length ?? 0, PAGE_SIZE), MAX_POLLED_ROWS);
+        try {
+          const page = await load({ limit }, control.signal);
+          if (control.signal.aborted) return;
+          // Older pages might have arrived meanwhile.
+          const currentList = loaded.peek();
+          const current = currentList?.queryKey === queryKey ? currentList.list : null;
+          loaded.value = { queryKey, list: mergeHead(current, page, getKey, { hold: hold && isBeingRead() }) };
+          failure.value = null;
+        } catch (error) {
+          if (control.signal.aborted) return;
+          failure.value = asFailure(error);
+        }
+      }
+      clearTimeout(timer);
+      timer = setTimeout(() => void loadHead(true), POLL_MS);
+    };
+    reload.current = (hold) => void loadHead(hold);
+    isLoadingMore.value = false;
+    void loadHead(true);
+    return () => {
+      control.abort();
+      clearTimeout(timer);
+    };
+  }, [queryKey]);
+
+  const loadMore = async (): Promise<void> => {
+    const { signal } = currentControl.current;
+    const cursor = loaded.peek()?.list.next;
+    if (cursor === undefined || cursor === null || isLoadingMore.peek()) return;
+    isLoadingMore.value = true;
+    try {
+      const page = await load({ limit: PAGE_SIZE, cursor }, signal);
+      const current = loaded.peek();
+      if (signal.aborted || current === null || current.list.next !== cursor) return;
+      loaded.value = { queryKey: current.queryKey, list: appendPage(current.list, page, getKey) };
+      failure.value = null;
+    } catch (error) {
+      if (!signal.aborted) failure.value = asFailure(error);
+    } finally {
+      if (!signal.aborted) isLoadingMore.value = false;
+    }
+  };
+
+  const current = loaded.value;
+  const rowCount = current?.list.items.length ?? 0;
+  return {
+    list: current?.list ?? null,
+    failure: failure.value,
+    isStale: current !== null && current.queryKey !== queryKey,
+    isLoadingMore: isLoadingMore.value,
+    hasMore: current !== null && current.list.next !== null && rowCount < MAX_ROWS,
+    loadMore: () => void loadMore(),
+    refresh: () => reload.current(false),
+  };
+}
+
+/** A loaded list: its head is polled, older pages are added on request. */
+export interface LiveList<Item> {
+  readonly items: readonly Item[];
+  /** The cursor of the next page; null at the end. */
+  readonly next: string | null;
+  /** The number of new items not shown yet. */
+  readonly newCount: number;
+}
+
+/** A page as returned by list endpoints. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+/** Returns an item's stable key. */
+export type GetKey<Item> = (item: Item) => string;
+
+/**
+ * Merges the current first page of a list into the loaded items: changed items are replaced, deleted items removed, new
+ * items added, and older pages kept. With `hold`, no item is added or moved; new items are only counted.
+ *
+ * @example
+ * mergeHead(null, page, getKey, { hold: false }).items // the items of the page
+ */
+export function mergeHead<Item>(
+  list: LiveList<Item> | null,
+  page: Page<Item>,
+  getKey: GetKey<Item>,
+  { hold }: { readonly hold: boolean },
+): LiveList<Item> {
+  const replacement = { items: page.items, next: page.next_cursor, newCount: 0 };
+  if (list === null || list.items.length === 0) return replacement;
+  const headItems = new Map(page.items.map((item) => [getKey(item), item]));
+  const end = page.next_cursor === null ? list.items.length : countHead(list.items, page.items, getKey);
+  if (hold) {
+    const knownKeys = new Set(list.items.map(getKey));
+    return {
+      items: list.items.flatMap((item, index) => headItems.get(getKey(item)) ?? (index < end ? [] : [item])),
+      next: list.next,
+      newCount: page.items.filter((item) => !knownKeys.has(getKey(item))).length,
+    };
+  }
+  // Without overlap, rows between the two pages could be missing, so the older rows are dropped and loaded again.
+  if (end === 0) return replacement;
+  const olderItems = list.items.slice(end).filter((item) => !headItems.has(getKey(item)));
+  if (olderItems.length === 0) return replacement;
+  return { items: [...page.items, ...olderItems], next: list.next, newCount: 0 };
+}
+
+/** Appends the page after the known rows. */
+export function appendPage<Item>(list: LiveList<Item>, page: Page<Item>, getKey: GetKey<Item>): LiveList<Item> {
+  const knownKeys = new Set(list.items.map(getKey));
+  const newItems = page.items.filter((item) => !knownKeys.has(getKey(item)));
+  return { ...list, items: [...list.items, ...newItems], next: page.next_cursor };
+}
+
+/** Counts the known items that the first page covers: all up to the last item on that page. */
+function countHead<Item>(knownKeys: readonly Item[], head: readonly Item[], getKey: GetKey<Item>): number {
+  const indexes = new Map(knownKeys.map((item, index) => [getKey(item), index]));
+  const lastKnown = head.findLast((item) => indexes.has(getKey(item)));
+  return lastKnown === undefined ? 0 : (indexes.get(getKey(lastKnown)) ?? 0) + 1;
+}

@@ -1,0 +1,298 @@
+import type { InboxItem } from '../../../src/server/api/index.js';
+import type { Client } from '../../../src/server/client/index.js';
+import { labelState } from '../../ui/badge.js';
+import { getErrorMessage } from '../../../src/base/index.js';
+
+/** The fields of an empty work result. Issue, run and status are fixed and therefore not included. */
+export const EMPTY_RESULT_FORM = {
+  pr: '',
+  commit: '',
+  /** `report`, or `n/a` for work that has no tests. */
+  tests: 'report',
+  testCommand: '',
+  testResult: 'pass',
+  testEvidence: '',
+  summary: '',
+  questions: '',
+};
+
+/** The body of `POST /v1/inbox/{id}/resolve`. */
+export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
+
+/** The fields of an empty decision. */
+export const EMPTY_DECISION = {
+  /** No action is preselected, because every decision is final. */
+  action: '',
+  why: '',
+  view: 'fields',
+  json: '',
+  ...EMPTY_RESULT_FORM,
+};
+
+/** See {@link EMPTY_DECISION}. */
+export type DecisionFields = Readonly<typeof EMPTY_DECISION>;
+
+/** A field of the decision. */
+export type DecisionField = ResultField | 'why' | 'action';
+
+/** Returns the chosen action, or null. */
+export function findAction({ action }: DecisionFields): ResolutionAction | null {
+  return ACTIONS.find((texts) => texts.action === action)?.action ?? null;
+}
+
+/** Builds the request for a complete decision; otherwise lists what is missing. */
+export function readDecision(
+  fields: DecisionFields,
+  item: { readonly issue_ref: string; readonly run_id: string },
+  who: string,
+  comments: readonly LineComment[] = [],
+): { readonly body: ResolveBody | null; readonly errors: Readonly<Partial<Record<DecisionField, string>>> } {
+  const action = findAction(fields);
+  if (action === null) return { body: null, errors: {} };
+  if (fields.why.trim() === '') return { body: null, errors: { why: 'Enter a reason. It is quoted in the comment.' } };
+  const sendable = listSendable(comments);
+  const base = {
+    action,
+    why: fields.why.trim(),
+    ...(who.trim() === '' ? {} : { who: who.trim() }),
+    ...(sendable.length === 0 ? {} : { comments: sendable }),
+  };
+  if (action !== 'edit') return { body: base, errors: {} };
+  if (fields.view !== 'json') {
+    const errors = findMissing(fields);
+    const isComplete = Object.keys(errors).length === 0;
+    return { body: isComplete ? { ...base, result: buildResult(fields, item) } : null, errors };
+  }
+  const parsed = parseResult(fields.json);
+  if ('error' in parsed) return { body: null, errors: { json: parsed.error } };
+  return { body: { ...base, result: parsed.result }, errors: {} };
+}
+
+/** The possible actions on an item. */
+type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
+
+/** An action's labels and descriptions. */
+export interface ActionTexts {
+  readonly action: ResolutionAction;
+  readonly label: string;
+  /** Explains the action. */
+  readonly help: string;
+  /** The effect on the issue. */
+  readonly outcome: (issue: string) => string;
+  /** The submit button's label. */
+  readonly button: string;
+  /** The confirmation question. */
+  readonly question: string;
+}
+
+/** The actions in the order they are offered, mildest first. */
+export const ACTIONS: readonly ActionTexts[] = [
+  {
+    action: 'accept',
+    label: 'Accept',
+    help: 'Use the result unchanged; the issue moves to review.',
+    outcome: (issue) => `The result is accepted and ${issue} moves to review.`,
+    button: 'Accept and comment',
+    question: 'Accept the result?',
+  },
+  {
+    action: 'edit',
+    label: 'Edit and accept',
+    help: 'Correct the result first; the issue moves to review.',
+    outcome: (issue) => `Your version of the result is accepted and ${issue} moves to review.`,
+    button: 'Accept as edited and comment',
+    question: 'Accept the edited result?',
+  },
+  {
+    action: 'retry',
+    label: 'Retry',
+    help: 'Submit the same order again, as a new run. This run is archived.',
+    outcome: (issue) => `A new run starts for ${issue} and this one is archived.`,
+    button: 'Retry and comment',
+    question: 'Retry the order?',
+  },
+  {
+    action: 'reject',
+    label: 'Reject',
+    help: 'Discard the result; the issue is blocked until its order is submitted again.',
+    outcome: (issue) => `The result is discarded and ${issue} is blocked until its order is submitted again.`,
+    button: 'Reject and comment',
+    question: 'Reject the result?',
+  },
+];
+
+/** Describes the decision on a settled item, to follow its author's name. */
+export function describeResolution(action: string): string {
+  return RESOLUTIONS[action]?.sentence ?? action;
+}
+
+/** Returns the label of the decision on a settled item. */
+export function labelResolution(action: string): string {
+  return RESOLUTIONS[action]?.label ?? labelState(action);
+}
+
+const RESOLUTIONS: Readonly<Record<string, { readonly label: string; readonly sentence: string }>> = {
+  accept: { label: 'Accepted', sentence: 'accepted the result' },
+  edit: { label: 'Edited and accepted', sentence: 'edited and accepted the result' },
+  retry: { label: 'Retried', sentence: 'retried the order' },
+  reject: { label: 'Rejected', sentence: 'rejected the result' },
+  superseded: { label: 'Superseded', sentence: 'submitted a new order, which closed this item' },
+};
+
+/** See {@link EMPTY_RESULT_FORM}. */
+type ResultForm = Readonly<typeof EMPTY_RESULT_FORM>;
+
+/** A form field, or the JSON of the whole result. */
+export type ResultField = keyof ResultForm | 'json';
+
+/** The form field for each problem path. */
+export const RESULT_PATHS: Readonly<Record<string, ResultField>> = {
+  changes: 'pr',
+  'changes.pr': 'pr',
+  'changes.commit': 'commit',
+  tests: 'testCommand',
+  'tests.command': 'testCommand',
+  'tests.result': 'testResult',
+  'tests.evidence': 'testEvidence',
+  summary: 'summary',
+  questions: 'questions',
+};
+
+const TEST_RESULTS = ['pass', 'fail', 'n/a'];
+
+/** Fills the form with an agent's result, strict or repaired; missing fields stay empty. */
+export function fillResultForm(value: unknown): ResultForm {
+  if (!isRecord(value)) return EMPTY_RESULT_FORM;
+  const changes = isRecord(value['changes']) ? value['changes'] : {};
+  const { tests } = value;
+  const report = isRecord(tests) ? tests : {};
+  const outcome = asText(report['result']);
+  return {
+    pr: asText(changes['pr']),
+    commit: asText(changes['commit']),
+    tests: tests === 'n/a' ? 'n/a' : 'report',
+    testCommand: asText(report['command']),
+    // If the result is unknown, the user must choose.
+    testResult: outcome === '' ? 'pass' : TEST_RESULTS.includes(outcome) ? outcome : '',
+    testEvidence: asText(report['evidence']),
+    summary: asText(value['summary']),
+    questions: Array.isArray(value['questions']) ? value['questions'].map(asText).join('\n') : '',
+  };
+}
+
+/** Builds a result from a form. Empty fields are omitted, so the server reports them as missing. */
+export function buildResult(
+  form: ResultForm,
+  { issue_ref, run_id }: { readonly issue_ref: string; readonly run_id: string },
+): Readonly<Record<string, unknown>> {
+  const questions = form.questions.split('\n').filter((line) => line.trim() !== '');
+  return {
+    issue_ref,
+    run_id,
+    status: 'ok',
+    changes: omitEmpty({ pr: form.pr.trim(), commit: form.commit.trim() }),
+    tests:
+      form.tests === 'n/a'
+        ? 'n/a'
+        : omitEmpty({ command: form.testCommand.trim(), result: form.testResult, evidence: form.testEvidence.trim() }),
+    summary: form.summary,
+    ...(questions.length === 0 ? {} : { questions }),
+  };
+}
+
+/** Finds missing required fields, which the server would reject. */
+export function findMissing(form: ResultForm): Readonly<Partial<Record<ResultField, string>>> {
+  const isEmpty = (field: keyof ResultForm): boolean => form[field].trim() === '';
+  const isTested = form.tests !== 'n/a';
+  return {
+    ...(isEmpty('summary') ? { summary: 'Enter a summary.' } : {}),
+    ...(isEmpty('pr') && isEmpty('commit') ? { pr: 'Enter a pull request or a commit.' } : {}),
+    ...(isTested && isEmpty('testCommand') ? { testCommand: 'Enter the command, or choose No tests.' } : {}),
+    ...(isTested && isEmpty('testResult') ? { testResult: 'Choose the result.' } : {}),
+    ...(isTested && isEmpty('testEvidence') ? { testEvidence: 'Enter the evidence, or choose No tests.' } : {}),
+  };
+}
+
+/** Formats a result as indented JSON. */
+export function formatResult(result: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(result, null, 2);
+}
+
+/** Parses a result from JSON; returns the error if it is invalid. */
+export function parseResult(
+  text: string,
+): { readonly result: Readonly<Record<string, unknown>> } | { readonly error: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value)
+      ? { result: value }
+      : { error: 'The JSON is not an object. Enter a work result as a JSON object.' };
+  } catch (error) {
+    return { error: `Invalid JSON: ${getErrorMessage(error)}` };
+  }
+}
+
+function omitEmpty(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
+/** Whether a value is an object; a repaired draft can be any value. */
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A user's comment on a line, before it is sent. */
+export type LineComment = NonNullable<Parameters<Client['resolveItem']>[0]['body']['comments']>[number];
+
+/** The position of a line in a change. */
+export type LinePosition = Pick<LineComment, 'path' | 'line' | 'side'>;
+
+/** Reads a draft's comments; invalid ones are skipped. */
+export function readComments(text: string): readonly LineComment[] {
+  let stored: unknown;
+  try {
+    stored = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  return Array.isArray(stored) ? stored.filter(isComment) : [];
+}
+
+function isComment(value: unknown): value is LineComment {
+  if (typeof value !== 'object' || value === null) return false;
+  const { path, line, side, text } = value as Partial<Record<keyof LineComment, unknown>>;
+  const hasPosition = typeof path === 'string' && typeof line === 'number' && (side === 'old' || side === 'new');
+  return hasPosition && typeof text === 'string';
+}
+
+/** Adds or replaces the comment on a line; an empty comment removes it. */
+export function putComment(comments: readonly LineComment[], comment: LineComment): readonly LineComment[] {
+  const otherComments = comments.filter((known) => !isSamePosition(known, comment));
+  return comment.text === '' ? otherComments : [...otherComments, comment];
+}
+
+/** Finds the comment on a line. */
+export function findComment(comments: readonly LineComment[], position: LinePosition): LineComment | undefined {
+  return comments.find((comment) => isSamePosition(comment, position));
+}
+
+function isSamePosition(one: LinePosition, other: LinePosition): boolean {
+  return one.path === other.path && one.line === other.line && one.side === other.side;
+}
+
+/** Lists the comments to send; empty ones are skipped. */
+export function listSendable(comments: readonly LineComment[]): readonly LineComment[] {
+  return comments.filter(({ text }) => text.trim() !== '');
+}
+
+/** Whether a result can be accepted unchanged: it needed no repairs and belongs to the item's run. */
+export function isAcceptable(
+  { result }: InboxItem['reading'],
+  item: { readonly issue_ref: string; readonly run_id: string },
+): boolean {
+  return result !== undefined && result.issue_ref === item.issue_ref && result.run_id === item.run_id;
+}

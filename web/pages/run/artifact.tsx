@@ -1,0 +1,276 @@
+import { useSignal } from '@preact/signals';
+import type { FilePreview } from '../../../src/server/client/index.js';
+import { formatCount } from '../../ui/format.js';
+import { Notice } from '../../ui/notice.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { client } from '../../data/client.js';
+import { asFailure } from '../../data/resource.js';
+import type { Failure } from '../../data/resource.js';
+import { useEffect, useRef } from 'preact/hooks';
+
+type Preview =
+  | { readonly state: 'closed' | 'loading' }
+  | { readonly state: 'loaded'; readonly file: FilePreview; readonly image: LoadedImage | null }
+  | { readonly state: 'failed'; readonly failure: Failure };
+
+interface LoadedImage extends ImageHead {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A file that an agent created or changed: its path and, on request, its content as an image or as text. */
+export function ArtifactPreview({
+  runId,
+  path,
+  note,
+}: {
+  readonly runId: string;
+  readonly path: string;
+  /** How the file was changed, or which tool changed it. */
+  readonly note: string;
+}) {
+  const preview = useSignal<Preview>({ state: 'closed' });
+  const open = async (): Promise<void> => {
+    preview.value = { state: 'loading' };
+    try {
+      const file = await client.readArtifact({ id: runId, path });
+      preview.value = {
+        state: 'loaded',
+        file,
+        image: isBinary(file.text) ? await loadImage(runId, path, file) : null,
+      };
+    } catch (error) {
+      preview.value = { state: 'failed', failure: asFailure(error) };
+    }
+  };
+  const download = async (totalBytes: number): Promise<void> => {
+    try {
+      saveAs(chooseFileName(path), await readArtifactBytes(runId, path, totalBytes));
+    } catch (error) {
+      preview.value = { state: 'failed', failure: asFailure(error) };
+    }
+  };
+  const current = preview.value;
+  return (
+    <>
+      <div class="row">
+        <code>
+          <SafeText text={path} limit={400} />
+        </code>
+        {note === '' ? null : (
+          <span class="dim">
+            <SafeText text={note} limit={60} />
+          </span>
+        )}
+        {current.state === 'loaded' ? (
+          <button type="button" onClick={() => (preview.value = { state: 'closed' })}>
+            Close
+          </button>
+        ) : (
+          <button type="button" disabled={current.state === 'loading'} onClick={() => void open()}>
+            Preview
+          </button>
+        )}
+        {current.state === 'loaded' && current.file.totalBytes <= MAX_DOWNLOAD_BYTES ? (
+          <button type="button" onClick={() => void download(current.file.totalBytes)}>
+            Download
+          </button>
+        ) : null}
+      </div>
+      {current.state === 'loaded' && current.image !== null ? (
+        <ImagePreview
+          bytes={current.image.bytes}
+          width={current.image.width}
+          height={current.image.height}
+          onFailure={() => (preview.value = { ...current, image: null })}
+        />
+      ) : null}
+      {current.state === 'loaded' && current.image === null && isBinary(current.file.text) ? (
+        <p class="preview dim">Binary file, {formatCount(current.file.totalBytes)} bytes. Download it to view it.</p>
+      ) : null}
+      {current.state === 'loaded' && !isBinary(current.file.text) ? (
+        <pre class="preview" tabIndex={0} aria-label="Current content of the file">
+          <SafeText text={current.file.text} />
+          <span class="dim"> {describeSize(current.file.totalBytes)}</span>
+        </pre>
+      ) : null}
+      {current.state === 'failed' ? (
+        <Notice tone="bad" title="Cannot read the file" action={{ label: 'Try again', run: open }}>
+          <SafeText text={current.failure.message} /> <code>{current.failure.code}</code>
+        </Notice>
+      ) : null}
+    </>
+  );
+}
+
+/** Reads an image's bytes; null for other files, and for images too large to show. */
+async function loadImage(runId: string, path: string, file: FilePreview): Promise<LoadedImage | null> {
+  if (file.totalBytes > MAX_IMAGE_BYTES) return null;
+  const bytes = await readArtifactBytes(runId, path, file.totalBytes);
+  const head = readImageHead(bytes);
+  return head === null ? null : { ...head, bytes };
+}
+
+/** The maximum number of bytes the server sends for a preview. */
+const MAX_PREVIEW_BYTES = 1024 * 1024;
+
+/** Describes the size of a file, and whether the preview is incomplete. */
+export function describeSize(totalBytes: number): string {
+  const size = `${formatCount(totalBytes)} bytes in total`;
+  return totalBytes > MAX_PREVIEW_BYTES ? `${size}; the preview ends after the first MiB` : size;
+}
+
+/** The number of characters checked at the start of a file. */
+const CHECKED_LENGTH = 4096;
+
+/** Whether a file is binary: it contains a null character, or many bytes that are not UTF-8. */
+export function isBinary(text: string): boolean {
+  const start = text.slice(0, CHECKED_LENGTH);
+  const invalidCount = start.split('\uFFFD').length - 1;
+  return start.includes('\0') || invalidCount > start.length / 20;
+}
+
+/**
+ * An image created by an agent, painted onto a canvas: the browser only decodes its pixels, so the file cannot run
+ * code.
+ */
+function ImagePreview({
+  bytes,
+  width,
+  height,
+  onFailure,
+}: {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly width: number;
+  readonly height: number;
+  readonly onFailure: () => void;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    const paint = async (): Promise<void> => {
+      try {
+        const bitmap = await createImageBitmap(new Blob([bytes]));
+        if (isCurrent) canvas.current?.getContext('2d')?.drawImage(bitmap, 0, 0);
+        bitmap.close();
+      } catch {
+        if (isCurrent) onFailure();
+      }
+    };
+    void paint();
+    return () => {
+      isCurrent = false;
+    };
+  }, [bytes]);
+  return (
+    <canvas
+      ref={canvas}
+      class="image-preview"
+      width={width}
+      height={height}
+      role="img"
+      aria-label={`Picture, ${width} × ${height}`}
+    />
+  );
+}
+
+/** The type and dimensions in an image header. */
+interface ImageHead {
+  readonly type: 'image/png' | 'image/gif' | 'image/jpeg';
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The maximum number of pixels. Each is decoded to four bytes, so a tiny file could need gigabytes. */
+const MAX_PIXELS = 40_000_000;
+/** Larger files are not shown; they can be downloaded. */
+const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads type and dimensions from an image's bytes, regardless of its name. Null if the image is too large or its type
+ * is not supported. SVG is never shown as an image, because it can contain scripts.
+ */
+export function readImageHead(bytes: Uint8Array): ImageHead | null {
+  const head = readPng(bytes) ?? readGif(bytes) ?? readJpeg(bytes);
+  if (head === null || head.width === 0 || head.height === 0) return null;
+  return head.width * head.height > MAX_PIXELS ? null : head;
+}
+
+function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
+  return start.every((byte, index) => bytes[index] === byte);
+}
+
+function createView(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function readPng(bytes: Uint8Array): ImageHead | null {
+  if (bytes.length < 24 || !startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return null;
+  const view = createView(bytes);
+  return { type: 'image/png', width: view.getUint32(16), height: view.getUint32(20) };
+}
+
+function readGif(bytes: Uint8Array): ImageHead | null {
+  if (bytes.length < 10 || !startsWith(bytes, [0x47, 0x49, 0x46, 0x38])) return null;
+  const view = createView(bytes);
+  return { type: 'image/gif', width: view.getUint16(6, true), height: view.getUint16(8, true) };
+}
+
+/** Reads the size of a JPEG from its first frame header, which comes after segments of any length. */
+function readJpeg(bytes: Uint8Array): ImageHead | null {
+  if (!startsWith(bytes, [0xff, 0xd8, 0xff])) return null;
+  const view = createView(bytes);
+  for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff;) {
+    const marker = bytes[at + 1] ?? 0;
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return { type: 'image/jpeg', width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+    at += 2 + Math.max(2, view.getUint16(at + 2));
+  }
+  return null;
+}
+
+/** The request size: the server sends at most one MiB. */
+const CHUNK_BYTES = 1024 * 1024;
+/** Larger files are not loaded; the run's export contains them. */
+const MAX_DOWNLOAD_BYTES = 64 * 1024 * 1024;
+
+/** Reads a run file's bytes in chunks. */
+export async function readArtifactBytes(
+  runId: string,
+  path: string,
+  totalBytes: number,
+  load: (address: string, range: string) => Promise<Response> = loadRange,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const address = `/v1/runs/${encodeURIComponent(runId)}/artifact?${new URLSearchParams({ path }).toString()}`;
+  const bytes = new Uint8Array(Math.min(totalBytes, MAX_DOWNLOAD_BYTES));
+  for (let from = 0; from < bytes.length;) {
+    const response = await load(address, `bytes=${from}-${Math.min(bytes.length, from + CHUNK_BYTES) - 1}`);
+    const part = new Uint8Array(await response.arrayBuffer());
+    if (!response.ok || part.length === 0)
+      throw new Error('Cannot read the complete file: it may have changed. Close the preview and open it again.');
+    bytes.set(part.subarray(0, bytes.length - from), from);
+    from += part.length;
+  }
+  return bytes;
+}
+
+/** Chooses a download's file name: the last path segment, without unsafe or misleading characters. */
+export function chooseFileName(path: string): string {
+  const [name = ''] = path.split(/[/\\]/).slice(-1);
+  // Control, invisible and reordering characters, and characters that file systems do not allow.
+  const safeName = name.replaceAll(/[\p{Cc}\p{Cf}<>:"|?*]/gu, '_').slice(0, 120);
+  return /^[._ ]*$/.test(safeName) ? 'file' : safeName;
+}
+
+/** Saves bytes as a file. The browser stores them without opening them. */
+export function saveAs(name: string, bytes: Uint8Array<ArrayBuffer>): void {
+  const address = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+async function loadRange(address: string, range: string): Promise<Response> {
+  return fetch(address, { headers: { range } });
+}
