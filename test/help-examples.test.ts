@@ -20,7 +20,7 @@ const { folder, env, write, type } = prepareStage(mkdtempSync(join(tmpdir(), 'sl
 /** Replaces placeholders with the ids of a run and an item. */
 function fillIn(line: string): string {
   if (line.includes('RUN')) {
-    const runs = join(findProjectData(folder, env).path, 'runs');
+    const runs = join(findProjectData(folder, env), 'runs');
     const id = readdirSync(runs).at(-1) ?? '';
     return line.replaceAll('RUN_FOLDER', join(runs, id)).replaceAll('RUN', id);
   }

@@ -33,7 +33,7 @@ export {
   RUN_ENGINES,
   type RunEngine,
 } from '../store/records/index.js';
-export { findDataFolder, type DataFolder } from '../runs/index.js';
+export { findDataFolder } from '../base/files/index.js';
 export { createJsonLogger, type Logger } from '../base/index.js';
 export type {
   CachedResult,

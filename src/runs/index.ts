@@ -25,4 +25,3 @@ export { defineLauncher, type LauncherDefinition } from './launchers/launcher.js
 export type { Launch, LaunchFile, LaunchRequest, Launcher } from './launchers/launcher.js';
 export { type FolderLock, lockFile, lockFolder } from './workspace/folder-lock.js';
 export { SLUICE_FILES } from './workspace/track-changes.js';
-export { findDataFolder, type DataFolder } from './data-folder.js';

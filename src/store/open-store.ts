@@ -21,7 +21,7 @@ import { StoreError } from './store-error.js';
  * await store.close()
  */
 export async function openStore(
-  url: string = `sqlite:${join(findDataFolder().path, 'sluice.db')}`,
+  url: string = `sqlite:${join(findDataFolder(), 'sluice.db')}`,
   options: StoreOptions = {},
 ): Promise<Store> {
   checkPool(options.pool);

@@ -300,7 +300,7 @@ describe('a missing database', () => {
       const io = createMemoryIo({});
       expect(await run([command], io)).toBe(0);
       expect(io.printed).toEqual({ stdout: '[]\n', stderr: '' });
-      expect(existsSync(findProjectData(project, process.env).path)).toBe(false);
+      expect(existsSync(findProjectData(project, process.env))).toBe(false);
     },
   );
 });

@@ -78,7 +78,7 @@ describe('sluice trust', () => {
 
 describe('the data folder', () => {
   it('is printed by run and doctor, and is outside the project folder', async () => {
-    const { path } = findProjectData(project, process.env);
+    const path = findProjectData(project, process.env);
     const ran = await sluice(['run', '--engine', 'command', '--', process.execPath, '-v']);
     expect(ran).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(`data folder: ${path}`) });
     expect(existsSync(join(path, 'runs'))).toBe(true);

@@ -32,7 +32,7 @@ const LAST_DELIVERY_MS = 5000;
  */
 export function startWorker(options: WorkerOptions): Worker {
   const { store, lead, kinds = ['orders', 'runs'], logger = silentLogger } = options;
-  const runs = { ...options.runs, data: chooseDataFolder(options.runs?.data, (warning) => logger.warn(warning)) };
+  const runs = { ...options.runs, data: chooseDataFolder(options.runs?.data) };
   const { clock = () => store.now() } = options;
   const { leaseMs = DEFAULT_LEASE_MS, pollMs = DEFAULT_POLL_MS, concurrency = DEFAULT_CONCURRENCY } = options;
   const { reconcileMs = leaseMs } = options;

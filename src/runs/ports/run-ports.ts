@@ -100,7 +100,7 @@ const newUlid = createUlidGenerator();
 
 export function resolvePorts(ports: RunPorts): ResolvedPorts {
   const logger = ports.logger ?? silentLogger;
-  const data = chooseDataFolder(ports.data, (warning) => logger.warn(warning));
+  const data = chooseDataFolder(ports.data);
   const eventLog = ports.eventLog ?? createFileEventLog(data);
   return {
     data,

@@ -42,7 +42,7 @@ export async function runToEnd(
     if (reply !== undefined) await run.reply(reply);
   }
   const result = await run.result;
-  const dir = join(ports.data ?? findDataFolder().path, 'runs', run.id);
+  const dir = join(ports.data ?? findDataFolder(), 'runs', run.id);
   const file = async (name: string): Promise<string> => readFile(join(dir, '.audit', name), 'utf8').catch(() => '');
   const fcmp = selectFcmp(events);
   const ended: EndedRun = {

@@ -270,7 +270,7 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
   readonly database: string;
   /** Maximum number of database connections, if configured. */
   readonly pool?: number;
-  /** Warnings for the user about the data folder and about agents that replace built-in engines. */
+  /** Warnings for the user about agents that replace built-in engines. */
   readonly warnings: readonly string[];
   /** The loaded file, or null. */
   readonly file: string | null;

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const write = async (name: string, text: string): Promise<void> => writeFile(joi
 describe('settings', () => {
   it('have defaults: a folder outside the project and a SQLite file in it', async () => {
     const env = { HOME: '/home/ada' };
-    const { path: data } = findProjectData(cwd, env);
+    const data = findProjectData(cwd, env);
     expect(data).toMatch(/^\/home\/ada\/\.local\/share\/sluice\/projects\//);
     expect(await loadConfig({ cwd, env })).toEqual({
       data,
@@ -27,16 +27,6 @@ describe('settings', () => {
       warnings: [],
       file: null,
     });
-  });
-
-  it('come with a warning if the data is still in the project', async () => {
-    await mkdir(join(cwd, '.sluice'));
-    const config = await loadConfig({ cwd, env: { HOME: '/home/ada' } });
-    expect(config).toMatchObject({
-      data: join(await realpath(cwd), '.sluice'),
-      warnings: [expect.stringContaining('agents can write')],
-    });
-    expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).warnings).toEqual([]);
   });
 
   it('come with a warning if an agent replaces a built-in engine, and cannot replace `command`', async () => {

@@ -59,10 +59,9 @@ export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigS
   const settings = file === null ? {} : await readConfigFile(file, checkTrust);
   const resolved = resolvePaths(file === null ? cwd : dirname(file), settings);
   const chosen = ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? resolved.data;
-  const { path: data, warning } =
-    chosen === undefined ? findProjectData(cwd, env) : { path: resolve(cwd, chosen), warning: undefined };
+  const data = chosen === undefined ? findProjectData(cwd, env) : resolve(cwd, chosen);
   const database = ignoreEmpty(flags.database) ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? resolved.database;
-  const warnings = [...(warning === undefined ? [] : [warning]), ...describeReplacedEngines(resolved.agents)];
+  const warnings = describeReplacedEngines(resolved.agents);
   return { ...resolved, data, warnings, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
 
