@@ -5,7 +5,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getErrorMessage } from '../src/base/error-message.js';
+import { getErrorMessage } from '../src/base/sluice-error.js';
 import { readCases } from './conformance/conformance-case.js';
 import { renderScore } from './conformance/render-score.js';
 import { runCases } from './conformance/run-cases.js';

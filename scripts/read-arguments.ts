@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { getErrorMessage } from '../src/base/error-message.js';
+import { getErrorMessage } from '../src/base/sluice-error.js';
 
 /**
  * Parses the arguments of a script. If they are invalid, prints the problem and the usage in one line, and exits with code 2.

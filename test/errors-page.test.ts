@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { ARCHIVE_ERROR_CODES } from '../src/runs/archive/s3-client.js';
 import { RUN_FOLDER_ERROR_CODES, RUN_FOLDER_WARNING_CODES } from '../src/runs/run-folder/run-folder-error.js';
-import { FILE_ERROR_CODES } from '../src/base/file-error.js';
+import { FILE_ERROR_CODES } from '../src/base/sluice-error.js';
 import { CLIENT_ERROR_CODES } from '../src/server/client/client-error.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { getErrorMessage } from '../../src/base/error-message.js';
+import { getErrorMessage } from '../../src/base/sluice-error.js';
 import { isSluiceError } from '../../src/base/index.js';
 import { createJsonStream, parseOrThrow, repairJson } from '../../src/json/index.js';
 import { fromJsonSchema } from '../../src/json/schema/index.js';

@@ -46,3 +46,32 @@ export function writeBigint(_key: string, part: unknown): unknown {
 export function isSluiceError(thrown: unknown): thrown is SluiceError {
   return typeof thrown === 'object' && thrown !== null && MARK in thrown;
 }
+
+/** Returns the `code` of a thrown error (`ENOENT`), or undefined. */
+export function getErrorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Returns the message of anything that was thrown. */
+export function getErrorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/**
+ * Error codes of files that an agent could have written. A closed list: `docs/errors.md` explains what to do about
+ * each.
+ */
+export const FILE_ERROR_CODES = ['UNSAFE_FILE', 'FILE_TOO_LARGE', 'FILE_UNREADABLE'] as const;
+
+/** One of `FILE_ERROR_CODES`. */
+export type FileErrorCode = (typeof FILE_ERROR_CODES)[number];
+
+/**
+ * A file that cannot be opened safely: a link, a device, too large, or not readable.
+ *
+ * @example
+ * if (error instanceof FileError && error.code === 'UNSAFE_FILE') console.error(error.message)
+ */
+export class FileError extends SluiceError<FileErrorCode> {
+  override readonly name = 'FileError';
+}

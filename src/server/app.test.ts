@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SluiceError } from '../base/index.js';
-import { createJsonLogger } from '../base/json-logger.js';
+import { createJsonLogger } from '../base/logger.js';
 import { readJson, openServer } from './fixtures/open-server.js';
 import { DEFAULT_LIMITS as LIMITS } from './server-settings.js';
 

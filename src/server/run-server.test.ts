@@ -4,7 +4,7 @@ import { Server, connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
-import { createJsonLogger } from '../base/json-logger.js';
+import { createJsonLogger } from '../base/logger.js';
 import { startWorker } from '../orders/dispatch/start-worker.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import { openStore } from '../store/open-store.js';

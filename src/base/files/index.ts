@@ -1,16 +1,27 @@
 export { VERSION } from './package-version.js';
 export { chooseDataFolder, findDataFolder, findProjectData, findUserFolder } from './data-folder.js';
-export { makeFolder } from './make-folder.js';
-export { removeFolder } from './remove-folder.js';
-export { prepareDataFolder } from './prepare-data-folder.js';
+export {
+  makeFolder,
+  removeFolder,
+  prepareDataFolder,
+  chooseFolder,
+  listFirstNames,
+  listNames,
+  isPresent,
+} from './folders.js';
 export { replaceFile, beginReplacement, syncFolder, type Replacement } from './replace-file.js';
-export { openForReading, openForAppending, readSmallFile, openNew } from './safe-file.js';
+export {
+  openForReading,
+  openForAppending,
+  readSmallFile,
+  openNew,
+  readChunks,
+  readSpan,
+  isWithin,
+  openInside,
+  getSizeInside,
+  parseJson,
+} from './safe-file.js';
 export { makeFolderBelow, requireRealFolder, withFolder } from './safe-folder.js';
-export { readChunks, readSpan } from './read-span.js';
-export { openFileTail, type FileTail } from './file-tail.js';
-export { openLineTail, type FileLine } from './line-tail.js';
-export { isWithin, openInside, getSizeInside } from './open-inside.js';
-export { parseJson } from './parse-json.js';
-export { chooseFolder, listFirstNames, listNames } from './list-names.js';
-export { isPresent } from './is-present.js';
+export { openFileTail, type FileTail, openLineTail, type FileLine } from './file-tail.js';
 export { findExecutable } from './find-executable.js';

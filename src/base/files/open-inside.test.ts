@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { getSizeInside, isWithin, openInside } from './open-inside.js';
+import { getSizeInside, isWithin, openInside } from './safe-file.js';
 
 describe('openInside', () => {
   it('opens a file in the folder', async () => {

@@ -1,11 +1,10 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, lstat, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { FileError, getErrorCode } from '../index.js';
-import { readSpan } from './read-span.js';
+import { basename, dirname, join, isAbsolute, relative, sep } from 'node:path';
+import { FileError, getErrorCode, isSluiceError } from '../index.js';
+import type { OpenFile, TrustedRoot, ReadableFile } from '../index.js';
 import { withFolder } from './safe-folder.js';
-import type { OpenFile, TrustedRoot } from '../index.js';
 
 /*
  * An agent can write to its run folder, so a file there could be a link to another file or a pipe that never ends.
@@ -94,5 +93,97 @@ export async function readSmallFile(
     return bytes.toString('utf8');
   } finally {
     await handle.close();
+  }
+}
+
+/** Reads `length` bytes from `position`, or fewer if the file ends earlier. */
+export async function readSpan(file: ReadableFile, position: number, length: number): Promise<Buffer<ArrayBuffer>> {
+  const buffer = Buffer.allocUnsafe(length);
+  let bytesTotal = 0;
+  while (bytesTotal < length) {
+    const { bytesRead } = await file.read(buffer, bytesTotal, length - bytesTotal, position + bytesTotal);
+    if (bytesRead === 0) break;
+    bytesTotal += bytesRead;
+  }
+  return buffer.subarray(0, bytesTotal);
+}
+
+const CHUNK_SIZE = 256 * 1024;
+
+/** Reads a file's bytes from one position to another in chunks; ends early if the file does. */
+export async function* readChunks(
+  file: ReadableFile,
+  { from = 0, to = Number.POSITIVE_INFINITY }: { readonly from?: number; readonly to?: number } = {},
+): AsyncGenerator<Uint8Array, void> {
+  for (let position = from; position < to;) {
+    // A new buffer each time: the caller might still be using the last one.
+    const chunk = new Uint8Array(Math.min(CHUNK_SIZE, to - position));
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
+    if (bytesRead === 0) return;
+    yield chunk.subarray(0, bytesRead);
+    position += bytesRead;
+  }
+}
+
+/**
+ * Opens a file in a folder that an agent can write to; undefined if it is missing or outside. The agent can replace a
+ * folder with a link at any time, so the opened file is checked.
+ */
+export async function openInside(folder: string, path: string): Promise<FileHandle | undefined> {
+  let handle: FileHandle | undefined;
+  try {
+    const root = await realpath(folder);
+    handle = await openForReading(join(root, path));
+    if (handle === undefined) return undefined;
+    const realPath = await realpath(join(root, path));
+    const [opened, expected] = [await handle.stat({ bigint: true }), await stat(realPath, { bigint: true })];
+    const isSame = opened.dev === expected.dev && opened.ino === expected.ino;
+    if (isSame && isWithin(root, realPath)) return handle;
+  } catch (error) {
+    await handle?.close();
+    // A deleted file, a link, a pipe, or a path through something that is not a folder: all count as missing.
+    if (isSluiceError(error) || isMissing(error)) return undefined;
+    throw error;
+  }
+  await handle.close();
+  return undefined;
+}
+
+/** Returns the size of a regular file in a folder; null if it is missing or outside. */
+export async function getSizeInside(folder: string, path: string): Promise<number | null> {
+  try {
+    const fullPath = join(await realpath(folder), path);
+    if ((await realpath(fullPath)) !== fullPath) return null;
+    const found = await lstat(fullPath);
+    return found.isFile() ? found.size : null;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG']);
+
+function isMissing(error: unknown): boolean {
+  return MISSING.has(getErrorCode(error) ?? '');
+}
+
+/** Whether a path is a folder or inside it; both must be real paths. */
+export function isWithin(folder: string, path: string): boolean {
+  const fromFolder = relative(folder, path);
+  return fromFolder === '' || (fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder));
+}
+
+/**
+ * Parses JSON; returns undefined if it is invalid, because files in a run folder can be cut off or forged.
+ *
+ * @example
+ * parseJson('{"seq":1') // undefined
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hostname } from 'node:os';
-import { createJsonLogger } from '../../base/json-logger.js';
+import { createJsonLogger } from '../../base/logger.js';
 import { VERSION } from '../../base/files/package-version.js';
 import { openStore } from '../../store/open-store.js';
 import { lockFolder } from '../../runs/workspace/folder-lock.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createJsonLogger } from '../../base/json-logger.js';
+import { createJsonLogger } from '../../base/logger.js';
 import { openStore } from '../../store/open-store.js';
 import { createLead } from './create-lead.js';
 import { queueMessage } from './fixtures/queue-message.js';

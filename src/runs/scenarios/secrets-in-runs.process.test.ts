@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codex } from '../../events/contract/translate-lines.contract.js';
-import { createJsonLogger } from '../../base/json-logger.js';
+import { createJsonLogger } from '../../base/logger.js';
 import type { RunSpec } from '../../store/records/run-spec.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';

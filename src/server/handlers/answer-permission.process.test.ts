@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createJsonLogger } from '../../base/json-logger.js';
+import { createJsonLogger } from '../../base/logger.js';
 import { startWorker } from '../../orders/dispatch/start-worker.js';
 import { openServer, readJson } from '../fixtures/open-server.js';
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createJsonLogger } from '../../base/json-logger.js';
+import { createJsonLogger } from '../../base/logger.js';
 import { openListeningServer } from '../fixtures/open-listening-server.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { getErrorCode } from './error-code.js';
-import { SluiceError } from './sluice-error.js';
+import { getErrorCode, SluiceError } from './sluice-error.js';
 
 it('getErrorCode returns the code of a Node.js or Sluice error', async () => {
   expect(getErrorCode(await readFile('/no/such/file').catch((error: unknown) => error))).toBe('ENOENT');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findFirstIndex } from './first-index.js';
+import { findFirstIndex } from './collections.js';
 
 test('findFirstIndex finds the same index as a linear search', () => {
   fc.assert(

@@ -1,6 +1,26 @@
+import { describe, expect, it, test } from 'vitest';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { formatInvisible, INVISIBLE_CHARACTERS } from './invisible-characters.js';
+import { cutText, truncate, formatInvisible, INVISIBLE_CHARACTERS } from './text.js';
+
+describe('cutText', () => {
+  it.each([
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'abc'],
+    ['ab😀', 3, 'ab'],
+    ['ab😀', 4, 'ab😀'],
+    ['a😀b', 3, 'a😀'],
+    ['😀', 1, ''],
+    ['a', 0, ''],
+  ])('cuts %j to at most %i characters: %j', (text, length, expected) => {
+    expect(cutText(text, length)).toBe(expected);
+  });
+});
+
+it('truncate marks the omission, and never splits a character', () => {
+  expect(truncate('abc', 3)).toBe('abc');
+  expect(truncate('abcd', 3)).toBe('abc…');
+  expect(truncate('ab😀', 3)).toBe('ab…');
+});
 
 const markInvisible = (text: string): string =>
   text.replaceAll(INVISIBLE_CHARACTERS, (character) => `<${formatInvisible(character)}>`);

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createJsonLogger } from './json-logger.js';
-import type { JsonLoggerOptions } from './json-logger.js';
-import { silentLogger } from './logger.js';
-import type { Logger } from './logger.js';
+import { createJsonLogger, silentLogger } from './logger.js';
+import type { JsonLoggerOptions, Logger } from './logger.js';
 
 function collect(options: JsonLoggerOptions = {}): { lines: string[]; logger: Logger } {
   const lines: string[] = [];
