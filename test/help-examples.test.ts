@@ -62,14 +62,14 @@ afterAll(() => {
 
 describe('the examples in the help', () => {
   const examples = Object.entries(COMMAND_EXAMPLES).flatMap(([command, list]) =>
-    list.map(({ line, description }) => ({ command, line, description })),
+    Object.entries(list).map(([line, description]) => ({ command, line, description })),
   );
 
   it('exist for every command, and are shown', () => {
     const namedCommands = [...type('sluice --help').stdout.matchAll(/^ {2}([a-z]+) [[<]|^ {2}([a-z]+) {2}/gm)];
     const commands = namedCommands.map(([, first, second]) => first ?? second ?? '').filter((name) => name !== 'help');
     expect(Object.keys(COMMAND_EXAMPLES).toSorted()).toEqual(commands.toSorted());
-    expect(type('sluice parse --help').stdout).toContain(`  ${COMMAND_EXAMPLES['parse']?.[0]?.line}\n`);
+    expect(type('sluice parse --help').stdout).toContain(`  ${Object.keys(COMMAND_EXAMPLES['parse'] ?? {})[0]}\n`);
   });
 
   it.each(examples)('$line', async ({ command, line }) => {

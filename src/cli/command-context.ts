@@ -1,27 +1,18 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { createSinks, readSandbox } from '../server/config/index.js';
-import type { Config } from '../server/config/index.js';
+import { createSinks, findDatabaseFile, readSandbox } from '../server/config/index.js';
+import type { Config, ConfigFlags } from '../server/config/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
-import { silentLogger, omitUndefined } from '../base/index.js';
+import { createJsonLogger, silentLogger, omitUndefined } from '../base/index.js';
 import { prepareDataFolder } from '../base/files/index.js';
 import type { Logger } from '../base/index.js';
-import type { BackgroundJob } from '../orders/dispatch/index.js';
 import type { Store } from '../store/index.js';
 import type { Tracing } from '../server/tracing/index.js';
 import type { CommandIo } from './command-io.js';
-import { createKnownSecrets } from './known-secrets.js';
-import type { KnownSecrets } from './known-secrets.js';
-import { loadCommandConfig } from './load-command-config.js';
-import { openCommandTracing } from './command-tracing.js';
+import { createKnownSecrets, loadCommandConfig, openCommandTracing } from './command-config.js';
+import type { KnownSecrets } from './command-config.js';
+import { withInterruption } from './interruption.js';
 import { formatLine } from './terminal-text.js';
-
-/** The options that select the store. */
-export interface ContextFlags {
-  readonly data?: string;
-  readonly database?: string;
-  readonly config?: string;
-}
 
 /** The configuration, the store and the lead, opened for one command. */
 export interface CommandContext {
@@ -62,7 +53,7 @@ export function withContextOptions(command: Command): Command {
 
 /** Opens the context for one command and closes it afterwards. */
 export async function withContext<T>(
-  flags: ContextFlags,
+  flags: ConfigFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<T>,
   { wrappers: extraWrappers = {}, createLogger, isReadOnly = false, pool }: ContextOptions = {},
@@ -124,31 +115,35 @@ export async function withContext<T>(
 }
 
 /** Returns the database to read. A missing one counts as empty, with a note if it was named. */
-async function findDatabase({ database }: Config, flags: ContextFlags, io: CommandIo): Promise<string> {
-  const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
+async function findDatabase({ database }: Config, flags: ConfigFlags, io: CommandIo): Promise<string> {
+  const file = findDatabaseFile(database);
   if (file === undefined || existsSync(file)) return database;
   if (flags.database !== undefined || flags.data !== undefined)
     await io.stderr.write(formatLine(`There is no database at "${file}" yet.`));
   return 'memory:';
 }
 
-/** Creates a long-running command's logger from its configuration: JSON lines on stderr, with all secrets masked. */
-export async function loadLogger(io: CommandIo): Promise<NonNullable<ContextOptions['createLogger']>> {
-  const { createJsonLogger } = await import('../base/index.js');
-  return (config, knownSecrets) => {
-    const mask = (text: string): string =>
-      knownSecrets.values.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
-    const level = config.server?.log_level;
-    return createJsonLogger((line) => void io.stderr.write(line), { mask, ...omitUndefined({ level }) });
-  };
+/** Opens the context of a long-running command, with a log and a signal for its interruption. */
+export async function withService<T>(
+  flags: ConfigFlags,
+  io: CommandIo,
+  work: (context: CommandContext, signal: AbortSignal) => Promise<T>,
+  options: Omit<ContextOptions, 'createLogger'> = {},
+): Promise<T> {
+  return withInterruption(async (signal) =>
+    withContext(flags, io, async (context) => work(context, signal), {
+      ...options,
+      createLogger: (config, knownSecrets) => createServiceLogger(config, knownSecrets, io),
+    }),
+  );
 }
 
-/** Lists the configured jobs, which only one process at a time performs: orders on a schedule. */
-export async function listJobs({ config, lead, store, logger }: CommandContext): Promise<readonly BackgroundJob[]> {
-  const { schedules = {} } = config;
-  if (Object.keys(schedules).length === 0) return [];
-  const { createScheduleJob } = await import('../orders/dispatch/index.js');
-  return [createScheduleJob({ schedules, lead, store, logger })];
+/** Creates a long-running command's logger from its configuration: JSON lines on stderr, with all secrets masked. */
+export function createServiceLogger(config: Config, knownSecrets: KnownSecrets, io: CommandIo): Logger {
+  const mask = (text: string): string =>
+    knownSecrets.values.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
+  const level = config.server?.log_level;
+  return createJsonLogger((line) => void io.stderr.write(line), { mask, ...omitUndefined({ level }) });
 }
 
 /** Reads a worker's settings from the configuration. */

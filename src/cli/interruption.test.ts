@@ -1,23 +1,23 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { listenForInterruption, waitForInterruption } from './interruption.js';
+import { describe, expect, it } from 'vitest';
+import { waitForInterruption, withInterruption } from './interruption.js';
 
-describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
+describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (name) => {
   it('aborts the command, and a second interruption is left to the system', async () => {
-    const before = process.listenerCount(signal);
-    const interruption = listenForInterruption();
-    onTestFinished(() => interruption.stopListening());
-    const ended = waitForInterruption(interruption);
-    expect(interruption.signal.aborted).toBe(false);
-    process.emit(signal);
-    await ended;
-    expect(interruption.signal.aborted).toBe(true);
-    await waitForInterruption(interruption);
-    expect(process.listenerCount(signal)).toBe(before);
+    const before = process.listenerCount(name);
+    await withInterruption(async (signal) => {
+      const ended = waitForInterruption(signal);
+      expect(signal.aborted).toBe(false);
+      process.emit(name);
+      await ended;
+      expect(signal.aborted).toBe(true);
+      await waitForInterruption(signal);
+      expect(process.listenerCount(name)).toBe(before);
+    });
   });
 
-  it('is left to the system once the listener is removed', () => {
-    const before = process.listenerCount(signal);
-    listenForInterruption().stopListening();
-    expect(process.listenerCount(signal)).toBe(before);
+  it('is left to the system once the command has ended', async () => {
+    const before = process.listenerCount(name);
+    await withInterruption(async () => expect(process.listenerCount(name)).toBe(before + 1));
+    expect(process.listenerCount(name)).toBe(before);
   });
 });

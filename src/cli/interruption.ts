@@ -1,13 +1,10 @@
-/** An abort signal for SIGINT, SIGTERM or SIGHUP. A second signal terminates the process. */
-export interface Interruption {
-  readonly signal: AbortSignal;
-  stopListening(): void;
-}
-
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Turns the next interruption into an abort, so a command can shut down cleanly. */
-export function listenForInterruption(): Interruption {
+/**
+ * Runs a command with a signal that the next SIGINT, SIGTERM or SIGHUP aborts, so it can shut down cleanly. A second
+ * interruption terminates the process.
+ */
+export async function withInterruption<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const stopListening = (): void => {
     for (const signal of SIGNALS) process.off(signal, abort);
@@ -17,11 +14,15 @@ export function listenForInterruption(): Interruption {
     controller.abort();
   };
   for (const signal of SIGNALS) process.once(signal, abort);
-  return { signal: controller.signal, stopListening };
+  try {
+    return await work(controller.signal);
+  } finally {
+    stopListening();
+  }
 }
 
 /** Waits until this process is interrupted. */
-export async function waitForInterruption({ signal }: Pick<Interruption, 'signal'>): Promise<void> {
+export async function waitForInterruption(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });

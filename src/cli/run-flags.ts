@@ -1,6 +1,6 @@
+import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { omitUndefined } from '../base/index.js';
-import { resolve } from 'node:path';
 import type { Profile } from '../json/index.js';
 import type { RunSpec } from '../store/records/index.js';
 import type { CommandIo } from './command-io.js';
@@ -149,4 +149,15 @@ export function parseSeconds(value: string): number {
   if (!(seconds > 0 && seconds <= 7 * 24 * 3600))
     throw new InvalidArgumentError('Use a number of seconds, more than 0 and at most 604800 (a week).');
   return seconds;
+}
+
+/**
+ * Parses an option that is a positive number.
+ *
+ * @example
+ * parseCount('4') // 4
+ */
+export function parseCount(value: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('Use a whole number from 1 to 9999.');
+  return Number(value);
 }

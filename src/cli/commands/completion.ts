@@ -1,10 +1,8 @@
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
+import type { Command, Option } from 'commander';
 import type { CommandIo } from '../command-io.js';
-import { renderBash } from '../completion/bash-script.js';
-import { readProgramShape, type ProgramShape } from '../completion/command-tree.js';
-import { renderFish } from '../completion/fish-script.js';
-import { renderZsh } from '../completion/zsh-script.js';
-import { EXIT, type ExitCode } from '../failure.js';
+import { EXIT } from '../failure.js';
+import type { ExitCode } from '../failure.js';
 
 const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish } satisfies Record<
   string,
@@ -20,4 +18,227 @@ export function addCompletionCommand(program: Command, io: CommandIo, end: (code
       await io.stdout.write(SHELLS[shell](readProgramShape(program)));
       end(EXIT.success);
     });
+}
+
+/** The possible next words. */
+export type Completion =
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'files' }
+  | { readonly kind: 'anything' };
+
+/** A command option. */
+export interface OptionShape {
+  readonly names: readonly string[];
+  readonly description: string;
+  /** Undefined if the option takes no value. */
+  readonly value?: { readonly name: string; readonly completion: Completion };
+}
+
+/** The description of a command for a completion script. */
+export interface CommandShape {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly OptionShape[];
+  /** Completes all its arguments like the first; undefined if it takes no arguments. */
+  readonly words?: Completion;
+}
+
+/** The description of a CLI for a completion script. */
+export interface ProgramShape {
+  readonly name: string;
+  readonly commands: readonly CommandShape[];
+  readonly options: readonly OptionShape[];
+}
+
+/** Values and arguments with these names are paths. */
+const PATH_NAMES = /^(?:file|files|dir|target)$/;
+
+/** Reads names, descriptions and choices from the program, so the scripts are always up to date. */
+export function readProgramShape(program: Command): ProgramShape {
+  return {
+    name: program.name(),
+    options: readOptions(program),
+    commands: program.commands.map((command) => {
+      const [first] = command.registeredArguments;
+      return {
+        name: command.name(),
+        description: command.description(),
+        options: readOptions(command),
+        ...(first === undefined ? {} : { words: chooseCompletion(first.name(), readChoices(first)) }),
+      };
+    }),
+  };
+}
+
+function readOptions(command: Command): OptionShape[] {
+  return command.createHelp().visibleOptions(command).map(toShape);
+}
+
+function toShape(option: Option): OptionShape {
+  const names = [option.short, option.long].filter((name) => name !== undefined);
+  const value = /[<[]([^.>\]]+)/.exec(option.flags)?.[1];
+  return {
+    names,
+    description: option.description,
+    ...(value === undefined
+      ? {}
+      : { value: { name: value, completion: chooseCompletion(value, readChoices(option)) } }),
+  };
+}
+
+function readChoices(source: Option | Argument): readonly string[] {
+  return source.argChoices ?? [];
+}
+
+function chooseCompletion(name: string, choices: readonly string[]): Completion {
+  if (choices.length > 0) return { kind: 'words', words: choices };
+  return { kind: PATH_NAMES.test(name) ? 'files' : 'anything' };
+}
+
+/**
+ * Renders the completion script for bash 3.2 and later, without dependencies. Without a suggestion, the shell completes
+ * file names, which suits most values.
+ */
+export function renderBash({ name, commands, options }: ProgramShape): string {
+  const names = commands.map((command) => command.name);
+  const firstWords = [...names, ...options.flatMap((option) => option.names)];
+  return `# ${name} completion for bash
+_${name}() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command='' words='' i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "\${COMP_WORDS[i]}" in
+      ${names.join('|')}) command="\${COMP_WORDS[i]}"; break ;;
+    esac
+  done
+  COMPREPLY=()
+  case "$command $before" in
+${commands.flatMap(renderValueCases).join('\n')}
+  esac
+  case "$command" in
+    '') words='${firstWords.join(' ')}' ;;
+${commands.map(renderWordCase).join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o bashdefault -o default -F _${name} ${name}
+`;
+}
+
+/** Suggests an option's choices; other values are left to the shell. */
+function renderValueCases({ name, options }: CommandShape): string[] {
+  return options.flatMap(({ names, value }) => {
+    if (value === undefined) return [];
+    const patterns = names.map((option) => `'${name} ${option}'`).join('|');
+    const { completion } = value;
+    const reply =
+      completion.kind === 'words' ? `COMPREPLY=($(compgen -W '${completion.words.join(' ')}' -- "$word")); ` : '';
+    return [`    ${patterns}) ${reply}return ;;`];
+  });
+}
+
+function renderWordCase({ name, options, words }: CommandShape): string {
+  const flags = options.flatMap(({ names }) => names).join(' ');
+  const values = words?.kind === 'words' ? words.words.join(' ') : '';
+  return `    ${name}) if [[ "$word" == -* ]]; then words='${flags}'; else words='${values}'; fi ;;`;
+}
+
+/** Renders the completion script for zsh, with descriptions. It works from a folder in `fpath` and when sourced. */
+export function renderZsh({ name, commands, options }: ProgramShape): string {
+  return `#compdef ${name}
+# ${name} completion for zsh
+_${name}() {
+  local -a commands
+  local state
+  commands=(
+${commands.map(({ name: command, description }) => `    ${quoteZsh(`${command}:${escapeColons(description)}`)}`).join('\n')}
+  )
+  _arguments -C ${options.map(renderZshOption).join(' ')} '1: :->command' '*:: :->words'
+  case $state in
+    command) _describe command commands ;;
+    words)
+      case $words[1] in
+${commands.map(renderZshCommand).join('\n')}
+      esac ;;
+  esac
+}
+if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} ${name}; fi
+`;
+}
+
+function renderZshCommand({ name, options, words }: CommandShape): string {
+  const specs = [
+    ...options.map(renderZshOption),
+    ...(words === undefined ? [] : [quoteZsh(`*:word:${formatZshAction(words)}`)]),
+  ];
+  return `        ${name}) _arguments ${specs.join(' ')} ;;`;
+}
+
+function renderZshOption({ names, description, value }: OptionShape): string {
+  const text = `[${escapeColons(description).replaceAll(/[[\]]/g, String.raw`\$&`)}]`;
+  const argument = value === undefined ? '' : `:${escapeColons(value.name)}:${formatZshAction(value.completion)}`;
+  return names.map((name) => quoteZsh(`${name}${text}${argument}`)).join(' ');
+}
+
+function formatZshAction(completion: Completion): string {
+  switch (completion.kind) {
+    case 'words':
+      return `(${completion.words.join(' ')})`;
+    case 'files':
+      return '_files';
+    case 'anything':
+      return ' ';
+  }
+}
+
+function escapeColons(text: string): string {
+  return text.replaceAll(/[\\:]/g, String.raw`\$&`);
+}
+
+function quoteZsh(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Renders the completion script for fish, with descriptions. */
+export function renderFish({ name, commands, options }: ProgramShape): string {
+  const prefix = `complete -c ${name}`;
+  const atStart = '-n __fish_use_subcommand';
+  const lines = [
+    `# ${name} completion for fish`,
+    // File names are suggested only if a command takes files.
+    `${prefix} -f`,
+    ...options.map((option) => `${prefix} ${atStart} ${renderFishOption(option)}`),
+    ...commands.map((command) => `${prefix} ${atStart} -a ${command.name} -d ${quoteFish(command.description)}`),
+    ...commands.flatMap((command) => renderFishCommand(command, prefix)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function renderFishCommand({ name, options, words }: CommandShape, prefix: string): string[] {
+  const condition = `-n ${quoteFish(`__fish_seen_subcommand_from ${name}`)}`;
+  return [
+    ...options.map((option) => `${prefix} ${condition} ${renderFishOption(option)}`),
+    ...(words === undefined || words.kind === 'anything' ? [] : [`${prefix} ${condition} ${formatFishWords(words)}`]),
+  ];
+}
+
+function renderFishOption({ names, description, value }: OptionShape): string {
+  const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
+  const valueWords =
+    value === undefined ? [] : [value.completion.kind === 'files' ? '-r' : '-x', formatFishWords(value.completion)];
+  return [...flags, ...valueWords, `-d ${quoteFish(description)}`].filter((word) => word !== '').join(' ');
+}
+
+function formatFishWords(completion: Completion): string {
+  switch (completion.kind) {
+    case 'words':
+      return `-a ${quoteFish(completion.words.join(' '))}`;
+    case 'files':
+      return '-F';
+    case 'anything':
+      return '';
+  }
+}
+
+function quoteFish(text: string): string {
+  return `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
 }

@@ -1,8 +1,9 @@
 import { isSluiceError, omitUndefined } from '../../base/index.js';
-import type { Config } from '../../server/config/index.js';
+import { createArchive } from '../../server/config/index.js';
+import type { Config, ConfigFlags } from '../../server/config/index.js';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
-import { loadCommandConfig } from '../load-command-config.js';
+import { loadCommandConfig } from '../command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { DATA_OPTION } from '../command-context.js';
 import { probeSandbox } from '../../runs/sandbox/index.js';
@@ -10,9 +11,7 @@ import type { SandboxSupport } from '../../runs/sandbox/index.js';
 import { wantsJson, printJson } from '../print.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
 
-interface DoctorFlags {
-  readonly config?: string;
-  readonly data?: string;
+interface DoctorFlags extends Omit<ConfigFlags, 'database'> {
   readonly json?: boolean;
 }
 
@@ -27,9 +26,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
       'after',
       '\nPrints the version of each agent, and the paths in use.\nExit codes: 0 at least one agent is ready, and the archive, if configured, works; 1 otherwise.',
     )
-    .action(async (flags: DoctorFlags) => {
-      end(await runDoctor(flags, io));
-    });
+    .action(async (flags: DoctorFlags) => end(await runDoctor(flags, io)));
 }
 
 function describeSandbox(support: SandboxSupport): string {
@@ -41,7 +38,6 @@ function describeSandbox(support: SandboxSupport): string {
 /** Writes, reads and deletes a small object in the configured archive. */
 async function checkArchive(config: Config): Promise<{ readonly works: boolean; readonly text: string }> {
   try {
-    const { createArchive } = await import('../../server/config/index.js');
     const archive = await createArchive(config, process.env);
     await archive?.check();
     return { works: true, text: archive === undefined ? 'not configured' : `${archive.location} works` };

@@ -2,14 +2,18 @@ import type { Command } from 'commander';
 import { describeWaitingFor } from '../../store/records/index.js';
 import type { OrderRecord, WaitingFor } from '../../store/records/index.js';
 import type { CommandIo } from '../command-io.js';
-import { readTraceparent } from '../command-tracing.js';
-import { EXIT, type ExitCode, MisuseError } from '../failure.js';
+import { readTraceparent, loadCommandConfig } from '../command-config.js';
+import { EXIT, MisuseError } from '../failure.js';
+import type { ExitCode } from '../failure.js';
 import { withContext, withContextOptions, readWorkerSettings } from '../command-context.js';
-import type { CommandContext, ContextFlags } from '../command-context.js';
-import { listenForInterruption } from '../interruption.js';
+import type { CommandContext } from '../command-context.js';
+import type { ConfigFlags } from '../../server/config/index.js';
+import { withInterruption } from '../interruption.js';
 import { readJsonFile } from '../read-input.js';
-import { printJson } from '../print.js';
-import { formatLine } from '../terminal-text.js';
+import { printJson, wantsJson } from '../print.js';
+import { formatLine, makeVisible } from '../terminal-text.js';
+import type { DemoReport } from '../../orders/dispatch/index.js';
+import { prepareDataFolder } from '../../base/files/index.js';
 
 export function addOrderCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('order'))
@@ -20,25 +24,20 @@ export function addOrderCommand(program: Command, io: CommandIo, end: (code: Exi
       'after',
       '\nExit codes: 0 the issue advances to review, 1 it does not, 2 usage error, 130 interrupted (the order is moved to the inbox).',
     )
-    .action(async (file: string, flags: ContextFlags) => {
-      end(await runOrder(file, flags, io));
-    });
+    .action(async (file: string, flags: ConfigFlags) => end(await runOrder(file, flags, io)));
 }
 
-async function runOrder(file: string, flags: ContextFlags, io: CommandIo): Promise<ExitCode> {
+async function runOrder(file: string, flags: ConfigFlags, io: CommandIo): Promise<ExitCode> {
   const request = await readJsonFile(file, io);
-  const interruption = listenForInterruption();
-  try {
-    return await withContext(flags, io, async (context) => {
-      const { record, race } = await execute(request, context, io, interruption.signal);
+  return withInterruption(async (signal) =>
+    withContext(flags, io, async (context) => {
+      const { record, race } = await execute(request, context, io, signal);
       const summary = await summarize(record, context);
       await printJson(race.length === 0 ? summary : { ...summary, race: race.map(summarizeRun) }, io);
-      if (interruption.signal.aborted) return EXIT.canceled;
+      if (signal.aborted) return EXIT.canceled;
       return record.decision?.action === 'advance' ? EXIT.success : EXIT.failed;
-    });
-  } finally {
-    interruption.stopListening();
-  }
+    }),
+  );
 }
 
 /** Submits the order and runs a worker until the order is settled, by this worker or another. */
@@ -106,4 +105,40 @@ async function summarize({ order, state, decision, run }: OrderRecord, { store }
     source: execution?.result_encoding ?? 'none',
     comments: comments.map(({ sink, state: delivery, delivered_to }) => ({ sink, state: delivery, delivered_to })),
   };
+}
+
+interface DemoFlags extends ConfigFlags {
+  readonly json?: boolean;
+}
+
+export function addDemoCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('demo'))
+    .description('run four demo orders: their agents write JSON, write text, only print, or replay a recorded agent')
+    .option('--json', 'print JSON, even at a terminal')
+    .action(async (flags: DemoFlags) => end(await runDemoCommand(flags, io)));
+}
+
+async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode> {
+  const { runDemo } = await import('../../orders/dispatch/index.js');
+  const { data, database } = await loadCommandConfig(flags, io);
+  await io.stderr.write('Running four demo orders.\n');
+  await prepareDataFolder(data);
+  const report = await runDemo({ data, database });
+  if (wantsJson(flags, io)) await printJson(report, io);
+  else await io.stdout.write(renderReport(report));
+  return EXIT.success;
+}
+
+function renderReport({ orders, inbox }: DemoReport): string {
+  const lines = orders.map(({ issue_ref, run_id, worker, source, action, reason, evidence, delivered_to }) =>
+    [
+      `${worker}: ${issue_ref}, run ${run_id}`,
+      `  source     ${source}`,
+      `  decision   ${action}: ${reason}`,
+      ...evidence.map(({ claim, verdict, detail }) => `  ${verdict.padEnd(12)} ${claim}: ${detail}`),
+      `  comment    ${delivered_to ?? 'none'}`,
+    ].join('\n'),
+  );
+  const openItems = inbox.map(({ id, reason }) => `needs a decision: ${id}: ${reason}`);
+  return makeVisible(`${[...lines, ...openItems].join('\n\n')}\n`);
 }

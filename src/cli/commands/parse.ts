@@ -1,12 +1,16 @@
-import { Option, type Command } from 'commander';
-import { ParseError, parse } from '../../json/index.js';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { ParseError, parse, repairJson } from '../../json/index.js';
 import type { ParseOptions, ParseResult, StandardSchema } from '../../json/index.js';
 import type { CommandIo } from '../command-io.js';
 import { describeFileError, MAX_INPUT_BYTES, readInput, readSchemaFile } from '../read-input.js';
-import { EXIT, type ExitCode, MisuseError } from '../failure.js';
-import { type ParseOutput, toParseOutput } from '../../server/api/index.js';
-import { printJson } from '../print.js';
+import { EXIT, MisuseError } from '../failure.js';
+import type { ExitCode } from '../failure.js';
+import { toParseOutput } from '../../server/api/index.js';
+import type { ParseOutput } from '../../server/api/index.js';
+import { printJson, escapeControls } from '../print.js';
 import { formatLine } from '../terminal-text.js';
+import { isSluiceError } from '../../base/index.js';
 
 /** The parsed options of `sluice parse`. */
 type ParseFlags = Pick<ParseOptions, 'profile' | 'allowPartial' | 'align' | 'ambiguous' | 'label' | 'numbers'> & {
@@ -41,9 +45,7 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
     )
     .option('--value', 'print only the value; errors go to standard error')
     .option('--label <text>', 'name of the answer, for messages')
-    .action(async (file: string | undefined, flags: ParseFlags) => {
-      end(await runParse(file, flags, io));
-    });
+    .action(async (file: string | undefined, flags: ParseFlags) => end(await runParse(file, flags, io)));
 }
 
 async function runParse(file: string | undefined, flags: ParseFlags, io: CommandIo): Promise<ExitCode> {
@@ -88,4 +90,32 @@ function refuseTooLong(label: string | undefined): ParseResult<never> {
   const message = `${label === undefined ? '' : `${label}: `}The input is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`;
   const error = new ParseError('LIMIT_EXCEEDED', message, { attempts: [] });
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts: [] };
+}
+
+export function addRepairCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  program
+    .command('repair')
+    .description('repair broken JSON and print it')
+    .argument('[file]', 'the broken JSON (default: standard input)')
+    .action(async (file: string | undefined) => end(await runRepair(file, io)));
+}
+
+async function runRepair(file: string | undefined, io: CommandIo): Promise<ExitCode> {
+  const input = await readInput(file, MAX_INPUT_BYTES, io);
+  if ('tooLong' in input) return printError(`The input is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`, io);
+  let repaired: string;
+  try {
+    repaired = repairJson(input.text);
+  } catch (error) {
+    if (isSluiceError(error)) return printError(`${error.code}: ${error.message}`, io);
+    throw error;
+  }
+  // Unchanged when piped; a terminal might interpret control characters that JSON allows inside strings.
+  await io.stdout.write(`${io.stdout.isTerminal ? escapeControls(repaired.trimEnd()) : repaired.trimEnd()}\n`);
+  return EXIT.success;
+}
+
+async function printError(reason: string, io: CommandIo): Promise<ExitCode> {
+  await io.stderr.write(formatLine(reason));
+  return EXIT.failed;
 }

@@ -9,13 +9,11 @@ import { readSandbox } from '../../server/config/index.js';
 import type { Config } from '../../server/config/index.js';
 import { answerQuestions } from '../answer-questions.js';
 import type { CommandIo } from '../command-io.js';
-import { openCommandTracing, readTraceparent } from '../command-tracing.js';
+import { openCommandTracing, readTraceparent, loadCommandConfig } from '../command-config.js';
 import { createEventPrinter } from '../event-printer.js';
 import { EXIT, type ExitCode } from '../failure.js';
-import { loadCommandConfig } from '../load-command-config.js';
-import { listenForInterruption } from '../interruption.js';
-import { printJson } from '../print.js';
-import { escapeControls } from '../render-json.js';
+import { withInterruption } from '../interruption.js';
+import { printJson, escapeControls } from '../print.js';
 import { parseRetries, parseSeconds, readRunSpec } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { formatLine } from '../terminal-text.js';
@@ -80,18 +78,15 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       '\nThe conversation goes to stderr, the result as JSON to stdout.' +
         '\nExit codes: 0 success (with --profile tagged, also an answer without a value), 1 failed, 2 usage error, 130 canceled (Ctrl-C).',
     )
-    .action(async (words: readonly string[], flags: RunFlags) => {
-      end(await runRun(words, flags, io));
-    });
+    .action(async (words: readonly string[], flags: RunFlags) => end(await runRun(words, flags, io)));
 }
 
 async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<ExitCode> {
   const spec = await readRunSpec(words, flags, io);
   const startedAt = Date.now();
-  const interruption = listenForInterruption();
-  // Imported here, because other commands start no processes.
-  const { startRun } = await import('../../runs/index.js');
-  try {
+  return withInterruption(async (signal) => {
+    // Imported here, because other commands start no processes.
+    const { startRun } = await import('../../runs/index.js');
     const config = await loadCommandConfig(flags, io);
     const { data, programs, agents, approvals, secrets } = config;
     const sandbox = readSandbox(config, process.env);
@@ -107,8 +102,8 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
       onWarning: ({ message }) => void (flags.watchJson === true || io.stderr.write(formatLine(message))),
     });
     const cancel = (): void => void run.cancel();
-    if (interruption.signal.aborted) cancel();
-    else interruption.signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel, { once: true });
     await follow(run, flags, io);
     const result = await run.result;
     if (result.sandbox?.used === false && flags.watchJson !== true)
@@ -116,9 +111,7 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     await printResult({ run, result, engine: spec.engine, durationMs: Date.now() - startedAt }, flags, io);
     await tracer?.flush();
     return getExitCode(result.status);
-  } finally {
-    interruption.stopListening();
-  }
+  });
 }
 
 /** Prints the result as JSON, or as Markdown for a CI job's summary page. */

@@ -1,22 +1,28 @@
-import { omitUndefined } from '../../base/index.js';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import { omitUndefined } from '../../base/index.js';
 import type { RunningDemo } from '../../orders/dispatch/index.js';
-import type { Archive } from '../../runs/archive/index.js';
 import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
-import { compileKnownSecrets } from '../known-secrets.js';
-import { loadCommandConfig } from '../load-command-config.js';
-import type { Config } from '../../server/config/index.js';
-import { parseCount } from '../parse-count.js';
-import { EXIT, type ExitCode } from '../failure.js';
-import { withContext, withContextOptions, listJobs, loadLogger, readWorkerSettings } from '../command-context.js';
-import type { CommandContext, ContextFlags } from '../command-context.js';
-import { listenForInterruption, waitForInterruption } from '../interruption.js';
+import { compileKnownSecrets, loadCommandConfig } from '../command-config.js';
+import { parseCount } from '../run-flags.js';
+import { EXIT } from '../failure.js';
+import type { ExitCode } from '../failure.js';
+import { withContextOptions, withService, readWorkerSettings, describeDatabase } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import {
+  createArchive,
+  createNotifyPost,
+  openLocalToken,
+  readPacking,
+  readRetention,
+  readTokens,
+} from '../../server/config/index.js';
+import type { Config, ConfigFlags } from '../../server/config/index.js';
+import { waitForInterruption } from '../interruption.js';
 import { formatLine } from '../terminal-text.js';
-import type { Interruption } from '../interruption.js';
 
-interface ServeFlags extends ContextFlags {
+interface ServeFlags extends ConfigFlags {
   readonly host?: string;
   readonly port?: number;
   readonly concurrency?: number;
@@ -46,39 +52,26 @@ export function addServeCommand(program: Command, io: CommandIo, end: (code: Exi
       'after',
       '\nThe address goes to stdout, the log to stderr as JSON lines. Ctrl-C shuts down gracefully.\nAgents and editors reach it over the Model Context Protocol at /mcp.',
     )
-    .action(async (flags: ServeFlags) => {
-      end(await runServe(flags, io));
-    });
+    .action(async (flags: ServeFlags) => end(await runServe(flags, io)));
 }
 
 async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
-  const interruption = listenForInterruption();
-  try {
-    // The demo wrappers stay registered while there might be orders for them.
-    const wrappers = flags.demo ? (await import('../../orders/dispatch/index.js')).createDemoWrappers() : {};
-    const createLogger = await loadLogger(io);
-    return await withContext(flags, io, async (context) => serve(context, { flags, io, interruption }), {
-      wrappers,
-      createLogger,
-    });
-  } finally {
-    interruption.stopListening();
-  }
+  // The demo wrappers stay registered while there might be orders for them.
+  const wrappers = flags.demo ? (await import('../../orders/dispatch/index.js')).createDemoWrappers() : {};
+  return withService(flags, io, async (context, signal) => serve(context, { flags, io, signal }), { wrappers });
 }
 
 interface ServeOptions {
   readonly flags: ServeFlags;
   readonly io: CommandIo;
-  readonly interruption: Interruption;
+  readonly signal: AbortSignal;
 }
 
-async function serve(context: CommandContext, { flags, io, interruption }: ServeOptions): Promise<ExitCode> {
-  const [{ runServer, readServerSettings, createMetrics }, { createArchive, createNotifyPost }, { watchTokens }] =
-    await Promise.all([
-      import('../../server/index.js'),
-      import('../../server/config/index.js'),
-      import('../watch-tokens.js'),
-    ]);
+async function serve(context: CommandContext, { flags, io, signal }: ServeOptions): Promise<ExitCode> {
+  const [{ runServer, readServerSettings, createMetrics }, { watchTokens }] = await Promise.all([
+    import('../../server/index.js'),
+    import('../watch-tokens.js'),
+  ]);
   const { config, wrappers, store, lead, logger, knownSecrets, tracing } = context;
   const { data, server: fileSettings = {} } = config;
   const host = flags.host ?? fileSettings.host;
@@ -86,16 +79,17 @@ async function serve(context: CommandContext, { flags, io, interruption }: Serve
   const settings = readServerSettings(config, { env: process.env, cwd: process.cwd(), localToken });
   const notifyPost = createNotifyPost(config, process.env);
   const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: fileSettings.drift_threshold });
-  metrics.watch(interruption.signal);
-  const archive = await createArchive(config, process.env);
-  const services = await startServices(context, { flags, metrics, archive });
+  metrics.watch(signal);
+  // Prepared before anything is started, so invalid settings are reported first.
+  const upkeep = await prepareMaintenance(context);
+  const services = await startServices(context, { flags, metrics, upkeep });
   try {
     const running = await runServer({
       store,
       lead,
       wrappers,
       data,
-      archive,
+      archive: upkeep.archive,
       settings,
       logger,
       meter: metrics,
@@ -123,7 +117,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Serve
       if (localToken !== undefined) knownSecrets.add([localToken]);
       await printLocations({ data, console: running.url, localToken }, { io, logger });
       await services.showDemo();
-      await waitForInterruption(interruption);
+      await waitForInterruption(signal);
       const graceS = fileSettings.grace_s ?? DEFAULT_GRACE_S;
       logger.info('server shutting down', { busy: services.worker?.busy ?? 0, grace_s: graceS });
       await services.stopDemo();
@@ -141,10 +135,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Serve
 
 /** Returns this user's token if only this host can reach the server and no tokens are configured. */
 async function chooseLocalToken(config: Config, host: string | undefined): Promise<string | undefined> {
-  const [{ DEFAULT_HOST, isLoopback }, { openLocalToken, readTokens }] = await Promise.all([
-    import('../../server/index.js'),
-    import('../../server/config/index.js'),
-  ]);
+  const { DEFAULT_HOST, isLoopback } = await import('../../server/index.js');
   if (!isLoopback(host ?? DEFAULT_HOST) || readTokens(config, process.env).length > 0) return undefined;
   return (await openLocalToken(process.env)).value;
 }
@@ -167,50 +158,47 @@ async function printLocations(
   await io.stderr.write(formatLine(`console: ${page}`) + formatLine(`data folder: ${data}`));
 }
 
+/** Reads the settings of a process's maintenance. */
+async function prepareMaintenance({ config, store, lead, logger }: CommandContext) {
+  const { createScheduleJob } = await import('../../orders/dispatch/index.js');
+  const { data, schedules = {} } = config;
+  return {
+    store,
+    data,
+    logger,
+    settings: readRetention(config),
+    packing: readPacking(config),
+    archive: await createArchive(config, process.env),
+    repos: lead.repos,
+    // Only one process at a time submits the orders on a schedule.
+    jobs: Object.keys(schedules).length === 0 ? [] : [createScheduleJob({ schedules, lead, store, logger })],
+  };
+}
+
 interface ServiceOptions {
   readonly flags: ServeFlags;
   readonly metrics: Metrics;
-  readonly archive: Archive | undefined;
+  readonly upkeep: Awaited<ReturnType<typeof prepareMaintenance>>;
 }
 
 /**
  * Starts maintenance and a worker in the process of the server; with --no-worker, reconciliation instead of the worker.
  * The demo is started later.
  */
-async function startServices(context: CommandContext, { flags, metrics, archive }: ServiceOptions) {
-  const [{ startWorker, startReaper, startMaintenance, showDemo }, { readPacking, readRetention }] = await Promise.all([
-    import('../../orders/dispatch/index.js'),
-    import('../../server/config/index.js'),
-  ]);
+async function startServices(context: CommandContext, { flags, metrics, upkeep }: ServiceOptions) {
+  const { startWorker, startReaper, startMaintenance, showDemo } = await import('../../orders/dispatch/index.js');
   const { config, store, lead, logger } = context;
-  const { data } = config;
+  const { data, agents = {} } = config;
   const metered = metrics.measureLag(store);
-  // Loaded before anything is started, so an invalid schedule is reported first.
-  const jobs = await listJobs(context);
+  const settings = readWorkerSettings(context);
   const worker = flags.worker
-    ? startWorker({
-        store: metered,
-        lead,
-        ...readWorkerSettings(context),
-        ...omitUndefined({ concurrency: flags.concurrency }),
-      })
+    ? startWorker({ store: metered, lead, ...settings, ...omitUndefined({ concurrency: flags.concurrency }) })
     : undefined;
-  const { leaseMs: everyMs, workerLostRetries } = readWorkerSettings(context);
-  const agents = config.agents ?? {};
+  const { leaseMs: everyMs, workerLostRetries } = settings;
   const reaper = flags.worker
     ? undefined
     : startReaper({ store, lead, data, logger, agents, ...omitUndefined({ everyMs, workerLostRetries }) });
-  const maintenance = startMaintenance({
-    store,
-    data,
-    logger,
-    settings: readRetention(config),
-    packing: readPacking(config),
-    archive,
-    repos: lead.repos,
-    lead: worker === undefined ? undefined : lead,
-    jobs,
-  });
+  const maintenance = startMaintenance({ ...upkeep, lead: worker === undefined ? undefined : lead });
   let demo: RunningDemo | undefined;
   return {
     worker,
@@ -236,4 +224,60 @@ function parsePort(value: string): number {
   const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
   if (!(port <= 65_535)) throw new InvalidArgumentError('Use a port from 0 to 65535.');
   return port;
+}
+
+interface WorkerFlags extends ConfigFlags {
+  readonly concurrency?: number;
+  readonly type?: readonly string[];
+  readonly kinds?: 'orders' | 'runs';
+  readonly grace?: number;
+}
+
+/** Maximum number of database connections unless configured: statements are short, and there can be many workers. */
+const WORKER_POOL = 2;
+
+export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('worker'))
+    .description('process queued orders and runs')
+    .addOption(
+      new Option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)').argParser(parseCount),
+    )
+    .option('--type <names...>', 'process only orders for wrappers of these types')
+    .addOption(new Option('--kinds <what>', 'process only orders, or only runs').choices(['orders', 'runs']))
+    .addOption(
+      new Option('--grace <seconds>', 'time for active work to finish after Ctrl-C (default: no limit)').argParser(
+        parseCount,
+      ),
+    )
+    .addHelpText('after', '\nThe log goes to stderr as JSON lines. Ctrl-C lets active work finish.')
+    .action(async (flags: WorkerFlags) =>
+      end(await withService(flags, io, async (context, signal) => work(context, flags, signal), { pool: WORKER_POOL })),
+    );
+}
+
+async function work(context: CommandContext, flags: WorkerFlags, signal: AbortSignal): Promise<ExitCode> {
+  const { startWorker, startMaintenance } = await import('../../orders/dispatch/index.js');
+  const { config, store, lead, logger } = context;
+  // Prepared before anything is claimed, so invalid settings are reported first.
+  const upkeep = await prepareMaintenance(context);
+  const worker = startWorker({
+    store,
+    lead,
+    ...readWorkerSettings(context),
+    ...omitUndefined({
+      concurrency: flags.concurrency,
+      workerTypes: flags.type,
+      kinds: flags.kinds === undefined ? undefined : [flags.kinds],
+    }),
+  });
+  // Run folders are deleted on the host that has them.
+  const maintenance = startMaintenance({ ...upkeep, lead });
+  logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
+  await waitForInterruption(signal);
+  logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });
+  await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
+  // Stopped last: it copies run folders to the archive while their runs finish.
+  await maintenance.stop();
+  logger.info('worker stopped', { worker_id: worker.id });
+  return EXIT.success;
 }

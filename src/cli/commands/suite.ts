@@ -8,22 +8,23 @@ import { openRunById } from '../open-run.js';
 import type { CaseReport, NewCase } from '../../server/suite/index.js';
 import type { CommandIo } from '../command-io.js';
 import { withContext, withContextOptions } from '../command-context.js';
-import type { CommandContext, ContextFlags } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import type { ConfigFlags } from '../../server/config/index.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
-import { compileKnownSecrets } from '../known-secrets.js';
+import { compileKnownSecrets } from '../command-config.js';
 import { printJson, printRows, wantsJson } from '../print.js';
 import { withProgress } from '../progress.js';
 import { readContract } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { MAX_INPUT_BYTES, readInput } from '../read-input.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
-import { readAuthor } from './resolve.js';
+import { readAuthor } from './decisions.js';
 
 interface SuiteFlags {
   readonly suite: string;
 }
 
-interface AddFlags extends ContextFlags, SuiteFlags, Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align'> {
+interface AddFlags extends ConfigFlags, SuiteFlags, Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align'> {
   readonly name?: string;
   readonly answer?: string;
   readonly verdict?: 'accept' | 'reject';
@@ -59,9 +60,7 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--why <text>', 'reason for the verdict')
     .option('--who <name>', 'author of the verdict (default: your login name)')
     .option('--note <text>', 'description of the case')
-    .action(async (run: string | undefined, flags: AddFlags) => {
-      end(await runAdd(run, flags, io));
-    });
+    .action(async (run: string | undefined, flags: AddFlags) => end(await runAdd(run, flags, io)));
 
   withSuite(suite.command('run'))
     .description('parse and decide all cases again, and fail on any change')
@@ -72,16 +71,12 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
       'after',
       '\nExit codes: 0 nothing changed, 1 a case changed or cannot be read, 2 no cases or usage error.',
     )
-    .action(async (names: readonly string[], flags: RunSuiteFlags) => {
-      end(await runRunSuite(names, flags, io));
-    });
+    .action(async (names: readonly string[], flags: RunSuiteFlags) => end(await runRunSuite(names, flags, io)));
 
   withSuite(suite.command('list'))
     .description('list all cases')
     .option('--json', 'print all fields as a JSON array, even at a terminal')
-    .action(async (flags: RunSuiteFlags) => {
-      end(await runList(flags, io));
-    });
+    .action(async (flags: RunSuiteFlags) => end(await runList(flags, io)));
 
   withSuite(suite.command('accept'))
     .description('accept the results and decisions of this version as the new expectations')

@@ -276,6 +276,16 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
   readonly file: string | null;
 }
 
+/**
+ * Returns the file of a SQLite database; undefined for other databases and for one in memory.
+ *
+ * @example
+ * findDatabaseFile('sqlite:/srv/sluice.db') // '/srv/sluice.db'
+ */
+export function findDatabaseFile(database: string): string | undefined {
+  return /^sqlite:(?!:memory:$)(?<file>.+)$/s.exec(database)?.groups?.['file'];
+}
+
 const DAY_MS = 86_400_000;
 
 /**

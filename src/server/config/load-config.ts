@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SluiceError, getErrorCode, getErrorMessage, omitUndefined } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
-import { configFileSchema } from './config.js';
+import { configFileSchema, findDatabaseFile } from './config.js';
 import type { Config, ConfigFile } from './config.js';
 import { listLaunchers } from '../../runs/index.js';
 import type { AgentSettings } from '../../runs/index.js';
@@ -17,13 +17,16 @@ import { listKnownKeys } from './known-keys.js';
 export interface ConfigSources {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly flags?: {
-    readonly config?: string | undefined;
-    readonly data?: string | undefined;
-    readonly database?: string | undefined;
-  };
+  readonly flags?: ConfigFlags;
   /** Called before an untrusted file in the current folder is used; without it, such a file is an error. */
   readonly confirmTrust?: ConfirmTrust | undefined;
+}
+
+/** The options of a command that select its configuration and its store. */
+export interface ConfigFlags {
+  readonly config?: string;
+  readonly data?: string;
+  readonly database?: string;
 }
 
 /** File names to look for in the current folder, in this order. */
@@ -239,7 +242,7 @@ function resolveMounts(base: string, paths: readonly string[] | undefined): read
 
 /** Resolves the path in a `sqlite:` URL; other URLs stay unchanged. */
 function resolveDatabase(base: string, database: string): string {
-  const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
+  const file = findDatabaseFile(database);
   return file === undefined ? database : `sqlite:${resolve(base, file)}`;
 }
 

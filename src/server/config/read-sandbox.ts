@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../base/index.js';
 import { findUserFolder } from '../../base/files/index.js';
 import type { SandboxPort } from '../../runs/index.js';
+import { findDatabaseFile } from './config.js';
 import type { Config } from './config.js';
 import { findTokensFile } from './read-tokens.js';
 
@@ -15,7 +16,7 @@ export function readSandbox(
   { sandbox, database, tokens, file }: Pick<Config, 'sandbox' | 'database' | 'tokens' | 'file'>,
   env: Readonly<Record<string, string | undefined>>,
 ): SandboxPort {
-  const databaseFile = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
+  const databaseFile = findDatabaseFile(database);
   const tokensFile = findTokensFile(env);
   return {
     ...sandbox,

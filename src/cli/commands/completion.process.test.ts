@@ -3,10 +3,7 @@ import { Argument, Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
-import { renderBash } from './bash-script.js';
-import { readProgramShape } from './command-tree.js';
-import { renderFish } from './fish-script.js';
-import { renderZsh } from './zsh-script.js';
+import { renderBash, readProgramShape, renderFish, renderZsh } from '../commands/completion.js';
 
 const program = new Command('tool');
 program

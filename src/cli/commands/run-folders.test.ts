@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { collectWarnings } from './run-folder.js';
+import { collectWarnings } from './run-folders.js';
 
 it('prints one line per warning, with control sequences escaped, and counts omitted warnings', () => {
   const warnings = collectWarnings();

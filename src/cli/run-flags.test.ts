@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { expect, it } from 'vitest';
-import { parseCount } from './parse-count.js';
+import { parseCount } from './run-flags.js';
 
 it('parses whole numbers from 1 to 9999 as counts', () => {
   expect([parseCount('1'), parseCount('9999')]).toEqual([1, 9999]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createMemoryIo } from './fixtures/memory-io.js';
-import { loadLogger } from './command-context.js';
-import { compileKnownSecrets, createKnownSecrets } from './known-secrets.js';
+import { createServiceLogger } from './command-context.js';
+import { compileKnownSecrets, createKnownSecrets } from './command-config.js';
 
 const config = { data: '/data', database: 'memory:', file: null, warnings: [] };
 
@@ -11,7 +11,7 @@ it('masks new and old tokens after a rotation, in logs and in reports', async ()
     tokens: [{ name: 'ada', scopes: ['read'], value: 'the-first-token' }],
   });
   const io = createMemoryIo({});
-  const logger = (await loadLogger(io))(config, knownSecrets);
+  const logger = createServiceLogger(config, knownSecrets, io);
   const secrets = await compileKnownSecrets(config, knownSecrets);
   const text = 'the-first-token, the-second-token';
   expect(secrets.maskText(text)).toBe('***************, the-second-token');

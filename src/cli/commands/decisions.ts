@@ -1,0 +1,253 @@
+import { userInfo } from 'node:os';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, MisuseError } from '../failure.js';
+import type { ExitCode } from '../failure.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { ConfigFlags } from '../../server/config/index.js';
+import { readJsonFile } from '../read-input.js';
+import { printJson, wantsJson } from '../print.js';
+import { markUnverified } from '../../store/records/index.js';
+import type { LineComment, Change, ChangedFile, Race } from '../../store/records/index.js';
+import type { FcmpData } from '../../events/index.js';
+import type { Store } from '../../store/index.js';
+import { chooseOption } from '../choose-option.js';
+import { makeVisible } from '../terminal-text.js';
+
+interface ResolveFlags extends ConfigFlags {
+  readonly action: 'accept' | 'reject' | 'retry' | 'edit';
+  readonly why: string;
+  readonly who?: string;
+  readonly result?: string;
+  readonly comments?: string;
+}
+
+export function addResolveCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('resolve'))
+    .description('resolve an inbox item')
+    .argument('<id>', 'id of the item, from sluice inbox')
+    .addOption(
+      new Option('--action <what>', 'what to do; retry starts a new run, edit accepts a corrected result')
+        .choices(['accept', 'reject', 'retry', 'edit'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--why <text>', 'reason, for the record and the comment')
+    .option('--who <name>', 'who decides (default: your login name); recorded as unverified')
+    .option('--result <file>', 'for edit: the corrected work result, as JSON')
+    .option('--comments <file>', 'line comments on the change, as JSON: [{ path, line, side, text }]')
+    .option('--json', 'accepted for consistency; the output is always JSON')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 decided, 2 refused (already decided, another run is active, nothing to accept).',
+    )
+    .action(async (id: string, flags: ResolveFlags) => end(await runResolve(id, flags, io)));
+}
+
+async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promise<ExitCode> {
+  const { action, why } = flags;
+  const who = readAuthor(flags.who);
+  if (action === 'edit' && flags.result === undefined) {
+    throw new MisuseError('--action edit needs the corrected work result. Add --result FILE.');
+  }
+  const result = flags.result === undefined ? {} : { result: await readJsonFile(flags.result, io) };
+  // The lead validates the comments.
+  const comments =
+    flags.comments === undefined
+      ? {}
+      : { comments: (await readJsonFile(flags.comments, io)) as readonly LineComment[] };
+  return withContext(flags, io, async ({ lead }) => {
+    const { item, decision, order } = await lead.resolve({ id, action, why, who, ...result, ...comments });
+    await lead.deliver();
+    const summary = {
+      item,
+      action: decision.action,
+      reason: decision.reason,
+      next: decision.next,
+      new_run: order ?? null,
+    };
+    await printJson(summary, io);
+    if (order !== undefined)
+      await io.stderr.write(`Queued as run ${order.run_id}. Start sluice worker to execute it.\n`);
+    return EXIT.success;
+  });
+}
+
+/** Returns the name to record: the login name, or the given one, which anyone with a shell can choose. */
+export function readAuthor(givenName: string | undefined): string {
+  if (givenName !== undefined) return markUnverified(givenName);
+  try {
+    return userInfo().username;
+  } catch (cause) {
+    // In a container, the user might not have a name.
+    throw new MisuseError('Cannot determine your user name. Pass --who.', { cause });
+  }
+}
+
+interface ReplyFlags extends ConfigFlags {
+  readonly allow?: boolean;
+  readonly deny?: boolean;
+  readonly text?: string;
+  readonly question?: string;
+  readonly why?: string;
+  readonly who?: string;
+}
+
+/** How long to wait for the run to receive a reply. */
+const TIMEOUT_MS = 30_000;
+
+export function addReplyCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('reply'))
+    .description("answer a waiting run's question")
+    .argument('<run>', 'id of the run')
+    .addOption(new Option('--allow', 'allow the tool call, if possible only this once').conflicts(['deny', 'text']))
+    .addOption(new Option('--deny', 'deny the tool call').conflicts(['allow', 'text']))
+    .option('--text <text>', 'answer to a question that is not a permission request')
+    .option('--question <id>', 'id of the permission request, such as px_1_2, if more than one is open')
+    .option('--why <text>', 'reason, for the record')
+    .option('--who <name>', 'who decides (default: your login name); recorded as unverified')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 the run has received the reply, 2 usage error, or the run has not received the reply.',
+    )
+    .action(async (run: string, flags: ReplyFlags) => end(await runReply(run, flags, io)));
+}
+
+async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<ExitCode> {
+  const { text } = flags;
+  if (text === undefined && flags.allow !== true && flags.deny !== true)
+    throw new MisuseError('No reply given. Use --allow, --deny or --text.');
+  return withContext(flags, io, async ({ store }) => {
+    const { answerPermission, replyToRun } = await import('../../server/index.js');
+    const options = { store, shutdownSignal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
+    const status =
+      text === undefined
+        ? await answerPermission(options, run, await chooseAnswer(store, run, flags))
+        : await replyToRun(options, run, text);
+    if (status === 'not_found') throw createUnknownRunError(run);
+    if (status === 'not_waiting') throw new MisuseError(`Run "${run}" is not waiting for this reply.`);
+    await printJson({ run, status }, io);
+    return EXIT.success;
+  });
+}
+
+function createUnknownRunError(run: string): MisuseError {
+  return new MisuseError(`Run "${run}" not found. Check --data and --database.`);
+}
+
+/** Builds the answer to the open permission request. */
+async function chooseAnswer(store: Store, run: string, { allow, question, why, who }: ReplyFlags) {
+  const openPermissions = await findOpenPermissions(store, run);
+  const request =
+    question === undefined ? openPermissions[0] : openPermissions.find(({ interaction_id: id }) => id === question);
+  if (request === undefined || (question === undefined && openPermissions.length > 1)) {
+    const choices = openPermissions.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
+    if ((await store.findRun(run)) === undefined) throw createUnknownRunError(run);
+    throw new MisuseError(
+      choices === ''
+        ? `Run "${run}" is not waiting for permission.`
+        : `Choose an open permission request of run "${run}" with --question: ${choices}.`,
+    );
+  }
+  const option = chooseOption(request.options, allow === true ? 'allow' : 'deny');
+  if (option === undefined) {
+    const labels = request.options.map(({ label }) => label).join(', ');
+    throw new MisuseError(
+      `The agent does not offer this answer, only: ${labels}. Use the console or POST /v1/runs/{id}/reply.`,
+    );
+  }
+  return {
+    interaction_id: request.interaction_id,
+    option_id: option.id,
+    who: readAuthor(who),
+    ...(why === undefined ? {} : { why }),
+  };
+}
+
+/** The number of events per read. */
+const PAGE_SIZE = 1000;
+
+/** Finds a run's unanswered permission requests. Requests from earlier attempts are no longer open. */
+async function findOpenPermissions(store: Store, run: string): Promise<readonly FcmpData<'permission.required'>[]> {
+  let openPermissions = new Map<
+    string,
+    { readonly attempt: number; readonly question: FcmpData<'permission.required'> }
+  >();
+  for (let after = 0; ;) {
+    const page = await store.read({ runId: run, protocol: 'fcmp', after, limit: PAGE_SIZE });
+    for (const { protocol, event } of page) {
+      if (protocol !== 'fcmp') continue;
+      after = event.seq;
+      const { attempt } = event.meta;
+      openPermissions = new Map([...openPermissions].filter(([, request]) => request.attempt === attempt));
+      if (event.type === 'permission.required')
+        openPermissions.set(event.data.interaction_id, { attempt, question: event.data });
+      else if (event.type === 'permission.replied') openPermissions.delete(event.data.interaction_id);
+    }
+    if (page.length < PAGE_SIZE) return [...openPermissions.values()].map(({ question }) => question);
+  }
+}
+
+interface DiffFlags extends ConfigFlags {
+  readonly json?: boolean;
+}
+
+export function addDiffCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('diff'))
+    .description('show the changes made for the newest order of an issue, or by each run of its race')
+    .argument('<issue>', 'issue reference, such as acme/shop#12')
+    .option('--json', 'print JSON, even at a terminal')
+    .action(async (issueRef: string, flags: DiffFlags) => end(await runDiff(issueRef, flags, io)));
+}
+
+async function runDiff(issueRef: string, flags: DiffFlags, io: CommandIo): Promise<ExitCode> {
+  const { readRace } = await import('../../orders/dispatch/index.js');
+  const race = await withContext(
+    flags,
+    io,
+    async ({ store, lead, config }) => {
+      const { repos, filters } = lead;
+      const maskText = (text: string): string => lead.maskText(text);
+      return readRace({ store, data: config.data, maskText, repos, filters }, issueRef);
+    },
+    { isReadOnly: true },
+  );
+  if (race === undefined) {
+    throw new MisuseError(`Issue "${issueRef}" not found. Use sluice executions to list executed orders.`);
+  }
+  if (wantsJson(flags, io)) await printJson(race, io);
+  else await io.stdout.write(renderRace(race));
+  return EXIT.success;
+}
+
+function renderRace({ runs, winner }: Race): string {
+  return runs.map((run) => `${renderHead(run, winner)}\n${renderChange(run.change)}`).join('\n');
+}
+
+function renderHead({ run_id, worker, state, decision }: Race['runs'][number], winner: string | null): string {
+  const outcome = decision === null ? state : `${decision.action}: ${decision.reason}`;
+  return makeVisible(`== ${run_id} (${worker})${run_id === winner ? ', winner' : ''}: ${outcome}`);
+}
+
+function renderChange({ files, truncated, why }: Change): string {
+  const renderedFiles = files.map(renderFile);
+  const note = truncated ? ['More files were changed than are listed here.'] : [];
+  return `${[...(why === undefined ? [] : [makeVisible(why)]), ...renderedFiles, ...note].join('\n')}\n`;
+}
+
+const SIGNS = { same: ' ', added: '+', removed: '-' } as const;
+
+function renderFile({ path, old_path, change, added, removed, binary, truncated, hunks }: ChangedFile): string {
+  const name = old_path === undefined ? path : `${old_path} -> ${path}`;
+  const lines = hunks.flatMap(({ heading, lines: hunkLines }) => [
+    heading,
+    ...hunkLines.map(({ kind, text }) => `${SIGNS[kind]}${text}`),
+  ]);
+  return [
+    `--- ${name} (${change}, +${added} -${removed}${binary ? ', binary' : ''})`,
+    ...lines,
+    ...(truncated ? ['… more lines were changed'] : []),
+  ]
+    .map((line) => makeVisible(line))
+    .join('\n');
+}

@@ -1,0 +1,266 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { omitUndefined } from '../../base/index.js';
+import { describeWaitingFor } from '../../store/records/index.js';
+import type { Budget, Decision, OutboxMessage } from '../../store/records/index.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import type { ConfigFlags } from '../../server/config/index.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, MisuseError, type ExitCode } from '../failure.js';
+import { createLimitOption, parseTime, readPages } from '../list-options.js';
+import { printJson, printRows, wantsJson } from '../print.js';
+import type { Column } from '../print.js';
+import { formatLine } from '../terminal-text.js';
+
+interface ListFlags extends ConfigFlags {
+  readonly json?: boolean;
+}
+
+const JSON_OPTION = 'print all fields as a JSON array, even at a terminal';
+
+/** Reads records without creating a folder or a database. */
+async function readRecords<T>(
+  flags: ConfigFlags,
+  io: CommandIo,
+  read: (context: CommandContext) => Promise<T>,
+): Promise<T> {
+  return withContext(flags, io, read, { isReadOnly: true });
+}
+
+async function printList<Row extends object>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  flags: ListFlags,
+  io: CommandIo,
+): Promise<ExitCode> {
+  await printRows(rows, columns, flags, io);
+  return EXIT.success;
+}
+
+interface InboxFlags extends ListFlags {
+  readonly all?: boolean;
+  readonly issue?: string;
+  readonly limit: number;
+}
+
+export function addInboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('inbox'))
+    .description('list results that need a decision, oldest first')
+    .option('--all', 'include resolved items')
+    .option('--issue <ref>', 'only this issue')
+    .addOption(createLimitOption())
+    .option('--json', JSON_OPTION)
+    .action(async (flags: InboxFlags) => end(await runInbox(flags, io)));
+}
+
+async function runInbox(flags: InboxFlags, io: CommandIo): Promise<ExitCode> {
+  const filter = omitUndefined({ issueRef: flags.issue, open: flags.all === true ? undefined : true });
+  const items = await readRecords(flags, io, async ({ store }) =>
+    readPages(flags.limit, async (page) => store.listInbox({ ...page, ...filter })),
+  );
+  return printList(
+    items,
+    [
+      { heading: 'ID', value: ({ id }) => id },
+      { heading: 'ISSUE', value: ({ issue_ref }) => issue_ref },
+      { heading: 'RUN', value: ({ run_id }) => run_id },
+      { heading: 'SINCE', value: ({ created_at }) => created_at },
+      { heading: 'REASON', value: ({ reason }) => reason },
+    ],
+    flags,
+    io,
+  );
+}
+
+interface OutboxFlags extends ListFlags {
+  readonly state?: OutboxMessage['state'];
+  readonly issue?: string;
+  readonly deliver?: boolean;
+  readonly limit: number;
+}
+
+interface RedeliverFlags extends ConfigFlags {
+  readonly sink?: string;
+}
+
+export function addOutboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  const outbox = withContextOptions(program.command('outbox'))
+    .description('list comments and their delivery state, newest first')
+    .addOption(new Option('--state <state>', 'only this state').choices(['waiting', 'sending', 'delivered', 'dead']))
+    .option('--issue <ref>', 'only this issue')
+    .option('--deliver', 'send due comments first')
+    .addOption(createLimitOption())
+    .option('--json', JSON_OPTION)
+    .action(async (flags: OutboxFlags) => end(await runOutbox(flags, io)));
+  withContextOptions(outbox.command('redeliver'))
+    .description('send undelivered comments again')
+    .argument('[id]', 'id of the comment to resend')
+    .addOption(new Option('--sink <name>', 'resend all undelivered comments of this sink'))
+    .action(async (id: string | undefined, flags: RedeliverFlags) => end(await runRedeliver(id, flags, io)));
+}
+
+async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: CommandIo): Promise<ExitCode> {
+  const { sink } = flags;
+  if ((id === undefined) === (sink === undefined)) {
+    throw new MisuseError('Pass either the id of a comment or --sink NAME. Use sluice outbox --json to list ids.');
+  }
+  const selection = id === undefined ? { sink: sink ?? '' } : { id };
+  const count = await withContext(flags, io, async ({ store, lead }) => {
+    const redelivered = await store.redeliver(selection, store.now());
+    await lead.deliver();
+    return redelivered;
+  });
+  // A sink can have no undelivered comments, but an id must identify an undelivered comment.
+  if (count === 0 && id !== undefined) {
+    await io.stderr.write(formatLine(`No undelivered comment "${id}" found. Use sluice outbox --json to list ids.`));
+    return EXIT.failed;
+  }
+  const comments = count === 1 ? '1 comment' : `${count} comments`;
+  await io.stderr.write(`${comments} resent. Use sluice outbox to see the outcome.\n`);
+  return EXIT.success;
+}
+
+async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
+  const filter = omitUndefined({ state: flags.state, issueRef: flags.issue });
+  const messages = await withContext(
+    flags,
+    io,
+    async ({ store, lead }) => {
+      if (flags.deliver === true) await lead.deliver();
+      return readPages(flags.limit, async (page) => store.listOutbox({ ...page, ...filter }));
+    },
+    { isReadOnly: flags.deliver !== true },
+  );
+  return printList(
+    messages,
+    [
+      { heading: 'ISSUE', value: ({ issue_ref }) => issue_ref },
+      { heading: 'TRIGGER', value: ({ trigger }) => trigger },
+      { heading: 'SINK', value: ({ sink }) => sink },
+      { heading: 'STATE', value: ({ state }) => state },
+      { heading: 'TRIES', value: ({ tries }) => tries },
+      { heading: 'DESTINATION OR ERROR', value: ({ delivered_to, last_error }) => delivered_to ?? last_error },
+    ],
+    flags,
+    io,
+  );
+}
+
+interface ExecutionsFlags extends ListFlags {
+  readonly issue?: string;
+  readonly run?: string;
+  readonly worker?: string;
+  readonly decision?: Decision['action'];
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+  readonly csv?: boolean;
+}
+
+export function addExecutionsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('executions'))
+    .description('list executions and their decisions, newest first')
+    .option('--issue <ref>', 'only this issue')
+    .option('--run <id>', 'only this run')
+    .option('--worker <name>', 'only orders for this wrapper')
+    .addOption(
+      new Option('--decision <action>', 'only this decision').choices(['advance', 'archive', 'needs-human', 'blocked']),
+    )
+    .addOption(new Option('--since <time>', 'from this time: 2026-11-15 or 2026-11-15T08:00:00Z').argParser(parseTime))
+    .addOption(new Option('--until <time>', 'before this time').argParser(parseTime))
+    .addOption(createLimitOption())
+    .option('--json', JSON_OPTION)
+    .addOption(new Option('--csv', 'print all fields as CSV').conflicts('json'))
+    .action(async (flags: ExecutionsFlags) => end(await runExecutions(flags, io)));
+}
+
+async function runExecutions(flags: ExecutionsFlags, io: CommandIo): Promise<ExitCode> {
+  const { issue: issueRef, run: runId, worker, decision, since, until } = flags;
+  const filter = omitUndefined({ issueRef, runId, worker, decision, since, until });
+  const rows = await readRecords(flags, io, async ({ store }) =>
+    readPages(flags.limit, async (page) => store.listExecutions({ ...page, ...filter })),
+  );
+  if (flags.csv === true) {
+    const { formatExecutionHeading, formatExecutionRow } = await import('../../server/index.js');
+    await io.stdout.write(formatExecutionHeading() + rows.map(formatExecutionRow).join(''));
+    return EXIT.success;
+  }
+  return printList(
+    rows,
+    [
+      { heading: 'TIME', value: ({ at }) => at },
+      { heading: 'ISSUE', value: ({ issue_ref }) => issue_ref },
+      { heading: 'RUN', value: ({ run_id }) => run_id },
+      { heading: 'WRAPPER', value: (row) => row.worker },
+      { heading: 'EXIT', value: ({ exit_code, signal }) => signal ?? exit_code },
+      { heading: 'RESULT', value: ({ result_encoding, parse_status }) => `${result_encoding}, ${parse_status}` },
+      { heading: 'DECISION', value: (row) => row.decision },
+      { heading: 'REASON', value: ({ reason }) => reason },
+    ],
+    flags,
+    io,
+  );
+}
+
+export function addWorkersCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('workers'))
+    .description('list the workers that share the database, most recently seen first')
+    .option('--json', JSON_OPTION)
+    .addHelpText('after', '\nA worker that stops reporting is listed as "gone" for one day.')
+    .action(async (flags: ListFlags) => end(await runWorkers(flags, io)));
+}
+
+async function runWorkers(flags: ListFlags, io: CommandIo): Promise<ExitCode> {
+  const workers = await readRecords(flags, io, async ({ store }) => store.listWorkers(store.now()));
+  return printList(
+    workers,
+    [
+      { heading: 'HOST', value: ({ host }) => host },
+      { heading: 'STATE', value: ({ state }) => state },
+      { heading: 'BUSY', value: ({ busy, capacity }) => `${busy} of ${capacity}` },
+      { heading: 'VERSION', value: ({ version }) => version },
+      { heading: 'LAST SEEN', value: ({ seen_at }) => seen_at },
+      { heading: 'ID', value: ({ id }) => id },
+    ],
+    flags,
+    io,
+  );
+}
+
+export function addBudgetsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('budgets'))
+    .description('show how much of each budget is used, and the runs that wait for a budget')
+    .option('--json', 'print all fields as JSON, even at a terminal')
+    .action(async (flags: ListFlags) => end(await runBudgets(flags, io)));
+}
+
+async function runBudgets(flags: ListFlags, io: CommandIo): Promise<ExitCode> {
+  const { reportBudgets } = await import('../../orders/dispatch/index.js');
+  const report = await readRecords(flags, io, async ({ store, config }) =>
+    reportBudgets(store, config.budgets ?? {}, store.now()),
+  );
+  if (wantsJson(flags, io)) {
+    await printJson(report, io);
+    return EXIT.success;
+  }
+  const columns: readonly Column<Budget>[] = [
+    { heading: 'BUDGET', value: ({ scope }) => scope },
+    { heading: 'NAME', value: ({ name }) => name },
+    { heading: 'TOKENS', value: ({ tokens }) => formatAmount(tokens) },
+    { heading: 'COST', value: ({ cost }) => formatAmount(cost, '$') },
+  ];
+  await printRows(report.items, columns, flags, io);
+  for (const { run, ...wait } of report.waiting) {
+    const reason = describeWaitingFor({ reason: 'budget', ...wait });
+    await io.stdout.write(formatLine(`Run ${run} is waiting for ${reason}.`));
+  }
+  return EXIT.success;
+}
+
+function formatAmount(amount: Budget['tokens'], sign = ''): string | null {
+  if (amount === null) return null;
+  const format = (value: number): string => `${sign}${value.toLocaleString('en-US', { maximumFractionDigits: 4 })}`;
+  const reserved = amount.held > amount.used ? `, ${format(amount.held - amount.used)} reserved` : '';
+  return `${format(amount.used)} of ${format(amount.limit)}${reserved}`;
+}

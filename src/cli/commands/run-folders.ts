@@ -1,0 +1,275 @@
+import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import {
+  RunFolderError,
+  rewriteRunLogs,
+  translateRunFolder,
+  PACKED_FOLDER,
+  replayRunFolder,
+} from '../../runs/run-folder/index.js';
+import type { RunFolder, TranslateOptions, ReplayResult, RunFolderWarning } from '../../runs/run-folder/index.js';
+import { createAcpProjection, createAgUiProjection, ENGINE_NAMES } from '../../events/index.js';
+import type { Emitted, EngineName, Projection } from '../../events/index.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, MisuseError } from '../failure.js';
+import type { ExitCode } from '../failure.js';
+import { withInterruption } from '../interruption.js';
+import { withProgress } from '../progress.js';
+import { loadCommandConfig } from '../command-config.js';
+import { openRunById } from '../open-run.js';
+import { withContextOptions } from '../command-context.js';
+import { findDatabaseFile } from '../../server/config/index.js';
+import type { Config, ConfigFlags } from '../../server/config/index.js';
+import { escapeControls, printJson } from '../print.js';
+import { isSluiceError } from '../../base/index.js';
+import type { RunResult } from '../../store/records/index.js';
+import { formatLine } from '../terminal-text.js';
+
+interface TranslateFlags extends ConfigFlags {
+  readonly engine?: EngineName | 'auto';
+  readonly attempt?: number;
+  readonly to: 'rasp' | 'fcmp' | 'agui' | 'acp';
+  readonly write?: boolean;
+  readonly follow?: boolean;
+}
+
+export function addTranslateCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('translate'))
+    .description("print a run folder's events as JSON lines")
+    .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
+    .addOption(createEngineOption())
+    .addOption(new Option('--attempt <n>', 'only this attempt').argParser(parseAttempt))
+    .addOption(
+      new Option('--to <protocol>', 'protocol to print').choices(['rasp', 'fcmp', 'agui', 'acp']).default('fcmp'),
+    )
+    .option('--write', 'also rewrite events.jsonl, fcmp.jsonl and parser_diagnostics.jsonl')
+    .option('--follow', 'print new events as they arrive, until the attempt has ended or Ctrl-C')
+    .addHelpText('after', '\nExit codes: 0 success (also after Ctrl-C), 2 unreadable folder or usage error.')
+    .action(async (dir: string, flags: TranslateFlags) => end(await runTranslate(dir, flags, io)));
+}
+
+async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): Promise<ExitCode> {
+  if (flags.write === true && (flags.follow === true || flags.attempt !== undefined)) {
+    throw new MisuseError('--write rebuilds the logs of a complete run. Omit --follow and --attempt.');
+  }
+  const run = existsSync(dir) || dir.includes('/') ? dir : await openRunById(await loadCommandConfig(flags, io), dir);
+  const warnings = collectWarnings();
+  const options: TranslateOptions = {
+    onWarning: warnings.add,
+    ...(flags.engine === undefined ? {} : { engine: flags.engine }),
+    ...(flags.attempt === undefined ? {} : { attempt: flags.attempt }),
+  };
+  try {
+    if (flags.follow === true) {
+      await withInterruption(async (signal) =>
+        printImmediately(translateRunFolder(run, { ...options, follow: signal }), flags, io, signal),
+      );
+    } else {
+      const translate = (translateOptions: TranslateOptions) =>
+        flags.write === true
+          ? rewriteRunLogs(getFolder(run), translateOptions)
+          : translateRunFolder(run, translateOptions);
+      // At a terminal the printed events are the progress.
+      const progressIo = io.stdout.isTerminal ? { stderr: { ...io.stderr, isTerminal: false } } : io;
+      await withProgress(progressIo, { label: 'translate', unit: 'bytes' }, async (onProgress) =>
+        print(translate({ ...options, onProgress }), flags, io),
+      );
+    }
+  } finally {
+    await io.stderr.write(warnings.text());
+  }
+  return EXIT.success;
+}
+
+function getFolder(run: string | RunFolder): string {
+  if (typeof run === 'string') return run;
+  if (run.dir !== undefined) return run.dir;
+  const message = `"${run.place}" is a packed run, which is never changed. Copy it to a folder with sluice export.`;
+  throw new RunFolderError('RUN_PACKED', message);
+}
+
+function parseAttempt(value: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('Use an attempt number, starting at 1.');
+  return Number(value);
+}
+
+/** Characters per write: a write is much slower than formatting a line. */
+const BATCH_LENGTH = 64 * 1024;
+
+/** Prints many lines with one write. If the reader has closed the pipe, continues only to finish `--write`. */
+async function print(
+  events: AsyncIterable<Emitted>,
+  { to, write = false }: TranslateFlags,
+  io: CommandIo,
+): Promise<void> {
+  const encoder = createEncoder(to);
+  let text = '';
+  for await (const emitted of events) {
+    if (io.stdout.isGone?.() === true) {
+      if (write) continue;
+      return;
+    }
+    text += renderLines(encoder.push(emitted));
+    if (text.length < BATCH_LENGTH) continue;
+    await io.stdout.write(text);
+    text = '';
+  }
+  await io.stdout.write(text + renderLines(encoder.end()));
+}
+
+/** Prints each event as soon as it arrives. */
+async function printImmediately(
+  events: AsyncIterable<Emitted>,
+  { to }: TranslateFlags,
+  io: CommandIo,
+  interrupted: AbortSignal,
+): Promise<void> {
+  const encoder = createEncoder(to);
+  for await (const emitted of events) {
+    const text = renderLines(encoder.push(emitted));
+    if (text !== '') await io.stdout.write(text);
+    if (io.stdout.isGone?.() === true) return;
+  }
+  // After an interruption the end of the run is unknown, so no end events are printed.
+  if (!interrupted.aborted) await io.stdout.write(renderLines(encoder.end()));
+}
+
+interface Encoder {
+  push(emitted: Emitted): readonly object[];
+  end(): readonly object[];
+}
+
+function createEncoder(to: TranslateFlags['to']): Encoder {
+  switch (to) {
+    case 'rasp':
+    case 'fcmp':
+      return { push: ({ protocol, event }) => (protocol === to ? [event] : []), end: () => [] };
+    case 'agui':
+      return encodeWith(createAgUiProjection());
+    case 'acp':
+      return encodeWith(createAcpProjection());
+  }
+}
+
+function encodeWith(projection: Projection<object>): Encoder {
+  return {
+    push: (emitted) => (emitted.protocol === 'fcmp' ? projection.push(emitted.event) : []),
+    end: () => projection.end(),
+  };
+}
+
+/** Uses `JSON.stringify`, which is many times faster than `renderJson`: events are plain objects of bounded depth. */
+function renderLines(values: readonly object[]): string {
+  let lines = '';
+  for (const value of values) lines += `${escapeControls(JSON.stringify(value))}\n`;
+  return lines;
+}
+
+interface ReplayFlags extends ConfigFlags {
+  readonly engine?: EngineName | 'auto';
+}
+
+export function addReplayCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('replay'))
+    .description("check a run's logs against its recorded bytes, and the bytes against the database")
+    .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
+    .addOption(createEngineOption())
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 identical, or recorded by an older version (the differences are printed), 1 different or altered after the run, 2 the folder is unreadable or has no logs.',
+    )
+    .action(async (dir: string, flags: ReplayFlags) => end(await runReplay(dir, flags, io)));
+}
+
+async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ExitCode> {
+  const result = await replay(dir, flags, io);
+  if (result.status === 'nothing_stored') {
+    throw new MisuseError(`"${dir}" has no logs to compare with. Use sluice translate --write to create them.`);
+  }
+  await printJson(result, io);
+  return result.status === 'different' || result.status === 'altered' ? EXIT.failed : EXIT.success;
+}
+
+/** Prints the warnings even after an error: they might explain why the folder cannot be read. */
+async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ReplayResult> {
+  const { engine } = flags;
+  const warnings = collectWarnings();
+  try {
+    const config = await loadTrustedConfig(flags, io);
+    const isPath = config === undefined || existsSync(dir) || dir.includes('/');
+    const run = isPath ? dir : await openRunById(config, dir);
+    const id = isPath && config !== undefined ? await findRunId(dir, config.data) : dir;
+    const captured = config === undefined || id === undefined ? undefined : await findCapturedStreams(id, config);
+    return await withProgress(io, { label: 'replay', unit: 'bytes' }, async (onProgress) =>
+      replayRunFolder(run, {
+        onWarning: warnings.add,
+        onProgress,
+        captured,
+        ...(engine === undefined ? {} : { engine }),
+      }),
+    );
+  } finally {
+    await io.stderr.write(warnings.text());
+  }
+}
+
+/** Loads the configuration; undefined if it is not trusted, because a folder can be replayed without it. */
+async function loadTrustedConfig(flags: ReplayFlags, io: CommandIo): Promise<Config | undefined> {
+  return loadCommandConfig(flags, io).catch(async (error: unknown) => {
+    if (!isSluiceError(error) || error.code !== 'CONFIG_NOT_TRUSTED') throw error;
+    await io.stderr.write(formatLine(`The bytes are not compared with the database. ${error.message}`));
+    return undefined;
+  });
+}
+
+/** Returns the run id for a path in the data folder; undefined for other paths. */
+async function findRunId(path: string, folder: string): Promise<string | undefined> {
+  const realFolder = await realpath(path).catch(() => resolve(path));
+  const data = await realpath(folder).catch(() => folder);
+  const isPacked = dirname(dirname(realFolder)) === join(data, PACKED_FOLDER);
+  if (dirname(realFolder) !== join(data, 'runs') && !isPacked) return undefined;
+  return basename(realFolder).replace(/\.zip$/u, '');
+}
+
+/** Reads the sizes and hashes of the captured streams from the database; undefined if the run is not there. */
+async function findCapturedStreams(run: string, { database }: Config): Promise<RunResult['captured']> {
+  const file = findDatabaseFile(database);
+  // Opening a missing database would create it.
+  if (file !== undefined && !existsSync(file)) return undefined;
+  const { openStore } = await import('../../store/index.js');
+  const store = await openStore(database);
+  try {
+    return (await store.findRun(run))?.result?.captured;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Creates the option `--engine` for commands that read run folders. */
+export function createEngineOption(): Option {
+  const names = [...ENGINE_NAMES, 'auto'];
+  return new Option('--engine <name>', 'engine that produced the output (default: as recorded in the folder)').choices(
+    names,
+  );
+}
+
+/** A damaged folder can cause one warning per line. */
+const MAX_WARNINGS = 20;
+
+/** Collects a run folder's warnings, for stderr. */
+export function collectWarnings(): { readonly add: (warning: RunFolderWarning) => void; readonly text: () => string } {
+  const lines: string[] = [];
+  let omitted = 0;
+  return {
+    add({ code, message }) {
+      if (lines.length < MAX_WARNINGS) lines.push(formatLine(`warning ${code}: ${message}`));
+      else omitted += 1;
+    },
+    text: () =>
+      lines.join('') +
+      (omitted === 0 ? '' : formatLine(`${omitted} more ${omitted === 1 ? 'warning' : 'warnings'} omitted.`)),
+  };
+}
