@@ -11,6 +11,7 @@ import {
 } from './find/spans.js';
 import { blankThinking, findGenericSpans, findObjects, findUnifiedSpans } from './find/strict-spans.js';
 import { surveyText, type Survey } from './find/survey.js';
+import type { Profile } from './options.js';
 import { readProse, readSpan, readStrict, type SearchSettings } from './read-span.js';
 import { repairSets } from './reader/reader-policy.js';
 import { createReading, type Reading } from './reader/reader.js';
@@ -94,8 +95,8 @@ export function findRivals(text: string, settings: SearchSettings): Iterable<Fou
 }
 
 /** The input without the thinking: if the schema expects a word or a number, this might be the whole answer. */
-export function findWords(text: string): readonly FoundCandidate[] {
-  return surveyText(text).regions.map(({ start, end }) =>
+export function findWords(text: string, profile: Profile): readonly FoundCandidate[] {
+  return (profile === 'default' ? surveyText(text).regions : []).map(({ start, end }) =>
     createCandidate(createSpan('whole', start, end), () => createReading(text.slice(start, end).trim(), end)),
   );
 }

@@ -1,3 +1,4 @@
+import { MAX_SEARCH_DEPTH } from './bounds.js';
 import type { Path } from './repair.js';
 
 type Fields = Record<string, unknown>;
@@ -28,12 +29,23 @@ export function examineNumbers(value: unknown, limit: number): boolean | undefin
   return level.length > 0 ? undefined : isExact;
 }
 
-/** Finds the path of the first inexact number. The search is recursive, so it stops at `depth` levels. */
-export function findInexactNumber(value: unknown, depth: number): Path | undefined {
+/**
+ * Matches a number that a double might not represent exactly, also inside strings: most inputs have no match, and their
+ * values are not searched. Four digits are written out because V8 then scans faster: `\d{16}` takes four times as long.
+ */
+const MANY_DIGITS = /\d(?:\d\d\d\d\d{11}|e\+?\d\d\d)/i;
+
+/** Finds the path of the first inexact number of a value read from this text. */
+export function findInexactNumber(value: unknown, text: string): Path | undefined {
+  return MANY_DIGITS.test(text) ? findInside(value, MAX_SEARCH_DEPTH) : undefined;
+}
+
+/** The search is recursive, so it stops at `depth` levels. */
+function findInside(value: unknown, depth: number): Path | undefined {
   if (isInexact(value)) return [];
   if (depth > 0 && isContainer(value))
     for (const key in value) {
-      const path = findInexactNumber(value[key], depth - 1);
+      const path = findInside(value[key], depth - 1);
       if (path !== undefined) return [Array.isArray(value) ? Number(key) : key, ...path];
     }
   return undefined;

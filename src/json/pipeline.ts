@@ -1,6 +1,6 @@
 import { chooseValue, type Choice } from './choice.js';
 import { findDispute, type Dispute } from './dispute.js';
-import { MAX_ALTERNATIVES, MAX_SEARCH_DEPTH } from './bounds.js';
+import { MAX_ALTERNATIVES } from './bounds.js';
 import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findRivals, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
@@ -23,15 +23,10 @@ import {
   type Rejection,
   type FailedAttempt,
   type ParseResult,
+  type ParseSuccess,
   type Warning,
 } from './result.js';
 import type { AlignableSchema, Alignment, AlignmentChange, SchemaIssue } from './schema.js';
-
-/**
- * Matches a number that a double might not represent exactly, also inside strings: most inputs have no match, and their
- * values are not searched. Four digits are written out because V8 then scans faster: `\d{16}` takes four times as long.
- */
-const MANY_DIGITS = /\d(?:\d\d\d\d\d{11}|e\+?\d\d\d)/i;
 
 /** The result of checking a value with the schema. */
 export type CheckResult = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
@@ -39,14 +34,13 @@ export type CheckResult = { readonly value: unknown } | { readonly issues: reado
 /** Converts a value to match the schema; only defined if alignment is enabled. */
 export type Aligner = AlignableSchema['~sluice'];
 
-/**
- * The rounds of a search; each starts only if the previous round found nothing. `completed` accepts truncated values;
- * `words` is the input itself as a string; `text` is the aligner's reading of input that is not JSON. After JSON was
- * tried and failed, the plain input would pass wherever the schema accepts a string, so those rounds must have changed
- * something.
- */
-const ROUNDS = ['as written', 'completed', 'aligned', 'completed and aligned', 'words', 'text'] as const;
-type Round = (typeof ROUNDS)[number];
+/** What a round accepts: truncated values; aligned values; the input itself as a string; the aligner's reading of it. */
+const COMPLETED = 1;
+const ALIGNED = 2;
+const WORDS = 4;
+const TEXT = 8;
+/** The rounds of a search; each starts only if the previous round found nothing. */
+const ROUNDS = [0, COMPLETED, ALIGNED, COMPLETED | ALIGNED, ALIGNED | WORDS, ALIGNED | WORDS | TEXT];
 
 /** A search for the value: its input, and its findings so far. */
 interface Search {
@@ -87,64 +81,48 @@ export function* runPipeline(
   const settings = resolveSettings(options, hasSchema);
   const raw = decodeInput(input, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
-  const found = yield* searchWithFallback(raw, settings, align, options);
-  const result = options.accept === 'clean' ? refuseRepaired(found, options.label) : found;
+  const search: Search = { raw, settings, options, align, repairs: [], seen: [], failed: [], rejected: [] };
+  let result = yield* searchText(search);
+  // Readable input has no noise to remove, except that CDATA brackets can be read as lists.
+  const wasRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
+  const clean = settings.profile !== 'default' || wasRead ? raw : removeNoise(raw);
+  if (clean !== raw) {
+    const repairs = [createRepair('noise', 0)];
+    const second = yield* searchText({ ...search, raw: clean, repairs, seen: [], failed: [], rejected: [] });
+    // Offsets in the cleaned input do not apply to the original.
+    if (second.ok)
+      result = {
+        ...second,
+        repairs: second.repairs.map(({ kind }) => createRepair(kind, 0)),
+        warnings: second.warnings.map(({ offset: _, ...warning }) => warning),
+        candidate: { ...second.candidate, start: 0, end: raw.length },
+      };
+  }
+  if (options.accept === 'clean' && result.ok) result = refuseRepaired(result, options.label);
   return settings.numbers === 'bigint' && result.ok ? makeSerializable(result) : result;
 }
 
 /** Refuses a value that was changed; cutting it out of its text is not a change. */
-function refuseRepaired(result: ParseResult<unknown>, label: string | undefined): ParseResult<unknown> {
-  if (!result.ok) return result;
-  const { value, candidate, alignment } = result;
-  const kinds = new Set(result.repairs.map(({ kind }) => kind).filter((kind) => kind !== 'extracted'));
+function refuseRepaired(result: ParseSuccess<unknown>, label: string | undefined): ParseResult<unknown> {
+  const { value, candidate, alignment, repairs } = result;
+  const kinds = new Set(repairs.map(({ kind }) => kind).filter((kind) => kind !== 'extracted'));
   if (kinds.size === 0 && alignment.length === 0) return result;
   const code = alignment.length > 0 ? 'SCHEMA_MISMATCH' : 'SYNTAX';
   const changes = alignment.length > 0 ? 'alignment' : [...kinds].join(', ');
   return failWith([{ code, message: `The value needs ${changes} (accept: 'clean').`, value, candidate }], label);
 }
 
-/** Searches the input and, if nothing could be read, the input without noise. */
-function* searchWithFallback(
-  raw: string,
-  settings: SearchSettings,
-  align: Aligner | undefined,
-  options: ParseOptions,
-): PipelineStage<ParseResult<unknown>> {
-  const result = yield* searchText(raw, settings, align, options);
-  // Readable input has no noise to remove, except that CDATA brackets can be read as lists.
-  const wasRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
-  if (settings.profile !== 'default' || wasRead) return result;
-  const clean = removeNoise(raw);
-  const second =
-    clean === raw ? result : yield* searchText(clean, settings, align, options, [createRepair('noise', 0)]);
-  if (!second.ok) return result;
-  // Offsets in the cleaned input do not apply to the original.
-  return {
-    ...second,
-    repairs: second.repairs.map(({ kind }) => createRepair(kind, 0)),
-    warnings: second.warnings.map(({ offset: _, ...warning }) => warning),
-    candidate: { ...second.candidate, start: 0, end: raw.length },
-  };
-}
-
-/** Searches one input, round by round. `repairs`: the repairs already made to it. */
-function* searchText(
-  raw: string,
-  settings: SearchSettings,
-  align: Aligner | undefined,
-  options: ParseOptions,
-  repairs: readonly Repair[] = [],
-): PipelineStage<ParseResult<unknown>> {
-  const search: Search = { raw, settings, options, align, repairs, seen: [], failed: [], rejected: [] };
+/** Searches one input, round by round. */
+function* searchText(search: Search): PipelineStage<ParseResult<unknown>> {
+  const { raw, settings, options, align, seen } = search;
   for (const round of ROUNDS) {
-    if ((acceptsTruncated(round) && options.allowPartial !== true) || (usesAligner(round) && align === undefined))
-      continue;
+    if ((round & COMPLETED && options.allowPartial !== true) || (round & ALIGNED && align === undefined)) continue;
     // A looser reading would take the ellipsis for an item.
-    if (/words|text/.test(round) && search.seen.some(isElided)) break;
+    if (round & WORDS && seen.some(({ read }) => read().isElided)) break;
     const result = yield* searchRound(search, round);
     if (result !== undefined) return result;
   }
-  if (settings.profile !== 'tagged' || search.seen.length > 0) return failWith(search.failed, options.label);
+  if (settings.profile !== 'tagged' || seen.length > 0) return failWith(search.failed, options.label);
   return {
     ok: false,
     status: 'comment',
@@ -154,30 +132,16 @@ function* searchText(
   };
 }
 
-function isElided({ read }: FoundCandidate): boolean {
-  const reading = read();
-  return !reading.ok && reading.isElided === true;
-}
-
-function acceptsTruncated(round: Round): boolean {
-  return round.startsWith('completed');
-}
-
-function usesAligner(round: Round): boolean {
-  return /aligned|words|text/.test(round);
-}
-
 /**
  * Runs one round. The first round finds the candidates, and records the failed ones for later rounds and for the error;
  * later rounds examine the same candidates again.
  */
-function* searchRound(search: Search, round: Round): PipelineStage<ParseResult<unknown> | undefined> {
+function* searchRound(search: Search, round: number): PipelineStage<ParseResult<unknown> | undefined> {
   const { raw, settings, seen, failed, rejected } = search;
   const { profile, limits } = settings;
-  const isFirst = round === 'as written';
-  const isWords = round === 'words' || round === 'text';
-  const words = isWords && profile === 'default' ? findWords(raw) : [];
-  const candidates = isFirst ? findCandidates(raw, settings, rejected) : isWords ? words : seen;
+  const isFirst = round === 0;
+  const isWords = (round & WORDS) > 0;
+  const candidates = isFirst ? findCandidates(raw, settings, rejected) : isWords ? findWords(raw, profile) : seen;
   for (const found of candidates) {
     if (isFirst) {
       if (seen.length >= limits.candidates) {
@@ -191,13 +155,19 @@ function* searchRound(search: Search, round: Round): PipelineStage<ParseResult<u
     }
     const examined = yield* attempt(search, found, round);
     if (examined === undefined) {
-      if (isFirst) recordUnreadable(search, found);
+      const unread = found.read();
+      // Input that does not even start like a value does not count as an attempt: it is probably just prose.
+      if (isFirst && !unread.ok && (unread.plausible || unread.failure.code !== 'SYNTAX')) {
+        const candidate = { finder: found.finder, start: found.start, end: Math.max(unread.end, found.start) };
+        failed.push({ ...describeUnreadable(unread.failure), candidate });
+      }
       continue;
     }
     const { rejection, changes, reading, value } = examined;
     if (rejection === undefined) {
-      if (isWords && changes.length === 0 && (round === 'text' || failed.length > 0)) continue;
-      const isUnambiguous = isWords || acceptsTruncated(round) || found.finder === 'whole';
+      // After JSON was tried and failed, the plain input would pass wherever the schema accepts a string.
+      if (isWords && changes.length === 0 && (round & TEXT || failed.length > 0)) continue;
+      const isUnambiguous = isWords || round & COMPLETED || found.finder === 'whole';
       return isUnambiguous ? succeed(search, examined) : yield* checkAlternatives(search, examined, candidates, round);
     }
     if (isFirst) {
@@ -219,7 +189,7 @@ function* checkAlternatives(
   search: Search,
   first: ExaminedCandidate,
   candidates: Iterable<FoundCandidate>,
-  round: Round,
+  round: number,
 ): PipelineStage<ParseResult<unknown>> {
   const { raw, options, settings } = search;
   const isFree = settings.profile === 'default';
@@ -232,14 +202,14 @@ function* checkAlternatives(
   for (const found of isFree ? candidates : findRivals(raw, settings)) {
     const location = locateCandidate(winner);
     const isOtherFinder = isFree && !isOpen(first.found) && found.finder !== first.found.finder;
-    if (++examinedCount > MAX_ALTERNATIVES || (isOtherFinder && round === 'as written')) break;
+    if (++examinedCount > MAX_ALTERNATIVES || (isOtherFinder && round === 0)) break;
     const isInside = found.start >= location.start && found.start < location.end;
     // An envelope can contain several answers, such as two tool calls.
     if (isOtherFinder || (isInside && found.finder !== 'envelope')) continue;
     others.push(found);
     // If words show that it is the intended value, it may need alignment even though the winner does not.
     const shouldAlign = search.align !== undefined && chooseValue(raw, location, found, true) === 'other';
-    const examined = yield* attempt(search, found, shouldAlign ? 'aligned' : round);
+    const examined = yield* attempt(search, found, shouldAlign ? ALIGNED : round);
     if (examined?.rejection?.code === 'SCHEMA_MISMATCH')
       search.rejected.push({ value: examined.reading.value, candidate: found });
     if (examined === undefined || examined.rejection !== undefined) continue;
@@ -306,10 +276,10 @@ function choose({ raw, options }: Search, winner: Region, other: ExaminedCandida
 }
 
 /** Aligns, normalizes and checks a candidate's value; undefined if it has no value that this round accepts. */
-function* attempt(search: Search, found: FoundCandidate, round: Round): PipelineStage<ExaminedCandidate | undefined> {
+function* attempt(search: Search, found: FoundCandidate, round: number): PipelineStage<ExaminedCandidate | undefined> {
   const { settings, align } = search;
   const reading = found.read();
-  if (!reading.ok && !(acceptsTruncated(round) && 'value' in reading)) return undefined;
+  if (!reading.ok && !(round & COMPLETED && 'value' in reading)) return undefined;
   const examined = prepare(search, found, reading, round);
   if (examined.rejection !== undefined || !settings.hasSchema) return examined;
   // A truncated word that could have become a different word is not a usable value.
@@ -343,14 +313,21 @@ function dropLastItem(value: unknown, issues: readonly SchemaIssue[], text: stri
 }
 
 /** Aligns a value, checks its root and runs the normalizers. */
-function prepare(search: Search, found: FoundCandidate, reading: ReadValue, round: Round): ExaminedCandidate {
-  const { settings, options, align } = search;
+function prepare(search: Search, found: FoundCandidate, reading: ReadValue, round: number): ExaminedCandidate {
+  const { settings, options, align, raw } = search;
   const { normalizers = [] } = options;
   const needsCopy = normalizers.length > 0 || align !== undefined || found.level > 0;
   // Normalizers and schemas may mutate their input, and later rounds reuse the parsed value, so they get a copy.
   const input = needsCopy && isContainer(reading.value) ? structuredClone(reading.value) : reading.value;
-  const { value: aligned, changes } = alignValue(search, found, input, round);
-  let value = aligned;
+  const unaligned: Alignment = { value: input, changes: [] };
+  const aligned =
+    round & TEXT
+      ? align?.readText?.(String(input))
+      : round & ALIGNED
+        ? align?.align(input, { text: raw, start: found.start, end: found.end, candidates: search.seen })
+        : undefined;
+  let { value } = aligned ?? unaligned;
+  const { changes } = aligned ?? unaligned;
   let rejection: Rejection | undefined;
   if (settings.profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
     rejection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };
@@ -363,21 +340,6 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
     }
   }
   return { found, reading, value, changes, rejection };
-}
-
-function alignValue(search: Search, { start, end }: Candidate, value: unknown, round: Round): Alignment {
-  const { align, raw } = search;
-  if (align === undefined || !usesAligner(round)) return { value, changes: [] };
-  if (round === 'text') return align.readText?.(String(value)) ?? { value, changes: [] };
-  return align.align(value, { text: raw, start, end, candidates: search.seen });
-}
-
-function recordUnreadable({ failed }: Search, { finder, start, read }: FoundCandidate): void {
-  const reading = read();
-  // Input that does not even start like a value does not count as an attempt: it is probably just prose.
-  if (reading.ok || (!reading.plausible && reading.failure.code === 'SYNTAX')) return;
-  const candidate = { finder, start, end: Math.max(reading.end, start) };
-  failed.push({ ...describeUnreadable(reading.failure), candidate });
 }
 
 /** Whether two values differ and are of the same kind; a list of objects is of the same kind as an object. */
@@ -417,8 +379,7 @@ function succeed(
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `Changes to fit the schema: ${changes.length}.`);
   if (last?.kind === 'truncated') warn('PARTIAL_VALUE', `${CUT_OFF}.`, { offset: last.offset });
   warnings.push(...reading.duplicates);
-  const mayLoseDigits = reading.isExact !== true && MANY_DIGITS.test(search.raw);
-  const path = mayLoseDigits ? findInexactNumber(reading.value, MAX_SEARCH_DEPTH) : undefined;
+  const path = reading.isExact === true ? undefined : findInexactNumber(reading.value, search.raw);
   if (path !== undefined) warn('INEXACT_NUMBER', 'A number is too large to be exact.', { path });
   if (alternativeOffset !== undefined)
     warn('AMBIGUOUS_CANDIDATES', 'A different value also passes.', { offset: alternativeOffset });

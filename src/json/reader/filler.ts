@@ -9,7 +9,7 @@ interface FillerContext {
   readonly due: State.Due;
   /** Whether a fence after the start of the value is skipped as a mistake; otherwise the input ends there. */
   readonly rootMustEnd: boolean;
-  readComment(comment: string): void;
+  readonly builder: { readonly openDepth: number };
 }
 
 /**
@@ -19,6 +19,9 @@ const NON_JSON_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32
 const FENCE = /```[ \t]*[\w+-]*/y;
 /** Markdown around a key or a value. Two underscores count only if they cannot be part of a name. */
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s{0,64}(?:[:,}\]]|$))/y;
+/** A comment in place of further items. */
+const ELIDING_COMMENT =
+  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:\d+|many|several) (?:more|others)|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated)|omitted for)|省略|等等|以下同/i;
 /** Number of characters of a comment that are examined. */
 const MAX_COMMENT_LENGTH = 80;
 const CUT_EMPHASIS = /_\w{0,9}\s{0,64}$/y;
@@ -91,7 +94,7 @@ export class Filler {
     source.at = found === -1 ? Math.max(at, text.length - partialLength) : found + (isBlock ? end.length : 0);
     this.#comment += text.slice(at, Math.min(source.at, at + MAX_COMMENT_LENGTH - this.#comment.length));
     if (found === -1 && !source.final) return false;
-    context.readComment(this.#comment);
+    if (context.builder.openDepth > 0 && ELIDING_COMMENT.test(this.#comment)) source.elide();
     this.#commentEnd = this.#comment = '';
     return found !== -1;
   }

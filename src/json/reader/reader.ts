@@ -53,8 +53,8 @@ export class Reader {
     this.cursor.final = true;
     this.#run();
     if (this.cursor.failure === undefined) this.structure.finish();
-    const { elidedAt } = this.structure;
-    if (elidedAt !== undefined && this.cursor.repairs.at(-1)?.kind !== 'truncated')
+    const { elidedAt } = this.cursor;
+    if (elidedAt !== undefined && !this.policy.generous && this.cursor.repairs.at(-1)?.kind !== 'truncated')
       this.cursor.repair('truncated', elidedAt - this.cursor.base, 0);
   }
 
@@ -165,6 +165,8 @@ export interface ReadValue {
   readonly end: number;
   /** True if a double represents every number exactly; otherwise unknown. */
   readonly isExact?: boolean;
+  /** The value is complete, but leaves out items or members. */
+  readonly isElided?: true;
 }
 
 /** Why there is no value. */
@@ -207,7 +209,7 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy, Re
   const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end };
   const last = repairs.at(-1);
   if (last?.kind !== 'truncated') return { ok: true, ...read };
-  if (structure.elidedAt !== undefined)
+  if (cursor.elidedAt !== undefined && !policy.generous)
     return { ...createRefusal('TRUNCATED', 'The value leaves out items', last.offset, end), isElided: true, ...read };
   return { ...createRefusal('TRUNCATED', CUT_OFF, last.offset, end), plausible, ...read };
 }

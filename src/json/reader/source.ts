@@ -28,6 +28,8 @@ export class Source {
   readonly allowed: RepairSet;
   /** A LaTeX command with a single backslash was found (`\alpha`), so `\beta` is a command too, not the escape `\b`. */
   formulas: boolean;
+  /** Offset where dots, words or a comment replace items or members. */
+  elidedAt: number | undefined;
   #lastRepairEnd = -1;
 
   constructor(base: number, allowed: RepairSet, formulas = false) {
@@ -83,6 +85,12 @@ export class Source {
       else lastListed.omitted = (lastListed.omitted ?? 0) + 1;
     }
     this.#lastRepairEnd = offset + length;
+    if (kind === 'ellipsis') this.elide();
+  }
+
+  /** Notes that the last repair removed something in place of items or members. */
+  elide(): void {
+    this.elidedAt ??= this.repairs.at(-1)?.offset ?? 0;
   }
 
   /** Records that the input was cut off. */

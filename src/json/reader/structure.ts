@@ -16,9 +16,6 @@ const DOTS = /(?:\.{3,}|…)(?:[ \t]+[^\n,\]}"']{1,60}(?=[\]}\n])|[ \t]*\([^)\n]
 const CUT_DOTS = /(?:\.{3,}|…)[ \t]*(?:\([^)\n]{0,60}|[^\n,\]}"'(]{0,61})$/y;
 /** Words in place of further items. */
 const AND_SO_ON = /^(?:etc\.?|and so (?:on|forth)\.?|(?:and )?(?:\d+|many|several) (?:more|others).*|等等?|以此类推)$/i;
-/** A comment in place of further items. */
-const ELIDING_COMMENT =
-  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:\d+|many|several) (?:more|others)|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated)|omitted for)|省略|等等|以下同/i;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` reads one
@@ -42,6 +39,10 @@ export class Structure implements StringContext {
   /** Where the root ended. */
   protected rootEnd = 0;
   protected rootCommaSeen = false;
+  /** Handles anything after the root that is not a superfluous bracket or comma. */
+  protected startNextRoot?(): Step.StructureStep;
+  /** Whether to skip a closing bracket; `isOther`: it does not match the open bracket. */
+  protected isSuperfluous?(isOther: boolean): boolean;
   readonly #policy: ReaderPolicy;
   readonly #filler: Filler;
   #commaOffset = 0;
@@ -50,8 +51,6 @@ export class Structure implements StringContext {
   #concatenating = false;
   /** An ellipsis and a comma were read: items before the next are missing. */
   #dotsSeen = false;
-  /** Offset where dots, words or a comment replace items or members. */
-  elidedAt: number | undefined;
   /** Undefined with a listener, which is called for every part. */
   readonly #runs: RunFinder | undefined;
 
@@ -76,52 +75,41 @@ export class Structure implements StringContext {
 
   /** The token expected next, in the detail that `Filler` needs to recognize comments and fences. */
   get due(): State.Due {
-    const state = this.state;
-    if (state === State.ROOT || (state === State.FIRST && this.builder.openDepth === 1)) return state;
-    const isValueDue =
-      state === State.ITEM || state === State.MEMBER || (state === State.FIRST && this.builder.inArray);
-    return isValueDue ? State.VALUE : State.OTHER;
+    const { state, builder } = this;
+    const isFirst = state === State.FIRST;
+    if (state === State.ROOT || (isFirst && builder.openDepth === 1)) return state;
+    return state === State.ITEM || state === State.MEMBER || (isFirst && builder.inArray) ? State.VALUE : State.OTHER;
   }
 
   /** Processes structural characters up to a token, or to the end of the input so far. */
   run(): Exclude<Step.StructureStep, typeof Step.CONTINUE> {
-    while (this.cursor.failure === undefined) {
+    for (;;) {
       const step = this.#step();
       if (step !== Step.CONTINUE) return step;
     }
-    return Step.WAIT;
   }
 
   /** Skips white space and comments to the next structural character and processes it. */
   #step(): Step.StructureStep {
-    if (this.isComplete && !this.rootMustEnd) return Step.WAIT;
-    const sourceChar = this.#filler.skip(this);
-    if (sourceChar === '' || this.cursor.failure !== undefined) return Step.WAIT;
+    const { cursor, state } = this;
+    const isOver = cursor.failure !== undefined || (this.isComplete && !this.rootMustEnd);
+    const sourceChar = isOver ? '' : this.#filler.skip(this);
+    if (sourceChar === '' || cursor.failure !== undefined) return Step.WAIT;
     const char = toAsciiPunctuation(sourceChar);
-    if (char !== sourceChar) this.cursor.repair('punctuation');
-    const state = this.state;
+    if (char !== sourceChar) cursor.repair('punctuation');
+    if (char === '.' && !cursor.has(3)) return Step.WAIT;
     if (state === State.AFTER || state === State.END) return this.stepAfter(char);
     if (state === State.DOTS) return this.#stepDots(char);
     if (state === State.COLON) return this.#stepColon(char);
     return this.#stepContent(char, state === State.KEY || (state === State.FIRST && !this.builder.inArray));
   }
 
-  /** Notes a comment. It may replace items or members. */
-  readComment(comment: string): void {
-    if (this.builder.openDepth > 0 && !this.#policy.generous && ELIDING_COMMENT.test(comment)) this.#elide();
-  }
-
   /** Skips words in place of further items. */
   skipElision(words: string, start: number): boolean {
     if (this.role !== State.ITEM || this.#policy.generous || !AND_SO_ON.test(words)) return false;
     this.cursor.repair('ellipsis', start, words.length);
-    this.#elide();
     this.state = State.AFTER;
     return true;
-  }
-
-  #elide(): void {
-    this.elidedAt ??= this.cursor.repairs.at(-1)?.offset ?? 0;
   }
 
   placeKey(key: string, offset: number, wasBare: boolean): void {
@@ -143,9 +131,9 @@ export class Structure implements StringContext {
 
   /** The separator after the last placed token was read along with it. */
   passSeparator(separator: string): void {
-    if (separator === '+') this.#concatenate();
-    else if (separator === ':') this.state = State.MEMBER;
-    else this.state = this.builder.inArray ? State.ITEM : State.KEY;
+    this.#concatenating = separator === '+';
+    if (separator === ',') this.state = this.builder.inArray ? State.ITEM : State.KEY;
+    else this.state = separator === ':' ? State.MEMBER : this.#valueRole;
   }
 
   /** Ends the input: closes open containers if the policy allows it. */
@@ -198,10 +186,9 @@ export class Structure implements StringContext {
     while (cursor.failure === undefined && (this.role === State.KEY || this.role === State.ITEM)) {
       const length = cursor.matchHere(PLAIN_TOKENS[this.role]);
       const char = cursor.char();
+      if (length === -1 && cursor.at === start) return false;
       if (length !== -1) {
         if (!this.#placePlainToken(length)) return true;
-      } else if (cursor.at === start) {
-        return false;
       } else if (char === '{' && this.state === State.ITEM) {
         if (!this.#readRun()) {
           this.#openContainer(false);
@@ -239,11 +226,9 @@ export class Structure implements StringContext {
     if (at < end && char === "'") cursor.repair('quote_style', at);
     if (cursor.failure !== undefined) return false;
     this.plausible = true;
-    // A lone key. `goTo` always returns `CONTINUE`, so this returns false.
-    if (at === end) return this.goTo(State.MEMBER) !== Step.CONTINUE;
-    builder.place(readPlainValue(text.slice(at, end), this.#policy.numbers));
-    this.endValue();
-    return true;
+    if (at === end) this.state = State.MEMBER;
+    else this.placeScalar(readPlainValue(text.slice(at, end), this.#policy.numbers));
+    return at < end;
   }
 
   /** Reads the comma after a value; returns the role of the next token. */
@@ -270,7 +255,7 @@ export class Structure implements StringContext {
   /** Handles the start of a token that is not plain. */
   #stepToken(char: string): Step.StructureStep {
     const { cursor } = this;
-    if ((char === '\\' && !cursor.has(2)) || (char === '.' && !cursor.has(3))) return Step.WAIT;
+    if (char === '\\' && !cursor.has(2)) return Step.WAIT;
     // `\"`: the quotes of the whole value were escaped.
     if (isQuote(char === '\\' ? cursor.char(1) : char)) return Step.STRING;
     if (char === '\\') return this.refuse();
@@ -288,9 +273,8 @@ export class Structure implements StringContext {
     if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.refuse();
     if (char === '=' && !cursor.has(2)) return Step.WAIT;
     cursor.repair('missing_colon');
-    if (char !== '=') return this.goTo(State.MEMBER);
-    if (cursor.char(1) === '>') cursor.at++;
-    return this.advance(State.MEMBER);
+    if (char === '=') cursor.at += cursor.char(1) === '>' ? 2 : 1;
+    return this.goTo(State.MEMBER);
   }
 
   /** Processes a character after a value: in a container, or after the root, where nothing should follow. */
@@ -298,7 +282,6 @@ export class Structure implements StringContext {
     const next = this.builder.inArray ? State.ITEM : State.KEY;
     if (char === '+') return this.#stepConcatenation();
     if (this.isComplete) return this.#stepEnd(char);
-    if (char === '.' && !this.cursor.has(3)) return Step.WAIT;
     if (char === ',') return this.goTo(this.#readComma());
     if (isClosing(char)) return this.stepClose(char);
     if (next === State.KEY && char === '{' && this.builder.otherAbove) return this.#closeMissing();
@@ -308,19 +291,13 @@ export class Structure implements StringContext {
   }
 
   #stepEnd(char: string): Step.StructureStep {
-    const { cursor } = this;
     const isComma = char === ',' && !this.rootCommaSeen;
     if (isComma || '}];'.includes(char)) {
       if (!isClosing(char)) this.rootCommaSeen = isComma;
-      cursor.repair(isClosing(char) ? 'extra_bracket' : 'extra_comma');
+      this.cursor.repair(isClosing(char) ? 'extra_bracket' : 'extra_comma');
       return this.advance();
     }
-    return this.startNextRoot();
-  }
-
-  /** Handles anything after the root that is not a superfluous bracket or comma. */
-  protected startNextRoot(): Step.StructureStep {
-    return this.refuse();
+    return this.startNextRoot?.() ?? this.refuse();
   }
 
   #openContainer(isArray: boolean): Step.StructureStep {
@@ -334,12 +311,11 @@ export class Structure implements StringContext {
   }
 
   protected stepClose(char: string): Step.StructureStep {
-    const closesArray = char === ']';
     if (this.state === State.ITEM || this.state === State.KEY)
       this.cursor.repair('extra_comma', this.#commaOffset - this.cursor.base);
-    const isOther = closesArray !== this.builder.inArray;
+    const isOther = (char === ']') !== this.builder.inArray;
     if (isOther && this.builder.otherAbove) return this.#closeMissing();
-    if (this.isSuperfluous(isOther)) {
+    if (this.isSuperfluous?.(isOther) === true) {
       this.cursor.repair('extra_bracket');
       return this.advance();
     }
@@ -349,17 +325,11 @@ export class Structure implements StringContext {
     return this.advance();
   }
 
-  /** Whether to skip a closing bracket; `isOther`: it does not match the open bracket. */
-  protected isSuperfluous(_isOther: boolean): boolean {
-    return false;
-  }
-
   /** Closes the innermost container although its bracket is missing; the current character is processed again. */
   #closeMissing(): Step.StructureStep {
     this.cursor.repair('missing_bracket');
     this.builder.close();
-    this.endValue();
-    return Step.CONTINUE;
+    return this.endValue();
   }
 
   /** Drops a key without a value. */
@@ -391,7 +361,6 @@ export class Structure implements StringContext {
     if (isAlone || (char !== ',' && !closes)) return this.refuse();
     this.state = State.AFTER;
     this.#dotsSeen = !closes && !this.#policy.generous;
-    if (!this.#policy.generous) this.#elide();
     return this.stepAfter(char);
   }
 
@@ -403,20 +372,15 @@ export class Structure implements StringContext {
     cursor.repair('concatenation');
     cursor.at++;
     const char = this.#filler.skip(this);
-    if (isQuote(char)) this.#concatenate();
+    if (isQuote(char)) this.passSeparator('+');
     else if (!this.#policy.generous && char !== '') return this.refuse();
     return Step.CONTINUE;
   }
 
-  #concatenate(): void {
-    this.#concatenating = true;
-    this.state = this.#valueRole;
-  }
-
-  protected endValue(): void {
-    this.state = this.builder.openDepth === 0 ? State.END : State.AFTER;
+  protected endValue(): Step.StructureStep {
     this.rootEnd = this.cursor.at;
     this.#dotsSeen = false;
+    return this.goTo(this.builder.openDepth === 0 ? State.END : State.AFTER);
   }
 
   protected advance(state: State.State = this.state): Step.StructureStep {
