@@ -48,7 +48,7 @@ async function runTests(): Promise<Totals> {
   return isSilentFailure ? { ...totals, failed: 1 } : totals;
 }
 
-/** Adds a slash to a folder's path: without it `src/json` would also match `src/json/schema`. */
+/** Adds a slash to a folder's path: without it `src/json` would also match `src/json-more`. */
 function completeFolder(filter: string): string {
   const isFolder = statSync(filter, { throwIfNoEntry: false })?.isDirectory() === true;
   return isFolder && !filter.endsWith('/') ? `${filter}/` : filter;

@@ -7,7 +7,9 @@ import { makeCampaigns } from '../scripts/torture/campaigns.js';
 import { SLOW_FILES } from './by-project.js';
 
 const listFiles = (folder: string) =>
-  readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`);
+  readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => !file.includes('node_modules'))
+    .map((file) => `${folder}/${file}`);
 const sources = ['src', 'test'].flatMap(listFiles);
 const campaigns = makeCampaigns({ damages: 1, rounds: 1, seconds: 1, minutes: 1 });
 

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -56,7 +56,9 @@ export { shown, status, value };
 it('a TypeScript client generated from the document compiles and makes a round trip', async () => {
   const { url, work } = await startServer();
   const input = (await (await fetch(`${url}/openapi.json`)).json()) as Record<string, unknown>;
-  const folder = mkdtempSync(join(PROJECT, 'node_modules/.cache/openapi-client-'));
+  const cache = join(PROJECT, 'node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'openapi-client-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   await generate({ input, output: folder, clientName: 'Sluice', useOptions: true, useUnionTypes: true });
   const compilerOptions = {

@@ -120,6 +120,9 @@ describe('the built sluice/json', () => {
       ...(['default', 'generic', 'tagged', 'unified'] as const).map((profile) =>
         JSON.stringify(json.parse(text, undefined, { profile, allowPartial: true, detectDuplicates: true })),
       ),
+      ...(['first', 'last', 'fail'] as const).map((ambiguous) =>
+        JSON.stringify(json.parse(text, undefined, { ambiguous })),
+      ),
       ...snapshots,
       JSON.stringify(stream.end()),
       repaired,

@@ -84,7 +84,7 @@ describe('npm test', () => {
 
   it('treats a folder name as only that folder', async () => {
     const test = 'test("a", () => {});';
-    const files = { 'src/json/a.test.js': test, 'src/json/schema/b.test.js': test, 'src/c.test.js': test };
+    const files = { 'src/json/a.test.js': test, 'src/json-more/b.test.js': test, 'src/c.test.js': test };
     expect(await runTestCommand(files, 'src/json', 'c.test')).toEqual({ exitCode: 0, lastLine: '2 passed, 0 failed' });
   });
 

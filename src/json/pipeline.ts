@@ -230,8 +230,11 @@ function* checkAlternatives(
   if (isFree && alternativeOffset === undefined && missedItem === undefined) return succeedAlone(search, winner);
   if (rivals.length === 0 && missedItem === undefined) return succeed(search, winner, alternativeOffset);
   const contenders = [winner, ...rivals].sort((left, right) => left.found.start - right.found.start);
-  const preferred = { first: contenders[0], last: contenders.at(-1), fail: undefined }[options.ambiguous ?? 'fail'];
-  if (preferred !== undefined) return succeed(search, preferred, alternativeOffset ?? missedItem);
+  const { ambiguous = 'fail' } = options;
+  if (ambiguous !== 'fail') {
+    const preferred = contenders.at(ambiguous === 'first' ? 0 : -1) ?? winner;
+    return succeed(search, preferred, alternativeOffset ?? missedItem);
+  }
   return failWith(
     contenders.map((contender) => ({
       code: 'AMBIGUOUS',
