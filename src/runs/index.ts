@@ -7,7 +7,7 @@ export { ACCEPTS_TEXT_ONLY, findUnsupported } from './ports/run-inputs.js';
 export type { Attachment, AcceptedInputs, McpServer, NamedValue, RunInputs } from './ports/run-inputs.js';
 export { findAcceptedInputs } from './launch/find-accepted-inputs.js';
 export type { OrderTrace, RunTrace, RunTracer, TracedOrder } from './ports/run-ports.js';
-export { createMemoryEventLog } from './ports/event-logs.js';
+export { createMemoryEventLog } from './ports/memory-event-log.js';
 export { createMemoryResultCache } from './cache/result-caches.js';
 export { renderContract } from './spec/render-contract.js';
 export { checkEngines, type EngineReport } from './launch/check-engines.js';

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
-import { createRunFolder, openRunLogs, getPackedRunPath, getRunFolderPath } from './run-folder/index.js';
+import { createRunFolder, openRun, openRunLogs, getPackedRunPath, getRunFolderPath } from './run-folder/index.js';
+import type { RunFolder } from './run-folder/index.js';
 import type { Emitted } from '../events/index.js';
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } from './cache/cached-result.js';
@@ -93,7 +94,9 @@ function launchRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): R
   const trace = ports.tracer?.startRun({ id, spec: checked.spec });
   // Makes the agent's spans part of the run's trace. This process's own TRACEPARENT is never used.
   const environment = { ...resolved.environment, TRACEPARENT: trace?.traceparent ?? spec.traceparent };
-  const feed = new EventFeed(id, resolved.eventLog, trace === undefined ? undefined : (event) => trace.onEvent(event));
+  const openLog: RunFolder['openLog'] = async (protocol) => (await openRun(resolved.data, id)).openLog(protocol);
+  const log = resolved.eventLog ?? { openLog };
+  const feed = new EventFeed(id, log, trace === undefined ? undefined : (event) => trace.onEvent(event));
   const control = new RunControl();
   const { canResume } = getLauncher(spec.engine, resolved.agents, resolved.launchers);
   const result = runToResult(id, checked, { ...resolved, environment }, control, feed, recovery).then((ended) => {
@@ -200,7 +203,7 @@ async function runInFolder(
     },
   };
   const recovered = recovery === null ? null : await reopenRun(base, feed);
-  const { separateLog: log, logger, ending } = ports;
+  const { eventLog: log, logger, ending } = ports;
   const journal = createRunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });
   recovery?.onDone();
   try {

@@ -15,11 +15,11 @@ export interface FileTail {
 /** Small enough to bound memory, large enough to keep the number of reads low. */
 const BLOCK_SIZE = 256 * 1024;
 
-/** Opens a {@link FileTail}, optionally at an offset. A file that does not exist yet reads as empty. */
-export function openFileTail(source: string | OpenFile, from = 0): FileTail {
+/** Opens a {@link FileTail}. A file that does not exist yet reads as empty. */
+export function openFileTail(source: string | OpenFile): FileTail {
   const open: OpenFile = typeof source === 'string' ? async () => openForReading(source) : source;
   let handle: ReadableFile | undefined;
-  let position = from;
+  let position = 0;
   let buffered = new Uint8Array(0);
 
   return {
@@ -62,26 +62,21 @@ interface LineTail {
   close(): Promise<void>;
 }
 
-/** A complete line, numbered from where reading started; `text` is undefined if it is longer than the limit. */
-export interface FileLine {
+/** A complete line, numbered from 1; `text` is undefined if it is longer than the limit. */
+interface FileLine {
   readonly number: number;
-  readonly offset: number;
   readonly text: string | undefined;
 }
 
 const NEWLINE = 0x0a;
 
-/**
- * Opens a {@link LineTail}. Memory is bounded by `maxBytes`: the text of a longer line is dropped. Starts at `from`,
- * which must be the start of a line.
- */
-export function openLineTail(source: string | OpenFile, maxBytes: number, from = 0): LineTail {
-  const file = openFileTail(source, from);
+/** Opens a {@link LineTail}. Memory is bounded by `maxBytes`: the text of a longer line is dropped. */
+export function openLineTail(source: string | OpenFile, maxBytes: number): LineTail {
+  const file = openFileTail(source);
   let block: Uint8Array = new Uint8Array(0);
   let parts: Uint8Array[] = [];
   let length = 0;
   let number = 0;
-  let offset = from;
 
   function append(part: Uint8Array): void {
     length += part.length;
@@ -100,8 +95,7 @@ export function openLineTail(source: string | OpenFile, maxBytes: number, from =
           append(block.subarray(0, end));
           block = block.subarray(end + 1);
           number += 1;
-          const line = { number, offset, text: length > maxBytes ? undefined : Buffer.concat(parts).toString('utf8') };
-          offset += length + 1;
+          const line = { number, text: length > maxBytes ? undefined : Buffer.concat(parts).toString('utf8') };
           parts = [];
           length = 0;
           return line;

@@ -23,5 +23,5 @@ export {
   parseJson,
 } from './safe-file.js';
 export { makeFolderBelow, requireRealFolder, withFolder } from './safe-folder.js';
-export { openFileTail, type FileTail, openLineTail, type FileLine } from './file-tail.js';
+export { openFileTail, type FileTail, openLineTail } from './file-tail.js';
 export { findExecutable } from './find-executable.js';

@@ -4,7 +4,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openS3Server } from '../../runs/archive/fixtures/open-s3-server.js';
 import { openForReading } from '../../base/files/index.js';
-import { packRunFolder, getPackedRunPath, rewriteRunLogs } from '../../runs/run-folder/index.js';
+import { packRunFolder, getPackedRunPath, translateRunFolder } from '../../runs/run-folder/index.js';
+import { openStore } from '../../store/index.js';
+import { sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
 
@@ -24,7 +26,10 @@ async function createSetup() {
   await mkdir(join(folder, '.audit'), { recursive: true });
   await writeFile(join(folder, '.audit', 'stdout.1.log'), '{"type":"thread.started","thread_id":"t"}\n');
   await writeFile(join(folder, '.audit', 'meta.1.json'), '{"engine":"codex"}');
-  for await (const _ of rewriteRunLogs(folder));
+  const store = await openStore(`sqlite:${join(data, 'store.db')}`);
+  await store.createRun({ id: RUN, spec: sampleSpec(), state: 'queued', now: 0 });
+  for await (const emitted of translateRunFolder(folder)) await store.append(RUN, [emitted]);
+  await store.close();
   await packRunFolder(data, RUN);
   const file = await openForReading(getPackedRunPath(data, RUN));
   if (file === undefined) throw new Error('nothing was packed');
@@ -32,7 +37,8 @@ async function createSetup() {
   await file.close();
   await rm(join(data, 'packed'), { recursive: true });
   const config = join(await makeFolder({}), 'sluice.config.json');
-  await writeFile(config, JSON.stringify({ data, archive: `s3://runs/team?endpoint=${s3.endpoint}` }));
+  const archive = `s3://runs/team?endpoint=${s3.endpoint}`;
+  await writeFile(config, JSON.stringify({ data, archive, database: `sqlite:${join(data, 'store.db')}` }));
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'S3RVER');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'S3RVER-secret-value');
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -40,7 +46,7 @@ async function createSetup() {
 }
 
 describe('a run in the archive', () => {
-  it('is exported, translated and replayed by its id', async () => {
+  it('is exported, translated and replayed by its id, compared with the events in the database', async () => {
     const { config } = await createSetup();
     const target = join(await makeFolder({}), RUN);
     expect(await sluice('export', RUN, target, '--config', config)).toMatchObject({ exitCode: 0 });

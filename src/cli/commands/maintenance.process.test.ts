@@ -72,11 +72,12 @@ describe('sluice export', () => {
       stderr: expect.stringContaining('RUN_PACKED'),
     });
     expect(await sluice('replay', packed, '--data', data)).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringContaining('"same"'),
+      exitCode: 2,
+      stderr: expect.stringContaining('sluice export'),
     });
     const target = join(data, 'copy', '01RUN');
     expect(await sluice('export', '01RUN', target, '--data', data)).toMatchObject({ exitCode: 0 });
+    expect(await sluice('replay', target)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"same"') });
     expect(await sluice('translate', target)).toMatchObject({ exitCode: 0, stdout: translated.stdout });
   });
 

@@ -10,7 +10,13 @@ import {
   PACKED_FOLDER,
   replayRunFolder,
 } from '../../runs/run-folder/index.js';
-import type { RunFolder, TranslateOptions, ReplayResult, RunFolderWarning } from '../../runs/run-folder/index.js';
+import type {
+  RunFolder,
+  TranslateOptions,
+  ReplayOptions,
+  ReplayResult,
+  RunFolderWarning,
+} from '../../runs/run-folder/index.js';
 import { createAcpProjection, createAgUiProjection, ENGINE_NAMES } from '../../events/index.js';
 import type { Emitted, EngineName, Projection } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
@@ -25,7 +31,7 @@ import { findDatabaseFile } from '../../server/config/index.js';
 import type { Config, ConfigFlags } from '../../server/config/index.js';
 import { escapeControls, printJson } from '../print.js';
 import { isSluiceError } from '../../base/index.js';
-import type { RunResult } from '../../store/records/index.js';
+import { readEventLog } from '../../store/ports/index.js';
 import { formatLine } from '../terminal-text.js';
 
 interface TranslateFlags extends ConfigFlags {
@@ -174,7 +180,7 @@ interface ReplayFlags extends ConfigFlags {
 
 export function addReplayCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('replay'))
-    .description("check a run's logs against its recorded bytes, and the bytes against the database")
+    .description("check a run's events against its recorded bytes, and the bytes against the database")
     .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
     .addOption(createEngineOption())
     .addHelpText(
@@ -187,7 +193,9 @@ export function addReplayCommand(program: Command, io: CommandIo, end: (code: Ex
 async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ExitCode> {
   const result = await replay(dir, flags, io);
   if (result.status === 'nothing_stored') {
-    throw new MisuseError(`"${dir}" has no logs to compare with. Use sluice translate --write to create them.`);
+    throw new MisuseError(
+      `"${dir}" has no logs to compare with, and its events are not in the database. Use sluice translate --write to create the logs; for a packed run, sluice export does.`,
+    );
   }
   await printJson(result, io);
   return result.status === 'different' || result.status === 'altered' ? EXIT.failed : EXIT.success;
@@ -202,14 +210,15 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
     const isPath = config === undefined || existsSync(dir) || dir.includes('/');
     const run = isPath ? dir : await openRunById(config, dir);
     const id = isPath && config !== undefined ? await findRunId(dir, config.data) : dir;
-    const captured = config === undefined || id === undefined ? undefined : await findCapturedStreams(id, config);
-    return await withProgress(io, { label: 'replay', unit: 'bytes' }, async (onProgress) =>
-      replayRunFolder(run, {
-        onWarning: warnings.add,
-        onProgress,
-        captured,
-        ...(engine === undefined ? {} : { engine }),
-      }),
+    return await withRunInStore(id, config, async (stored) =>
+      withProgress(io, { label: 'replay', unit: 'bytes' }, async (onProgress) =>
+        replayRunFolder(run, {
+          onWarning: warnings.add,
+          onProgress,
+          ...stored,
+          ...(engine === undefined ? {} : { engine }),
+        }),
+      ),
     );
   } finally {
     await io.stderr.write(warnings.text());
@@ -234,15 +243,26 @@ async function findRunId(path: string, folder: string): Promise<string | undefin
   return basename(realFolder).replace(/\.zip$/u, '');
 }
 
-/** Reads the sizes and hashes of the captured streams from the database; undefined if the run is not there. */
-async function findCapturedStreams(run: string, { database }: Config): Promise<RunResult['captured']> {
-  const file = findDatabaseFile(database);
+/** Calls `use` with what the database has of a run: its events, and the sizes and hashes of its captured streams. */
+async function withRunInStore<Result>(
+  runId: string | undefined,
+  config: Config | undefined,
+  use: (stored: Pick<ReplayOptions, 'captured' | 'storedEvents'>) => Promise<Result>,
+): Promise<Result> {
+  const file = config === undefined ? undefined : findDatabaseFile(config.database);
   // Opening a missing database would create it.
-  if (file !== undefined && !existsSync(file)) return undefined;
+  if (runId === undefined || config === undefined || (file !== undefined && !existsSync(file))) return use({});
   const { openStore } = await import('../../store/index.js');
-  const store = await openStore(database);
+  const store = await openStore(config.database);
   try {
-    return (await store.findRun(run))?.result?.captured;
+    const record = await store.findRun(runId);
+    const [first] = await store.read({ runId, protocol: 'rasp', limit: 1 });
+    const storedEvents = (protocol: Emitted['protocol']) => readEventLog(store, runId, protocol);
+    // Retention deletes a run's events before its record.
+    return await use({
+      captured: record?.result?.captured,
+      storedEvents: first === undefined ? undefined : storedEvents,
+    });
   } finally {
     await store.close();
   }

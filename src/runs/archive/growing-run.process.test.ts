@@ -5,13 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openForReading, readChunks, readSpan } from '../../base/files/index.js';
-import {
-  listAuditFiles,
-  packRunFolder,
-  getPackedRunPath,
-  replayRunFolder,
-  rewriteRunLogs,
-} from '../run-folder/index.js';
+import { listAuditFiles, packRunFolder, getPackedRunPath, readRunEvents, rewriteRunLogs } from '../run-folder/index.js';
 import { openS3Server } from './fixtures/open-s3-server.js';
 import type { S3Server } from './fixtures/open-s3-server.js';
 import type { Archive } from './open-archive.js';
@@ -64,13 +58,16 @@ describe('a growing run', () => {
       expect(await readStdout(archive)).toBe(expected);
     }
     expect(await update(archive, folder, copy)).toBe(0);
-    for await (const _ of rewriteRunLogs(folder));
-    await update(archive, folder, copy);
+    const rasp: string[] = [];
+    for await (const { protocol, event } of rewriteRunLogs(folder))
+      if (protocol === 'rasp') rasp.push(JSON.stringify(event));
+    expect(await update(archive, folder, copy)).toBe(0);
     const archivedRun = await archive.openRun(RUN);
     expect(await archivedRun?.meta(1)).toMatchObject({ engine: 'codex' });
-    expect(archivedRun === undefined ? undefined : await replayRunFolder(archivedRun)).toMatchObject({
-      status: 'same',
-    });
+    const rebuilt: string[] = [];
+    if (archivedRun !== undefined)
+      for await (const { event } of readRunEvents(archivedRun, 'rasp')) rebuilt.push(JSON.stringify(event));
+    expect(rebuilt).toEqual(rasp);
     const range = await archivedRun?.openAttempt('stdout', 1);
     expect(range === undefined ? '' : (await readSpan(range, 1_000_000, 50)).toString()).toBe(
       expected.slice(1_000_000, 1_000_050),

@@ -3,6 +3,7 @@ import { mkdir, readFile, readdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
+import type { Emitted } from '../../events/index.js';
 import { openForReading, readChunks } from '../../base/files/index.js';
 import type { ReadableFile } from '../../base/index.js';
 import {
@@ -28,16 +29,17 @@ function createIncompressibleBytes(bytes: number): Buffer {
   return Buffer.concat(blocks).subarray(0, bytes);
 }
 
-/** Packs a run with this stdout; if it is short, including its events. */
-async function makePackedRun(stdout: string | Buffer = 'hello\n'): Promise<{ data: string; path: string }> {
+/** Packs a run with this stdout; `events` are the events in its logs before. */
+async function makePackedRun(stdout: string | Buffer = 'hello\n') {
   const data = await makeFolder({});
   const audit = join(data, 'runs', RUN, '.audit');
   await mkdir(audit, { recursive: true });
   await writeFile(join(audit, 'stdout.1.log'), stdout);
   await writeFile(join(audit, 'meta.1.json'), JSON.stringify({ run_id: RUN, engine: 'generic', exit_code: 0 }));
-  if (stdout.length < 1000) for await (const _ of rewriteRunLogs(join(data, 'runs', RUN)));
+  const events: Emitted[] = [];
+  if (stdout.length < 1000) for await (const emitted of rewriteRunLogs(join(data, 'runs', RUN))) events.push(emitted);
   await packRunFolder(data, RUN);
-  return { data, path: getPackedRunPath(data, RUN) };
+  return { data, path: getPackedRunPath(data, RUN), events };
 }
 
 async function open(path: string): Promise<ReadableFile> {
@@ -71,7 +73,7 @@ async function readStdout(archive: Archive): Promise<Buffer> {
 describe('an archived run', () => {
   it('can be read, replayed and removed from any host', async () => {
     const site = await openS3Server();
-    const { path } = await makePackedRun();
+    const { path, events } = await makePackedRun();
     const archive = await site.open();
     expect(await archive.openRun(RUN)).toBeUndefined();
     await upload(archive, path);
@@ -79,7 +81,11 @@ describe('an archived run', () => {
     const folder = await archive.openRun(RUN);
     expect(await folder?.attempts()).toEqual([1]);
     expect((await readStdout(archive)).toString()).toBe('hello\n');
-    expect(folder === undefined ? undefined : await replayRunFolder(folder)).toMatchObject({ status: 'same' });
+    const storedEvents = async function* read(protocol: Emitted['protocol']) {
+      for (const emitted of events) if (emitted.protocol === protocol) yield emitted;
+    };
+    const replayed = folder === undefined ? undefined : await replayRunFolder(folder, { storedEvents });
+    expect(replayed).toMatchObject({ status: 'same', compared: { rasp: expect.any(Number) } });
     await archive.remove(RUN);
     await archive.remove(RUN);
     expect(await archive.openRun(RUN)).toBeUndefined();

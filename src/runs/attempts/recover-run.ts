@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises';
 import type { Emitted, FcmpEvent, FsDiff } from '../../events/index.js';
 import { isRasp } from '../../events/index.js';
-import { readFsDiff, rewriteRunLogs, writeAttemptMeta } from '../run-folder/index.js';
+import { readFsDiff, readRunEvents, rewriteRunLogs, writeAttemptMeta } from '../run-folder/index.js';
 import type { WritableRunFolder } from '../run-folder/index.js';
 import type { RunDrift } from '../../store/records/index.js';
 import type { EventFeed } from '../capture/event-feed.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import { addDrift } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/run-findings.js';
-import type { EventLog } from '../../store/ports/index.js';
+import { readEventLog } from '../../store/ports/index.js';
 import { addFindings } from './capture-process.js';
 import type { RunContext } from './run-context.js';
 
@@ -40,7 +40,8 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   const attempts = await folder.attempts();
   const last = attempts.at(-1) ?? 0;
   const loggedHistory = new History(last);
-  for await (const event of readFcmpEvents(ports.eventLog, id)) loggedHistory.add(event);
+  const logged = ports.eventLog === null ? readRunEvents(folder, 'fcmp') : readEventLog(ports.eventLog, id, 'fcmp');
+  for await (const { protocol, event } of logged) if (protocol === 'fcmp') loggedHistory.add(event);
   await endLastAttempt(context, folder, last, loggedHistory.openQuestions.length > 0);
 
   let drift: RunDrift | undefined;
@@ -50,7 +51,7 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
     batch = [];
     addFindings(context, events);
     // The log ignores events that it already has.
-    await ports.separateLog?.append(id, events);
+    await ports.eventLog?.append(id, events);
     feed.publish(events);
   };
   const onDrift = (summary: Parameters<typeof addDrift>[1]): void => {
@@ -161,19 +162,6 @@ function updateProgress(
   if (event.type === 'user.input.replied') progress.replies += 1;
   if (event.type === 'assistant.message.final' && event.data.parent_tool_call_id === undefined)
     progress.text = event.data.text;
-}
-
-async function* readFcmpEvents(log: EventLog, runId: string): AsyncGenerator<FcmpEvent> {
-  let after = 0;
-  for (;;) {
-    const page = await log.read({ runId, protocol: 'fcmp', after, limit: BATCH_SIZE });
-    if (page.length === 0) return;
-    for (const { protocol, event } of page) {
-      if (protocol !== 'fcmp') continue;
-      after = event.seq;
-      yield event;
-    }
-  }
 }
 
 async function countPrintedBytes(folder: WritableRunFolder, attempts: readonly number[]): Promise<number> {

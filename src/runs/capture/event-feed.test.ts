@@ -1,11 +1,14 @@
 import fc from 'fast-check';
+import { copyFile, rename } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { SluiceError } from '../../base/index.js';
-import { createMemoryEventLog } from '../ports/event-logs.js';
+import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
+import { createRunFolder, openRunLogs } from '../run-folder/index.js';
+import { createMemoryEventLog } from '../ports/memory-event-log.js';
 import { EventFeed } from './event-feed.js';
 
 /** Events of a command that prints many lines: RASP and FCMP, interleaved irregularly. */
@@ -151,4 +154,29 @@ it('a log that has lost events is not silently skipped', async () => {
   feed.publish(manyEvents(3000));
   feed.end();
   await expect(collect(feed, doNotPause)).rejects.toMatchObject({ code: 'EVENT_LOG_INCOMPLETE' });
+});
+
+it('a feed without an event log reads the files of the run folder, even after they were replaced', async () => {
+  const folder = await createRunFolder(await makeRunFolder({}));
+  const events = manyEvents(12_000);
+  const feed = new EventFeed('r', folder);
+  const publish = async (from: number, to: number): Promise<void> => {
+    const logs = await openRunLogs(folder);
+    await logs.append(events.slice(from, to));
+    await logs.close();
+    feed.publish(events.slice(from, to));
+  };
+  const reader = feed[Symbol.asyncIterator]();
+  await publish(0, 20_000);
+  // The first events are no longer in memory, so this comes from the files.
+  const read: unknown[] = [(await reader.next()).value];
+  for (const log of ['rasp', 'fcmp'] as const) {
+    await copyFile(folder.logPath(log), `${folder.logPath(log)}.new`);
+    await rename(`${folder.logPath(log)}.new`, folder.logPath(log));
+  }
+  await publish(20_000, events.length);
+  feed.end();
+  for (let next = await reader.next(); next.done !== true; next = await reader.next()) read.push(next.value);
+  expect(read).toEqual(JSON.parse(JSON.stringify(events)));
+  expect(await collect(feed, doNotPause)).toHaveLength(events.length);
 });

@@ -1,6 +1,12 @@
-import type { Emitted, FcmpEvent } from '../../events/index.js';
+import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
+import type { Emitted, FcmpEvent, LogPosition } from '../../events/index.js';
+import { openEventTail } from '../run-folder/index.js';
+import type { RunFolder } from '../run-folder/index.js';
 import type { EventLog } from '../../store/ports/index.js';
 import { SluiceError } from '../../base/index.js';
+
+/** Where a feed's events are stored: in an event log, or only in the log files of the run folder. */
+type FeedLog = Pick<EventLog, 'read'> | Pick<RunFolder, 'openLog'>;
 
 /** The number of events per read from the log. */
 const PAGE_SIZE = 1024;
@@ -11,7 +17,7 @@ const PAGE_SIZE = 1024;
  */
 export class EventFeed implements AsyncIterable<Emitted> {
   readonly #runId: string;
-  readonly #log: EventLog;
+  readonly #log: FeedLog;
   readonly #onEvent: ((event: FcmpEvent) => void) | undefined;
   readonly #order = new ProtocolOrder();
   readonly #recent = new RecentEvents();
@@ -20,7 +26,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
   #hasEnded = false;
   #failure: SluiceError | null = null;
 
-  constructor(runId: string, log: EventLog, onEvent?: (event: FcmpEvent) => void) {
+  constructor(runId: string, log: FeedLog, onEvent?: (event: FcmpEvent) => void) {
     this.#runId = runId;
     this.#log = log;
     this.#onEvent = onEvent;
@@ -66,6 +72,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
       }
     } finally {
       this.#readers.delete(reader);
+      await logReader.close();
     }
   }
 
@@ -81,21 +88,26 @@ type Protocol = Emitted['protocol'];
 /** Reads the log for one reader: pages of both protocols, merged in publication order. */
 class LogReader {
   readonly #runId: string;
-  readonly #log: EventLog;
   readonly #order: ProtocolOrder;
+  readonly #logs: Record<Protocol, ProtocolLog>;
   readonly #pages: Record<Protocol, Emitted[]> = { rasp: [], fcmp: [] };
-  readonly #last: Record<Protocol, string | number | undefined> = { rasp: undefined, fcmp: undefined };
+  readonly #last: Record<Protocol, LogPosition> = { rasp: LOG_START, fcmp: LOG_START };
 
-  constructor(runId: string, log: EventLog, order: ProtocolOrder) {
+  constructor(runId: string, log: FeedLog, order: ProtocolOrder) {
     this.#runId = runId;
-    this.#log = log;
     this.#order = order;
+    const open = (protocol: Protocol): ProtocolLog =>
+      'read' in log ? readStore(log, runId, protocol) : readFile(log, protocol);
+    this.#logs = { rasp: open('rasp'), fcmp: open('fcmp') };
   }
 
   /** Returns the event with this number, which must be the first that was not marked as read. */
   async at(index: number): Promise<Emitted> {
     const protocol = this.#order.at(index);
-    if (this.#pages[protocol].length === 0) await this.#readPage(protocol, index);
+    if (this.#pages[protocol].length === 0) {
+      const limit = this.#countAhead(protocol, index);
+      this.#pages[protocol] = [...(await this.#logs[protocol].read(this.#last[protocol], limit))];
+    }
     const [next] = this.#pages[protocol];
     if (next !== undefined) return next;
     throw new SluiceError(
@@ -105,19 +117,62 @@ class LogReader {
   }
 
   /** Marks an event as read, even if it came from memory. */
-  markRead({ protocol, event }: Emitted): void {
-    this.#last[protocol] = protocol === 'rasp' ? `${event.attempt_number}:${event.seq}` : event.seq;
-    this.#pages[protocol].shift();
+  markRead(emitted: Emitted): void {
+    this.#last[emitted.protocol] = getPosition(emitted);
+    this.#pages[emitted.protocol].shift();
   }
 
-  async #readPage(protocol: Protocol, index: number): Promise<void> {
-    let limit = 0;
-    const end = Math.min(this.#order.length, index + PAGE_SIZE);
-    for (let next = index; next < end; next += 1) if (this.#order.at(next) === protocol) limit += 1;
-    const after = this.#last[protocol];
-    const query = { runId: this.#runId, protocol, limit, ...(after === undefined ? {} : { after }) };
-    this.#pages[protocol] = [...(await this.#log.read(query))];
+  async close(): Promise<void> {
+    for (const log of Object.values(this.#logs)) await log.close();
   }
+
+  /** Counts the published events of a protocol among the next ones. */
+  #countAhead(protocol: Protocol, index: number): number {
+    let count = 0;
+    const end = Math.min(this.#order.length, index + PAGE_SIZE);
+    for (let next = index; next < end; next += 1) if (this.#order.at(next) === protocol) count += 1;
+    return count;
+  }
+}
+
+/** A log of one protocol, read from its beginning to its end. */
+interface ProtocolLog {
+  /** Returns the next events after a position; about `limit`, none if there are no more. */
+  read(after: LogPosition, limit: number): Promise<readonly Emitted[]>;
+  close(): Promise<void>;
+}
+
+function readStore(log: Pick<EventLog, 'read'>, runId: string, protocol: Protocol): ProtocolLog {
+  return {
+    read: async ({ attempt, seq }, limit) =>
+      log.read({ runId, protocol, after: protocol === 'rasp' ? `${attempt}:${seq}` : seq, limit }),
+    close: async () => undefined,
+  };
+}
+
+function readFile(folder: Pick<RunFolder, 'openLog'>, protocol: Protocol): ProtocolLog {
+  const open = () => openEventTail(async () => folder.openLog(protocol), protocol);
+  let tail = open();
+
+  async function readNext(after: LogPosition): Promise<readonly Emitted[]> {
+    for (let events = await tail.read(); events !== undefined; events = await tail.read()) {
+      const next = events.filter((emitted) => comparePositions(getPosition(emitted), after) > 0);
+      if (next.length > 0) return next;
+    }
+    return [];
+  }
+
+  return {
+    async read(after) {
+      const events = await readNext(after);
+      if (events.length > 0) return events;
+      // A recovered run replaces its logs.
+      await tail.close();
+      tail = open();
+      return readNext(after);
+    },
+    close: async () => tail.close(),
+  };
 }
 
 /** Limits on the events in memory; a reader that falls further behind reads the log. */

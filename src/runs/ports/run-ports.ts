@@ -9,7 +9,6 @@ import type { Engine, FcmpEvent } from '../../events/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { EventLog, ResultCache } from '../../store/ports/index.js';
-import { createFileEventLog } from './event-logs.js';
 import type { SandboxFolders } from '../sandbox/index.js';
 
 /** The dependencies and settings of a run. Everything has a default. */
@@ -88,12 +87,15 @@ export interface RunBudget {
 }
 
 /** A run's ports, with defaults applied. */
-export interface ResolvedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock' | 'tracer' | 'inputs'> {
+export interface ResolvedPorts extends Omit<
+  Required<RunPorts>,
+  'eventLog' | 'secrets' | 'folderLock' | 'tracer' | 'inputs'
+> {
   readonly inputs: RunInputs;
   readonly folderLock: FolderLock | undefined;
   readonly secretPatterns: readonly string[];
   /** Null if the run folder's files are the event log. */
-  readonly separateLog: EventLog | null;
+  readonly eventLog: EventLog | null;
 }
 
 const newUlid = createUlidGenerator();
@@ -101,11 +103,9 @@ const newUlid = createUlidGenerator();
 export function resolvePorts(ports: RunPorts): ResolvedPorts {
   const logger = ports.logger ?? silentLogger;
   const data = chooseDataFolder(ports.data);
-  const eventLog = ports.eventLog ?? createFileEventLog(data);
   return {
     data,
-    eventLog,
-    separateLog: eventLog.dataFolder === data ? null : eventLog,
+    eventLog: ports.eventLog ?? null,
     cache: ports.cache ?? createFileResultCache(data),
     clock: ports.clock ?? Date.now,
     newId: ports.newId ?? newUlid,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { FileError, getErrorCode, isSluiceError } from '../../base/index.js';
 import { makeFolder, openForReading, readChunks, removeFolder, withFolder } from '../../base/files/index.js';
 import type { ReadableFile, TrustedRoot } from '../../base/index.js';
-import { AUDIT_FOLDER, getAttemptFileName, RUN_LOGS } from './file-names.js';
+import { AUDIT_FOLDER, getAttemptFileName } from './file-names.js';
 import type { AttemptFile } from './file-names.js';
 import { openRunFolder } from './open-run-folder.js';
 import type { RunFolder } from './open-run-folder.js';
@@ -26,21 +26,19 @@ export interface AuditFile {
 
 /** In write order: bytes come before their timing. */
 const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'fsDiff', 'timing'];
-const LOGS = ['rasp', 'fcmp', 'diagnostics'] as const;
 
 /**
- * Lists the files that a run has recorded so far, in write order. Sizes are read in reverse order, so the bytes of
- * every listed event are within the listed sizes, and a copy looks like an interrupted run.
+ * Lists the files that a run has recorded so far, in write order, without the derived logs. Sizes are read in reverse
+ * order, so the bytes of every listed timing are within the listed sizes, and a copy looks like an interrupted run.
  *
  * @example
  * const files = await listAuditFiles('/data/runs/01J…')
  */
 export async function listAuditFiles(dir: string, root: TrustedRoot = {}): Promise<readonly AuditFile[]> {
   const folder = await openRunFolder(dir, root);
-  const names = [
-    ...(await folder.attempts()).flatMap((attempt) => ATTEMPT_FILES.map((file) => getAttemptFileName(file, attempt))),
-    ...LOGS.map((log) => RUN_LOGS[log]),
-  ];
+  const names = (await folder.attempts()).flatMap((attempt) =>
+    ATTEMPT_FILES.map((file) => getAttemptFileName(file, attempt)),
+  );
   const files: AuditFile[] = [];
   for (const name of names.toReversed()) {
     const path = join(folder.place, name);
@@ -76,11 +74,15 @@ interface CopyOptions {
   readonly onBytes?: (bytes: number) => void;
 }
 
-/** Copies a run's files, packed or not, into a new folder. */
-export async function copyRunFiles(run: RunFolder, to: string, options: CopyOptions = {}): Promise<void> {
+/** Copies a run's files into a new folder. */
+export async function copyRunFiles(
+  files: AsyncIterable<RunFile>,
+  to: string,
+  options: CopyOptions = {},
+): Promise<void> {
   const { wants = () => true, onBytes = () => undefined } = options;
   await mkdir(to);
-  for await (const file of run.files()) {
+  for await (const file of files) {
     const opened = wants(file) ? await file.open() : undefined;
     if (opened === undefined) continue;
     try {
@@ -117,7 +119,7 @@ export async function withPlainFolder<Result>(
   const temporary = await mkdtemp(join(tmpdir(), 'sluice-run-'));
   try {
     const dir = join(temporary, run.name);
-    await copyRunFiles(run, dir, { wants });
+    await copyRunFiles(run.files(), dir, { wants });
     return await use(dir);
   } finally {
     await rm(temporary, { recursive: true, force: true });

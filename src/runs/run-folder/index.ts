@@ -26,7 +26,7 @@ export {
 } from './attempt/attempt-capture.js';
 export { openRunLogs, type RunLogs } from './logs/run-logs.js';
 export { translateRunFolder, type AttemptJudge, type TranslateOptions } from './translate-run-folder.js';
-export { rewriteRunLogs } from './rewrite-run-logs.js';
+export { listFilesWithLogs, rewriteRunLogs } from './rewrite-run-logs.js';
 export {
   findFirstDifference,
   replayRunFolder,
@@ -36,5 +36,5 @@ export {
   type ReplayResult,
 } from './replay-run-folder.js';
 export { readLastAttempt } from './read-last-attempt.js';
-export { openEventPages, type EventPages } from './logs/event-pages.js';
+export { openEventTail, readRunEvents } from './logs/read-events.js';
 export { isArtifactPath, readFsDiff } from './attempt/read-fs-diff.js';

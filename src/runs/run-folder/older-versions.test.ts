@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { LOG_START } from '../../events/index.js';
-import { openEventPages } from './logs/event-pages.js';
+import { readRunEvents } from './logs/read-events.js';
 import { openRunFolder } from './open-run-folder.js';
 import { replayRunFolder } from './replay-run-folder.js';
 import { translateRunFolder } from './translate-run-folder.js';
@@ -21,10 +20,11 @@ describe.each(FOLDERS)('a run folder of 0.1.0, $name', ({ dir }) => {
   });
 
   it.each(['rasp', 'fcmp'] as const)('has its stored %s events', async (protocol) => {
-    const pages = openEventPages(await openRunFolder(dir), protocol);
-    const events = await pages.read({ after: LOG_START, limit: 1000 });
-    expect(events.length).toBeGreaterThan(0);
-    for (const { event } of events) expect(event.protocol_version).toBe(`${protocol}/1.0`);
+    const versions: string[] = [];
+    for await (const { event } of readRunEvents(await openRunFolder(dir), protocol))
+      versions.push(event.protocol_version);
+    expect(versions.length).toBeGreaterThan(0);
+    expect(new Set(versions)).toEqual(new Set([`${protocol}/1.0`]));
   });
 
   it('is translated with the events of this version', async () => {
@@ -44,5 +44,14 @@ describe.each(FOLDERS)('a run folder of 0.1.0, $name', ({ dir }) => {
     const paths = result.status === 'older_version' ? result.differences.map(({ path }) => path.join('.')) : [];
     // Version 1.1 only adds fields and events: no stored data is missing.
     expect(paths.every((path) => path === '' || path.startsWith('data'))).toBe(true);
+  });
+});
+
+/* A run folder as Sluice 0.2.0 wrote it, with the current protocol versions. */
+describe('a run folder of 0.2.0', () => {
+  const dir = fileURLToPath(new URL('./fixtures/0.2.0/claude-write', import.meta.url));
+
+  it('is replayed: its bytes give exactly the events in its logs', async () => {
+    expect(await replayRunFolder(dir)).toMatchObject({ status: 'same', compared: { rasp: 12, fcmp: 6 } });
   });
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { listKeys } from '../../base/index.js';
 import { FCMP_VERSION, RASP_VERSION, isRecord } from '../../events/index.js';
+import type { Emitted } from '../../events/index.js';
 import { readChunks } from '../../base/files/index.js';
 import type { OpenFile, ReadableFile } from '../../base/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
@@ -37,6 +38,7 @@ export type ReplayResult =
       readonly differences: readonly LogDifference[];
       readonly total: number;
     }
+  /** Neither events nor digests are known. */
   | { readonly status: 'nothing_stored' };
 
 /** A file that differs from its captured digest. `found` is undefined if it is missing. */
@@ -50,6 +52,8 @@ export interface ChangedStream {
 export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engines' | 'onWarning' | 'onProgress'> {
   /** The captured digests from the run's result in the store. */
   readonly captured?: readonly StreamDigest[] | undefined;
+  /** The run's events in the store, which are compared if the folder has no logs: a packed run has none. */
+  readonly storedEvents?: ((protocol: Emitted['protocol']) => AsyncIterable<Emitted>) | undefined;
 }
 
 /**
@@ -64,8 +68,8 @@ export interface LogDifference extends Difference {
 }
 
 /**
- * Rebuilds the events of a run folder or a packed run from its bytes and compares them with the stored logs. The bytes are
- * compared with the captured digests, if these are known.
+ * Rebuilds the events of a run folder or a packed run from its bytes and compares them with its logs or, without logs,
+ * with the events in the store. The bytes are compared with the captured digests, if these are known.
  *
  * @example
  * const result = await replayRunFolder('runs/01J…')
@@ -73,16 +77,21 @@ export interface LogDifference extends Difference {
  */
 export async function replayRunFolder(
   run: string | RunFolder,
-  { captured, ...options }: ReplayOptions = {},
+  { captured, storedEvents, ...options }: ReplayOptions = {},
 ): Promise<ReplayResult> {
   const folder = typeof run === 'string' ? await openRunFolder(run) : run;
   const altered = await findAltered(folder, captured ?? []);
   if (altered !== undefined) return { status: 'altered', altered };
   const stored = await openStoredLogs(folder, options.onWarning ?? (() => undefined));
+  if (stored.size === 0 && storedEvents !== undefined) {
+    for (const protocol of ['rasp', 'fcmp'] as const)
+      stored.set(protocol, { reader: readRows(storedEvents(protocol)), ahead: [], rowCount: 0 });
+  }
   try {
     if (stored.size === 0) {
       await checkAttempt(folder, options);
-      return { status: 'nothing_stored' };
+      if (captured === undefined || captured.length === 0) return { status: 'nothing_stored' };
+      return { status: 'same', compared: {}, captured: captured.length };
     }
     const recorded = await findOlderVersion(stored);
     const olderComparison = recorded === null ? null : new OlderComparison(stored);
@@ -254,6 +263,12 @@ async function openStoredLogs(
     stored.set(log, { reader, ahead: [], rowCount: 0 });
   }
   return stored;
+}
+
+async function* readRows(events: AsyncIterable<Emitted>): AsyncGenerator<LoggedRow, undefined> {
+  let line = 0;
+  for await (const { event } of events) yield { line: (line += 1), text: JSON.stringify(event), value: event };
+  return undefined;
 }
 
 async function compareRows(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {

@@ -1,17 +1,19 @@
-import { encodeLines } from '../../events/index.js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Emitted } from '../../events/index.js';
-import { listKeys } from '../../base/index.js';
 import { beginReplacement } from '../../base/files/index.js';
 import type { Replacement } from '../../base/files/index.js';
 import { RunFolderError } from './run-folder-error.js';
-import { toDriftRow, toRows } from './logs/run-logs.js';
-import type { Row } from './logs/run-logs.js';
-import { openWritableRunFolder } from './open-run-folder.js';
-import { translateFolder } from './translate-run-folder.js';
+import { createLogFile, joinLogs } from './logs/run-logs.js';
+import { createRunFolder, openWritableRunFolder } from './open-run-folder.js';
+import type { RunFolder, WritableRunFolder } from './open-run-folder.js';
+import { walkRunFolder } from './run-files.js';
+import type { RunFile } from './run-files.js';
+import { canTranslate, translateFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';
-import { RUN_LOGS } from './file-names.js';
-import type { RunLog } from './file-names.js';
-import type { WritableRunFolder } from './open-run-folder.js';
+
+type RewriteOptions = Omit<TranslateOptions, 'attempt' | 'follow'>;
 
 /**
  * Translates all attempts of a run folder, yields their events and rewrites its logs. The logs change only after the last event
@@ -20,10 +22,7 @@ import type { WritableRunFolder } from './open-run-folder.js';
  * @example
  * for await (const emitted of rewriteRunLogs('runs/01J…')) show(emitted)
  */
-export async function* rewriteRunLogs(
-  dir: string,
-  options: Omit<TranslateOptions, 'attempt' | 'follow'> = {},
-): AsyncGenerator<Emitted> {
+export async function* rewriteRunLogs(dir: string, options: RewriteOptions = {}): AsyncGenerator<Emitted> {
   const folder = await openWritableRunFolder(dir);
   if ((await folder.attempts()).length === 0) {
     throw new RunFolderError(
@@ -31,66 +30,52 @@ export async function* rewriteRunLogs(
       `Cannot write logs: "${folder.place}" contains no run. Pass the folder of a run.`,
     );
   }
-  const logs = await replaceRunLogs(folder);
-  try {
-    const pending: Row[] = [];
-    const onDrift: TranslateOptions['onDrift'] = (summary) => {
-      pending.push(toDriftRow(summary));
-      options.onDrift?.(summary);
-    };
-    for await (const events of translateFolder(folder, { ...options, onDrift })) {
-      await logs.add([...pending.splice(0), ...events.flatMap(toRows)]);
-      for (const emitted of events) yield emitted;
-    }
-    await logs.add(pending);
-    await logs.commit();
-  } finally {
-    await logs.discard();
-  }
-}
-
-/** New versions of a run's three logs. */
-interface RunLogsReplacement {
-  add(rows: readonly Row[]): Promise<void>;
-  commit(): Promise<void>;
-  discard(): Promise<void>;
+  yield* writeLogs(folder, folder, options);
 }
 
 /** The number of characters that are collected before they are written to a log. */
 const BATCH_LENGTH = 256 * 1024;
 
-/** Starts to rewrite a run's logs; the old logs stay until `commit` replaces them. */
-async function replaceRunLogs(folder: WritableRunFolder): Promise<RunLogsReplacement> {
-  const logs = new Map<RunLog, { readonly replacement: Replacement; values: object[]; lines: string }>();
-  const discard = async (): Promise<void> => {
-    for (const { replacement } of logs.values()) await replacement.discard();
-  };
+async function* writeLogs(source: RunFolder, target: WritableRunFolder, options: RewriteOptions) {
+  const replacements: Replacement[] = [];
   try {
-    for (const log of listKeys(RUN_LOGS)) {
-      logs.set(log, { replacement: await beginReplacement(folder.logPath(log), folder), values: [], lines: '' });
+    const logs = await joinLogs(async (log) => {
+      const replacement = await beginReplacement(target.logPath(log), target);
+      replacements.push(replacement);
+      return createLogFile(replacement.file, BATCH_LENGTH);
+    });
+    let drift: Promise<void> = Promise.resolve();
+    const onDrift: TranslateOptions['onDrift'] = (summary) => {
+      drift = logs.appendDrift(summary);
+      options.onDrift?.(summary);
+    };
+    for await (const events of translateFolder(source, { ...options, onDrift })) {
+      await drift;
+      await logs.append(events);
+      for (const emitted of events) yield emitted;
     }
-  } catch (error) {
-    await discard();
-    throw error;
+    await drift;
+    await logs.sync();
+    for (const replacement of replacements) await replacement.commit();
+  } finally {
+    for (const replacement of replacements) await replacement.discard();
   }
-  return {
-    async add(rows) {
-      for (const { log, value } of rows) {
-        logs.get(log)?.values.push(value);
-      }
-      for (const log of logs.values()) {
-        log.lines += encodeLines(log.values);
-        log.values = [];
-        if (log.lines.length < BATCH_LENGTH) continue;
-        const { lines } = log;
-        log.lines = '';
-        await log.replacement.file.appendFile(lines);
-      }
-    },
-    async commit() {
-      for (const { replacement, lines } of logs.values()) await replacement.file.appendFile(lines);
-      for (const { replacement } of logs.values()) await replacement.commit();
-    },
-    discard,
-  };
+}
+
+/**
+ * Lists a run's files for a copy that can be read without translating it: the logs, which a packed run does not
+ * contain, are rebuilt. Each file must be read before the next is requested, because rebuilt files are temporary.
+ */
+export async function* listFilesWithLogs(folder: RunFolder): AsyncGenerator<RunFile> {
+  yield* folder.files();
+  const log = await folder.openLog('rasp');
+  await log?.close();
+  if (log !== undefined || folder.dir !== undefined || !(await canTranslate(folder))) return;
+  const temporary = await mkdtemp(join(tmpdir(), 'sluice-logs-'));
+  try {
+    for await (const _ of writeLogs(folder, await createRunFolder(temporary), {}));
+    yield* walkRunFolder(temporary);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
 }

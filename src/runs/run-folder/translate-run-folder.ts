@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isSluiceError } from '../../base/index.js';
 import { ENGINE_NAMES, STREAMS, createTranslator, isEngineName } from '../../events/index.js';
 import type {
   CapturedStream,
@@ -225,6 +226,19 @@ function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: numbe
     engineName === undefined ? 'names no engine' : `names the unknown engine ${JSON.stringify(engineName)}`;
   const message = `The meta file of attempt ${attempt} ${problem}. Pass one of ${ENGINE_NAMES.join(', ')}, or auto.`;
   throw new RunFolderError('ENGINE_NOT_NAMED', message);
+}
+
+/** Whether a run's events can be rebuilt from its bytes without settings: built-in engines printed all its attempts. */
+export async function canTranslate(folder: RunFolder): Promise<boolean> {
+  try {
+    const attempts = await folder.attempts();
+    for (const attempt of attempts) findEngine({}, await folder.meta(attempt), attempt);
+    return attempts.length > 0;
+  } catch (error) {
+    // No engine is named, or an agent replaced a file.
+    if (isSluiceError(error)) return false;
+    throw error;
+  }
 }
 
 /**

@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Emitted } from '../../events/index.js';
-import { createFileEventLog, createMemoryEventLog } from '../ports/event-logs.js';
+import { createMemoryEventLog } from '../ports/memory-event-log.js';
 import type { RunSpec } from '../../store/records/run-spec.js';
+import { openRun, readRunEvents } from '../run-folder/index.js';
 import { startRun } from '../start-run.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
@@ -52,11 +53,11 @@ describe('run events', () => {
     const site = await makeSite([{ print: 'one\ntwo\n' }]);
     const eventLog = createMemoryEventLog();
     const { run, events } = await runToEnd(makeSpec(site), { ...site, eventLog });
-    const files = createFileEventLog(site.data);
+    const folder = await openRun(site.data, run.id);
     for (const protocol of ['rasp', 'fcmp'] as const) {
       const published = events.filter((emitted) => emitted.protocol === protocol);
       expect(await eventLog.read({ runId: run.id, protocol, limit: 1000 })).toEqual(published);
-      expect(await files.read({ runId: run.id, protocol, limit: 1000 })).toEqual(JSON.parse(JSON.stringify(published)));
+      expect(await collect(readRunEvents(folder, protocol))).toEqual(JSON.parse(JSON.stringify(published)));
     }
   });
 

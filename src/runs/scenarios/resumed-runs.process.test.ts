@@ -7,7 +7,7 @@ import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { RunSpec } from '../../store/records/index.js';
 import { packRunFolder, replayRunFolder } from '../run-folder/index.js';
 import { LAUNCHERS } from '../launchers/launchers.js';
-import { createMemoryEventLog } from '../ports/event-logs.js';
+import { createMemoryEventLog } from '../ports/memory-event-log.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import { resumeRun, startRun } from '../start-run.js';
 import type { Run } from '../start-run.js';

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { copyRunFiles } from '../../runs/run-folder/index.js';
+import { copyRunFiles, listFilesWithLogs } from '../../runs/run-folder/index.js';
 import type { RunFolder } from '../../runs/run-folder/index.js';
 import { SluiceError } from '../../base/index.js';
 import { makeFolder } from '../../base/files/index.js';
@@ -36,9 +36,10 @@ export async function exportRunFolder(
     await makeFolder(dirname(to));
     let done = 0;
     const count = (bytes: number): void => onProgress((done += bytes));
+    const files = listFilesWithLogs(folder);
     if (isTar) {
-      await pipeline(countBytes(tarRun(folder.files(), runId), count), createWriteStream(part, { flags: 'wx' }));
-    } else await copyRunFiles(folder, part, { onBytes: count });
+      await pipeline(countBytes(tarRun(files, runId), count), createWriteStream(part, { flags: 'wx' }));
+    } else await copyRunFiles(files, part, { onBytes: count });
     await rename(part, to);
   } finally {
     await rm(part, { recursive: true, force: true }).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { ARTIFACT_FOLDER } from '../../runs/run-folder/index.js';
+import { ARTIFACT_FOLDER, listFilesWithLogs } from '../../runs/run-folder/index.js';
 import type { RunFolder } from '../../runs/run-folder/index.js';
 import { openInside, getSizeInside } from '../../base/files/index.js';
 import type { ReadableFile } from '../../base/index.js';
@@ -161,7 +161,9 @@ export function createRunExportHandlers(server: ServerContext): Pick<Handlers, '
         'content-type': 'application/x-tar',
         'content-disposition': `attachment; filename="${id}.tar"`,
       };
-      return new Response(context.req.method === 'HEAD' ? null : streamBody(tarRun(folder.files(), id)), { headers });
+      return new Response(context.req.method === 'HEAD' ? null : streamBody(tarRun(listFilesWithLogs(folder), id)), {
+        headers,
+      });
     },
   };
 }

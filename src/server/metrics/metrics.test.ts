@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createJsonLogger } from '../../base/logger.js';
+import { packRunFolder } from '../../runs/run-folder/index.js';
 import {
   sampleExecution,
   sampleItem,
@@ -162,6 +163,22 @@ describe('GET /metrics', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ level }) => level === 'warn');
     expect(rendered).toMatchObject([{ run_id: 'many', engine_version: '9.9.9', unknown_types: ['thread.exploded'] }]);
+  });
+
+  it('counts the drift of a packed run, which has no logs', async () => {
+    const { store, data, readMetric } = await openWithMetrics();
+    const audit = join(data, 'runs', 'packed', '.audit');
+    await mkdir(audit, { recursive: true });
+    await writeFile(join(audit, 'meta.1.json'), '{"engine":"codex","exit_code":0}');
+    await writeFile(join(audit, 'stdout.1.log'), '{"type":"thread.sings"}\n');
+    const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;
+    await store.createRun({ id: 'packed', spec: sampleSpec({ engine: 'codex' }), ...running });
+    const result = createRunResult({ drift: { unknown_types: 1, unknown_fields: 0 } });
+    await store.endRun({ id: 'packed', workerId: 'w', now: getTimeAfterStart(), result });
+    await packRunFolder(data, 'packed');
+    expect(await readMetric('sluice_drift_total')).toEqual({
+      '{engine="codex",engine_version="unknown",kind="type"}': 1,
+    });
   });
 
   it('counts decisions, reasons for asking a human, stale results, complete comments, and queues', async () => {

@@ -1,7 +1,8 @@
 import type { Logger } from '../../base/index.js';
 import type { RunRecord, ExecutionRecord } from '../../store/records/index.js';
 import { readSpan } from '../../base/files/index.js';
-import { openRun } from '../../runs/run-folder/index.js';
+import { openRun, translateRunFolder } from '../../runs/run-folder/index.js';
+import type { RunFolder } from '../../runs/run-folder/index.js';
 import { driftSummarySchema } from '../../events/index.js';
 import type { DriftSummary } from '../../events/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
@@ -29,8 +30,8 @@ export function createRunMetrics(metrics: MetricRegistry, { data, logger, driftT
   );
   const alerts = metrics.counter('sluice_drift_alerts_total', 'Attempts whose drift reached the threshold.');
 
-  async function countDrift(id: string): Promise<void> {
-    for (const { engine, engine_version, unknown_types, unknown_fields } of await readDrift(data, id)) {
+  async function countDrift(id: string, hasDrift: boolean): Promise<void> {
+    for (const { engine, engine_version, unknown_types, unknown_fields } of await readDrift(data, id, hasDrift)) {
       const labels = { engine, engine_version: engine_version ?? 'unknown' };
       const [types, fields] = [sum(unknown_types), sum(unknown_fields)];
       if (types > 0) drift.add({ ...labels, kind: 'type' }, types);
@@ -61,7 +62,7 @@ export function createRunMetrics(metrics: MetricRegistry, { data, logger, driftT
         tokens.add({ engine, kind: 'cached_input' }, usage.cached_input_tokens ?? 0);
         cost.add({ engine }, usage.cost ?? 0);
       }
-      await countDrift(id);
+      await countDrift(id, result.drift !== undefined);
     },
   };
 }
@@ -100,11 +101,11 @@ const schema = fromRecordSchema<DriftSummary>(driftSummarySchema);
 const MAX_BYTES = 256 * 1024;
 
 /** Reads a run's drift by attempt; empty if its folder is not on this host. */
-async function readDrift(data: string, runId: string): Promise<readonly DriftSummary[]> {
+async function readDrift(data: string, runId: string, hasDrift: boolean): Promise<readonly DriftSummary[]> {
   try {
     const folder = await openRun(data, runId);
     const handle = await folder.openLog('diagnostics');
-    if (handle === undefined) return [];
+    if (handle === undefined) return hasDrift ? await translateDrift(folder) : [];
     try {
       const { size } = await handle.stat();
       const length = Math.min(size, MAX_BYTES);
@@ -117,6 +118,13 @@ async function readDrift(data: string, runId: string): Promise<readonly DriftSum
     // The folder is deleted, damaged or on another host: its drift is not counted.
     return [];
   }
+}
+
+/** Counts the drift of a packed run, which has no log, from its recorded bytes. */
+async function translateDrift(folder: RunFolder): Promise<readonly DriftSummary[]> {
+  const summaries: DriftSummary[] = [];
+  for await (const _ of translateRunFolder(folder, { onDrift: (summary) => summaries.push(summary) }));
+  return summaries;
 }
 
 function readSummary(line: string): DriftSummary[] {

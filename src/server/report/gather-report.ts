@@ -1,10 +1,9 @@
 import { getErrorMessage, isSluiceError } from '../../base/index.js';
 import { readSpan } from '../../base/files/index.js';
 import type { ReadableFile } from '../../base/index.js';
-import type { FcmpEvent, LogPosition } from '../../events/index.js';
-import { getPosition, LOG_START } from '../../events/index.js';
+import type { FcmpEvent } from '../../events/index.js';
 import type { InboxItem, OrderRecord, RunRecord } from '../../store/records/index.js';
-import { openEventPages } from '../../runs/run-folder/index.js';
+import { readRunEvents } from '../../runs/run-folder/index.js';
 import type { AttemptMeta, RunFolder } from '../../runs/run-folder/index.js';
 
 /** Facts about a run that help diagnose a problem, limited in size. */
@@ -43,9 +42,6 @@ const MAX_STREAM_BYTES = 128 * 1024;
 
 /** Maximum length of a secret. */
 export const MAX_SECRET_LENGTH = 64 * 1024;
-
-/** The number of events per read. */
-const PAGE_SIZE = 500;
 
 /** The run folder, and the secrets that must not be in the report. */
 export interface ReportSource {
@@ -86,24 +82,19 @@ export async function gatherReport(
 }
 
 async function readEvents(folder: RunFolder): Promise<Pick<RunReport, 'events' | 'omittedEvents'>> {
-  const pages = openEventPages(folder, 'fcmp');
   const first: FcmpEvent[] = [];
   let last: FcmpEvent[] = [];
   let omitted = 0;
-  let after: LogPosition = LOG_START;
-  for (;;) {
-    const page = await pages.read({ after, limit: PAGE_SIZE });
-    for (const emitted of page) {
-      if (emitted.protocol !== 'fcmp') continue;
-      if (first.length < EVENTS_AT_EACH_END) first.push(emitted.event);
-      else last.push(emitted.event);
-    }
-    omitted += Math.max(0, last.length - EVENTS_AT_EACH_END);
+  for await (const { protocol, event } of readRunEvents(folder, 'fcmp')) {
+    if (protocol !== 'fcmp') continue;
+    if (first.length < EVENTS_AT_EACH_END) first.push(event);
+    else last.push(event);
+    if (last.length < 2 * EVENTS_AT_EACH_END) continue;
     last = last.slice(-EVENTS_AT_EACH_END);
-    const lastOfPage = page.at(-1);
-    if (lastOfPage === undefined) return { events: [...first, ...last], omittedEvents: omitted };
-    after = getPosition(lastOfPage);
+    omitted += EVENTS_AT_EACH_END;
   }
+  omitted += Math.max(0, last.length - EVENTS_AT_EACH_END);
+  return { events: [...first, ...last.slice(-EVENTS_AT_EACH_END)], omittedEvents: omitted };
 }
 
 async function readLastBytes(

@@ -1,4 +1,4 @@
-import { LOG_END, LOG_START, readPosition } from '../../events/index.js';
+import { LOG_END, LOG_START, getPosition, readPosition } from '../../events/index.js';
 import { isSluiceError } from '../../base/index.js';
 import type { Emitted, EventPack, LogPosition } from '../../events/index.js';
 
@@ -14,11 +14,6 @@ export interface EventLog {
    * return fewer events than requested; an empty list means that no more exist yet.
    */
   read(query: EventQuery): Promise<readonly Emitted[]>;
-  /**
-   * The data folder whose run folders make up this log. Runs in that folder write the files themselves, so they do not
-   * append to this log.
-   */
-  readonly dataFolder?: string;
 }
 
 /** Selects a run's events to read, and the position to start after. */
@@ -61,6 +56,28 @@ export function readEventRange({ protocol, after, to, limit }: EventQuery): Even
     to: to === undefined ? LOG_END : readPosition(protocol, to),
     limit: Math.max(1, Math.min(MAX_EVENTS, Math.floor(limit) || 1)),
   };
+}
+
+/** The number of events per read. */
+const PAGE_SIZE = 1000;
+
+/** Reads all events of a run, page by page. */
+export async function* readEventLog(
+  log: Pick<EventLog, 'read'>,
+  runId: string,
+  protocol: EventQuery['protocol'],
+): AsyncGenerator<Emitted> {
+  let page = await log.read({ runId, protocol, limit: PAGE_SIZE });
+  for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
+    yield* page;
+    const { attempt, seq } = getPosition(last);
+    page = await log.read({
+      runId,
+      protocol,
+      after: protocol === 'fcmp' ? seq : `${attempt}:${seq}`,
+      limit: PAGE_SIZE,
+    });
+  }
 }
 
 /** Error codes of a temporary outage, after which a retry can succeed. */

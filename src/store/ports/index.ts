@@ -3,6 +3,7 @@ export {
   type EventQuery,
   type EventRange,
   isOutage,
+  readEventLog,
   readEventRange,
   type WatchableEventLog,
 } from './event-log.js';

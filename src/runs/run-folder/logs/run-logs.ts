@@ -31,8 +31,13 @@ export interface RunLogs {
  * await logs.append(translator.push('stdout', bytes))
  */
 export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
+  return joinLogs(async (log) => openLogFile(folder.logPath(log), folder));
+}
+
+/** Creates the logs of a run from one file each. */
+export async function joinLogs(open: (log: RunLog) => Promise<LogFile>): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
-  for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log), folder));
+  for (const log of listKeys(RUN_LOGS)) logs.set(log, await open(log));
 
   /** Joins the lines for each log so each gets a single write, because this runs for every event. */
   async function append(events: readonly Emitted[], packs: readonly EventPack[] = packEvents(events)): Promise<void> {
@@ -85,7 +90,7 @@ export function toDriftRow(summary: DriftSummary): Row {
 }
 
 /** An append-only log with one JSON value per line. */
-interface LogFile {
+export interface LogFile {
   /** Appends values, one per line, in the order of the calls; resolves once they are in the file. */
   append(values: readonly object[]): Promise<void>;
   /** Appends lines that are already formatted, each with its newline. */
@@ -114,19 +119,32 @@ export async function openLogFile(path: string, root: TrustedRoot = {}): Promise
     await file.close();
     throw error;
   }
+  return createLogFile(file);
+}
+
+/** Creates a log that appends to an open file. Lines are collected until they have `batchLength` characters. */
+export function createLogFile(file: FileHandle, batchLength = 0): LogFile {
   // Once a write has failed, all later ones fail too: the next line could be joined to an incomplete one.
   let lastWrite: Promise<void> = Promise.resolve();
+  let collected = '';
 
-  async function appendLines(lines: string): Promise<void> {
+  async function write(): Promise<void> {
+    const lines = collected;
+    collected = '';
     if (lines !== '') lastWrite = lastWrite.then(async () => file.appendFile(lines));
     return lastWrite;
+  }
+
+  async function appendLines(lines: string): Promise<void> {
+    collected += lines;
+    return collected.length < batchLength ? undefined : write();
   }
 
   return {
     append: async (values) => appendLines(values.map((value) => `${JSON.stringify(value)}\n`).join('')),
     appendLines,
     async sync() {
-      await lastWrite;
+      await write();
       await file.datasync();
     },
     async close() {

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { createTranslator, fcmpSchema, getPosition, LOG_START, raspSchema } from '../../../events/index.js';
-import type { Emitted, LogPosition } from '../../../events/index.js';
+import { createTranslator, fcmpSchema, raspSchema } from '../../../events/index.js';
+import type { Emitted } from '../../../events/index.js';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { createRunFolder, openWritableRunFolder } from '../open-run-folder.js';
 import { replayRunFolder } from '../replay-run-folder.js';
 import { rewriteRunLogs } from '../rewrite-run-logs.js';
-import { openEventPages } from './event-pages.js';
+import { openEventTail, readRunEvents } from './read-events.js';
 import { openRunLogs } from './run-logs.js';
 
 const LETTERS = 'a\nb\nc\n'.repeat(2000);
@@ -15,18 +15,10 @@ const LETTERS = 'a\nb\nc\n'.repeat(2000);
 const ajv = new Ajv2020({ strict: true, strictRequired: false });
 const isValid = { rasp: ajv.compile(raspSchema), fcmp: ajv.compile(fcmpSchema) };
 
-async function readAll(dir: string, protocol: Emitted['protocol'], limit: number): Promise<Emitted[]> {
-  const pages = openEventPages(await openWritableRunFolder(dir), protocol);
+async function readAll(dir: string, protocol: Emitted['protocol']): Promise<Emitted[]> {
   const all: Emitted[] = [];
-  let after: LogPosition = LOG_START;
-  for (;;) {
-    const page = await pages.read({ after, limit });
-    expect(page.length).toBeLessThanOrEqual(limit);
-    const last = page.at(-1);
-    if (last === undefined) return all;
-    after = getPosition(last);
-    all.push(...page);
-  }
+  for await (const emitted of readRunEvents(await openWritableRunFolder(dir), protocol)) all.push(emitted);
+  return all;
 }
 
 describe('logs with very many short lines', () => {
@@ -44,27 +36,24 @@ describe('logs with very many short lines', () => {
       const protocolEvents = events.filter((emitted) => emitted.protocol === protocol);
       expect(protocolEvents.length).toBeGreaterThan(6000);
       expect(protocolEvents.every(({ event }) => isValid[protocol](event))).toBe(true);
-      for (const limit of [97, 1000]) expect(await readAll(dir, protocol, limit)).toEqual(protocolEvents);
+      expect(await readAll(dir, protocol)).toEqual(protocolEvents);
     }
   });
 
-  it('are read while they grow, and from any position', async () => {
+  it('are read while they grow', async () => {
     const dir = await makeRunFolder({});
-    const logs = await openRunLogs(await createRunFolder(dir));
+    const folder = await createRunFolder(dir);
+    const logs = await openRunLogs(folder);
     const translator = createTranslator({ engine: 'generic', runId: 'r1', attempt: 1, clock: () => 0 });
-    const pages = openEventPages(await openWritableRunFolder(dir), 'fcmp');
+    const tail = openEventTail(async () => folder.openLog('fcmp'), 'fcmp');
     const seen: number[] = [];
     for (let turn = 0; turn < 5; turn += 1) {
       await logs.append([...translator.push('stdout', new TextEncoder().encode('x\n'.repeat(turn === 2 ? 1 : 300)))]);
-      for (;;) {
-        const page = await pages.read({ after: { attempt: 0, seq: seen.at(-1) ?? 0 }, limit: 64 });
-        if (page.length === 0) break;
-        seen.push(...page.map(({ event }) => event.seq));
-      }
+      for (let events = await tail.read(); events !== undefined; events = await tail.read())
+        seen.push(...events.map(({ event }) => event.seq));
     }
+    await tail.close();
     await logs.close();
     expect(seen).toEqual(Array.from({ length: 1201 }, (_, index) => index + 1));
-    const page = await pages.read({ after: { attempt: 0, seq: 450 }, to: { attempt: 0, seq: 460 }, limit: 100 });
-    expect(page.map(({ event }) => event.seq)).toEqual([451, 452, 453, 454, 455, 456, 457, 458, 459, 460]);
   });
 });

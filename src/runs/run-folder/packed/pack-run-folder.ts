@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32, deflateRaw } from 'node:zlib';
-import { getErrorCode } from '../../../base/index.js';
+import { getErrorCode, isSluiceError } from '../../../base/index.js';
 import {
   isPresent,
   makeFolderBelow,
@@ -15,6 +15,9 @@ import {
 } from '../../../base/files/index.js';
 import { removeRunFolder } from '../audit-files.js';
 import type { ReadableFile } from '../../../base/index.js';
+import { AUDIT_FOLDER, RUN_LOGS } from '../file-names.js';
+import { openRunFolder } from '../open-run-folder.js';
+import { canTranslate } from '../translate-run-folder.js';
 import { PACKED_FOLDER, getPackedRunPath, getRunFolderPath } from '../run-place.js';
 import { RunFolderError } from '../run-folder-error.js';
 import { walkRunFolder } from '../run-files.js';
@@ -63,7 +66,7 @@ const MAX_FILES = 10_000;
 let temporaryFiles = 0;
 
 /**
- * Replaces the folder of an ended run with one packed file. The folder is removed only after the file is complete, on
+ * Replaces the folder of an ended run with one packed file, without the derived logs. The folder is removed only after the file is complete, on
  * disk and under its final name. A crash at any point leaves the folder, the file, or both, and packing again finishes
  * the work. Multiple processes can pack the same run: the first file to get the name is used.
  *
@@ -105,14 +108,17 @@ async function prepareTemporaryPath(data: string, runId: string): Promise<string
   return join(folder, `${runId}.${process.pid}.${Date.now()}.${temporaryFiles}.tmp`);
 }
 
-/** Lists the files in a run folder; returns undefined if they are too many or too large. */
+/**
+ * Lists the files of a run to pack; returns undefined if they are too many or too large. The logs are left out if they
+ * can be rebuilt from the recorded bytes: the events are in the store.
+ */
 async function listFiles(
   data: string,
   folder: string,
   { extraFiles }: PackOptions,
 ): Promise<readonly RunFile[] | undefined> {
   const files: RunFile[] = [];
-  const paths = new Set<string>();
+  const paths = new Set(await listDerived(folder, data));
   let bytes = 0;
   let isLimited = false;
   const add = async (foundFiles: AsyncIterable<RunFile>): Promise<boolean> => {
@@ -136,6 +142,16 @@ async function listFiles(
   if (!fits) return undefined;
   if (extraFiles !== undefined && !(await add(extraFiles()))) return undefined;
   return files;
+}
+
+/** Lists the paths of a run's logs if they can be rebuilt. */
+async function listDerived(path: string, trustedRoot: string): Promise<readonly string[]> {
+  const folder = await openRunFolder(path, { trustedRoot }).catch((error: unknown) => {
+    if (isSluiceError(error)) return undefined;
+    throw error;
+  });
+  if (folder === undefined || !(await canTranslate(folder))) return [];
+  return Object.values(RUN_LOGS).map((name) => `${AUDIT_FOLDER}/${name}`);
 }
 
 async function writePacked(

@@ -1,20 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeEventLog, createTwoAttempts } from './event-log.contract.js';
-import { createFileEventLog, createMemoryEventLog } from './event-logs.js';
+import { createMemoryEventLog } from './memory-event-log.js';
 import { describeWatchableEventLog } from './watchable-event-log.contract.js';
-
-async function makeData(): Promise<string> {
-  const data = await mkdtemp(join(tmpdir(), 'sluice-log-'));
-  onTestFinished(async () => rm(data, { recursive: true, force: true }));
-  return data;
-}
 
 describeEventLog('in memory', async () => createMemoryEventLog());
 describeWatchableEventLog('in memory', async () => createMemoryEventLog());
-describeEventLog('in run folders', async () => createFileEventLog(await makeData()));
 
 test('the memory log drops the oldest run first', async () => {
   const log = createMemoryEventLog({ runs: 2 });
@@ -34,10 +24,4 @@ test('the memory log wakes a run’s watchers until they stop', async () => {
   stop();
   await log.append('a', []);
   expect(wakeUps).toBe(1);
-});
-
-test('a run id that is a path is rejected', async () => {
-  const log = createFileEventLog(await makeData());
-  const read = log.read({ runId: '../x', protocol: 'fcmp', limit: 1 });
-  await expect(read).rejects.toMatchObject({ code: 'INVALID_RUN_ID' });
 });
