@@ -5,7 +5,7 @@ import { PROJECT } from '../scripts/run-tool.js';
 import { ARCHIVE_ERROR_CODES } from '../src/runs/archive/s3-client.js';
 import { RUN_FOLDER_ERROR_CODES, RUN_FOLDER_WARNING_CODES } from '../src/runs/run-folder/run-folder-error.js';
 import { FILE_ERROR_CODES } from '../src/base/sluice-error.js';
-import { CLIENT_ERROR_CODES } from '../src/server/client/client-error.js';
+import { CLIENT_ERROR_CODES } from '../src/server/client/send-request.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
 import { WORKER_FAILURE_CODES } from '../src/orders/dispatch/worker-options.js';
@@ -19,7 +19,7 @@ import { PROBLEM_CODES } from '../src/store/records/problem-codes.js';
 import { RESULT_CODES } from '../src/store/records/result-code.js';
 import { RUN_WARNING_CODES } from '../src/store/records/run-warning.js';
 import { REQUEST_PROBLEMS } from '../src/server/http/problem.js';
-import { SUITE_ERROR_CODES } from '../src/server/suite/suite-error.js';
+import { SUITE_ERROR_CODES } from '../src/server/suite/case-record.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';
 
 /** The codes in the first column of a page's tables, by section. */

@@ -148,7 +148,7 @@ describe('sluice mcp on the data folder', () => {
     expect(await call('parse', { text: 1, other: true })).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
     expect(await call('parse', { text: 'x'.repeat(5 * 1024 * 1024) })).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
     expect(await call('parse', { text: JSON.stringify(['x'.repeat(2 * 1024 * 1024)]) })).toMatchObject(
-      failure('MCP_RESULT_TOO_LARGE'),
+      failure('ANSWER_TOO_LARGE'),
     );
     expect(await call('parse', { text: '{}', schema: { type: 'nonsense' } })).toMatchObject(failure('INVALID_SCHEMA'));
     expect(await call('read_result', { run: 'unknown' })).toMatchObject(failure('RUN_NOT_FOUND'));

@@ -5,15 +5,13 @@ import type { Endpoint, EndpointName } from './api/index.js';
 import { allowOrigins, completeResponse, createProblemResponse } from './http/responses.js';
 import { readOutgoingMessage } from './http/read-request.js';
 import { createRoute } from './http/route.js';
-import { createDeadlines, createGate } from './http/admission.js';
+import { createDeadlines, createGate, createBodyAdmission } from './http/admission.js';
 import type { Gate } from './http/admission.js';
-import { createBodyAdmission } from './http/body-admission.js';
 import { MCP_ENDPOINT, createMcpRoute } from './http/create-mcp-route.js';
 import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import type { ServerContext } from './server-context.js';
-import { createInboxHandlers } from './handlers/inbox.js';
-import { createOrderHandlers } from './handlers/orders.js';
+import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
 import {
   createBudgetHandlers,
   createRecordHandlers,
@@ -27,8 +25,12 @@ import {
   createSessionHandlers,
 } from './handlers/service.js';
 import { createRunEventHandlers } from './handlers/run-events.js';
-import { createRunExportHandlers, createRunFileHandlers, createRunRawHandlers } from './handlers/run-files.js';
-import { createReportHandlers } from './handlers/reports.js';
+import {
+  createRunExportHandlers,
+  createRunFileHandlers,
+  createRunRawHandlers,
+  createReportHandlers,
+} from './handlers/run-files.js';
 import { createRunHandlers } from './handlers/runs.js';
 import { createTriggerHandlers } from './handlers/triggers.js';
 import { RequestError } from './http/problem.js';

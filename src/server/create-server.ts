@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
+import { resolve, join } from 'node:path';
+import { rm, writeFile } from 'node:fs/promises';
 import type { Hono } from 'hono';
 import { SluiceError, createUlidGenerator, silentLogger, omitUndefined } from '../base/index.js';
-import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
+import type { Lead, Wrappers } from '../orders/index.js';
 import { compileSecrets, listSensitiveValues } from '../runs/index.js';
 import type { Secrets } from '../runs/index.js';
 import type { Archive } from '../runs/archive/index.js';
 import type { Store } from '../store/index.js';
 import { createApp } from './app.js';
-import { readConsole } from './console/read-console.js';
-import { createReadyCheck } from './ready-check.js';
+import { readConsole } from './console/console.js';
 import { RequestError } from './http/problem.js';
 import { isLoopback } from './security/origin.js';
 import { createGuard } from './security/guard.js';
@@ -18,6 +18,7 @@ import type { ServerContext, ServerMeter } from './server-context.js';
 import { createMetrics } from './metrics/create-metrics.js';
 import { DEFAULT_SETTINGS } from './server-settings.js';
 import type { ServerSettings, TokenSettings } from './server-settings.js';
+import { makeFolder } from '../base/files/index.js';
 
 /** Options for a server. */
 export interface ServerOptions {
@@ -129,4 +130,66 @@ function createRequestIds(): () => string {
     count += 1;
     return `${prefix}-${count.toString(36)}`;
   };
+}
+
+/** Options for the readiness check. */
+interface ReadyCheckOptions {
+  readonly store: Pick<Store, 'listRuns'>;
+  /** The folder that this process writes runs to; undefined if it runs no worker. */
+  readonly writesTo: string | undefined;
+}
+
+/** The size of the test file: as much as a short run writes. */
+const TEST_BYTES = 64 * 1024;
+/** How long a result is reused, because every check writes a file and anyone can request one. */
+const VALID_MS = 1000;
+
+/**
+ * Creates the check for `/readyz`, which throws `NOT_READY` unless the store responds and the data folder is writable.
+ *
+ * @example
+ * const checkReady = createReadyCheck({ store, writesTo: data })
+ * await checkReady()
+ */
+export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => Promise<void> {
+  let pending: Promise<void> | undefined;
+
+  async function checkWritable(folder: string): Promise<void> {
+    pending ??= tryToWrite(folder).finally(() => {
+      setTimeout(() => (pending = undefined), VALID_MS).unref();
+    });
+    return pending;
+  }
+
+  return async () => {
+    await store.listRuns({ limit: 1 }).catch((cause: unknown) => {
+      throw new RequestError(
+        'NOT_READY',
+        'The store does not respond. See the server log for the reason, fix it, then try again.',
+        { cause },
+      );
+    });
+    if (writesTo === undefined) return;
+    await checkWritable(writesTo).catch((cause: unknown) => {
+      throw new RequestError(
+        'NOT_READY',
+        'Cannot write to the data folder. See the server log for the reason, fix it, then try again.',
+        {
+          cause,
+        },
+      );
+    });
+  };
+}
+
+/** Writes a test file. It must be a new file, because overwriting an existing one succeeds even on a full disk. */
+async function tryToWrite(folder: string): Promise<void> {
+  const file = join(folder, `.ready-${process.pid}`);
+  await makeFolder(folder);
+  await rm(file, { force: true });
+  try {
+    await writeFile(file, Buffer.alloc(TEST_BYTES), { flag: 'wx', flush: true });
+  } finally {
+    await rm(file, { force: true });
+  }
 }

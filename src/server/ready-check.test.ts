@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { openStore } from '../store/open-store.js';
-import { createReadyCheck } from './ready-check.js';
+import { createReadyCheck } from './create-server.js';
 
 const notReady = (message: string) => ({ code: 'NOT_READY', message: expect.stringContaining(message) });
 

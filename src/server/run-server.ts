@@ -1,19 +1,19 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { Server } from 'node:http';
+import { readFile } from 'node:fs/promises';
 import { getRequestListener } from './http/hono.js';
 import type { Worker } from '../orders/dispatch/index.js';
 import { SluiceError } from '../base/index.js';
-import { CONSOLE_FOLDER } from './console/read-console.js';
-import type { ServerOptions, SluiceServer } from './create-server.js';
+import { CONSOLE_FOLDER } from './console/console.js';
 import { createServer, DEFAULT_HOST } from './create-server.js';
+import type { ServerOptions, SluiceServer } from './create-server.js';
 import { createGate } from './http/admission.js';
-import { chooseConnectionLimit } from './http/connections.js';
 import { formatUrl, groupAddress } from './security/origin.js';
 import { startNotifier } from './waiting/notify-people.js';
 import type { NotifyOptions } from './waiting/notify-people.js';
 
 /** A running server. */
-export interface RunningServer {
+interface RunningServer {
   readonly url: string;
   readonly server: SluiceServer;
   /**
@@ -68,7 +68,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
 }
 
 /** An open port. */
-export interface Listening {
+interface Listening {
   /** `http://127.0.0.1:7171`. */
   readonly url: string;
   readonly port: number;
@@ -152,4 +152,17 @@ async function open(server: Server, host: string, port: number): Promise<void> {
       resolve();
     });
   });
+}
+
+const MAX_CONNECTIONS = 10_000;
+const LIMITS_FILE = '/proc/self/limits';
+
+/**
+ * Chooses the limit for concurrent connections: half of the descriptors that this process may open, because runs,
+ * stores and child processes need the rest; at most 10,000.
+ */
+async function chooseConnectionLimit(): Promise<number> {
+  const limits = await readFile(LIMITS_FILE, 'utf8').catch(() => '');
+  const descriptors = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Infinity);
+  return Math.min(MAX_CONNECTIONS, Math.floor(descriptors / 2));
 }

@@ -5,7 +5,7 @@ import type { Secrets } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 import type { EndpointName } from './api/index.js';
 import type { ParseResult, RepairLevel } from '../json/index.js';
-import type { ConsoleFiles } from './console/read-console.js';
+import type { ConsoleFiles } from './console/console.js';
 import type { Guard } from './security/guard.js';
 import type { ServerSettings } from './server-settings.js';
 

@@ -9,7 +9,7 @@ import { PROJECT } from '../../scripts/run-tool.js';
 import type { OrderView } from '../../src/server/api/shapes/order.js';
 import type { RunView } from '../../src/server/api/shapes/run.js';
 import type { ConfigFile } from '../../src/server/config/config.js';
-import { openLocalToken } from '../../src/server/config/local-token.js';
+import { openLocalToken } from '../../src/server/config/tokens.js';
 import { createClient } from '../../src/server/client/index.js';
 import { BUNDLED_MAIN } from '../command-stage.js';
 import { toBytes } from '../../src/events/contract/translate-lines.contract.js';

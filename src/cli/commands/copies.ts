@@ -111,7 +111,7 @@ async function runHtmlExport(
   ]);
   const file = resolve(target ?? `${run}.html`);
   if (await isPresent(file)) {
-    throw new SluiceError('EXPORT_EXISTS', `"${file}" already exists and was not changed. Choose another target.`);
+    throw new SluiceError('TARGET_EXISTS', `"${file}" already exists and was not changed. Choose another target.`);
   }
   const html = await withContext(
     flags,

@@ -58,7 +58,7 @@ describe('sluice export', () => {
     const translated = await sluice('translate', target, '--to', 'fcmp');
     expect(translated).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('conversation.started') });
     const secondAttempt = await sluice('export', '01RUN', target, '--data', data);
-    expect(secondAttempt).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('EXPORT_EXISTS') });
+    expect(secondAttempt).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('TARGET_EXISTS') });
   });
 
   it('reads a packed run, as replay and translate do', async () => {

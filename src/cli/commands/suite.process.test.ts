@@ -195,7 +195,7 @@ describe('sluice suite with a run', () => {
       ...suiteArgs(),
       ...locationArgs(),
     );
-    expect(secondAdd).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('CASE_EXISTS') });
+    expect(secondAdd).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('TARGET_EXISTS') });
   });
 });
 
@@ -217,7 +217,7 @@ describe('a suite that cannot be used', () => {
   it('is not a success if it has no cases', async () => {
     expect(await sluice('suite', 'run', ...suiteArgs())).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('SUITE_EMPTY'),
+      stderr: expect.stringContaining('CASE_NOT_FOUND'),
     });
   });
 

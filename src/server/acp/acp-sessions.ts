@@ -7,9 +7,8 @@ import type { AcpUpdate } from '../../events/index.js';
 import type { RunResult, RunSpec } from '../../store/records/index.js';
 import { ACCEPTS_TEXT_ONLY, findAcceptedInputs, listLaunchers } from '../../runs/index.js';
 import type { AcceptedInputs, Launcher, McpServer } from '../../runs/index.js';
-import { readPrompt } from './read-prompt.js';
+import { createRequestError, readPrompt, readServers } from './read-prompt.js';
 import type { PromptBlock } from './read-prompt.js';
-import { readServers } from './read-servers.js';
 import { createTurnUpdates, createId, runTurn } from './run-turn.js';
 import type { TurnClient } from './run-turn.js';
 import { createSessionFiles } from './session-files.js';
@@ -113,10 +112,7 @@ export class AcpSessions {
     if (stored === undefined) throw createNotFoundError(id);
     await requireFolder(cwd);
     if (stored.cwd !== cwd) {
-      throw new SluiceError(
-        'ACP_FOLDER_INVALID',
-        `The session belongs to the folder "${stored.cwd}", not to "${cwd}". Open that folder.`,
-      );
+      throw createRequestError(`The session belongs to the folder "${stored.cwd}", not to "${cwd}". Open that folder.`);
     }
     const servers = await this.#readServers(stored.engine, mcpServers);
     // Looked up only now: another request might have opened the session meanwhile.
@@ -136,7 +132,7 @@ export class AcpSessions {
     const permissions = this.listModes(session.stored.engine).find((offeredMode) => offeredMode === mode);
     if (permissions === undefined) {
       const offered = this.listModes(session.stored.engine).join(', ');
-      throw new SluiceError('ACP_MODE_UNKNOWN', `Unknown mode ${JSON.stringify(mode)}. Use one of: ${offered}.`);
+      throw createRequestError(`Unknown mode ${JSON.stringify(mode)}. Use one of: ${offered}.`);
     }
     session.stored = { ...session.stored, permissions };
     // A session without a prompt is not stored.
@@ -151,12 +147,9 @@ export class AcpSessions {
   ): Promise<{ run: string; result: RunResult }> {
     const session = this.#find(id);
     if (session.active !== null)
-      throw new SluiceError(
-        'ACP_SESSION_BUSY',
-        'The session already has an active prompt. Wait until it has ended, or cancel it.',
-      );
+      throw createBusyError('The session already has an active prompt. Wait until it has ended, or cancel it.');
     if (this.#turns.size >= MAX_TURNS)
-      throw createLimitError(`Too many concurrent prompts: at most ${MAX_TURNS}. Wait until one has ended.`);
+      throw createBusyError(`Too many concurrent prompts: at most ${MAX_TURNS}. Wait until one has ended.`);
     const run = createId();
     session.active = { run, isCanceled: false };
     const turn = this.#runPrompt(session, run, blocks, client).finally(() => {
@@ -283,7 +276,7 @@ export class AcpSessions {
 
   #add(stored: StoredSession, servers: readonly McpServer[]): StoredSession {
     if (this.#open.size >= MAX_SESSIONS)
-      throw createLimitError(
+      throw createBusyError(
         `Too many sessions on this connection: at most ${MAX_SESSIONS}. Close it and connect again.`,
       );
     this.#open.set(stored.id, { stored, servers, active: null, lastWrite: Promise.resolve() });
@@ -305,8 +298,7 @@ export class AcpSessions {
 async function requireFolder(cwd: string): Promise<void> {
   const isFolder = isAbsolute(cwd) && (await stat(cwd).catch(() => undefined))?.isDirectory() === true;
   if (!isFolder)
-    throw new SluiceError(
-      'ACP_FOLDER_INVALID',
+    throw createRequestError(
       `${JSON.stringify(cwd)} is not the absolute path of an existing folder. Open another folder.`,
     );
 }
@@ -318,6 +310,6 @@ function createNotFoundError(id: string): SluiceError {
   );
 }
 
-function createLimitError(message: string): SluiceError {
-  return new SluiceError('ACP_LIMIT_REACHED', message);
+export function createBusyError(message: string): SluiceError {
+  return new SluiceError('ACP_BUSY', message);
 }

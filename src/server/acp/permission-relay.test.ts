@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FcmpEvent } from '../../events/index.js';
-import { PermissionRelay } from './permission-relay.js';
+import { PermissionRelay } from './run-turn.js';
 
 it('posts an answer again if the store does not accept it yet', async () => {
   const responses = ['not_waiting', 'not_waiting', 'posted'] as const;

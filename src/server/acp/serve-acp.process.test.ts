@@ -395,12 +395,12 @@ describe('images, files and MCP servers from a client', () => {
     for (const block of [IMAGE, audio, { type: 'resource' as const, resource: PDF }]) {
       await expect(agent.request(methods.agent.session.prompt, { sessionId, prompt: [block] })).rejects.toMatchObject({
         code: -32_602,
-        data: { code: 'ACP_PROMPT_UNSUPPORTED' },
+        data: { code: 'ACP_INVALID_REQUEST' },
       });
     }
     await expect(
       agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [REMOTE] }),
-    ).rejects.toMatchObject({ code: -32_602, data: { code: 'ACP_SERVERS_UNSUPPORTED' } });
+    ).rejects.toMatchObject({ code: -32_602, data: { code: 'ACP_INVALID_REQUEST' } });
     // No run was started for the refused requests.
     expect((await store.listRuns({})).items).toEqual([]);
     expect((await readLog()).some((call) => 'prompt' in call)).toBe(false);
@@ -430,7 +430,7 @@ describe('images, files and MCP servers from a client', () => {
     const { agent } = await connect(site, { spec: { engine: 'gemini', permissions: 'safe' } });
     await expect(agent.request(methods.agent.session.new, request)).rejects.toMatchObject({
       code: -32_602,
-      data: { code: 'ACP_SERVERS_UNSUPPORTED' },
+      data: { code: 'ACP_INVALID_REQUEST' },
     });
   });
 
@@ -451,7 +451,7 @@ describe('images, files and MCP servers from a client', () => {
     const { agent } = await connect(site, { ports: { agents } });
     const sessionId = await open(agent, site);
     await expect(agent.request(methods.agent.session.prompt, { sessionId, prompt: [block] })).rejects.toMatchObject({
-      data: { code: 'ACP_PROMPT_UNSUPPORTED' },
+      data: { code: 'ACP_INVALID_REQUEST' },
     });
   });
 
@@ -490,7 +490,7 @@ describe('a stored session', () => {
     const third = await connect(site, { ports: { agents } });
     for (const { agent } of [second, third]) {
       await expect(agent.request(methods.agent.session.resume, otherFolder)).rejects.toMatchObject({
-        data: { code: 'ACP_FOLDER_INVALID' },
+        data: { code: 'ACP_INVALID_REQUEST' },
       });
     }
   });
@@ -516,7 +516,7 @@ describe('the modes of a session', () => {
     expect(modes).toMatchObject({ currentModeId: 'ask' });
     expect(modes?.availableModes.map(({ id }) => id)).toEqual(['safe', 'workspace', 'ask']);
     await expect(agent.request(methods.agent.session.setMode, { sessionId, modeId: 'bypass' })).rejects.toMatchObject({
-      data: { code: 'ACP_MODE_UNKNOWN' },
+      data: { code: 'ACP_INVALID_REQUEST' },
     });
     await agent.request(methods.agent.session.setMode, { sessionId, modeId: 'safe' });
     await sendPrompt(agent, sessionId, 'Do it.');
@@ -532,7 +532,7 @@ describe('a client that misbehaves', () => {
   ])('is refused %s', async (_, params) => {
     const { agent } = await connect(await makeSite());
     await expect(agent.request(methods.agent.session.new, { mcpServers: [], ...params })).rejects.toMatchObject({
-      data: { code: 'ACP_FOLDER_INVALID' },
+      data: { code: 'ACP_INVALID_REQUEST' },
     });
   });
 
@@ -544,12 +544,12 @@ describe('a client that misbehaves', () => {
     const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' };
     for (const prompt of [[], [image]]) {
       await expect(agent.request(methods.agent.session.prompt, { sessionId, prompt })).rejects.toMatchObject({
-        data: { code: 'ACP_PROMPT_UNSUPPORTED' },
+        data: { code: 'ACP_INVALID_REQUEST' },
       });
     }
     const turn = sendPrompt(agent, sessionId, 'Do it.');
     await expect.poll(() => joinText(updates, 'agent_message_chunk')).toBe('Working');
-    await expect(sendPrompt(agent, sessionId, 'More.')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_BUSY' } });
+    await expect(sendPrompt(agent, sessionId, 'More.')).rejects.toMatchObject({ data: { code: 'ACP_BUSY' } });
     await expect(sendPrompt(agent, 'none', 'Hi')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_NOT_FOUND' } });
     await agent.notify(methods.agent.session.cancel, { sessionId });
     expect(await turn).toMatchObject({ stopReason: 'cancelled' });
@@ -559,7 +559,7 @@ describe('a client that misbehaves', () => {
     const site = await makeSite();
     const { agent } = await connect(site);
     for (let number = 0; number < 256; number += 1) await open(agent, site);
-    await expect(open(agent, site)).rejects.toMatchObject({ data: { code: 'ACP_LIMIT_REACHED' } });
+    await expect(open(agent, site)).rejects.toMatchObject({ data: { code: 'ACP_BUSY' } });
   });
 
   it('does not block the server after it has stopped reading and disconnected', async () => {

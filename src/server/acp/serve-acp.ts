@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { PROTOCOL_VERSION, RequestError, agent, methods, ndJsonStream } from './sdk.js';
 import type { AgentContext, SessionModeState } from '@agentclientprotocol/sdk';
-import { SluiceError, getErrorMessage, isSluiceError } from '../../base/index.js';
+import { getErrorMessage, isSluiceError } from '../../base/index.js';
 import type { WorkContext } from '../../orders/dispatch/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { RunResult } from '../../store/records/index.js';
-import { AcpSessions } from './acp-sessions.js';
+import { AcpSessions, createBusyError } from './acp-sessions.js';
 import type { Permissions, TurnSpec } from './acp-sessions.js';
 import type { TurnClient } from './run-turn.js';
 import type { StoredSession } from './session-files.js';
@@ -54,10 +54,7 @@ export async function serveAcp({
       requests += 1;
       try {
         if (requests > MAX_REQUESTS)
-          throw new SluiceError(
-            'ACP_LIMIT_REACHED',
-            `Too many open requests: at most ${MAX_REQUESTS}. Wait until some have ended.`,
-          );
+          throw createBusyError(`Too many open requests: at most ${MAX_REQUESTS}. Wait until some have ended.`);
         return await handler(request);
       } catch (error) {
         throw toRequestError(error);
@@ -212,10 +209,6 @@ function toRequestError(error: unknown): RequestError {
 
 const JSON_RPC_CODES: Readonly<Record<string, number>> = {
   ACP_SESSION_NOT_FOUND: -32_002,
-  ACP_SESSION_BUSY: -32_600,
-  ACP_LIMIT_REACHED: -32_600,
-  ACP_PROMPT_UNSUPPORTED: -32_602,
-  ACP_SERVERS_UNSUPPORTED: -32_602,
-  ACP_FOLDER_INVALID: -32_602,
-  ACP_MODE_UNKNOWN: -32_602,
+  ACP_BUSY: -32_600,
+  ACP_INVALID_REQUEST: -32_602,
 };

@@ -1,10 +1,6 @@
-import { parseEndpoints } from './endpoints/parse.js';
-import { runEndpoints } from './endpoints/runs.js';
-import { runFileEndpoints } from './endpoints/run-files.js';
-import { orderEndpoints } from './endpoints/orders.js';
-import { inboxEndpoints } from './endpoints/inbox.js';
-import { recordEndpoints } from './endpoints/records.js';
-import { serviceEndpoints } from './endpoints/service.js';
+import { parseEndpoints, runEndpoints, runFileEndpoints } from './endpoints/runs.js';
+import { orderEndpoints, inboxEndpoints } from './endpoints/orders.js';
+import { recordEndpoints, serviceEndpoints } from './endpoints/records.js';
 
 /** Named, so that the declarations refer to the groups instead of repeating every schema. */
 type Endpoints = typeof parseEndpoints &

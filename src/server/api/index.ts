@@ -1,11 +1,9 @@
 export { type ParseOutput, toParseOutput } from './parse-output.js';
-export type { Problem } from './shapes/problem.js';
+export type { Problem, StatisticsView } from './shapes/service.js';
 export type { ResponseOf, BodyOf, Endpoint, ParametersOf, Scope } from './endpoint.js';
 export { ENDPOINTS, type EndpointName } from './endpoints.js';
 export { createOpenApi, type OpenApi } from './openapi/create-openapi.js';
-export { getSessionCookieName } from './shapes/session.js';
-export type { StatisticsView } from './shapes/statistics.js';
-export type { OrderView } from './shapes/order.js';
+export { getSessionCookieName } from './shapes/service.js';
+export type { OrderView, WaitingEntry } from './shapes/order.js';
 export type { Change, InboxItem, OutboxMessage } from '../../store/records/index.js';
 export type { RunSummary, RunView } from './shapes/run.js';
-export type { WaitingEntry } from './shapes/waiting.js';

@@ -6,6 +6,6 @@ export {
   type PreviewInput,
   type RawInput,
 } from './create-client.js';
-export { CLIENT_ERROR_CODES, ClientError, type ClientErrorCode, type ClientErrorDetails } from './client-error.js';
+export { CLIENT_ERROR_CODES, ClientError, type ClientErrorCode, type ClientErrorDetails } from './send-request.js';
 export type { FollowInput, EventGap, ProtocolEvents } from './follow-run.js';
 export type { ClientOptions } from './send-request.js';

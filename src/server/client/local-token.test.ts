@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { findToken } from './local-token.js';
+import { findToken } from './send-request.js';
 
 async function storeToken(value: string): Promise<string> {
   const folder = await makeFolder({});

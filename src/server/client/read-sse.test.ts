@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { readSse } from './read-sse.js';
-import type { SseEvent } from './read-sse.js';
+import { readSse } from './follow-run.js';
+import type { SseEvent } from './follow-run.js';
 
 /** Reads the events from text that arrives in chunks of this many bytes. */
 async function read(text: string, size: number): Promise<SseEvent[]> {

@@ -1,6 +1,5 @@
 import type { Endpoint, Problem } from '../api/index.js';
-import { ClientError } from './client-error.js';
-import { findToken } from './local-token.js';
+import { SluiceError } from '../../base/index.js';
 
 /** The server's URL and how to authenticate. */
 export interface ClientOptions {
@@ -16,7 +15,7 @@ export interface ClientOptions {
 }
 
 /** The parts of a request. */
-export interface RequestParts {
+interface RequestParts {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
@@ -121,4 +120,79 @@ function isProblem(body: unknown): body is Problem {
     'detail' in body &&
     typeof body.detail === 'string'
   );
+}
+
+/** Error codes of the client itself. A closed list: `docs/errors.md` describes how to handle each. */
+export const CLIENT_ERROR_CODES = ['SERVER_UNREACHABLE', 'ANSWER_UNREADABLE', 'STREAM_LOST', 'EVENTS_MISSING'] as const;
+
+/** One of {@link CLIENT_ERROR_CODES}. */
+export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
+
+/**
+ * A failed request. If the server refused it, the error has the server's code and problem details. If there was no
+ * response, or the response could not be used, the code is one of {@link CLIENT_ERROR_CODES}.
+ *
+ * @example
+ * try { await client.resolveItem({ id, body }) } catch (error) {
+ *   if (isSluiceError(error) && error.code === 'CONFLICT') reloadItem()
+ * }
+ */
+export class ClientError extends SluiceError {
+  override readonly name = 'ClientError';
+  /** The HTTP status of the response; null without a response, or if an event stream failed. */
+  readonly status: number | null;
+  readonly problem: Problem | null;
+
+  constructor(code: string, message: string, { status = null, problem = null, ...options }: ClientErrorDetails = {}) {
+    super(code, message, options);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** The details of a failure. */
+export interface ClientErrorDetails {
+  readonly status?: number | null;
+  readonly problem?: Problem | null;
+  readonly cause?: unknown;
+}
+
+/** The part of `node:fs` needed to read the token file. */
+interface LocalFiles {
+  readFileSync(path: string, encoding: 'utf8'): string;
+}
+
+/** The part of `process` that is used here. */
+interface NodeProcess {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  getBuiltinModule?(name: string): unknown;
+}
+
+/**
+ * Finds the default token: `SLUICE_TOKEN` or, for a server on this host, the token that `sluice serve` generated for
+ * this user. Undefined in a browser.
+ */
+export function findToken(url: string): string | undefined {
+  const { process: node }: { readonly process?: NodeProcess } = globalThis;
+  const environmentToken = node?.env['SLUICE_TOKEN'] ?? '';
+  if (environmentToken !== '') return environmentToken;
+  // Never sent to another host: that would leak the token.
+  if (node?.getBuiltinModule === undefined || !isLoopback(url)) return undefined;
+  const { XDG_DATA_HOME: data = '', HOME: home = '' } = node.env;
+  try {
+    // Not imported, because this file is also loaded in browsers.
+    const files = node.getBuiltinModule('node:fs') as LocalFiles;
+    const os = node.getBuiltinModule('node:os') as { homedir(): string };
+    const folder = data.startsWith('/') ? data : `${home.startsWith('/') ? home : os.homedir()}/.local/share`;
+    const token = files.readFileSync(`${folder}/sluice/token`, 'utf8').trim();
+    return token === '' ? undefined : token;
+  } catch {
+    return undefined;
+  }
+}
+
+function isLoopback(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }

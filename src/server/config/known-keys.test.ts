@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listKnownKeys } from './known-keys.js';
+import { listKnownKeys } from './load-config.js';
 
 describe('listKnownKeys', () => {
   it.each([

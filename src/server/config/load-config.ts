@@ -11,10 +11,9 @@ import type { AgentSettings } from '../../runs/index.js';
 import { findProjectData } from '../../base/files/index.js';
 import { hashConfig, listSettingsNeedingTrust, requireTrust } from './trust.js';
 import type { ConfirmTrust, UntrustedConfig } from './trust.js';
-import { listKnownKeys } from './known-keys.js';
 
 /** The sources of settings; the first one found wins: flag, environment, file, default. */
-export interface ConfigSources {
+interface ConfigSources {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags?: ConfigFlags;
@@ -292,4 +291,28 @@ function resolveCommand(base: string, [program = '', ...args]: readonly string[]
 
 function resolveProgram(base: string, program: string): string {
   return basename(program) === program ? program : resolve(base, program);
+}
+
+/**
+ * Lists the keys that a configuration may have at a path; empty if any key is allowed or the path is unknown.
+ *
+ * @example
+ * listKnownKeys(['retention']) // ['runs', 'records', 'delivered', 'results', 'mirrors']
+ */
+export function listKnownKeys(path: readonly string[]): readonly string[] {
+  let schema: unknown = configFileSchema;
+  for (const key of path) {
+    schema =
+      getMember(getMember(schema, 'properties'), key) ??
+      getMember(schema, 'additionalProperties') ??
+      getMember(schema, 'items');
+  }
+  const names = getMember(getMember(schema, 'propertyNames'), 'enum');
+  if (Array.isArray(names)) return names.map(String);
+  const properties = getMember(schema, 'properties');
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+}
+
+function getMember(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }

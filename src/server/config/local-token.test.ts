@@ -2,7 +2,7 @@ import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { findLocalTokenFile, openLocalToken, readLocalToken, rotateLocalToken } from './local-token.js';
+import { findLocalTokenFile, openLocalToken, readLocalToken, rotateLocalToken } from './tokens.js';
 
 let env: Record<string, string>;
 beforeEach(async () => {

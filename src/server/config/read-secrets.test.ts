@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSecrets } from './read-secrets.js';
+import { readSecrets } from './read-settings.js';
 
 describe('readSecrets', () => {
   it("finds the server's tokens and the sinks' secrets, longest first", () => {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { readTokens } from './read-tokens.js';
+import { readTokens } from './tokens.js';
 
 const ada = { name: 'ada', scopes: ['read', 'decide'], value: 'a-long-enough-secret' } as const;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseByteRange } from './file-response.js';
+import { parseByteRange } from './run-files.js';
 
 it.each([
   ['bytes=0-0', { from: 0, to: 1 }],

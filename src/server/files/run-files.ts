@@ -1,14 +1,17 @@
 import { hostname } from 'node:os';
+import type { Context } from 'hono';
 import { RUN_LOGS, getAttemptFileName, isArtifactPath, openRun, readFsDiff } from '../../runs/run-folder/index.js';
 import type { AttemptFile, RunFolder } from '../../runs/run-folder/index.js';
 import { isSluiceError, listKeys } from '../../base/index.js';
-import type { OpenFile } from '../../base/index.js';
+import type { OpenFile, ReadableFile } from '../../base/index.js';
 import { RESULT_FILES } from '../../orders/index.js';
 import type { FsDiff } from '../../events/index.js';
 import { NO_CHANGES, mergeFsDiffs } from '../../runs/index.js';
 import type { RunRecord } from '../../store/records/index.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
+import { readChunks } from '../../base/files/index.js';
+import { createProblemResponse, streamBody } from '../http/responses.js';
 
 /** A run's files and where they come from. */
 interface FoundFiles {
@@ -45,10 +48,7 @@ export function isExecutedHere(record: Pick<RunRecord, 'owner'>): boolean {
 }
 
 /** Creates the error for a run whose files are not on this host. It names the host that has them. */
-export function createFilesMissingError(
-  record: Pick<RunRecord, 'owner' | 'state'>,
-  code: 'RAW_NOT_FOUND' | 'FILE_NOT_FOUND' = 'RAW_NOT_FOUND',
-): RequestError {
+export function createFilesMissingError(record: Pick<RunRecord, 'owner' | 'state'>): RequestError {
   const host = findHost(record);
   if (host !== undefined && host !== hostname() && record.state !== 'queued' && record.state !== 'ended') {
     const message = `The run is active on "${host}", and its files are only there. Send the request to the server on that host, wait until the run has ended and is in the archive, or set copy_every_s in "archive".`;
@@ -60,7 +60,7 @@ export function createFilesMissingError(
       : host === undefined || host === hostname()
         ? 'they were deleted, or are in the data folder of another worker'
         : `they are on "${host}", which executed the run, and not in an archive. Send the request to the server on that host, or configure an archive`;
-  return new RequestError(code, `The files of the run are not on this host: ${reason}.`);
+  return new RequestError('FILE_NOT_FOUND', `The files of the run are not on this host: ${reason}.`);
 }
 
 /** A file of the run folder that is evidence of what happened. */
@@ -134,4 +134,73 @@ async function readChanges(folder: RunFolder): Promise<FsDiff> {
     if (isSluiceError(error)) return NO_CHANGES;
     throw error;
   }
+}
+
+/** A file to send. Browsers never render it, because an agent might have written it. */
+interface FileResponse {
+  readonly handle: ReadableFile;
+  readonly type: 'application/octet-stream' | 'text/plain; charset=utf-8';
+  /** The maximum number of bytes in one response; the header `x-total-bytes` has the total. */
+  readonly maxBytes?: number;
+  readonly requestId: string;
+}
+
+/** Sends an open file, or the requested part of it, and closes it. */
+export async function createFileResponse(context: Context, file: FileResponse): Promise<Response> {
+  const { handle, type, maxBytes = Number.POSITIVE_INFINITY, requestId } = file;
+  const { size } = await handle.stat().catch(async (error: unknown) => {
+    await handle.close();
+    throw error;
+  });
+  const range = parseByteRange(context.req.header('range'), size);
+  if (range === 'unsatisfiable' || context.req.method === 'HEAD') await handle.close();
+  if (range === 'unsatisfiable') return createRangeProblem(size, requestId);
+  const { from, to: requestedEnd } = range ?? { from: 0, to: size };
+  const to = Math.min(requestedEnd, from + maxBytes);
+  const headers = {
+    'content-type': type,
+    'content-disposition': 'attachment',
+    'accept-ranges': 'bytes',
+    'content-length': String(to - from),
+    'x-total-bytes': String(size),
+    ...(range === undefined ? {} : { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
+  };
+  // If the file has since been truncated, the body fails and the connection closes, so the reader notices.
+  const isHead = context.req.method === 'HEAD';
+  const body = isHead ? null : streamBody(readChunks(handle, { from, to }), async () => handle.close());
+  return new Response(body, { status: range === undefined ? 200 : 206, headers });
+}
+
+function createRangeProblem(size: number, requestId: string): Response {
+  const problem = new RequestError(
+    'INVALID_RANGE',
+    `The range is outside the file, which has ${size} bytes. Request a range within it.`,
+  );
+  return createProblemResponse(problem, requestId, { 'content-range': `bytes */${size}` });
+}
+
+/** A range of bytes; `to` is exclusive. */
+interface ByteSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Parses a `Range` header. Undefined means the whole file, which is also the result for an invalid header or multiple
+ * ranges; `unsatisfiable` means that the range is outside the file.
+ *
+ * @example
+ * parseByteRange('bytes=10-19', 100) // { from: 10, to: 20 }
+ * parseByteRange('bytes=-5', 100) // { from: 95, to: 100 }
+ */
+export function parseByteRange(header: string | undefined, size: number): ByteSpan | 'unsatisfiable' | undefined {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
+  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? 'unsatisfiable' : { from: size - length, to: size };
+  }
+  const from = Number(first);
+  if (last !== '' && Number(last) < from) return undefined;
+  return from >= size ? 'unsatisfiable' : { from, to: last === '' ? size : Math.min(Number(last) + 1, size) };
 }

@@ -89,7 +89,7 @@ describe('a run on another host', () => {
     });
     for (const path of ['raw/1/stdout', 'export', 'case']) {
       const problem = await readJson(get(`/v1/runs/${RUN}/${path}`));
-      expect(problem).toMatchObject({ code: 'RAW_NOT_FOUND', detail: expect.stringContaining('"another-host"') });
+      expect(problem).toMatchObject({ code: 'FILE_NOT_FOUND', detail: expect.stringContaining('"another-host"') });
     }
     for (const path of ['evidence?name=stdout.1.log', 'artifact?path=out/a.txt']) {
       const problem = await readJson(get(`/v1/runs/${RUN}/${path}`));

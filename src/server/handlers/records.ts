@@ -7,7 +7,7 @@ import { readPage, readTime } from './query.js';
 import type { Handlers } from '../http/request-checks.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
-import { streamBody } from '../export/stream-body.js';
+import { streamBody } from '../http/responses.js';
 import { reportBudgets } from '../../orders/dispatch/index.js';
 import { createWaitingList } from '../waiting/waiting-list.js';
 import { countStatistics } from '../statistics/count-statistics.js';

@@ -71,7 +71,7 @@ describe('the raw bytes of a run', () => {
     '/v1/runs/run-1/raw/..%2F1/stdout',
   ])('are not found at %s', async (path) => {
     const { get } = await openWithFolder();
-    expect(await (await get(path)).json()).toMatchObject({ status: 404, code: 'RAW_NOT_FOUND' });
+    expect(await (await get(path)).json()).toMatchObject({ status: 404, code: 'FILE_NOT_FOUND' });
   });
 
   it('are not read through a link that the agent created', async () => {
@@ -186,7 +186,7 @@ describe('the export of a run', () => {
   it('needs a folder on this host', async () => {
     const { store, get } = await openServer();
     await startScriptedRun(store, 'run-1');
-    expect(await (await get('/v1/runs/run-1/export')).json()).toMatchObject({ status: 404, code: 'RAW_NOT_FOUND' });
+    expect(await (await get('/v1/runs/run-1/export')).json()).toMatchObject({ status: 404, code: 'FILE_NOT_FOUND' });
     expect(await (await get('/v1/runs/run-2/export')).json()).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });
 });

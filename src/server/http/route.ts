@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import type { Endpoint } from '../api/index.js';
 import { createJsonResponse, createProblemResponse, completeResponse } from './responses.js';
-import type { Deadlines, Gate } from './admission.js';
-import type { BodyAdmission } from './body-admission.js';
+import type { Deadlines, Gate, BodyAdmission } from './admission.js';
 import { readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
 import { RequestError } from './problem.js';
 import { createRequestChecks } from './request-checks.js';

@@ -1,14 +1,23 @@
+import type { Readable, Writable } from 'node:stream';
 import { SluiceError, getErrorMessage, isSluiceError } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
+import { ClientError } from '../client/index.js';
 import type { Client } from '../client/index.js';
 import { VERSION } from '../../base/files/index.js';
 import { fromJsonSchema } from '../../json/schema/index.js';
-import { McpServer } from './sdk.js';
-import type { McpTool } from './tool.js';
+import {
+  McpServer,
+  WebStandardStreamableHTTPServerTransport,
+  createMcpHandler,
+  isLegacyRequest,
+  StdioServerTransport,
+  serveStdio,
+} from './sdk.js';
 import { MCP_TOOLS } from './tools.js';
+import type { McpTool } from './tools.js';
 
 /** The Sluice client that the tools use, and its permissions. */
-export interface McpSession {
+interface McpSession {
   /** Connects to a server, or to this process's store through the same interface. */
   readonly client: Client;
   /** Whether a token was set explicitly. Otherwise the scope `decide` is ignored. */
@@ -30,7 +39,7 @@ const INSTRUCTIONS =
  * Creates a factory for the servers of a session: the SDK needs one per connection or HTTP request. Every call returns
  * either a result that matches the tool's schema, or an error with a code.
  */
-export function createServerFactory(session: McpSession): () => McpServer {
+function createServerFactory(session: McpSession): () => McpServer {
   const { client, logger } = session;
   let calls = 0;
 
@@ -38,16 +47,13 @@ export function createServerFactory(session: McpSession): () => McpServer {
     calls += 1;
     try {
       if (calls > MAX_CALLS) {
-        throw new SluiceError(
-          'MCP_TOO_MANY_CALLS',
-          `Too many open calls: at most ${MAX_CALLS}. Wait until some have ended.`,
-        );
+        throw new ClientError('SERVER_BUSY', `Too many open calls: at most ${MAX_CALLS}. Wait until some have ended.`);
       }
       const result = await tool.definition.call(client, tool.check(args ?? {}), abort);
       const json = JSON.stringify(result);
       if (json.length > MAX_RESULT_LENGTH) {
         const message = `The result is longer than ${MAX_RESULT_LENGTH} characters. Request less, or read it over HTTP.`;
-        throw new SluiceError('MCP_RESULT_TOO_LARGE', message);
+        throw new ClientError('ANSWER_TOO_LARGE', message);
       }
       return { structuredContent: result, content: [{ type: 'text', text: json }] };
     } catch (error) {
@@ -153,4 +159,89 @@ function describeError(error: unknown, tool: string, logger: Logger): object {
     content: [{ type: 'text', text: `${code}: ${message}` }],
     _meta: { 'sluice/error': { code, message } },
   };
+}
+
+/** One or more messages posted by a client. */
+interface McpPost {
+  /** The protocol headers, without tokens. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parsed body. */
+  readonly body: unknown;
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Responds to one request of the streamable HTTP transport, in the current protocol revision or an earlier one with
+ * `initialize`. Requests are independent: no protocol session is stored between them.
+ */
+export async function handleMcpRequest(session: McpSession, { headers, body, signal }: McpPost): Promise<Response> {
+  const createServer = createServerFactory(session);
+  const request = new Request('http://127.0.0.1/mcp', { method: 'POST', headers, signal });
+  if (await isLegacyRequest(request, body)) return handleLegacyRequest(createServer(), request, body);
+  const onerror = (error: Error): void => session.logger.info('MCP request failed', { error: getErrorMessage(error) });
+  // Tools do not change while the server is running, so no subscriptions are needed.
+  const handler = createMcpHandler(createServer, { legacy: 'reject', maxSubscriptions: 0, onerror });
+  return handler.fetch(request, { parsedBody: body });
+}
+
+/** Responds with JSON instead of a stream, because a tool sends nothing before its result. */
+async function handleLegacyRequest(server: McpServer, request: Request, parsedBody: unknown): Promise<Response> {
+  const { signal } = request;
+  signal.throwIfAborted();
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: undefined,
+    enableJsonResponse: true,
+  });
+  const disconnected = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(toError(signal.reason)), { once: true });
+  });
+  await server.connect(transport);
+  try {
+    return await Promise.race([transport.handleRequest(request, { parsedBody }), disconnected]);
+  } finally {
+    // Ends calls that are still waiting after the client has disconnected.
+    await server.close();
+  }
+}
+
+function toError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
+
+/** Options for serving a client on a pair of streams. */
+interface McpServerOptions extends McpSession {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Closes the connection. */
+  readonly signal?: AbortSignal;
+}
+
+/** A longer message closes the connection. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** Serves a client of the Model Context Protocol on a pair of streams. Resolves when the client disconnects. */
+export async function serveMcp({ input, output, signal, ...session }: McpServerOptions): Promise<void> {
+  const { logger } = session;
+  const transport = new WatchedTransport(input, output, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const onerror = (error: Error): void => logger.warn('MCP connection error', { error: getErrorMessage(error) });
+  const connection = serveStdio(createServerFactory(session), { transport, onerror });
+  const close = (): void => void connection.close();
+  if (signal?.aborted === true) close();
+  signal?.addEventListener('abort', close, { once: true });
+  await transport.closed;
+  signal?.removeEventListener('abort', close);
+}
+
+/** Reports when the connection has ended. */
+class WatchedTransport extends StdioServerTransport {
+  #resolve = (): void => undefined;
+  readonly closed = new Promise<void>((resolve) => {
+    this.#resolve = resolve;
+  });
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.#resolve();
+  }
 }

@@ -1,2 +1,1 @@
-export { handleMcpRequest } from './handle-mcp-request.js';
-export { serveMcp } from './serve-mcp.js';
+export { handleMcpRequest, serveMcp } from './create-mcp-server.js';

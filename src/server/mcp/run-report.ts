@@ -1,9 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunView } from '../api/index.js';
-import { anything, count, flag, name, object, omitUndefined, text } from '../../base/index.js';
+import {
+  anything,
+  count,
+  flag,
+  name,
+  object,
+  omitUndefined,
+  text,
+  arrayOf,
+  oneOf,
+  ordinal,
+  timestamp,
+  cutText,
+} from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import type { Client } from '../client/index.js';
 import { decisionAction, describeWaitingFor, repairLevel, runOutcome, runState } from '../../store/records/index.js';
+import { FCMP_TYPES } from '../../events/index.js';
+import type { FcmpEvent } from '../../events/index.js';
 
 /** Longer values are omitted; they can be read in the console or over HTTP. */
 const MAX_VALUE_LENGTH = 64 * 1024;
@@ -41,7 +56,7 @@ export const runReportSchema = object(
 );
 
 /** See {@link runReportSchema}. */
-export type RunReport = FromSchema<typeof runReportSchema>;
+type RunReport = FromSchema<typeof runReportSchema>;
 
 /** Describes a run and, if it executes an order, the decision. */
 export async function describeRun(client: Client, run: string, signal: AbortSignal): Promise<RunReport> {
@@ -128,4 +143,123 @@ async function findOrder(client: Client, order: NonNullable<RunView['order']>, s
   const { issue_ref, run_id } = order;
   const { orders } = await client.getIssue({ ref: issue_ref, query: { run_id }, signal });
   return orders.find((view) => view.run_id === run_id);
+}
+
+/** Longer strings in an event are shortened. */
+const MAX_STRING = 2000;
+const MAX_ITEMS = 100;
+/** Maximum page length in characters of JSON, unless it has only one event. */
+const MAX_PAGE = 64 * 1024;
+const POLL_MS = 500;
+
+/** One page of a run's events. */
+export const eventPageSchema = object({
+  events: arrayOf(
+    object(
+      { seq: ordinal, at: timestamp, type: oneOf(FCMP_TYPES), data: { type: 'object' } },
+      { shortened: { ...flag, description: 'Long strings or lists in this event were shortened.' } },
+    ),
+  ),
+  cursor: { ...name, description: 'Pass it as "cursor" to read the next page.' },
+  done: { ...flag, description: 'The run has ended, and this is the last page.' },
+});
+
+type EventPage = FromSchema<typeof eventPageSchema>;
+
+interface EventPageOptions {
+  /** The number of the last event already read; 0 at the start. */
+  readonly after: number;
+  readonly limit: number;
+  /** How long to wait if there is no new event yet. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a run's next events. Raw output is omitted: the messages contain it, or the console shows it. */
+export async function readEventPage(
+  client: Client,
+  run: string,
+  { after, limit, waitMs, signal }: EventPageOptions,
+): Promise<EventPage> {
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    // Loaded before the events: if the run has ended by now, the next read sees all of its events.
+    const { state } = await client.getRun({ id: run, signal });
+    const query = { protocol: 'fcmp', from: String(after + 1), limit } as const;
+    const { events, next_from } = await client.readHistory({ id: run, query, signal });
+    const page = fillPage(events as readonly FcmpEvent[], after);
+    const remainingMs = deadline - performance.now();
+    const isLastPage = next_from === null && !page.isFull;
+    if (page.events.length > 0 || page.last > after || state === 'ended' || remainingMs <= 0) {
+      return { events: page.events, cursor: String(page.last), done: state === 'ended' && isLastPage };
+    }
+    await pause(Math.min(POLL_MS, remainingMs), undefined, { signal });
+  }
+}
+
+/** Fills a page with as many events as fit, but at least one. */
+function fillPage(events: readonly FcmpEvent[], after: number) {
+  const page: EventPage['events'][number][] = [];
+  let last = after;
+  let length = 0;
+  for (const { seq, ts, type, data } of events) {
+    if (type !== 'raw.stdout' && type !== 'raw.stderr') {
+      const { value, isShortened } = shorten(data, { length: MAX_STRING, items: MAX_ITEMS });
+      length += JSON.stringify(value).length;
+      if (length > MAX_PAGE && page.length > 0) return { events: page, last, isFull: true };
+      // The cast is safe: `shorten` returns an object for an object.
+      page.push({
+        seq,
+        at: ts,
+        type,
+        data: value as Readonly<Record<string, unknown>>,
+        ...(isShortened ? { shortened: true } : {}),
+      });
+    }
+    last = seq;
+  }
+  return { events: page, last, isFull: false };
+}
+
+/** A shortened value, and whether anything was omitted. */
+interface Shortened {
+  readonly value: unknown;
+  readonly isShortened: boolean;
+}
+
+/** Deeper values are replaced with null; events are never this deep. */
+const MAX_DEPTH = 64;
+
+/**
+ * Shortens every string in a JSON value to `length` characters and every list and object to `items` entries, so one
+ * event does not fill a model's context.
+ *
+ * @example
+ * shorten({ text: 'abcdef' }, { length: 3, items: 10 }) // { value: { text: 'abc…' }, isShortened: true }
+ */
+export function shorten(
+  value: unknown,
+  { length, items }: { readonly length: number; readonly items: number },
+): Shortened {
+  let isShortened = false;
+  const visit = (part: unknown, depth: number): unknown => {
+    if (typeof part === 'string') {
+      if (part.length <= length) return part;
+      isShortened = true;
+      return `${cutText(part, length)}…`;
+    }
+    if (typeof part !== 'object' || part === null) return part;
+    if (depth >= MAX_DEPTH) {
+      isShortened = true;
+      return null;
+    }
+    if (Array.isArray(part)) {
+      if (part.length > items) isShortened = true;
+      return part.slice(0, items).map((item) => visit(item, depth + 1));
+    }
+    const entries = Object.entries(part);
+    if (entries.length > items) isShortened = true;
+    return Object.fromEntries(entries.slice(0, items).map(([key, item]) => [key, visit(item, depth + 1)]));
+  };
+  return { value: visit(value, 0), isShortened };
 }

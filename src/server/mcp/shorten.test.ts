@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shorten } from './shorten.js';
+import { shorten } from './run-report.js';
 
 const limits = { length: 3, items: 2 };
 

@@ -1,10 +1,10 @@
 import { ENDPOINTS } from '../api/index.js';
+import type { Scope } from '../api/index.js';
 import { arrayOf, name, object, omitUndefined, orNull, text, timestamp } from '../../base/index.js';
+import type { FromSchema, Schema } from '../../base/index.js';
 import { WORK_REQUEST_SCHEMA, resolutionAction } from '../../store/records/index.js';
-import { readEventPage, eventPageSchema } from './follow-page.js';
-import { describeRun, runReportSchema, waitForRun } from './run-report.js';
-import { defineTool } from './tool.js';
-import type { McpTool } from './tool.js';
+import { readEventPage, eventPageSchema, describeRun, runReportSchema, waitForRun } from './run-report.js';
+import type { Client } from '../client/index.js';
 
 /** Longer than any agent's answer, and short enough for one message. */
 const MAX_TEXT = 4 * 1024 * 1024;
@@ -233,3 +233,35 @@ export const MCP_TOOLS: readonly McpTool[] = [
   listInbox,
   resolveItem,
 ];
+
+/** A tool that MCP clients can call. */
+export interface McpTool {
+  readonly name: string;
+  readonly title: string;
+  /** A description for the model: what the tool does and returns, and what to call next. */
+  readonly description: string;
+  /** The scope that the token needs. `decide` is only available with a token that was set explicitly. */
+  readonly scope: Exclude<Scope, 'none'>;
+  readonly input: Schema;
+  readonly output: Schema;
+  /** Whether the tool only reads. */
+  readonly isReadOnly: boolean;
+  /** The arguments have been checked against `input`. */
+  call(client: Client, input: unknown, signal: AbortSignal): Promise<object>;
+}
+
+/** A tool whose `call` is typed by its schemas. */
+interface TypedTool<Input extends Schema, Output extends Schema> extends Omit<McpTool, 'input' | 'output' | 'call'> {
+  readonly input: Input;
+  readonly output: Output;
+  call(client: Client, input: FromSchema<Input>, signal: AbortSignal): Promise<FromSchema<Output>>;
+}
+
+/** Defines a tool, with types derived from its schemas. */
+function defineTool<const Input extends Schema, const Output extends Schema>(tool: TypedTool<Input, Output>): McpTool {
+  return {
+    ...tool,
+    // The server has checked the arguments against the schema.
+    call: async (client, input, signal) => (await tool.call(client, input as FromSchema<Input>, signal)) as object,
+  };
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTail } from './tail.js';
+import { createTail } from './create-metrics.js';
 
 interface Row {
   readonly id: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../api/endpoints.js';
 import { createOpenApi } from '../api/index.js';
 import { openServer } from '../fixtures/open-server.js';
-import { renderDocsPage, escapeHtml } from './docs-page.js';
+import { renderDocsPage, escapeHtml } from './add-pages.js';
 
 describe('the endpoints page', () => {
   it('lists all endpoints', async () => {

@@ -6,10 +6,9 @@ import { fromJsonSchema } from '../../json/schema/index.js';
 import { createThreadPool, ThreadError } from '../../base/threads/index.js';
 import { RequestError } from '../http/request-error.js';
 import type { ServerContext } from '../server-context.js';
-import { executeParse } from './execute-parse.js';
+import { executeParse, createSchemaCache } from './execute-parse.js';
 import type { ParseResponse, ParseRequest } from './execute-parse.js';
 import type { ParseReply } from './parse-thread.js';
-import { createSchemaCache } from './schema-cache.js';
 
 /**
  * Parses the text in requests: short text immediately, everything else in threads, so no text or schema delays other

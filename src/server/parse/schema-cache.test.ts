@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromJsonSchema } from '../../json/schema/index.js';
-import { createSchemaCache } from './schema-cache.js';
+import { createSchemaCache } from './execute-parse.js';
 
 const create = () => createSchemaCache((schema) => fromJsonSchema(schema));
 

@@ -7,8 +7,7 @@ import type { Token } from '../config/index.js';
 import type { ServerSettings, TokenSettings } from '../server-settings.js';
 import { groupAddress, isLoopback, readHostName, isCrossSite } from './origin.js';
 import { createRateLimit } from './rate-limit.js';
-import { createSessions } from './sessions.js';
-import { toCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
+import { createSessions, toCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
 import type { Caller } from './tokens.js';
 
 /** The requested endpoint. */

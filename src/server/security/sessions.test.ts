@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSessions } from './sessions.js';
+import { createSessions } from './tokens.js';
 
 const ada = { name: 'Ada Lovelace; ö', scopes: ['read'], value: 'correct horse' } as const;
 const bob = { name: 'bob', scopes: ['read', 'run', 'decide'], value: 'battery staple' } as const;

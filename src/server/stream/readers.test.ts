@@ -4,7 +4,7 @@ import { EventSource } from 'eventsource';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openStore } from '../../store/open-store.js';
-import { readSse } from '../client/read-sse.js';
+import { readSse } from '../client/follow-run.js';
 import { openListeningServer } from '../fixtures/open-listening-server.js';
 import { listIds, readStream } from '../fixtures/read-stream.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';

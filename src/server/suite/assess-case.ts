@@ -11,7 +11,7 @@ import type { JudgedRun, StoredContract } from '../../runs/index.js';
 import { CASE_BYTES, CASE_FILES, readCaseFile } from './case-folder.js';
 import type { OpenCase } from './case-folder.js';
 import type { Assessment, OrderFacts } from './case-record.js';
-import { SuiteError } from './suite-error.js';
+import { SuiteError } from './case-record.js';
 
 /** A case without its expectations. */
 export type CaseContent = Pick<OpenCase, 'folder' | 'details' | 'schema'>;

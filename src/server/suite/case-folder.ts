@@ -1,14 +1,13 @@
 import type { Dir } from 'node:fs';
 import { mkdir, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { getErrorCode, getErrorMessage } from '../../base/index.js';
+import { SluiceError, getErrorCode, getErrorMessage } from '../../base/index.js';
 import { isPresent, openForReading, openNew, readSmallFile, readSpan, replaceFile } from '../../base/files/index.js';
 import type { OpenFile } from '../../base/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
-import { assessmentSchema, suiteCaseSchema } from './case-record.js';
+import { assessmentSchema, suiteCaseSchema, SuiteError } from './case-record.js';
 import type { Assessment, SuiteCase } from './case-record.js';
-import { SuiteError } from './suite-error.js';
 
 /** The names of a case's files. */
 export const CASE_FILES = {
@@ -62,7 +61,7 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
   const folder = join(suite, name);
   if (await isPresent(folder)) {
     const message = `The case "${name}" already exists in "${suite}" and was not changed. Choose another --name, or update its expectations with sluice suite accept.`;
-    throw new SuiteError('CASE_EXISTS', message);
+    throw new SluiceError('TARGET_EXISTS', message);
   }
   const temporaryFolder = join(suite, `.${name}.${process.pid}.part`);
   try {

@@ -1,4 +1,4 @@
-import { arrayOf, flag, name, object, oneOf, orNull, text, timestamp } from '../../base/index.js';
+import { arrayOf, flag, name, object, oneOf, orNull, text, timestamp, SluiceError } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import {
   decisionAction,
@@ -91,3 +91,20 @@ export type CaseVerdict = FromSchema<typeof verdictSchema>;
 
 /** See {@link assessmentSchema}. */
 export type Assessment = FromSchema<typeof assessmentSchema>;
+
+/** Error codes of suites. A closed list: `docs/errors.md` explains what to do about each. */
+export const SUITE_ERROR_CODES = [
+  'SUITE_UNREADABLE',
+  'CASE_NOT_FOUND',
+  'CASE_INVALID',
+  'CASE_TOO_LARGE',
+  'RUN_NOT_ENDED',
+] as const;
+
+/** One of `SUITE_ERROR_CODES`. */
+type SuiteErrorCode = (typeof SUITE_ERROR_CODES)[number];
+
+/** A suite or a case that cannot be used. */
+export class SuiteError extends SluiceError<SuiteErrorCode> {
+  override readonly name = 'SuiteError';
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderJunit } from './junit.js';
+import { renderJunit } from './run-suite.js';
 
 describe('renderJunit', () => {
   it('escapes agent output, and replaces characters that XML does not allow', () => {

@@ -13,7 +13,7 @@ import { assessCase } from './assess-case.js';
 import { CASE_BYTES, CASE_FILES, formatJson, readCaseFile, writeCase } from './case-folder.js';
 import type { CaseFile } from './case-folder.js';
 import type { Assessment, CaseVerdict, OrderFacts, SuiteCase } from './case-record.js';
-import { SuiteError } from './suite-error.js';
+import { SuiteError } from './case-record.js';
 import type { OrderStore } from '../../store/ports/index.js';
 
 /** A new case: its files, and its assessment by this version. */

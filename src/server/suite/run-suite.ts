@@ -2,11 +2,11 @@ import { getErrorMessage, isSluiceError } from '../../base/index.js';
 import { findFirstDifference } from '../../runs/run-folder/index.js';
 import { assessCase } from './assess-case.js';
 import { listCases, openCase, writeExpected } from './case-folder.js';
+import { SuiteError } from './case-record.js';
 import type { Assessment } from './case-record.js';
-import { SuiteError } from './suite-error.js';
 
 /** A difference from the expectations. */
-export interface CaseChange {
+interface CaseChange {
   readonly part: 'reading' | 'decision';
   readonly path: readonly (string | number)[];
   /** Undefined if there is no value. */
@@ -26,7 +26,7 @@ export interface CaseReport {
 }
 
 /** The suite and its selected cases. */
-export interface SuiteOptions {
+interface SuiteOptions {
   readonly suite: string;
   /** All cases by default. */
   readonly names?: readonly string[];
@@ -54,7 +54,7 @@ export async function runSuite(options: SuiteOptions): Promise<readonly CaseRepo
 async function selectCases({ suite, names = [] }: SuiteOptions): Promise<readonly string[]> {
   const selectedNames = names.length > 0 ? names : await listCases(suite);
   if (selectedNames.length > 0) return selectedNames;
-  throw new SuiteError('SUITE_EMPTY', `No cases found in "${suite}". Add one with: sluice suite add RUN`);
+  throw new SuiteError('CASE_NOT_FOUND', `No cases found in "${suite}". Add one with: sluice suite add RUN`);
 }
 
 async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<CaseReport> {
@@ -114,4 +114,67 @@ export async function acceptCases(options: SuiteOptions): Promise<readonly CaseR
     await writeExpected(suiteCase, await assessCase(suiteCase));
   }
   return changedReports;
+}
+
+/**
+ * Renders the reports as JUnit XML, which CI systems can display.
+ *
+ * @example
+ * await writeFile('suite.xml', renderJunit(reports))
+ */
+export function renderJunit(reports: readonly CaseReport[]): string {
+  const count = (status: CaseReport['status']): number => reports.filter((report) => report.status === status).length;
+  const cases = reports.map((report) => {
+    const head = `    <testcase classname="sluice-suite" name=${quote(report.name)} time="${(report.ms / 1000).toFixed(3)}"`;
+    if (report.status === 'same') return `${head}/>`;
+    const kind = report.status === 'changed' ? 'failure' : 'error';
+    const lines = report.changes.map(describeChange);
+    const message = report.problem ?? lines.join('; ');
+    return `${head}>\n      <${kind} message=${quote(message)}>${escape(lines.join('\n'))}</${kind}>\n    </testcase>`;
+  });
+  const totals = `tests="${reports.length}" failures="${count('changed')}" errors="${count('broken')}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${totals}>`,
+    `  <testsuite name="sluice-suite" ${totals}>`,
+    ...cases,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+/** Longer values are shortened, so a change fits on one line. */
+const MAX_LENGTH = 200;
+
+/**
+ * Describes a change in one line.
+ *
+ * @example
+ * describeChange(change) // 'reading value.line: expected 3, found 4'
+ */
+export function describeChange({ part, path, expected, found }: CaseReport['changes'][number]): string {
+  return `${part} ${path.join('.')}: expected ${formatValue(expected)}, found ${formatValue(found)}`;
+}
+
+function formatValue(value: unknown): string {
+  const text = value === undefined ? 'no value' : JSON.stringify(value);
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+}
+
+function quote(text: string): string {
+  return `"${escape(text).replaceAll('\n', '&#10;')}"`;
+}
+
+/** Characters that XML 1.0 does not allow. They are replaced, because agents can print them. */
+// oxlint-disable-next-line no-control-regex
+const INVALID_IN_XML = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|\p{Surrogate}/gu;
+
+function escape(text: string): string {
+  return text
+    .replaceAll(INVALID_IN_XML, '\u{FFFD}')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }

@@ -1,4 +1,5 @@
-import type { Context, TraceAPI } from '@opentelemetry/api';
+import type { Context, TraceAPI, SpanContext } from '@opentelemetry/api';
+import { cutText } from '../../base/index.js';
 
 /** The subset of the optional package `@opentelemetry/api` used here. */
 export interface OpenTelemetry {
@@ -10,7 +11,7 @@ export interface OpenTelemetry {
 const SDK_SYMBOL_NAME = /^opentelemetry\.js\.api\.\d+$/;
 
 /** An SDK registered in this process: the version of its copy of the package, and its tracer provider. */
-export interface RegisteredSdk {
+interface RegisteredSdk {
   readonly version: string;
   readonly provider: unknown;
 }
@@ -25,4 +26,39 @@ export function findSdk(global: object = globalThis): RegisteredSdk | undefined 
     return { version, provider: registered.trace };
   }
   return undefined;
+}
+
+/** The maximum length of recorded text: collectors reject large attributes, and the run stores the full text. */
+const MAX_LENGTH = 8192;
+
+/** Formats a value as text, shortened. */
+export function describeContent(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return text.length <= MAX_LENGTH ? text : `${cutText(text, MAX_LENGTH)}…`;
+}
+
+/** Formats a shortened message according to OpenTelemetry's conventions for generative AI. */
+export function describeMessage(role: 'user' | 'assistant', text: string): string {
+  return JSON.stringify([{ role, parts: [{ type: 'text', content: describeContent(text) }] }]);
+}
+
+/** Version 00 of W3C Trace Context: trace id, span id, flags. */
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/**
+ * Parses a `traceparent` into a parent context; the root context if it is missing or invalid. The SDK's propagator is
+ * not used, because it might not be registered.
+ */
+export function readParent({ trace, ROOT_CONTEXT }: OpenTelemetry, traceparent: string | undefined): Context {
+  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
+  const parent: SpanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  // An all-zero id is invalid.
+  if (!/[1-9a-f]/.test(traceId) || !/[1-9a-f]/.test(spanId)) return ROOT_CONTEXT;
+  return trace.setSpanContext(ROOT_CONTEXT, parent);
+}
+
+/** Formats a span's `traceparent`; undefined if nothing is recorded. */
+export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string | undefined {
+  if (!/[1-9a-f]/.test(traceId) || !/[1-9a-f]/.test(spanId)) return undefined;
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }

@@ -3,10 +3,9 @@ import { getErrorMessage } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { RunTracer } from '../../runs/index.js';
-import { findSdk } from './open-telemetry.js';
+import { findSdk, formatTraceparent, readParent } from './open-telemetry.js';
 import type { OpenTelemetry } from './open-telemetry.js';
 import { startRunTrace } from './run-trace.js';
-import { formatTraceparent, readParent } from './trace-parent.js';
 
 /** Creates spans for requests, runs and orders. */
 export interface Tracing extends RunTracer {

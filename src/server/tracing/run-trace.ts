@@ -2,9 +2,8 @@ import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type { FcmpEvent, Usage } from '../../events/index.js';
 import type { RunResult, RunSpec } from '../../store/records/index.js';
 import type { RunTrace } from '../../runs/index.js';
-import { describeContent, describeMessage } from './content.js';
+import { describeContent, describeMessage, formatTraceparent, readParent } from './open-telemetry.js';
 import type { OpenTelemetry } from './open-telemetry.js';
-import { formatTraceparent, readParent } from './trace-parent.js';
 
 interface TraceSettings {
   readonly api: OpenTelemetry;

@@ -8,8 +8,8 @@ import { sampleMessage, sampleSettlement, sampleSubmission } from '../../store/c
 import { openStore } from '../../store/open-store.js';
 import { openServer, readJson } from '../fixtures/open-server.js';
 import { createRound, startNotifier, toNotification } from './notify-people.js';
-import { createQuestionReader, updateQuestions } from './open-questions.js';
-import type { OpenQuestion } from './open-questions.js';
+import { createQuestionReader, updateQuestions } from './waiting-list.js';
+import type { OpenQuestion } from './waiting-list.js';
 
 const NOW_ISO = '2026-11-15T06:30:00.000Z';
 const NOW = Date.parse(NOW_ISO);

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { StatisticsView } from '../../../src/server/api/shapes/statistics.js';
+import type { StatisticsView } from '../../../src/server/api/shapes/service.js';
 import {
   listEngineNames,
   formatValue,

@@ -1,4 +1,4 @@
-import { count, name, object, oneOf } from '../../../base/index.js';
+import { count, name, object, oneOf, text } from '../../../base/index.js';
 import {
   budgetsSchema,
   decisionAction,
@@ -9,9 +9,8 @@ import {
   workerSchema,
 } from '../../../store/records/index.js';
 import { defineEndpoints, json } from '../endpoint.js';
-import { definePage, pageQuery } from '../shapes/lists.js';
-import { statisticsSchema } from '../shapes/statistics.js';
-import { timeParameter } from './parameters.js';
+import { definePage, pageQuery, timeParameter } from '../shapes/lists.js';
+import { statisticsSchema, sessionSchema } from '../shapes/service.js';
 
 const executionQuery = {
   issue_ref: name,
@@ -109,5 +108,52 @@ export const recordEndpoints = defineEndpoints({
       },
     },
     response: json(statisticsSchema),
+  },
+});
+
+export const serviceEndpoints = defineEndpoints({
+  openSession: {
+    method: 'POST',
+    path: '/v1/session',
+    scope: 'none',
+    summary: 'Exchanges a token for a cookie, for pages and EventSource.',
+    body: object({ token: text }),
+    response: json(sessionSchema),
+    problems: ['TOKEN_REFUSED'],
+  },
+  getSession: {
+    method: 'GET',
+    path: '/v1/session',
+    scope: 'none',
+    summary: 'Returns the caller, its scopes, and whether tokens are required.',
+    response: json(sessionSchema),
+  },
+  closeSession: {
+    method: 'POST',
+    path: '/v1/session/close',
+    scope: 'none',
+    summary: 'Deletes the cookie.',
+    response: json(object({ status: { const: 'closed' } })),
+  },
+  health: {
+    method: 'GET',
+    path: '/healthz',
+    scope: 'none',
+    summary: 'Succeeds if the process is alive.',
+    response: json(object({ status: { const: 'ok' } })),
+  },
+  ready: {
+    method: 'GET',
+    path: '/readyz',
+    scope: 'none',
+    summary: 'Succeeds if the store responds and new work is accepted.',
+    response: json(object({ status: { const: 'ready' } })),
+  },
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    scope: 'read',
+    summary: 'Returns metrics in the Prometheus text format.',
+    response: { status: 200, media: 'text/plain' },
   },
 });

@@ -1,16 +1,13 @@
 import { ENDPOINTS } from '../endpoints.js';
 import type { EndpointName } from '../endpoints.js';
 import type { Endpoint } from '../endpoint.js';
-import { problemSchema } from '../shapes/problem.js';
-import { getSessionCookieName } from '../shapes/session.js';
-import { describeParameters } from './describe-parameters.js';
-import { getTag, listTags } from './describe-tags.js';
+import { problemSchema, getSessionCookieName } from '../shapes/service.js';
 import { findExample, sampleSchema } from './examples.js';
 import { createComponents } from './named-schemas.js';
 import type { AnySchema, Components } from './named-schemas.js';
 
 /** Settings of the described server. */
-export interface OpenApiOptions {
+interface OpenApiOptions {
   /** Whether browsers reach the server over HTTPS, which changes the name of its cookie. */
   readonly https?: boolean;
   /** The server's URL; by default the URL of `sluice serve` without options. */
@@ -144,4 +141,101 @@ const ANY_CONTENT = { schema: { type: 'string' } };
 
 function capitalize(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+}
+
+/** Resource names, by the path segment before the id. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  runs: 'the run',
+  inbox: 'the inbox item',
+  outbox: 'the comment',
+  issues: 'the issue',
+};
+
+/** Path parameters with the same meaning in all endpoints. */
+const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
+  ref: { description: 'The issue reference, percent-encoded.', example: 'acme/shop#12' },
+  attempt: { description: 'The attempt number, from 1.', example: '1' },
+  stream: { description: 'The stream: stdout, stderr, pty or stdin.', example: 'stdout' },
+  name: { description: "The trigger's name in the configuration.", example: 'github' },
+};
+
+/** Query parameters with the same meaning in all endpoints; a description in the endpoint table takes precedence. */
+const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
+  after: 'The position of the last event received; the stream continues after it.',
+  decision: 'Only entries with this decision.',
+  engine: 'Only entries of this engine.',
+  engine_version: 'Only entries of this engine version.',
+  format: 'The export format; csv by default.',
+  from: 'The position of the first event; the start by default.',
+  issue_ref: 'Only entries of this issue.',
+  limit: 'Maximum number of entries.',
+  model: 'Only entries of this model.',
+  name: 'The file name, from the file list.',
+  outcome: 'Only runs with this outcome.',
+  path: 'The file path, from the file list.',
+  repair_level: 'Only runs with this repair level.',
+  run_id: 'Only entries of this order.',
+  state: 'Only entries in this state.',
+  to: 'The position of the last event; the end by default.',
+  worker: 'Only orders for this wrapper.',
+};
+
+/** Describes an endpoint's parameters. */
+function describeParameters({ path, query = {} }: Endpoint, toReference: (schema: object) => AnySchema): object[] {
+  const pathParameters = [...path.matchAll(/(?:(\w+)\/)?\{(\w+)\}/g)].map(([, segment = '', name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    ...(PATH_PARAMETERS[name] ?? {
+      description: `The ${name} of ${RESOURCES[segment] ?? segment}.`,
+      example: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',
+    }),
+    schema: { type: 'string' },
+  }));
+  const queryParameters = Object.entries(query).map(([name, schema]) => {
+    const { description = QUERY_PARAMETERS[name], ...undescribed } = schema;
+    return {
+      name,
+      in: 'query',
+      required: false,
+      ...(description === undefined ? {} : { description }),
+      schema: toReference(undescribed),
+    };
+  });
+  return [...pathParameters, ...queryParameters];
+}
+
+interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Endpoints are grouped by the first segment of their paths. */
+const TAGS: readonly (Tag & { readonly segments: readonly string[] })[] = [
+  { name: 'Parsing', description: 'Extract JSON from text.', segments: ['parse'] },
+  { name: 'Runs', description: 'Start agents, follow them and read their results.', segments: ['runs', 'engines'] },
+  {
+    name: 'Orders',
+    description: 'Submit work on issues and read the decisions about it.',
+    segments: ['orders', 'issues', 'executions'],
+  },
+  { name: 'Inbox', description: 'Results and questions that need a human.', segments: ['inbox', 'waiting'] },
+  { name: 'Comments', description: 'Comments on issues, and their delivery.', segments: ['outbox', 'sinks'] },
+  { name: 'Session', description: 'The caller and its token.', segments: ['session'] },
+];
+
+/** The tag of all other endpoints. */
+const SERVER: Tag = { name: 'Server', description: 'Health, workers, metrics and statistics.' };
+
+function getTag(path: string): string {
+  const [, segment = ''] = /^\/v1\/(\w+)/.exec(path) ?? [];
+  return (TAGS.find(({ segments }) => segments.includes(segment)) ?? SERVER).name;
+}
+
+/** Lists the tags of these paths, in the order of the document. */
+function listTags(paths: readonly string[]): Tag[] {
+  const usedTags = new Set(paths.map(getTag));
+  return [...TAGS, SERVER]
+    .filter(({ name }) => usedTags.has(name))
+    .map(({ name, description }) => ({ name, description }));
 }

@@ -15,8 +15,15 @@ import {
   workResult,
   workerSchema,
 } from '../../../store/records/index.js';
-import { runFilesSchema } from '../shapes/files.js';
-import { offerSchema } from '../shapes/offer.js';
+import {
+  runFilesSchema,
+  offerSchema,
+  parseResponseSchema,
+  parseRequestSchema,
+  runRequestSchema,
+  runSchema,
+  runSummarySchema,
+} from '../shapes/run.js';
 import {
   commentPreviewSchema,
   inboxResponseSchema,
@@ -24,13 +31,9 @@ import {
   orderSchema,
   resolveRequestSchema,
   submittedOrderSchema,
+  waitingSchema,
 } from '../shapes/order.js';
-import { parseResponseSchema, parseRequestSchema } from '../shapes/parse.js';
-import { problemSchema } from '../shapes/problem.js';
-import { runRequestSchema, runSchema, runSummarySchema } from '../shapes/run.js';
-import { sessionSchema } from '../shapes/session.js';
-import { statisticsSchema } from '../shapes/statistics.js';
-import { waitingSchema } from '../shapes/waiting.js';
+import { problemSchema, sessionSchema, statisticsSchema } from '../shapes/service.js';
 
 /** A JSON Schema with any keywords. */
 export type AnySchema = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { arrayOf, flag, name, object, text } from '../../../base/index.js';
+import { arrayOf, flag, name, object, text, count, oneOf, ordinal, orNull, timestamp } from '../../../base/index.js';
 import type { FromSchema } from '../../../base/index.js';
 import {
   inboxItemSchema,
@@ -54,3 +54,77 @@ export const issueDetailSchema = object({
   inbox: arrayOf(inboxResponseSchema),
   needs_attention: flag,
 });
+
+/** Fields common to all entries. `id` does not change while the entry waits. */
+const common = { id: name, at: timestamp, text };
+
+/** The run whose agent is waiting. */
+const runFields = {
+  run: name,
+  engine: name,
+  task: text,
+  issue_ref: orNull(name),
+  interaction_id: name,
+  /**
+   * The number of the FCMP event with the question, which contains the full text and, for a permission, the input and
+   * the diff.
+   */
+  seq: ordinal,
+};
+
+/** An entry in the waiting list. */
+const entrySchema = {
+  anyOf: [
+    /** An agent's question; any text is an answer. */
+    object({ kind: { const: 'question' }, ...common, ...runFields, options: arrayOf(text) }),
+    /** An agent's permission request; the answer is one of the options. */
+    object({
+      kind: { const: 'permission' },
+      ...common,
+      ...runFields,
+      tool: name,
+      options: arrayOf(
+        object({
+          id: name,
+          label: text,
+          kind: oneOf(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
+        }),
+      ),
+    }),
+    /** An order's result; `text` is the reason why it waits. */
+    object({
+      kind: { const: 'result' },
+      ...common,
+      run: name,
+      run_id: name,
+      issue_ref: name,
+      code: name,
+      next: text,
+      /** Whether it can be accepted unchanged. */
+      acceptable: flag,
+    }),
+    /** A sink that does not accept comments; `text` is its last error. One entry per sink. */
+    object({
+      kind: { const: 'sink' },
+      ...common,
+      sink: name,
+      state: oneOf(['failing', 'broken']),
+      open: count,
+      dead: count,
+    }),
+  ],
+} as const;
+
+/** Everything that waits for a human. */
+export const waitingSchema = object({
+  /**
+   * Questions and permission requests first, because their agents are blocked; then sinks, then results. Oldest first
+   * within each kind.
+   */
+  items: { type: 'array', items: entrySchema },
+  /** False if there are more entries of a kind than are listed. */
+  complete: flag,
+});
+
+/** An entry in the waiting list. */
+export type WaitingEntry = FromSchema<typeof waitingSchema>['items'][number];

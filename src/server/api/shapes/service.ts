@@ -1,5 +1,44 @@
-import { count, flag, name, object, orNull, timestamp } from '../../../base/index.js';
+import { flag, name, object, oneOf, text, count, orNull, timestamp } from '../../../base/index.js';
 import type { FromSchema } from '../../../base/index.js';
+
+/**
+ * Returns the name of the session cookie. With HTTPS, the prefix makes browsers accept it only over HTTPS, for this
+ * host and the root path.
+ */
+export function getSessionCookieName(https: boolean): string {
+  return https ? '__Host-sluice_session' : 'sluice_session';
+}
+
+/** The caller and its scopes. */
+export const sessionSchema = object({
+  /** The token's name; `local` if no tokens are configured, `anonymous` for a caller without a token. */
+  name,
+  scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) },
+  /** Whether tokens are configured, so a page must ask for one. */
+  needs_token: flag,
+});
+
+/** Why a request failed: RFC 9457 problem details with a code. */
+export const problemSchema = object(
+  {
+    /** `urn:sluice:problem:<code>`. */
+    type: name,
+    title: name,
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    /** What happened, and what to do. */
+    detail: text,
+    /** As in docs/errors.md. */
+    code: name,
+    request_id: name,
+  },
+  {
+    issues: { type: 'array', items: object({ path: text, message: text }) },
+    active_run_id: { anyOf: [name, { type: 'null' }] },
+  },
+);
+
+/** See {@link problemSchema}. */
+export type Problem = FromSchema<typeof problemSchema>;
 
 const milliseconds = { type: 'number', minimum: 0 } as const;
 
