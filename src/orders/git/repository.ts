@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isPresent } from '../../base/files/index.js';
@@ -47,7 +47,7 @@ const LONG_TIME_LIMIT = { timeLimitMs: 120_000 };
 
 /** Records the state of a repository; returns the reason if that fails. */
 export async function recordStart(repoDir: string): Promise<RepositoryStart | UnknownStart> {
-  if (await isOutsideRepositories(repoDir)) return { why: 'repo_dir is not a git repository' };
+  if ((await locateInRepository(repoDir)) === 'outside') return { why: 'repo_dir is not a git repository' };
   const gitPaths = ['objects', 'shallow', 'info/exclude'].flatMap((path) => ['--git-path', path]);
   const gitInfo = await runGit(repoDir, [
     'rev-parse',
@@ -92,15 +92,30 @@ function describeNoCommit(repoDir: string): string {
   return `the repository "${repoDir}" has no commit to start from; commit its files (git add . && git commit), or use a folder without git`;
 }
 
-/** Whether neither the folder nor any folder above it can be a repository, so git need not be started. */
-async function isOutsideRepositories(folder: string): Promise<boolean> {
+/**
+ * Where a folder is, as far as its file names show it, so that git need not be started: outside any repository, or at the
+ * top of one. Only git can tell the rest: folders inside a repository, bare and damaged ones, and those of other users.
+ */
+export async function locateInRepository(folder: string): Promise<'outside' | 'top' | 'unknown'> {
   const real = await realpath(folder).catch(() => undefined);
-  if (real === undefined) return false;
+  if (real === undefined) return 'unknown';
+  if (await isTopOfRepository(real)) return 'top';
   const folders = [real];
   for (let above = dirname(real); above !== folders.at(-1); above = dirname(above)) folders.push(above);
   // A bare repository has no `.git`, but a file `HEAD`.
   const markers = folders.flatMap((each) => ['.git', 'HEAD'].map(async (name) => isPresent(join(each, name))));
-  return !(await Promise.all(markers)).includes(true);
+  return (await Promise.all(markers)).includes(true) ? 'unknown' : 'outside';
+}
+
+/** Whether git would accept the folder's `.git` as a repository: it has what one needs, and both belong to this user. */
+async function isTopOfRepository(folder: string): Promise<boolean> {
+  const gitDir = join(folder, '.git');
+  const parts = [folder, gitDir, join(gitDir, 'objects'), join(gitDir, 'refs')];
+  const [head, ...folders] = await Promise.all(
+    [join(gitDir, 'HEAD'), ...parts].map(async (path) => lstat(path).catch(() => undefined)),
+  );
+  const user = process.geteuid?.();
+  return head?.isFile() === true && folders.every((each) => each?.isDirectory() === true && each.uid === user);
 }
 
 /** With more branches, a repository's state is too large for the store. */

@@ -1,12 +1,13 @@
 import { realpath, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { isPresent, makeFolder, readSmallFile } from '../../base/files/index.js';
+import { basename, dirname, join, resolve } from 'node:path';
+import { omitUndefined } from '../../base/index.js';
+import { isPresent, makeFolder, readSmallFile, removeFolder } from '../../base/files/index.js';
 import { describeGitFailure, runGit } from './run-git.js';
 import type { CallGit, GitFilters, GitResult } from './run-git.js';
 import { getRepositoryFolder } from '../repos/repos.js';
 import { explainMissingContent } from './git-lfs.js';
 import type { WorkOrder, WorkRequest } from '../../store/records/index.js';
-import { withGitDir } from './repository.js';
+import { locateInRepository, withGitDir } from './repository.js';
 import type { RepositoryStart } from './repository.js';
 
 /** A folder for a single order, on its own branch of the repository. */
@@ -39,7 +40,9 @@ export async function chooseIsolation({
 
 /** Whether git keeps the history of a folder, or would if it were committed. */
 async function isInRepository(folder: string): Promise<boolean> {
-  // The folder itself is in the current commit: the usual case, answered by one call.
+  const location = await locateInRepository(folder);
+  if (location !== 'unknown') return location === 'top';
+  // The folder itself is in the current commit: the usual case below the top, answered by one call.
   const committed = await runGit(folder, ['rev-parse', '--quiet', '--verify', 'HEAD:./']);
   if (committed.code === 0) return true;
   const [repository, ignored] = await Promise.all([
@@ -80,7 +83,8 @@ export async function createWorktree(
   // Leftovers of an earlier attempt are removed first.
   const error = added?.code === 0 ? undefined : await replaceWorktree(worktree, commit);
   if (error !== undefined) return { error };
-  const filled = await withPrivateGitDir(worktree, async (call) => call(['read-tree', '--reset', '-u', 'HEAD']), start);
+  const fill = async (call: CallGit) => call(['read-tree', '--reset', '-u', 'HEAD']);
+  const filled = await withPrivateGitDir({ ...worktree, ...omitUndefined({ start }) }, fill);
   return filled.code === 0 ? {} : { error: describeFailure(repoDir, filled) };
 }
 
@@ -127,26 +131,40 @@ function describeFailure(repoDir: string, failed: GitResult): string {
  */
 async function removeIfUnchanged(
   worktree: Worktree,
-  isCommitted: boolean,
+  { isCommitted = false, start }: RemoveOptions,
 ): Promise<'removed' | 'changed' | 'not_removable'> {
   const { repoDir, folder, branch } = worktree;
   if (!(await isPresent(folder))) return 'removed';
-  if (!isCommitted && (await listUncommitted(worktree)).length > 0) return 'changed';
-  // With force, because git would otherwise check for changes itself, through the repository's configured filters.
-  const removed = await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
-  if (removed.code !== 0) return 'not_removable';
+  if (!isCommitted && (await listUncommitted({ ...worktree, ...omitUndefined({ start }) })).length > 0)
+    return 'changed';
+  if (!(await removeFiles(worktree, start))) return 'not_removable';
   // Without force, so git refuses if the branch has commits that no other branch has; it always does after Sluice
   // committed.
   if (!isCommitted) await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
   return 'removed';
 }
 
+/**
+ * Removes a worktree's folder and its entry in the repository. Sluice made both, so they are removed without git if the
+ * entry is where it should be; only git knows where else it could be.
+ */
+async function removeFiles({ repoDir, folder }: Worktree, start: KnownRepository | undefined): Promise<boolean> {
+  const entry = start === undefined ? undefined : join(dirname(start.objects), 'worktrees', basename(folder));
+  const link = entry === undefined ? undefined : await readSmallFile(join(entry, 'gitdir'), LINK_BYTES).catch(() => '');
+  if (entry !== undefined && link === `${join(folder, '.git')}\n`) {
+    const removals = await Promise.allSettled([folder, entry].map(async (each) => removeFolder(each)));
+    return removals.every(({ status }) => status === 'fulfilled');
+  }
+  // With force, because git would otherwise check for changes itself, through the repository's configured filters.
+  return (await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG)).code === 0;
+}
+
 /** Lists changed and untracked files that git does not ignore; the folder itself if git cannot read it. */
-export async function listUncommitted(worktree: Pick<Worktree, 'folder' | 'filters'>): Promise<readonly string[]> {
+export async function listUncommitted(worktree: WorktreeFiles): Promise<readonly string[]> {
   const { folder } = worktree;
-  const status = await withPrivateGitDir(worktree, async (call) => {
+  const status = await withPrivateGitDir(worktree, async (call, head) => {
     // Git would query the state of a repository inside the worktree with that repository's own configuration.
-    const [nested] = await findNestedRepositories(call, folder, 'HEAD');
+    const [nested] = await findNestedRepositories(call, folder, head);
     const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--ignore-submodules=all'];
     const listing = { maxBytes: MAX_LISTING };
     return nested === undefined
@@ -165,24 +183,44 @@ export async function findNestedRepositories(
   folder: string,
   commit: string,
 ): Promise<readonly string[]> {
-  const listed = await call(['ls-tree', '-r', '-z', '--full-tree', commit], { maxBytes: 256 * 1024 * 1024 });
-  if (listed.code !== 0) return ['.'];
-  const modules = listed.stdout.split('\0').filter((row) => row.startsWith('160000 '));
-  const paths = modules.map((row) => row.slice(row.indexOf('\t') + 1));
+  const paths = submodulesByCommit.get(commit) ?? (await listSubmodules(call, commit));
+  if (paths === undefined) return ['.'];
   const submodules: string[] = [];
   for (const path of paths) if (await isPresent(join(folder, path, '.git'))) submodules.push(path);
   return submodules;
 }
 
-/**
- * Removes the worktree of an order that has ended; returns a note for the inbox if it was kept. A fully committed
- * worktree is not searched again.
- */
+/** A commit never changes, and many orders start from the same one: the last answers save a listing of all its files. */
+const submodulesByCommit = new Map<string, readonly string[]>();
+const MAX_KNOWN_COMMITS = 100;
+const MAX_KNOWN_SUBMODULES = 100;
+
+async function listSubmodules(call: CallGit, commit: string): Promise<readonly string[] | undefined> {
+  const listed = await call(['ls-tree', '-r', '-z', '--full-tree', commit], { maxBytes: 256 * 1024 * 1024 });
+  if (listed.code !== 0) return undefined;
+  const modules = listed.stdout.split('\0').filter((row) => row.startsWith('160000 '));
+  const paths = modules.map((row) => row.slice(row.indexOf('\t') + 1));
+  if (paths.length > MAX_KNOWN_SUBMODULES) return paths;
+  submodulesByCommit.set(commit, paths);
+  const [oldest = ''] = submodulesByCommit.keys();
+  if (submodulesByCommit.size > MAX_KNOWN_COMMITS) submodulesByCommit.delete(oldest);
+  return paths;
+}
+
+/** What is known about a worktree that is to be removed. */
+export interface RemoveOptions {
+  /** Everything in it is committed, so it is not searched again. */
+  readonly isCommitted?: boolean;
+  /** Its repository, as recorded before the work started. */
+  readonly start?: KnownRepository | undefined;
+}
+
+/** Removes the worktree of an order that has ended; returns a note for the inbox if it was kept. */
 export async function removeWorktree(
   worktree: Worktree | undefined,
-  { isCommitted = false }: { readonly isCommitted?: boolean } = {},
+  options: RemoveOptions = {},
 ): Promise<{ readonly note?: string }> {
-  const outcome = worktree === undefined ? 'removed' : await removeIfUnchanged(worktree, isCommitted);
+  const outcome = worktree === undefined ? 'removed' : await removeIfUnchanged(worktree, options);
   if (worktree === undefined || outcome === 'removed') return {};
   const why = outcome === 'changed' ? 'has uncommitted changes' : 'could not be removed';
   return { note: `Its worktree "${worktree.folder}" ${why}.` };
@@ -194,27 +232,35 @@ export async function removeWorktree(
  * worktree's filters.
  */
 export async function withPrivateGitDir(
-  { folder, filters = {} }: Pick<Worktree, 'folder' | 'filters'>,
-  work: (call: CallGit) => Promise<GitResult>,
-  known?: KnownRepository,
+  { folder, branch, filters = {}, start }: WorktreeFiles,
+  work: (call: CallGit, head: string) => Promise<GitResult>,
 ): Promise<GitResult> {
-  const paths = (await locateKnown(folder, known)) ?? (await locate(folder));
+  const paths = (await locateByNames(folder, branch, start)) ?? (await locate(folder));
   if ('code' in paths) return paths;
   const { objects, index, exclude, format, head } = paths;
   return withGitDir({ format }, async (gitDir) => {
-    await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
-    await writeFile(join(gitDir, 'HEAD'), `${head}\n`);
+    await Promise.all([
+      writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`),
+      writeFile(join(gitDir, 'HEAD'), `${head}\n`),
+    ]);
     const options = { ...LONG, gitDir, workTree: folder, indexFile: index, filters };
     // The exclude file is a list of patterns and runs nothing.
     const ignored = ['-c', `core.excludesFile=${exclude}`];
-    return work(async (args, extraOptions = {}) =>
-      runGit(folder, [...ignored, ...args], { ...options, ...extraOptions }),
+    return work(
+      async (args, extraOptions = {}) => runGit(folder, [...ignored, ...args], { ...options, ...extraOptions }),
+      head,
     );
   });
 }
 
-/** The repository of a new worktree, as recorded before the worktree was created. */
-type KnownRepository = Pick<RepositoryStart, 'objects' | 'format' | 'head' | 'exclude'>;
+/** A folder whose files git reads. With the branch and the repository, no process is needed to locate them. */
+export interface WorktreeFiles extends Pick<Worktree, 'folder' | 'filters'> {
+  readonly branch?: string;
+  readonly start?: KnownRepository | undefined;
+}
+
+/** The repository of a worktree, as recorded before the worktree was created. */
+export type KnownRepository = Pick<RepositoryStart, 'objects' | 'format' | 'head' | 'exclude'>;
 
 /** A worktree's commit, and absolute paths. */
 interface WorktreePaths extends KnownRepository {
@@ -236,12 +282,26 @@ async function locate(folder: string): Promise<WorktreePaths | GitResult> {
   };
 }
 
-/** Locates the index of a new worktree from the `.git` file that git has just written, which saves a git process. */
-async function locateKnown(folder: string, known: KnownRepository | undefined): Promise<WorktreePaths | undefined> {
-  if (known === undefined) return undefined;
-  const link = await readSmallFile(join(folder, '.git'), LINK_BYTES).catch(() => undefined);
-  const gitDir = /^gitdir: (?<path>.+)\n$/.exec(link ?? '')?.groups?.['path'];
-  return gitDir === undefined ? undefined : { ...known, index: join(resolve(folder, gitDir), 'index') };
+/**
+ * Locates the files of a worktree by their names, which saves a process: the entry that git made for it, and the commit
+ * of its branch. Returns undefined if anything is not as git leaves it, for example another branch is checked out.
+ */
+async function locateByNames(
+  folder: string,
+  branch: string | undefined,
+  known: KnownRepository | undefined,
+): Promise<WorktreePaths | undefined> {
+  if (known === undefined || branch === undefined) return undefined;
+  const common = dirname(known.objects);
+  const entry = join(common, 'worktrees', basename(folder));
+  const [link, current, tip] = await Promise.all(
+    [join(folder, '.git'), join(entry, 'HEAD'), join(common, 'refs', 'heads', branch)].map(async (path) =>
+      readSmallFile(path, LINK_BYTES).catch(() => undefined),
+    ),
+  );
+  const isAsMade = link === `gitdir: ${entry}\n` && current === `ref: refs/heads/${branch}\n`;
+  const head = /^[0-9a-f]{40,64}(?=\n$)/.exec(tip ?? '')?.[0];
+  return isAsMade && head !== undefined ? { ...known, index: join(entry, 'index'), head } : undefined;
 }
 
 const LINK_BYTES = 16 * 1024;

@@ -83,12 +83,13 @@ export async function leaveWorktree(
     readonly isCommitted?: boolean;
   },
 ): Promise<{ readonly note?: string }> {
-  const removed = await removeWorktree(worktree, { isCommitted });
+  const known = 'why' in start ? undefined : start;
+  const removed = await removeWorktree(worktree, { isCommitted, start: known });
   if (removed.note === undefined || isCommitted || 'why' in start) return removed;
   const maskText = (text: string): string => lead.maskText(text);
   const kept = await commitLeftovers({ start, worktree, order, maskText }).catch(() => undefined);
   if (kept?.state !== 'committed') return removed;
-  const { note } = await removeWorktree(worktree, { isCommitted: true });
+  const { note } = await removeWorktree(worktree, { isCommitted: true, start: known });
   const where = `Its uncommitted work is in commit ${kept.commit.slice(0, 12)} on the branch ${worktree.branch}.`;
   return { note: note === undefined ? where : `${where} ${note}` };
 }
