@@ -1,7 +1,7 @@
 import { lstat, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { isPresent } from '../../base/files/index.js';
+import { isPresent, readSmallFile } from '../../base/files/index.js';
 import { runGit } from './run-git.js';
 import type { CallGit } from './run-git.js';
 
@@ -47,43 +47,83 @@ const LONG_TIME_LIMIT = { timeLimitMs: 120_000 };
 
 /** Records the state of a repository; returns the reason if that fails. */
 export async function recordStart(repoDir: string): Promise<RepositoryStart | UnknownStart> {
-  if ((await locateInRepository(repoDir)) === 'outside') return { why: 'repo_dir is not a git repository' };
+  const location = await locateInRepository(repoDir);
+  if (location === 'outside') return { why: 'repo_dir is not a git repository' };
+  const top = location === 'top' ? await readTop(await realpath(repoDir)) : undefined;
+  const found = top ?? (await askGit(repoDir));
+  if ('why' in found) return found;
+  const { shallowFile, ...paths } = found;
+  const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)', `--no-merged=${paths.head}`];
+  const refs = await runGit(repoDir, listing, { ...LONG_TIME_LIMIT, maxBytes: 256 * MAX_TIPS });
+  if (refs.code === 'no_git') return { why: 'git is not installed' };
+  const tips = readTips(refs.stdout);
+  if (refs.code !== 0 || tips.length > MAX_TIPS) return { why: 'its branches could not be listed' };
+  return {
+    ...paths,
+    repoDir,
+    otherTips: tips,
+    foreignTips: readTips(refs.stdout, / refs\/(?:heads|remotes\/[^/]+)\/sluice\//),
+    shallow: await readFile(shallowFile, 'utf8').catch(() => null),
+  };
+}
+
+/** A repository's current commit, and where its files are. */
+interface LocatedRepository extends Pick<
+  RepositoryStart,
+  'root' | 'prefix' | 'head' | 'objects' | 'format' | 'exclude'
+> {
+  readonly shallowFile: string;
+}
+
+/** Locates the files of the repository whose top folder this is, if git stores its current branch as a file. */
+async function readTop(root: string): Promise<LocatedRepository | undefined> {
+  const gitDir = join(root, '.git');
+  const current = await readSmallFile(join(gitDir, 'HEAD'), REFERENCE_BYTES).catch(() => undefined);
+  const branch = /^ref: refs\/heads\/(?<name>.+)\n$/.exec(current ?? '')?.groups?.['name'];
+  const head = branch === undefined ? undefined : await readBranch(gitDir, branch);
+  if (head === undefined) return undefined;
+  return {
+    root,
+    prefix: '',
+    head,
+    objects: join(gitDir, 'objects'),
+    format: head.length === 40 ? 'sha1' : 'sha256',
+    exclude: join(gitDir, 'info', 'exclude'),
+    shallowFile: join(gitDir, 'shallow'),
+  };
+}
+
+const REFERENCE_BYTES = 4096;
+
+/** Reads the commit of a branch from its file; returns undefined if git stores it elsewhere. */
+export async function readBranch(gitDir: string, branch: string): Promise<string | undefined> {
+  const tip = await readSmallFile(join(gitDir, 'refs', 'heads', branch), REFERENCE_BYTES).catch(() => undefined);
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?=\n$)/.exec(tip ?? '')?.[0];
+}
+
+async function askGit(repoDir: string): Promise<LocatedRepository | UnknownStart> {
   const gitPaths = ['objects', 'shallow', 'info/exclude'].flatMap((path) => ['--git-path', path]);
-  const gitInfo = await runGit(repoDir, [
-    'rev-parse',
-    ...gitPaths,
-    '--show-prefix',
-    '--show-object-format',
-    '--quiet',
-    '--verify',
-    'HEAD^{commit}',
-  ]);
-  if (gitInfo.code === 'no_git') return { why: 'git is not installed' };
-  const [objects = '', shallowFile = '', exclude = '', prefix = '', format = '', head = ''] =
-    gitInfo.stdout.split('\n');
+  const commit = ['--quiet', '--verify', 'HEAD^{commit}'];
+  const query = ['rev-parse', ...gitPaths, '--show-prefix', '--show-object-format', ...commit];
+  const { code, stdout, stderr } = await runGit(repoDir, query);
+  if (code === 'no_git') return { why: 'git is not installed' };
+  const [objects = '', shallowFile = '', exclude = '', prefix = '', format = '', head = ''] = stdout.split('\n');
   if (format === '') {
-    return { why: gitInfo.stderr.includes('not a git repository') ? 'repo_dir is not a git repository' : 'git failed' };
+    return { why: stderr.includes('not a git repository') ? 'repo_dir is not a git repository' : 'git failed' };
   }
   const isIgnored = prefix !== '' && (await runGit(repoDir, ['check-ignore', '--quiet', '.'])).code === 0;
   if (isIgnored) return { why: 'its repository ignores repo_dir' };
   // Exit code 1 means no commit exists, and git has printed the rest.
-  if (gitInfo.code === 1) return { why: 'the repository has no commit', refusal: describeNoCommit(repoDir) };
-  if (gitInfo.code !== 0) return { why: 'git could not read the current commit of the repository' };
-  const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)', `--no-merged=${head}`];
-  const refs = await runGit(repoDir, listing, { ...LONG_TIME_LIMIT, maxBytes: 256 * MAX_TIPS });
-  const tips = readTips(refs.stdout);
-  if (refs.code !== 0 || tips.length > MAX_TIPS) return { why: 'its branches could not be listed' };
+  if (code === 1) return { why: 'the repository has no commit', refusal: describeNoCommit(repoDir) };
+  if (code !== 0) return { why: 'git could not read the current commit of the repository' };
   return {
-    repoDir,
     root: resolve(await realpath(repoDir), prefix.replaceAll(/[^/]+/g, '..')),
     prefix,
     head,
-    otherTips: tips,
-    foreignTips: readTips(refs.stdout, / refs\/(?:heads|remotes\/[^/]+)\/sluice\//),
     objects: await realpath(resolve(repoDir, objects)),
     format,
-    shallow: await readFile(resolve(repoDir, shallowFile), 'utf8').catch(() => null),
     exclude: resolve(repoDir, exclude),
+    shallowFile: resolve(repoDir, shallowFile),
   };
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
@@ -28,6 +28,12 @@ async function makeRepository() {
   git('commit', '--quiet', '-m', 'Begin');
   const worktree = { repoDir, folder: join(root, 'worktrees', 'one'), branch: 'sluice/one' };
   return { root, repoDir, git, trap, wasRun: () => existsSync(trace), worktree };
+}
+
+async function readStart(repoDir: string) {
+  const start = await recordStart(repoDir);
+  if ('why' in start) throw new Error(start.why);
+  return start;
 }
 
 type Repository = Awaited<ReturnType<typeof makeRepository>>;
@@ -177,12 +183,11 @@ describe('a worktree', () => {
   });
 
   it('needs few git processes from the start of an order to the proof of its changes', async () => {
-    const { worktree, root, repoDir } = await makeRepository();
+    const { worktree, root, repoDir, git } = await makeRepository();
     await runGit(repoDir, ['--version']);
     const countCalls = await countGit(root);
     const counts: number[] = [];
-    const start = await recordStart(repoDir);
-    if ('why' in start) throw new Error(start.why);
+    const start = await readStart(repoDir);
     counts.push(await countCalls());
     expect(await createWorktree(worktree, start)).toEqual({});
     counts.push(await countCalls());
@@ -195,9 +200,11 @@ describe('a worktree', () => {
     const { head: base } = start;
     const facts = await examineCommit(start, { commit: left.commit, base, from: base, made: left.made });
     counts.push(await countCalls());
-    expect(await removeWorktree(worktree, { isCommitted: true })).toEqual({});
+    expect(await removeWorktree(worktree, { isCommitted: true, start })).toEqual({});
     counts.push(await countCalls());
-    expect(counts.map((count, index) => count - (counts[index - 1] ?? 0))).toEqual([2, 2, 9, 6, 1]);
+    expect(counts.map((count, index) => count - (counts[index - 1] ?? 0))).toEqual([1, 2, 9, 6, 0]);
+    expect(existsSync(worktree.folder)).toBe(false);
+    expect(git('worktree', 'list').trim().split('\n')).toHaveLength(1);
     expect(facts).toMatchObject({
       found: 'change',
       change: { commits: 1, lines: 2, authors: ['sluice'], isBackdated: false, madeBySluice: true },
@@ -216,40 +223,80 @@ describe('a worktree', () => {
     expect(await readFile(join(worktree.folder, 'a.txt'), 'utf8')).toBe('one\n');
   });
 
-  it('is clean when created, and is removed if still clean; its commits stay on the branch', async () => {
-    const { worktree, git } = await makeRepository();
-    await createWorktree(worktree);
-    const inside = (...args: readonly string[]) =>
-      execFileSync('git', ['-C', worktree.folder, ...IDENTITY, ...args], { encoding: 'utf8' });
-    expect(inside('status', '--porcelain')).toBe('');
-    expect(inside('branch', '--show-current').trim()).toBe(worktree.branch);
-    await writeFile(join(worktree.folder, 'b.txt'), 'new\n');
-    inside('add', '.');
-    inside('commit', '--quiet', '-m', 'Work');
-    const commit = inside('rev-parse', 'HEAD').trim();
-    expect(await removeWorktree(worktree)).toEqual({});
-    expect(git('rev-parse', worktree.branch).trim()).toBe(commit);
+  it.each([true, false])(
+    'is clean when created, and is removed if still clean; its commits stay on the branch (known repository: %s)',
+    async (isKnown) => {
+      const { worktree, git, repoDir } = await makeRepository();
+      const start = isKnown ? await readStart(repoDir) : undefined;
+      await createWorktree(worktree, start);
+      const inside = (...args: readonly string[]) =>
+        execFileSync('git', ['-C', worktree.folder, ...IDENTITY, ...args], { encoding: 'utf8' });
+      expect(inside('status', '--porcelain')).toBe('');
+      expect(inside('branch', '--show-current').trim()).toBe(worktree.branch);
+      await writeFile(join(worktree.folder, 'b.txt'), 'new\n');
+      inside('add', '.');
+      inside('commit', '--quiet', '-m', 'Work');
+      const commit = inside('rev-parse', 'HEAD').trim();
+      expect(await removeWorktree(worktree, { start })).toEqual({});
+      expect(git('rev-parse', worktree.branch).trim()).toBe(commit);
+    },
+  );
+
+  it.each([true, false])(
+    'that cannot be removed is reported, and not as changed (known repository: %s)',
+    async (isKnown) => {
+      const { worktree, git, repoDir } = await makeRepository();
+      const start = isKnown ? await readStart(repoDir) : undefined;
+      await createWorktree(worktree, start);
+      git('worktree', 'lock', worktree.folder);
+      expect(await removeWorktree(worktree, { start })).toEqual({
+        note: `Its worktree "${worktree.folder}" could not be removed.`,
+      });
+      git('worktree', 'unlock', worktree.folder);
+      expect(await removeWorktree(worktree, { start })).toEqual({});
+    },
+  );
+
+  it.each([true, false])(
+    'with only ignored files is removed, and so is its branch without commits (known repository: %s)',
+    async (isKnown) => {
+      const { worktree, git, repoDir } = await makeRepository();
+      await appendFile(join(repoDir, '.git', 'info', 'exclude'), 'cache/\n');
+      const start = isKnown ? await readStart(repoDir) : undefined;
+      await createWorktree(worktree, start);
+      await mkdir(join(worktree.folder, 'cache'));
+      await writeFile(join(worktree.folder, 'cache', 'x'), '');
+      expect(await removeWorktree(worktree, { start })).toEqual({});
+      expect(git('branch', '--list', worktree.branch)).toBe('');
+    },
+  );
+
+  it('is compared with the commit that is checked out, even if the agent has switched branches', async () => {
+    const { worktree, repoDir } = await makeRepository();
+    const start = await readStart(repoDir);
+    await createWorktree(worktree, start);
+    const inside = (...args: readonly string[]) => execFileSync('git', ['-C', worktree.folder, ...IDENTITY, ...args]);
+    inside('checkout', '--quiet', '-b', 'other');
+    inside('commit', '--quiet', '--allow-empty', '-m', 'Work');
+    inside('rm', '--quiet', 'a.txt');
+    expect((await removeWorktree(worktree, { start })).note).toContain('uncommitted changes');
+    inside('commit', '--quiet', '-m', 'Remove');
+    expect(await removeWorktree(worktree, { start })).toEqual({});
   });
 
-  it('that cannot be removed is reported, and not as changed', async () => {
-    const { worktree, git } = await makeRepository();
-    await createWorktree(worktree);
-    git('worktree', 'lock', worktree.folder);
-    expect(await removeWorktree(worktree)).toEqual({
-      note: `Its worktree "${worktree.folder}" could not be removed.`,
-    });
-    git('worktree', 'unlock', worktree.folder);
-    expect(await removeWorktree(worktree)).toEqual({});
-  });
-
-  it('with only ignored files is removed, and so is its branch without commits', async () => {
-    const { worktree, git, repoDir } = await makeRepository();
-    await appendFile(join(repoDir, '.git', 'info', 'exclude'), 'cache/\n');
-    await createWorktree(worktree);
-    await mkdir(join(worktree.folder, 'cache'));
-    await writeFile(join(worktree.folder, 'cache', 'x'), '');
-    expect(await removeWorktree(worktree)).toEqual({});
-    expect(git('branch', '--list', worktree.branch)).toBe('');
+  it('is removed without touching what the agent has put into its place', async () => {
+    const { worktree, root, repoDir } = await makeRepository();
+    const start = await readStart(repoDir);
+    await createWorktree(worktree, start);
+    const outside = join(root, 'outside');
+    await mkdir(outside);
+    await writeFile(join(outside, 'kept'), '');
+    const entry = join(repoDir, '.git', 'worktrees', 'one');
+    await rm(entry, { recursive: true });
+    await symlink(outside, entry);
+    await writeFile(join(outside, 'gitdir'), `${join(worktree.folder, '.git')}\n`);
+    await removeWorktree(worktree, { isCommitted: true, start });
+    expect(existsSync(join(outside, 'kept'))).toBe(true);
   });
 
   it('cannot be created without a repository', async () => {

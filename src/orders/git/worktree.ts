@@ -7,7 +7,7 @@ import type { CallGit, GitFilters, GitResult } from './run-git.js';
 import { getRepositoryFolder } from '../repos/repos.js';
 import { explainMissingContent } from './git-lfs.js';
 import type { WorkOrder, WorkRequest } from '../../store/records/index.js';
-import { locateInRepository, withGitDir } from './repository.js';
+import { locateInRepository, readBranch, withGitDir } from './repository.js';
 import type { RepositoryStart } from './repository.js';
 
 /** A folder for a single order, on its own branch of the repository. */
@@ -151,7 +151,8 @@ async function removeIfUnchanged(
 async function removeFiles({ repoDir, folder }: Worktree, start: KnownRepository | undefined): Promise<boolean> {
   const entry = start === undefined ? undefined : join(dirname(start.objects), 'worktrees', basename(folder));
   const link = entry === undefined ? undefined : await readSmallFile(join(entry, 'gitdir'), LINK_BYTES).catch(() => '');
-  if (entry !== undefined && link === `${join(folder, '.git')}\n`) {
+  const isLocked = entry !== undefined && (await isPresent(join(entry, 'locked')));
+  if (entry !== undefined && !isLocked && link === `${join(folder, '.git')}\n`) {
     const removals = await Promise.allSettled([folder, entry].map(async (each) => removeFolder(each)));
     return removals.every(({ status }) => status === 'fulfilled');
   }
@@ -294,13 +295,13 @@ async function locateByNames(
   if (known === undefined || branch === undefined) return undefined;
   const common = dirname(known.objects);
   const entry = join(common, 'worktrees', basename(folder));
-  const [link, current, tip] = await Promise.all(
-    [join(folder, '.git'), join(entry, 'HEAD'), join(common, 'refs', 'heads', branch)].map(async (path) =>
-      readSmallFile(path, LINK_BYTES).catch(() => undefined),
-    ),
-  );
+  const read = async (path: string) => readSmallFile(path, LINK_BYTES).catch(() => undefined);
+  const [link, current, head] = await Promise.all([
+    read(join(folder, '.git')),
+    read(join(entry, 'HEAD')),
+    readBranch(common, branch),
+  ]);
   const isAsMade = link === `gitdir: ${entry}\n` && current === `ref: refs/heads/${branch}\n`;
-  const head = /^[0-9a-f]{40,64}(?=\n$)/.exec(tip ?? '')?.[0];
   return isAsMade && head !== undefined ? { ...known, index: join(entry, 'index'), head } : undefined;
 }
 
