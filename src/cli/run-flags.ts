@@ -101,14 +101,13 @@ export async function readContract(
 }
 
 async function readCommand(
-  words: readonly string[],
+  command: readonly string[],
   flags: RunFlags,
   io: CommandIo,
 ): Promise<Partial<Pick<RunSpec, 'command' | 'prompt'>>> {
-  if (words.length === 0) throw new MisuseError('No command given. Use: sluice run --engine command -- COMMAND ARGS…');
-  return flags.promptFile === undefined
-    ? { command: words }
-    : { command: words, prompt: await readPromptFile(flags.promptFile, io) };
+  if (command.length === 0)
+    throw new MisuseError('No command given. Use: sluice run --engine command -- COMMAND ARGS…');
+  return flags.promptFile === undefined ? { command } : { command, prompt: await readPromptFile(flags.promptFile, io) };
 }
 
 async function readPrompt(

@@ -15,7 +15,7 @@ const FRAME_MS = 16;
 type Source = AsyncIterable<ModelChunk> | ReadableStream<ModelChunk> | null;
 
 /** The progress of reading a source, and its outcome. */
-interface Reading<T, Input> {
+interface StreamReading<T, Input> {
   /** The value so far: an immutable snapshot. */
   readonly value: DeepPartial<Input> | undefined;
   /** The outcome, once the source has ended. */
@@ -26,7 +26,7 @@ interface Reading<T, Input> {
 }
 
 /** The return value of {@link useJsonStream}. */
-export interface JsonStreamState<T, Input = T> extends Reading<T, Input> {
+export interface JsonStreamState<T, Input = T> extends StreamReading<T, Input> {
   /** Reads a source, such as a response body or a model's stream, and stops reading the previous source. */
   readonly start: (source: Source) => Promise<void>;
   /** Stops reading and keeps the value. */
@@ -44,7 +44,7 @@ export function useJsonStream<T, Input = T>(
   schema?: StandardSchema<Input, T>,
   options?: JsonStreamOptions,
 ): JsonStreamState<T, Input> {
-  const [reading, setReading] = useState<Reading<T, Input>>({
+  const [reading, setReading] = useState<StreamReading<T, Input>>({
     value: undefined,
     result: undefined,
     status: 'idle',
@@ -65,7 +65,7 @@ export function useJsonStream<T, Input = T>(
     const stream = createJsonStream(latest.current.schema, latest.current.options);
     let timer: ReturnType<typeof setTimeout> | undefined;
     // A replaced stream must not update the state, which belongs to the new stream.
-    const update = (state: Partial<Reading<T, Input>>): void => {
+    const update = (state: Partial<StreamReading<T, Input>>): void => {
       clearTimeout(timer);
       timer = undefined;
       if (activeController.current !== controller) return;

@@ -21,4 +21,4 @@ export type StructureStep = typeof CONTINUE | typeof WAIT | TokenKind;
 /** The result of a filler step. */
 export type FillerStep = typeof CONTINUE | typeof WAIT | typeof TOKEN;
 /** The result of a string step. */
-export type Reading = typeof CONTINUE | typeof WAIT | typeof DONE | typeof CUT;
+export type StepResult = typeof CONTINUE | typeof WAIT | typeof DONE | typeof CUT;

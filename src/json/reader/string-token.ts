@@ -91,7 +91,7 @@ export class StringToken {
     source.at += length;
   }
 
-  read(context: StringContext): Step.Reading {
+  read(context: StringContext): Step.StepResult {
     const source = this.#source;
     const { plain, closers } = this.#style;
     for (;;) {
@@ -144,13 +144,13 @@ export class StringToken {
     return true;
   }
 
-  #readControl(): Step.Reading {
+  #readControl(): Step.StepResult {
     if (!this.#controlSeen) this.#source.repair('control_character');
     this.#controlSeen = true;
     return this.#append(1);
   }
 
-  #readQuote(quote: string, context: StringContext): Step.Reading {
+  #readQuote(quote: string, context: StringContext): Step.StepResult {
     const source = this.#source;
     const { text, at } = source;
     const isKey = context.role === State.KEY;
@@ -208,7 +208,7 @@ export class StringToken {
   }
 
   /** `"a": "text, "b": 1`: if this quote opens the next key, item or operand, the end quote of this string is missing. */
-  #endBefore({ role }: StringContext): Step.Reading {
+  #endBefore({ role }: StringContext): Step.StepResult {
     const source = this.#source;
     const { text, at } = source;
     if (/[^\s,+:/]/.test(text.charAt(at - 1))) return Step.CONTINUE;
@@ -237,7 +237,7 @@ export class StringToken {
     return Step.DONE;
   }
 
-  #end(length: number): Step.Reading {
+  #end(length: number): Step.StepResult {
     this.#content.join();
     this.#source.at += length;
     return Step.DONE;
@@ -255,7 +255,7 @@ export class StringToken {
     this.#content.append(content);
   }
 
-  #readEscape(): Step.Reading {
+  #readEscape(): Step.StepResult {
     const source = this.#source;
     if (source.matchHere(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(MAX_ESCAPE_LENGTH))) {
       if (source.final) source.at = source.text.length;
@@ -367,7 +367,7 @@ export class StringToken {
     return true;
   }
 
-  #append(length: number, decodedText = this.#source.char()): Step.Reading {
+  #append(length: number, decodedText = this.#source.char()): Step.StepResult {
     this.#source.at += length;
     this.#content.append(decodedText);
     this.#lastCode = decodedText.charCodeAt(decodedText.length - 1);

@@ -11,7 +11,7 @@ it('a reply that arrives before the run can receive it is delivered later, once'
   const clock = () => NOW;
   await store.createRun({ ...hold, spec: sampleSpec(), state: 'running', leaseMs: 60_000, now: NOW });
   await store.markStarted({ ...hold, now: NOW });
-  await store.markWaiting({ ...hold, now: NOW });
+  await store.setWaiting({ ...hold, now: NOW });
   const { signal } = new AbortController();
   const claim = holdClaim({ store, clock, logger: silentLogger, leaseMs: 60_000, signal }, hold);
   onTestFinished(async () => claim.end());

@@ -44,7 +44,7 @@ export function holdClaim(
       await deliver(reply);
     } catch (error) {
       logger.warn('reply rejected, still waiting for another', { run_id: id, error: String(error) });
-      await store.markWaiting({ id, workerId, now: clock() });
+      await store.setWaiting({ id, workerId, now: clock() });
     }
   };
   const renew = async () => {

@@ -86,11 +86,11 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
     onQuestion: async () => {
       // It is already waiting, and an answer might have been posted.
       if (isFoundWaiting) return void (isFoundWaiting = false);
-      await retryStore(async () => store.markWaiting({ id, workerId, now: clock() }), context);
+      await retryStore(async () => store.setWaiting({ id, workerId, now: clock() }), context);
     },
     onUnanswered: async () => {
       isFoundWaiting = false;
-      await retryStore(async () => store.markWaiting({ id, workerId, now: clock(), isOver: true }), context);
+      await retryStore(async () => store.setWaiting({ id, workerId, now: clock(), isWaiting: false }), context);
     },
     ...(lock === undefined ? {} : { folderLock: lock }),
   };

@@ -147,7 +147,7 @@ describe('a run waiting for an answer', () => {
     const worker = { worker_id: 'w1', host: hostname(), pid: process.pid, pid_started: null };
     await store.claimRun({ worker, leaseMs: 1, now: 1000 });
     await store.markStarted({ id: 'r1', workerId: 'w1', now: 1000 });
-    await store.markWaiting({ id: 'r1', workerId: 'w1', now: 1000 });
+    await store.setWaiting({ id: 'r1', workerId: 'w1', now: 1000 });
     const lead = createLead({ store, data });
     const look = async (now: number) => reconcile({ store, lead, data, clock: () => now });
     expect(await look(50_000)).toMatchObject({ held: 1, ended: 0 });

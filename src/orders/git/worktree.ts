@@ -83,8 +83,8 @@ export async function createWorktree(
   // Leftovers of an earlier attempt are removed first.
   const error = added?.code === 0 ? undefined : await replaceWorktree(worktree, commit);
   if (error !== undefined) return { error };
-  const fill = async (call: CallGit) => call(['read-tree', '--reset', '-u', 'HEAD']);
-  const filled = await withPrivateGitDir({ ...worktree, ...omitUndefined({ start }) }, fill);
+  const files = { ...worktree, ...omitUndefined({ start }) };
+  const filled = await withPrivateGitDir(files, async (call) => call(['read-tree', '--reset', '-u', 'HEAD']));
   return filled.code === 0 ? {} : { error: describeFailure(repoDir, filled) };
 }
 
@@ -295,12 +295,12 @@ async function locateByNames(
   if (known === undefined || branch === undefined) return undefined;
   const common = dirname(known.objects);
   const entry = join(common, 'worktrees', basename(folder));
-  const read = async (path: string) => readSmallFile(path, LINK_BYTES).catch(() => undefined);
-  const [link, current, head] = await Promise.all([
-    read(join(folder, '.git')),
-    read(join(entry, 'HEAD')),
-    readBranch(common, branch),
-  ]);
+  const head = await readBranch(common, branch);
+  const [link, current] = await Promise.all(
+    [join(folder, '.git'), join(entry, 'HEAD')].map(async (path) =>
+      readSmallFile(path, LINK_BYTES).catch(() => undefined),
+    ),
+  );
   const isAsMade = link === `gitdir: ${entry}\n` && current === `ref: refs/heads/${branch}\n`;
   return isAsMade && head !== undefined ? { ...known, index: join(entry, 'index'), head } : undefined;
 }

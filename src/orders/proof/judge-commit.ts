@@ -51,9 +51,9 @@ export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>)
         { claim: 'commit', by: 'sluice', verdict: 'unchecked', detail: `Not checked: ${dropFullStop(facts.why)}.` },
       ];
     case 'missing':
-      return [contradict('commit', `The repository has no commit ${shorten(facts.commit)}.`)];
+      return [contradict('commit', `The repository has no commit ${formatCommit(facts.commit)}.`)];
     case 'foreign':
-      return [contradict('commit', `Commit ${shorten(facts.commit)} ${dropFullStop(facts.why)}.`)];
+      return [contradict('commit', `Commit ${formatCommit(facts.commit)} ${dropFullStop(facts.why)}.`)];
     case 'change':
       return [judgeOrigin(facts.change), judgePaths(facts.change, order.paths), ...judgeTests(facts.change)];
   }
@@ -62,14 +62,14 @@ export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>)
 function judgeOrigin(change: OrderChange): Evidence {
   const { commit, base, commits, files, lines, authors, isBackdated, linksOut, madeBySluice } = change;
   const submodules = listSubmodules(files);
-  if (files.length === 0) return contradict('commit', `Commit ${shorten(commit)} changes no file.`);
+  if (files.length === 0) return contradict('commit', `Commit ${formatCommit(commit)} changes no file.`);
   if (linksOut.length > 0) {
     return contradict('commit', `The change adds links that lead out of the repository: ${listFiles(linksOut)}.`);
   }
   if (submodules.length > 0) {
     return contradict('commit', `The change adds or moves submodules: ${listFiles(submodules)}.`);
   }
-  const count = `${formatCount(commits, 'commit')} on top of ${shorten(base)}, ${formatCount(files.length, 'file')} changed`;
+  const count = `${formatCount(commits, 'commit')} on top of ${formatCommit(base)}, ${formatCount(files.length, 'file')} changed`;
   const notes = [
     madeBySluice ? 'committed by Sluice' : `by ${authors.map((author) => showLine(author, 100)).join(', ')}`,
     ...(lines === 0 ? ['no line changed: files were only moved, or only their modes changed'] : []),
@@ -123,6 +123,6 @@ function listFiles(paths: readonly string[]): string {
     .join(', ')}${remainder}`;
 }
 
-function shorten(commit: string): string {
+function formatCommit(commit: string): string {
   return /^[0-9a-f]{13,}$/i.test(commit) ? commit.slice(0, 12) : showLine(commit, 100);
 }

@@ -41,14 +41,14 @@ export function buildResult(outcome: AttemptOutcome, context: RunContext, { arti
   };
 }
 
-type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
+type ResultContent = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
 
 /** Derives a run's outcome from its last event and the judged answer. */
 export function describeOutcome(
   last: FcmpEvent,
   judged: JudgedOutput | null,
   engineFailure: EngineFailure | null,
-): Outcome {
+): ResultContent {
   if (last.type === 'conversation.failed') {
     const { error } = last.data;
     const status = error.category === 'canceled' ? 'canceled' : 'failed';

@@ -198,7 +198,7 @@ describe('a run', () => {
     );
     const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
     await store.claimRun({ ...hold, worker: sampleWorker('w') });
-    await store.markWaiting(hold);
+    await store.setWaiting(hold);
     const renew = async () => store.renewRun(hold);
     let isAcknowledged = false;
     const response = post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' });
@@ -218,7 +218,7 @@ describe('a run', () => {
     );
     const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
     await store.claimRun({ ...hold, worker: sampleWorker('w') });
-    await store.markWaiting(hold);
+    await store.setWaiting(hold);
     const reply = async (text: string) => readJson(post(`/v1/runs/${String(id)}/reply`, { text }));
     expect(await reply(' \n')).toMatchObject({ status: 400, code: 'INVALID_REPLY' });
     const choice = { interaction_id: 'px_1_1', option_id: 'yes', who: 'ada' };
@@ -249,7 +249,7 @@ describe('a run', () => {
     );
     const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
     await store.claimRun({ ...hold, worker: sampleWorker('w') });
-    await store.markWaiting(hold);
+    await store.setWaiting(hold);
     const response = post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });
     await expect.poll(async () => store.renewRun(hold)).toMatchObject({ reply: 'yes' });
     await store.endRun({ ...hold, result: createRunResult({ status: 'failed' }) });

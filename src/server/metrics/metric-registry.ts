@@ -105,7 +105,7 @@ function createSeries<T>(make: () => T) {
   };
   return {
     // A fast path, because nearly every request uses an existing series.
-    find: (labels: Labels): T => series.get(deriveKey(labels))?.value ?? findOrCreate(shorten(labels)),
+    find: (labels: Labels): T => series.get(deriveKey(labels))?.value ?? findOrCreate(truncateLabels(labels)),
     map: (format: (labels: RenderLabels, value: T) => string[]): string[] =>
       [...series.values()].flatMap(({ labels, value }) =>
         format((extraLabels) => renderLabels({ ...labels, ...Object.fromEntries(extraLabels) }), value),
@@ -130,7 +130,7 @@ function isOther(labels: Labels): boolean {
   return Object.values(labels).every((value) => value === OTHER);
 }
 
-function shorten(labels: Labels): Labels {
+function truncateLabels(labels: Labels): Labels {
   return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, value.slice(0, MAX_LABEL_LENGTH)]));
 }
 

@@ -97,7 +97,7 @@ async function addWaitingItems(store: Awaited<ReturnType<typeof openServer>>['st
   ] as const) {
     await store.createRun({ id, spec, state: 'running', workerId: 'w1', leaseMs: 60_000, now: NOW });
     await store.append(id, [{ protocol: 'fcmp', event }]);
-    await store.markWaiting({ id, workerId: 'w1', now: NOW });
+    await store.setWaiting({ id, workerId: 'w1', now: NOW });
   }
   const { record } = await store.submitOrder(sampleSubmission());
   const message = sampleMessage(record, { sink: 'hook' });

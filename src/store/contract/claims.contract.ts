@@ -183,7 +183,7 @@ export function describeClaims(makeSite: MakeSite): void {
       await store.claimRun(sampleClaim('w2'));
       expect(await store.renewRun(renewal)).toEqual(LOST);
       expect(await store.markStarted(sampleHold(record))).toBe('lost');
-      expect(await store.markWaiting(sampleHold(record))).toBe(false);
+      expect(await store.setWaiting(sampleHold(record))).toBe(false);
       expect(await store.renewRun({ ...renewal, workerId: 'w2', now: NOW + 500 })).toMatchObject({ held: true });
       expect(await store.findRun(record.run)).toMatchObject({ state: 'running', lease_until: NOW + 1500 });
       await store.settleOrder(sampleSettlement(record));
@@ -270,7 +270,7 @@ export function describeClaims(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       for (const id of ['r1', 'r2']) await store.createRun({ id, spec: sampleSpecIn(`/${id}`), ...QUEUED });
       for (const id of ['w1', 'w2']) await store.claimRun(sampleClaim(id));
-      await store.markWaiting(HOLD);
+      await store.setWaiting(HOLD);
       const [first, second] = [vi.fn<() => void>(), vi.fn<() => void>()];
       const stops = [store.watchRequests('r1', first), store.watchRequests('r2', second)];
       // A store may call back once without a reason when watching starts.
@@ -322,12 +322,12 @@ export function describeClaims(makeSite: MakeSite): void {
       const renewal = { ...HOLD, leaseMs: 1000 };
       expect(await store.postReply('none', 'yes')).toBe('not_found');
       expect(await store.postReply('r1', 'yes')).toBe('not_waiting');
-      expect(await store.markWaiting(HOLD)).toBe(true);
+      expect(await store.setWaiting(HOLD)).toBe(true);
       expect(await store.findRun('r1')).toMatchObject({ state: 'waiting' });
-      expect(await store.markWaiting({ ...HOLD, isOver: true })).toBe(true);
+      expect(await store.setWaiting({ ...HOLD, isWaiting: false })).toBe(true);
       expect(await store.findRun('r1')).toMatchObject({ state: 'running' });
       expect(await store.postReply('r1', 'late')).toBe('not_waiting');
-      expect(await store.markWaiting(HOLD)).toBe(true);
+      expect(await store.setWaiting(HOLD)).toBe(true);
       expect(await store.postReply('r1', UNTRUSTED_TEXT)).toBe('posted');
       expect(await store.postReply('r1', 'no')).toBe('not_waiting');
       expect((await store.renewRun({ ...renewal, workerId: 'w2' })).reply).toBeNull();
@@ -341,7 +341,7 @@ export function describeClaims(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim());
-      await store.markWaiting(HOLD);
+      await store.setWaiting(HOLD);
       await store.renewRun({ ...HOLD, leaseMs: 1000 });
       expect(await store.findRun('r1')).toMatchObject({ state: 'waiting' });
     });
@@ -370,7 +370,7 @@ export function describeClaims(makeSite: MakeSite): void {
       await store.claimRun(sampleClaim());
       await store.markStarted(sampleHold(record));
       await store.markStarted(HOLD);
-      await store.markWaiting(HOLD);
+      await store.setWaiting(HOLD);
       expect(await store.requeueExpired(NOW + 1000)).toBe(0);
       expect([await store.hasExpiredRuns(NOW + 999), await store.hasExpiredRuns(NOW + 1000)]).toEqual([false, true]);
       expect(await store.listExpiredRuns(NOW + 999)).toEqual([]);
@@ -398,7 +398,7 @@ export function describeClaims(makeSite: MakeSite): void {
         store.adoptRun({ id: 'r1', from, worker: sampleWorker('w2'), leaseMs: 1000, now });
       expect(await adopt('w1', NOW + 9000)).toBeUndefined();
       await store.markStarted(HOLD);
-      await store.markWaiting(HOLD);
+      await store.setWaiting(HOLD);
       await store.postReply('r1', 'yes');
       expect(await adopt('w1', NOW + 999)).toBeUndefined();
       expect(await adopt('w3', NOW + 1000)).toBeUndefined();

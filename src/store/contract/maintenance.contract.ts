@@ -65,7 +65,7 @@ export function describeMaintenance(makeSite: MakeSite): void {
       await store.markStarted(sampleHold(next));
       await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
       await store.claimRun(sampleClaim());
-      await store.markWaiting({ id: 'r1', workerId: 'w1', now: NOW });
+      await store.setWaiting({ id: 'r1', workerId: 'w1', now: NOW });
       expect(second?.state).toBe('sending');
       expect(await store.countOpenWork()).toEqual({
         runs: { queued: 0, running: 1, waiting: 1 },

@@ -99,10 +99,10 @@ export interface RunStore {
     hold: RunHold & { readonly leaseMs: number },
   ): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
   /**
-   * Records that the agent asked a question: from now on a reply is accepted. With `isOver`, replies are no longer
+   * Records that the agent asked a question: from now on a reply is accepted. With `isWaiting: false`, replies are no longer
    * accepted, and the run continues. Returns false if the claim is no longer valid.
    */
-  markWaiting(hold: RunHold & { readonly isOver?: boolean }): Promise<boolean>;
+  setWaiting(hold: RunHold & { readonly isWaiting?: boolean }): Promise<boolean>;
   /**
    * Takes over a lost worker's claim on a started run, keeping the state and any posted reply. Returns undefined unless
    * that worker still holds the claim and its lease has expired.

@@ -11,7 +11,7 @@ type Claims = Pick<
   | 'markStarted'
   | 'releaseRun'
   | 'renewRun'
-  | 'markWaiting'
+  | 'setWaiting'
   | 'adoptRun'
   | 'endRun'
   | 'requeueExpired'
@@ -54,8 +54,8 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
       return { held: true, cancel: readFlag(held, 'cancel_requested'), reply };
     },
 
-    markWaiting: async ({ id, workerId, isOver = false }) =>
-      (await database.run(WAIT, [id, workerId, isOver ? 'running' : 'waiting'])) > 0,
+    setWaiting: async ({ id, workerId, isWaiting = true }) =>
+      (await database.run(WAIT, [id, workerId, isWaiting ? 'waiting' : 'running'])) > 0,
 
     async adoptRun({ id, from, worker, leaseMs, now }) {
       const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;

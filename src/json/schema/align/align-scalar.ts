@@ -9,7 +9,7 @@ import { readNumber } from '../text/numbers.js';
 import { createChange, combineOutcomes, keepValue } from './rules.js';
 
 /** A value and the rule that produced it. */
-interface Reading {
+interface ScalarReading {
   readonly value: unknown;
   readonly rule: AlignmentRule;
 }
@@ -41,7 +41,7 @@ export function alignScalar(
 }
 
 /** Lists the possible readings of a value, most likely first. */
-function* listReadings(context: AlignmentContext, view: AlignmentView, value: unknown): Generator<Reading> {
+function* listReadings(context: AlignmentContext, view: AlignmentView, value: unknown): Generator<ScalarReading> {
   const type = view.types[0];
   if (view.members !== undefined) {
     const chosen = chooseMember(context, view, value);
@@ -59,7 +59,7 @@ function* listReadings(context: AlignmentContext, view: AlignmentView, value: un
   if (type === 'string') yield* listTextReadings(context, view, value);
 }
 
-function* listTextReadings(context: AlignmentContext, view: AlignmentView, value: unknown): Generator<Reading> {
+function* listTextReadings(context: AlignmentContext, view: AlignmentView, value: unknown): Generator<ScalarReading> {
   const scalarText = typeof value === 'number' ? context.findDigits(value) : formatScalar(value);
   if (scalarText !== undefined) yield { value: scalarText, rule: 'scalar_to_text' };
   if (typeof value !== 'string') return;
@@ -77,7 +77,7 @@ function formatScalar(value: unknown): string | undefined {
 }
 
 /** An enum member, or a constant, can be surrounded by words. */
-function chooseMember(context: AlignmentContext, view: AlignmentView, value: unknown): Reading | undefined {
+function chooseMember(context: AlignmentContext, view: AlignmentView, value: unknown): ScalarReading | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') {
     const text = typeof value === 'number' ? context.findDigits(value) : String(value);
     return view.members?.some((member) => member.value === text) === true

@@ -1,3 +1,4 @@
+import { truncate } from '../../../base/index.js';
 import { FORMATS } from '../formats.js';
 import type { SchemaObject } from '../json-schema.js';
 import { toEqualityKey, isMultipleOf } from '../json-values.js';
@@ -12,7 +13,7 @@ export function createValueChecks(schema: SchemaObject): Check[] {
   if ('const' in schema) {
     const expected = schema['const'];
     const key = toEqualityKey(expected);
-    const message = `expected ${shorten(key)}`;
+    const message = `expected ${truncate(key, MAX_SHOWN)}`;
     checks.push((value, run) => {
       if (value === expected) return true;
       const mayEqual = typeof value === 'object' && typeof expected === 'object';
@@ -23,7 +24,7 @@ export function createValueChecks(schema: SchemaObject): Check[] {
   if (Array.isArray(values)) {
     const expected = new Set(values.map(toEqualityKey));
     const scalars = new Set<unknown>(values.filter((value) => typeof value !== 'object' || value === null));
-    const message = `expected one of ${shorten([...expected].join(', '))}`;
+    const message = `expected one of ${truncate([...expected].join(', '), MAX_SHOWN)}`;
     checks.push((value, run) => {
       if (scalars.has(value)) return true;
       return (typeof value === 'object' && expected.has(createEqualityKey(value, run))) || fail(run, message);
@@ -73,9 +74,8 @@ export function getTypeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-function shorten(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
-}
+/** Longer values are truncated in messages. */
+const MAX_SHOWN = 200;
 
 /** `minimum`, `maximum`, their exclusive forms, `multipleOf`. */
 export function createNumberChecks(schema: SchemaObject): Check[] {

@@ -34,7 +34,7 @@ const STARTS_WITH_LABEL = /^([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)\s*:[^\n]*$/u;
 /** Rules that drop part of the input. */
 const DROPPING_RULES: ReadonlySet<string> = new Set<AlignmentRule>(['extra_key', 'null_as_absent']);
 
-interface Reading {
+interface TextReading {
   readonly value: unknown;
   readonly rule: AlignmentRule;
 }
@@ -73,7 +73,7 @@ function* listReadings(
   root: AlignmentView,
   isKnownKey: (key: string) => boolean,
   text: string,
-): Generator<Reading> {
+): Generator<TextReading> {
   const calls = readToolCalls(text) ?? [];
   if (calls.length > 0) {
     yield* listForms(calls);
@@ -125,7 +125,7 @@ function acceptsTextList(context: AlignmentContext, root: AlignmentView, key: st
 }
 
 /** Lists the possible forms of calls: only their parameters, or with the tool name. */
-function listForms(calls: readonly ToolCall[]): readonly Reading[] {
+function listForms(calls: readonly ToolCall[]): readonly TextReading[] {
   const forms = [
     calls.map(({ parameters }) => parameters),
     calls.map(({ name, parameters }) => ({ name, arguments: parameters })),
