@@ -112,7 +112,7 @@ async function measureDiskSpace(folder: string): Promise<{ readonly targets: Tar
       {
         engine: 'command',
         command: ['cat', join(data, 'printed')],
-        ...(reads === 'generic' ? {} : { reads }),
+        ...(reads === 'generic' ? {} : { format: reads }),
         workdir: join(data, 'work'),
       },
       { data, eventLog: store },
