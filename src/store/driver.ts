@@ -1,6 +1,5 @@
 import type { EventRow } from './event-rows.js';
 import type { EventRange, RunClaim } from './ports/index.js';
-import type { QueueNotifications } from './store.js';
 
 /** A value that can be bound to a statement. Lists are bound as JSON. */
 export type Value = string | number | null | Uint8Array;
@@ -63,6 +62,24 @@ export interface Changes {
   readonly runs?: readonly string[];
   /** Runs with a reply or a request to stop. */
   readonly requests?: readonly string[];
+}
+
+/** Wakes workers when work might be available. */
+export interface QueueNotifications {
+  /**
+   * Calls back when an order, a run or a message might have become due, until the returned function is called. A late,
+   * repeated or unnecessary call is harmless, because the worker must claim the work anyway.
+   */
+  watchQueue(wake: (work?: QueueWork) => void, watcher?: QueueWatcher): () => void;
+}
+
+/** The work that wakes a worker: runs to claim, or messages to deliver. If omitted, both. */
+export type QueueWork = 'runs' | 'messages';
+
+/** A watcher and the runs it accepts, so a run wakes one worker instead of all. */
+export interface QueueWatcher extends Pick<RunClaim, 'kinds' | 'workerTypes'> {
+  /** The name that its claims pass as `watcher`. */
+  readonly worker?: string;
 }
 
 /** The parts that each database does in a different way. */

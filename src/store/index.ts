@@ -1,16 +1,11 @@
-export { backUpStore } from './back-up-store.js';
+export { backUpStore, openStore } from './open-store.js';
 export type { Backup } from './sqlite/back-up-file.js';
-export { migrateStore } from './migrate-store.js';
-export type { MigrationOptions, MigrationProgress, MigrationReport } from './migrate-store.js';
-export { openStore } from './open-store.js';
-export type { StoreOptions } from './store.js';
-export type { BudgetLimit, Budgets, BudgetUse } from './budgets.js';
-export { describeBudget } from './budgets.js';
-export type { JobLeases, JobLeaseRequest } from './job-leases.js';
-export type { Fleet, WorkerReport } from './fleet.js';
-export type { QueueNotifications } from './store.js';
-export type { Store } from './store.js';
-export type { Statistics } from './statistics.js';
+export { migrateStore, type MigrationOptions, type MigrationProgress, type MigrationReport } from './migrate-store.js';
+export type { StoreOptions, Store } from './store.js';
+export { type BudgetLimit, type Budgets, type BudgetUse, describeBudget } from './sql/budgets.js';
+export type { JobLeases, JobLeaseRequest, Fleet, WorkerReport } from './sql/fleet.js';
+export type { QueueNotifications } from './driver.js';
+export type { Statistics } from './sql/statistics.js';
 export {
   chooseEarlier,
   type CauseCount,
@@ -26,6 +21,6 @@ export {
   type StatisticsPeriod,
   type VersionDrift,
 } from './roll-up.js';
-export type { Retention, PurgedRecords, PurgedRuns } from './retention.js';
-export type { OpenWorkCounts, Maintenance } from './maintenance.js';
+export type { Retention, PurgedRecords, PurgedRuns } from './sql/retention.js';
+export type { OpenWorkCounts, Maintenance } from './sql/maintenance.js';
 export { STORE_ERROR_CODES, StoreError, type StoreErrorCode } from './store-error.js';

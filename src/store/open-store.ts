@@ -4,6 +4,8 @@ import { openSqliteStore } from './sqlite/open.js';
 import { SluiceError } from '../base/index.js';
 import type { Store, StoreOptions } from './store.js';
 import { StoreError } from './store-error.js';
+import { backUpFile } from './sqlite/back-up-file.js';
+import type { Backup, BackupOptions } from './sqlite/back-up-file.js';
 
 /**
  * Opens the store at a URL, by default a SQLite file in this project's data folder. Creates the file, folder and tables
@@ -43,4 +45,19 @@ const MAX_POOL_SIZE = 1000;
 function checkPool(pool: number | undefined): void {
   if (pool === undefined || (Number.isInteger(pool) && pool >= MIN_POOL_SIZE && pool <= MAX_POOL_SIZE)) return;
   throw new SluiceError('INVALID_OPTION', `Invalid pool: use an integer from ${MIN_POOL_SIZE} to ${MAX_POOL_SIZE}.`);
+}
+
+/**
+ * Copies a store's database to a file while it is in use. The copy contains everything acknowledged before the call,
+ * and is opened and verified. Run folders are not included.
+ *
+ * @example
+ * await backUpStore('sqlite:/srv/sluice/sluice.db', 'backups/monday.db') // { file, bytes }
+ */
+export async function backUpStore(url: string, target: string, options: BackupOptions = {}): Promise<Backup> {
+  if (/^sqlite:./s.test(url)) return backUpFile(url.slice('sqlite:'.length), target, options);
+  throw new StoreError(
+    'BACKUP_UNSUPPORTED',
+    'Cannot back up this store: only a SQLite file can be copied. For PostgreSQL use pg_dump, which also works while the server is running.',
+  );
 }

@@ -1,19 +1,30 @@
+import { CACHE_LIMITS } from './ports/index.js';
 import type {
   CacheLimits,
   OrderStore,
   OutboxStore,
   ResultCache,
-  RunClaim,
   RunStore,
   StoreClock,
   WatchableEventLog,
 } from './ports/index.js';
-import type { Budgets } from './budgets.js';
-import type { JobLeases } from './job-leases.js';
-import type { Fleet } from './fleet.js';
-import type { Retention } from './retention.js';
-import type { Statistics } from './statistics.js';
-import type { Maintenance } from './maintenance.js';
+import type { QueueNotifications, Dialect } from './driver.js';
+import { createBudgets } from './sql/budgets.js';
+import type { Budgets } from './sql/budgets.js';
+import { createFleet } from './sql/fleet.js';
+import type { JobLeases, Fleet } from './sql/fleet.js';
+import { createRetention } from './sql/retention.js';
+import type { Retention } from './sql/retention.js';
+import { createStatistics } from './sql/statistics.js';
+import type { Statistics } from './sql/statistics.js';
+import { createMaintenance } from './sql/maintenance.js';
+import type { Maintenance } from './sql/maintenance.js';
+import { SEARCH_WINDOW } from './page.js';
+import { createEventLog } from './sql/event-log.js';
+import { createOrders } from './sql/orders.js';
+import { createOutbox } from './sql/outbox.js';
+import { createResultCache } from './sql/result-cache.js';
+import { createRuns } from './sql/runs.js';
 
 /** Everything that runs and orders need from a store. */
 export interface Store
@@ -35,24 +46,6 @@ export interface Store
   close(): Promise<void>;
 }
 
-/** Wakes workers when work might be available. */
-export interface QueueNotifications {
-  /**
-   * Calls back when an order, a run or a message might have become due, until the returned function is called. A late,
-   * repeated or unnecessary call is harmless, because the worker must claim the work anyway.
-   */
-  watchQueue(wake: (work?: QueueWork) => void, watcher?: QueueWatcher): () => void;
-}
-
-/** The work that wakes a worker: runs to claim, or messages to deliver. If omitted, both. */
-export type QueueWork = 'runs' | 'messages';
-
-/** A watcher and the runs it accepts, so a run wakes one worker instead of all. */
-export interface QueueWatcher extends Pick<RunClaim, 'kinds' | 'workerTypes'> {
-  /** The name that its claims pass as `watcher`. */
-  readonly worker?: string;
-}
-
 /** Options for opening a store. */
 export interface StoreOptions {
   /** The size of the result cache; the oldest entries are deleted first. */
@@ -64,4 +57,24 @@ export interface StoreOptions {
    * default.
    */
   readonly pool?: number;
+}
+
+/** Assembles a store from the shared statements and one database's dialect. */
+export function createStore(dialect: Dialect, { searchWindow = SEARCH_WINDOW, cache }: StoreOptions): Store {
+  const { database } = dialect;
+  return {
+    ...createOrders(dialect, searchWindow),
+    ...createOutbox(dialect),
+    ...createRuns(dialect, searchWindow),
+    ...createEventLog(dialect),
+    ...createResultCache(database, { ...CACHE_LIMITS, ...cache }),
+    ...createMaintenance(database),
+    ...createRetention(database),
+    ...createStatistics(database),
+    ...createFleet(dialect),
+    ...createBudgets(database),
+    now: dialect.now,
+    watchQueue: dialect.watchQueue,
+    close: dialect.close,
+  };
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { order, createReading, result } from '../fixtures/order.js';
 import type { Reading } from '../../store/records/reading.js';
-import { PROBLEM_CODES } from '../../store/records/problem-codes.js';
+import { PROBLEM_CODES } from '../../store/records/reading.js';
 import { RESULT_CODES } from '../../store/records/result-code.js';
 import type { WorkResult } from '../../store/records/work-result.js';
 import { decide } from './decide.js';

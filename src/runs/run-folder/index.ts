@@ -1,5 +1,4 @@
-export { RunFolderError, type RunFolderErrorCode } from './run-folder-error.js';
-export { type RunFolderWarning } from './run-folder-error.js';
+export { RunFolderError, type RunFolderErrorCode, type RunFolderWarning } from './run-folder-error.js';
 export { ARTIFACT_FOLDER, AUDIT_FOLDER, RUN_LOGS, getAttemptFileName, type AttemptFile } from './file-names.js';
 export type { AttemptMeta } from './attempt/attempt-meta.js';
 export {
@@ -11,10 +10,8 @@ export {
   type WritableRunFolder,
 } from './open-run-folder.js';
 export { openRun, getPackedRunName, getPackedRunPath, getRunFolderPath, PACKED_FOLDER } from './run-place.js';
-export { copyRunFiles, withPlainFolder } from './audit-files.js';
+export { copyRunFiles, withPlainFolder, listAuditFiles, type AuditFile, removeRunFolder } from './audit-files.js';
 export type { RunFile } from './run-files.js';
-export { listAuditFiles, type AuditFile } from './audit-files.js';
-export { removeRunFolder } from './audit-files.js';
 export { packRunFolder, removePackedRun, TEMPORARY_FOLDER } from './packed/pack-run-folder.js';
 export {
   openAttemptCapture,

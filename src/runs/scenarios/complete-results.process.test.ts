@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { RunSpec } from '../../store/records/run-spec.js';
-import type { RunWarning } from '../../store/records/run-warning.js';
+import type { RunWarning } from '../../store/records/run-result.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';

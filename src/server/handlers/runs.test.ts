@@ -2,7 +2,7 @@ import { sampleWorker } from '../../store/contract/fixtures/order-samples.js';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorker } from '../../orders/dispatch/start-worker.js';
-import { encodeReply } from '../../store/records/run-reply.js';
+import { encodeReply } from '../../store/records/run-record.js';
 import { sampleRasp, createRunResult } from '../../store/contract/fixtures/run-samples.js';
 import { readJson, openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';

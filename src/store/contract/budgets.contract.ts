@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BudgetLimit } from '../budgets.js';
+import type { BudgetLimit } from '../sql/budgets.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleClaim } from './fixtures/order-samples.js';

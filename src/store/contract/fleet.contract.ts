@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WorkerReport } from '../fleet.js';
+import type { WorkerReport } from '../sql/fleet.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleClaim } from './fixtures/order-samples.js';
 import { UNTRUSTED_TEXT, sampleSpec } from './fixtures/run-samples.js';

@@ -3,14 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { callbackify } from 'node:util';
 import { isSluiceError } from '../../base/index.js';
 import { containsNul, isReadOnly } from '../contains-nul.js';
-import type { Database, Session } from '../driver.js';
-import type { SchemaStep } from '../sql/schema.js';
+import type { Database, Session, GuardedChange } from '../driver.js';
 import { SCHEMA_STEPS } from '../sql/schema.js';
-import { createClosedError } from '../store-error.js';
+import type { SchemaStep } from '../sql/schema.js';
+import { createClosedError, StoreError } from '../store-error.js';
 import { isRetryable, isConnectionUsable, toStoreError } from './database-error.js';
 import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable } from './driver.js';
-import { loadPackage } from './load-package.js';
-import { createSession } from './session.js';
 import { createConcurrencyLimiter } from './concurrency-limiter.js';
 
 /** Database connection options. */
@@ -30,7 +28,7 @@ export interface DatabaseOptions {
 }
 
 /** Transaction options. */
-export interface TransactionOptions {
+interface TransactionOptions {
   /**
    * Whether its statements can take any time: the client does not time out. The transaction must disable the server's
    * timeouts itself.
@@ -235,4 +233,61 @@ function describeUrl(url: string): string {
     // The driver also accepts addresses that are not URLs, such as a socket path.
     return 'this address';
   }
+}
+
+/**
+ * Loads a package that only this store needs, so users of other stores need not install it.
+ *
+ * @example
+ * const { Pool } = (await loadPackage('pg', () => import('pg'))).default
+ */
+export async function loadPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw new StoreError(
+      'PACKAGE_MISSING',
+      `Cannot open the PostgreSQL store: the package "${name}" is not installed. Run "npm install ${name}", or use a SQLite file (sqlite:FILE).`,
+      { cause },
+    );
+  }
+}
+
+/** Creates a session that executes the shared statements. */
+function createSession(query: Queryable['query']): Session {
+  return {
+    all: async (sql, values) => (await query(translate(sql), values)).rows,
+    get: async (sql, values) => (await query(translate(sql), values)).rows[0],
+    run: async (sql, values) => (await query(translate(sql), values)).rowCount ?? 0,
+    change: async (change, values) => (await query(joinChange(change), values)).rows,
+  };
+}
+
+const translated = new Map<string, string>();
+/** Lists have a statement per combination of filters; beyond this many, statements are translated each time. */
+const MAX_TRANSLATED = 1000;
+
+/** Rewrites a shared statement for PostgreSQL (`Session` explains the notation). */
+function translate(sql: string): string {
+  const known = translated.get(sql);
+  if (known !== undefined) return known;
+  const text = sql
+    .replaceAll(/ INDEXED BY \w+/g, '')
+    .replaceAll('CROSS JOIN', 'JOIN')
+    .replaceAll(/\beach\((\$\d+)\) AS (\w+)/g, 'json_array_elements_text($1::json) AS $2 (value)')
+    .replaceAll(/\bobjects\((\$\d+)\) AS (\w+)/g, 'json_array_elements($1::json) AS $2 (value)');
+  if (translated.size < MAX_TRANSLATED) translated.set(sql, text);
+  return text;
+}
+
+const joined = new WeakMap<GuardedChange, string>();
+
+/** Joins the guard and the statements of a change into one statement, which is one round trip and one transaction. */
+function joinChange(change: GuardedChange): string {
+  const known = joined.get(change);
+  if (known !== undefined) return known;
+  const parts = change.statements.map((sql, index) => `change_${index} AS (${translate(sql)})`);
+  const text = `WITH ${[`guard AS MATERIALIZED (${translate(change.guard)})`, ...parts].join(', ')} SELECT * FROM guard`;
+  joined.set(change, text);
+  return text;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { catchCode } from '../contract/fixtures/open-site.js';
-import { loadPackage } from './load-package.js';
+import { loadPackage } from './database.js';
 
 describe('loadPackage', () => {
   it("returns the package's exports", async () => {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createClosedError } from '../store-error.js';
-import type { QueueWatcher, QueueWork } from '../store.js';
+import type { QueueWatcher, QueueWork } from '../driver.js';
 import { createWakers } from '../wakers.js';
 import type { PostgresDatabase } from './database.js';
 import type { DriverClient } from './driver.js';

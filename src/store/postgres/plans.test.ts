@@ -11,7 +11,7 @@ import {
 } from '../contract/fixtures/order-samples.js';
 import { sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
-import { COUNT_CLAIM_TTL_MS } from '../maintenance.js';
+import { COUNT_CLAIM_TTL_MS } from '../sql/maintenance.js';
 import { openDatabase } from './database.js';
 import type { PostgresDatabase } from './database.js';
 import type { Row } from '../driver.js';

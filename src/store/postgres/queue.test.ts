@@ -11,7 +11,8 @@ import {
   sampleSubmission,
 } from '../contract/fixtures/order-samples.js';
 import { sampleSpec } from '../contract/fixtures/run-samples.js';
-import type { QueueWatcher, Store } from '../store.js';
+import type { QueueWatcher } from '../driver.js';
+import type { Store } from '../store.js';
 import type { PostgresDatabase } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { createNotifications } from './notifications.js';

@@ -1,5 +1,7 @@
 import { arrayOf, count, flag, name, object, oneOf, orNull, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
+import { decisionSchema } from './decision.js';
+import { orderState } from './order-record.js';
 
 /** A diff line with its number before and after the change; null if the line does not exist on that side. */
 const changedLine = object({
@@ -10,7 +12,7 @@ const changedLine = object({
 });
 
 /** A changed file. */
-export const changedFileSchema = object(
+const changedFileSchema = object(
   {
     path: name,
     change: oneOf(['added', 'modified', 'deleted', 'renamed']),
@@ -57,7 +59,7 @@ export type ChangedFile = FromSchema<typeof changedFileSchema>;
 export type Change = FromSchema<typeof changeSchema>;
 
 /** A reviewer's comment on a changed line. */
-export const lineCommentSchema = object({
+const lineCommentSchema = object({
   path: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]+$' },
   line: { type: 'integer', minimum: 1, maximum: 100_000_000 },
   /** `old`: the line before the change; `new`: after it. */
@@ -70,3 +72,26 @@ export const lineComments = { type: 'array', maxItems: 100, items: lineCommentSc
 
 /** A reviewer's comment on a changed line. */
 export type LineComment = FromSchema<typeof lineCommentSchema>;
+
+/** The orders of a race with their changes, or a single order that is not part of a race. */
+export const raceSchema = object({
+  issue_ref: name,
+  /** Null for an order that is not part of a race. */
+  group: orNull(name),
+  /** The run whose result counts; null until a run has won or a user has chosen one. */
+  winner: orNull(name),
+  runs: arrayOf(
+    object({
+      run_id: name,
+      worker: name,
+      state: orderState,
+      decision: orNull(decisionSchema),
+      /** The open inbox item for the order, or null. */
+      inbox_id: orNull(name),
+      change: changeSchema,
+    }),
+  ),
+});
+
+/** The orders of a race with their changes. */
+export type Race = FromSchema<typeof raceSchema>;

@@ -1,8 +1,43 @@
-import { flag, name, object, oneOf, orNull, timestamp } from '../../base/index.js';
+import { flag, name, object, oneOf, orNull, timestamp, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import { runResultSchema } from './run-result.js';
 import { storedRunSpec } from './run-spec.js';
-import { waitingForSchema } from './waiting-for.js';
+
+/**
+ * Why a queued run cannot start. `folder`: its folder is in use by another run, or (null) by a process outside the
+ * store. `budget`: the budget is used up.
+ */
+const waitingForSchema = {
+  anyOf: [
+    object({ reason: { const: 'folder' }, run: orNull(name) }),
+    object({
+      reason: { const: 'budget' },
+      budget: { ...name, description: 'The budget that is used up: `day`, or `caller` and a token name.' },
+      opens_at: {
+        ...timestamp,
+        description: 'When the budget is reset. The run starts earlier if active runs release enough of it.',
+      },
+    }),
+  ],
+} as const;
+
+/** See {@link waitingForSchema}. */
+export type WaitingFor = FromSchema<typeof waitingForSchema>;
+
+/**
+ * Describes what a queued run is waiting for.
+ *
+ * @example
+ * describeWaitingFor({ reason: 'budget', budget: 'day', opens_at: '2026-11-16T00:00:00.000Z' }) // 'the daily budget, …'
+ */
+export function describeWaitingFor(waiting: WaitingFor): string {
+  if (waiting.reason === 'folder') {
+    return `its folder, in use by ${waiting.run === null ? 'another process' : `run ${waiting.run}`}`;
+  }
+  const caller = /^caller (?<name>.*)$/su.exec(waiting.budget)?.groups?.['name'];
+  const budget = caller === undefined ? 'the daily budget' : `the budget of token "${caller}"`;
+  return `${budget}, which resets at ${waiting.opens_at}`;
+}
 
 /** The state of a run. `waiting`: the agent has asked a question that has not been answered yet. */
 export const runState = oneOf(['queued', 'running', 'waiting', 'ended']);
@@ -46,3 +81,40 @@ export type WorkerIdentity = FromSchema<typeof workerIdentitySchema>;
 
 /** One stored run. */
 export type RunRecord = FromSchema<typeof runRecordSchema>;
+
+/** The answer to a permission request, as sent to the API: one of the options. */
+export const permissionChoiceSchema = object(
+  { interaction_id: name, option_id: name },
+  { why: { ...text, maxLength: 2000 } },
+);
+
+/** The answer to a permission request, and its author. */
+export type PermissionReply = FromSchema<typeof permissionChoiceSchema> & { readonly who?: string };
+
+/** A user's reply: text for `user.input.required`, a choice for `permission.required`. */
+export type RunReply = string | PermissionReply;
+
+/**
+ * Prefix of an encoded choice: a control character that users do not type. It is stripped from the start of text
+ * replies.
+ */
+const CHOICE_PREFIX = '\u0001';
+
+/**
+ * Encodes a reply as the string that is stored until the run's worker reads it.
+ *
+ * @example
+ * decodeReply(encodeReply('yes')) // 'yes'
+ */
+export function encodeReply(reply: RunReply): string {
+  if (typeof reply !== 'string') return `${CHOICE_PREFIX}${JSON.stringify(reply)}`;
+  let start = 0;
+  // Otherwise text could be decoded as a choice by any author.
+  while (reply[start] === CHOICE_PREFIX) start += 1;
+  return reply.slice(start);
+}
+
+/** Decodes a stored reply. */
+export function decodeReply(stored: string): RunReply {
+  return stored.startsWith(CHOICE_PREFIX) ? (JSON.parse(stored.slice(1)) as PermissionReply) : stored;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeReply, encodeReply } from './run-reply.js';
+import { decodeReply, encodeReply } from './run-record.js';
 
 describe('decodeReply', () => {
   it.each(['yes', '', '\u{1F44D}', { interaction_id: 'px_1_1', option_id: 'allow', why: 'Fine.', who: 'ada' }])(

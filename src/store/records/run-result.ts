@@ -13,7 +13,7 @@ export const repairLevel = oneOf(['none', 'deterministic_generic', 'schema_align
  * Why the engine stopped, if it reported a cause. `model`: the model refused the request; `server`: its service failed;
  * `context`: the request was too long for the model.
  */
-export const failureCause = oneOf([
+const failureCause = oneOf([
   'auth',
   'rate_limit',
   'quota',
@@ -134,3 +134,25 @@ export type RunProcess = FromSchema<typeof processSchema>;
 
 /** Why there is no value, and which candidates were tried. */
 export type RunFailure = FromSchema<typeof runFailureSchema>;
+
+/** Warnings in a run's result, besides those about its output. A closed list: `docs/errors.md` explains each. */
+export const RUN_WARNING_CODES = [
+  'ARTIFACTS_INCOMPLETE',
+  'TERMINAL_STATUS_COMPLETION_CONFLICT',
+  'DONE_MARKER_MISSING',
+  'TEXT_SHORTENED',
+  'INVALID_UTF8',
+  'COST_NOT_REPORTED',
+  'UNPROVEN_VERSION',
+  'NOT_CACHED',
+  'SANDBOX_INCOMPLETE',
+] as const;
+
+/** One of {@link RUN_WARNING_CODES}. */
+type RunWarningCode = (typeof RUN_WARNING_CODES)[number];
+
+/** A warning about a result that is otherwise valid. */
+export interface RunWarning {
+  readonly code: RunWarningCode;
+  readonly message: string;
+}

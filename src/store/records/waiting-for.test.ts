@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { describeWaitingFor } from './waiting-for.js';
-import type { WaitingFor } from './waiting-for.js';
+import { describeWaitingFor } from './run-record.js';
+import type { WaitingFor } from './run-record.js';
 
 const opens_at = '2026-11-16T00:00:00.000Z';
 

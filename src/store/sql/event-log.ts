@@ -4,7 +4,6 @@ import type { WatchableEventLog } from '../ports/index.js';
 import type { Dialect } from '../driver.js';
 import { joinRows, readEventPage, toRows } from '../event-rows.js';
 import type { EventRow } from '../event-rows.js';
-import { createGatherer } from '../gather.js';
 
 /** Creates the store's event log methods. Appends of many runs are gathered into one write. */
 export function createEventLog(dialect: Dialect): WatchableEventLog {
@@ -30,4 +29,147 @@ export function createEventLog(dialect: Dialect): WatchableEventLog {
 
     watch: watchRun,
   };
+}
+
+/** Writes rows; resolves once they are stored. */
+type AppendRows = (rows: readonly EventRow[]) => Promise<void>;
+
+interface PendingAppend {
+  readonly rows: readonly EventRow[];
+  readonly size: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The interval between the starts of two writes while more rows are expected. Rows of many runs share a transaction,
+ * whose cost hardly depends on their number.
+ */
+const GATHER_MS = 25;
+
+/** A run that appended rows within this time is expected to append more. */
+const ACTIVE_MS = 250;
+
+/** The maximum length of one write. */
+const MAX_WRITE_CHARACTERS = 4 * 1024 * 1024;
+
+/** Fewer rows are not worth two writes. */
+const MIN_SPLIT_ROWS = 128;
+
+/** Options of a gatherer. */
+interface GatherOptions {
+  /**
+   * The maximum number of concurrent writes, 1 by default. With two, one is prepared while the other waits for the
+   * disk. A run's rows are never in two concurrent writes, so readers find no gaps.
+   */
+  readonly maxWrites?: number;
+}
+
+/**
+ * Gathers rows into one write. A write starts once every active run has submitted its rows or is waiting for earlier
+ * rows, so a single run does not wait. Slow runs delay a write by at most {@link GATHER_MS}.
+ */
+export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptions = {}): AppendRows {
+  let waiting: PendingAppend[] = [];
+  /** Runs whose rows are being written. */
+  const busy = new Set<string>();
+  /** When each run last appended rows, oldest first. */
+  const active = new Map<string, number>();
+  let writes = 0;
+  let lastStart = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
+  const waitingRuns = new Set<string>();
+
+  /** Schedules the next write, unless one is scheduled or enough are in progress. */
+  function scheduleWrite(): void {
+    if (writes >= maxWrites || waiting.length === 0 || immediate !== undefined) return;
+    const now = performance.now();
+    for (const [runId, last] of active) {
+      if (last > now - ACTIVE_MS) break;
+      active.delete(runId);
+    }
+    const delay = waitingRuns.size + busy.size >= active.size ? 0 : lastStart + GATHER_MS - now;
+    if (delay > 0) {
+      timer ??= setTimeout(start, delay);
+      return;
+    }
+    // After this turn of the event loop, during which more rows can arrive.
+    immediate = setImmediate(start);
+  }
+
+  function start(): void {
+    clearTimeout(timer);
+    clearImmediate(immediate);
+    timer = undefined;
+    immediate = undefined;
+    const batch = takeBatch();
+    // All waiting rows belong to runs that are being written; the end of that write schedules the next.
+    if (batch.length === 0) return;
+    const runs = new Set(batch.flatMap(listRuns));
+    for (const run of runs) {
+      busy.add(run);
+      waitingRuns.delete(run);
+    }
+    writes += 1;
+    lastStart = performance.now();
+    void finish(batch, runs);
+    scheduleWrite();
+  }
+
+  /**
+   * Takes the oldest entries of runs that are not being written; only half of them if many are waiting and no write is
+   * in progress.
+   */
+  function takeBatch(): PendingAppend[] {
+    const rows = waiting.reduce((sum, entry) => sum + entry.rows.length, 0);
+    const maxRows =
+      writes + 1 < maxWrites && rows >= MIN_SPLIT_ROWS ? Math.ceil(rows / maxWrites) : Number.POSITIVE_INFINITY;
+    const batch: PendingAppend[] = [];
+    const remaining: PendingAppend[] = [];
+    const held = new Set(busy);
+    let [size, count] = [0, 0];
+    for (const entry of waiting) {
+      const isFull = batch.length > 0 && (size + entry.size > MAX_WRITE_CHARACTERS || count >= maxRows);
+      if (isFull || entry.rows.some(({ runId }) => held.has(runId))) {
+        for (const run of listRuns(entry)) held.add(run);
+        remaining.push(entry);
+        continue;
+      }
+      batch.push(entry);
+      size += entry.size;
+      count += entry.rows.length;
+    }
+    waiting = remaining;
+    return batch;
+  }
+
+  async function finish(batch: readonly PendingAppend[], runs: ReadonlySet<string>): Promise<void> {
+    try {
+      await write(batch.flatMap(({ rows }) => rows));
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    writes -= 1;
+    for (const run of runs) busy.delete(run);
+    for (const entry of waiting) for (const run of listRuns(entry)) if (runs.has(run)) waitingRuns.add(run);
+    scheduleWrite();
+  }
+
+  return async (rows) =>
+    new Promise((resolve, reject) => {
+      const size = rows.reduce((total, { lines }) => total + lines.length, 0);
+      waiting.push({ rows, size, resolve, reject });
+      for (const { runId } of rows) {
+        if (!busy.has(runId)) waitingRuns.add(runId);
+        active.delete(runId);
+        active.set(runId, performance.now());
+      }
+      scheduleWrite();
+    });
+}
+
+function listRuns({ rows }: PendingAppend): string[] {
+  return rows.map(({ runId }) => runId);
 }

@@ -1,10 +1,60 @@
 import type { WorkerRecord } from '../records/index.js';
 import type { Dialect, Row } from '../driver.js';
-import { deriveWorkerState, GONE_WORKER_TTL_MS, MAX_WORKERS } from '../fleet.js';
-import type { Fleet } from '../fleet.js';
-import type { JobLeases } from '../job-leases.js';
 import { readFlag, readJson, readNumber, readText, readTime } from '../rows.js';
 import { FIND_ANY_EXPIRED } from './claims.js';
+
+/** Leases on jobs that one process at a time does for all processes sharing the store, such as deleting old data. */
+export interface JobLeases {
+  /**
+   * Leases the requested jobs that no other process holds until `until`, and returns their names. A process renews its
+   * leases by calling again in time.
+   */
+  leaseJobs(hold: JobLeaseRequest): Promise<readonly string[]>;
+  /** Releases all of a process's jobs, so another process can lease them immediately. */
+  releaseJobs(owner: string): Promise<void>;
+}
+
+/** The jobs that a process requests. Times are milliseconds since 1970. */
+export interface JobLeaseRequest {
+  readonly names: readonly string[];
+  /** Identifies the process. */
+  readonly owner: string;
+  readonly now: number;
+  readonly until: number;
+}
+
+/** Tracks the workers that share a store. */
+export interface Fleet {
+  /**
+   * Records that a worker is alive until `aliveUntil`, and deletes workers that have been gone for a day. Returns
+   * whether any run's lease on the worker's host has expired, so workers need no separate query for that.
+   */
+  reportWorker(report: WorkerReport): Promise<{ readonly hasExpiredRuns: boolean }>;
+  /** Removes a worker that has stopped. */
+  removeWorker(id: string): Promise<void>;
+  /** Lists workers that reported within the last day, at most 1,000, most recent report first. */
+  listWorkers(now: number): Promise<readonly WorkerRecord[]>;
+}
+
+/** A worker's report about itself. Times are milliseconds since 1970. */
+export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
+  readonly isStopping: boolean;
+  readonly now: number;
+  readonly aliveUntil: number;
+}
+
+/** How long a worker stays listed after it is gone. */
+const GONE_WORKER_TTL_MS = 24 * 60 * 60 * 1000;
+const MAX_WORKERS = 1000;
+
+/** Returns a worker's state at a given time. */
+function deriveWorkerState(
+  { aliveUntil, isStopping }: Pick<WorkerReport, 'aliveUntil' | 'isStopping'>,
+  now: number,
+): WorkerRecord['state'] {
+  if (aliveUntil <= now) return 'gone';
+  return isStopping ? 'stopping' : 'alive';
+}
 
 /** Creates the store's methods for workers, and for jobs that one process at a time does for all. */
 export function createFleet(dialect: Dialect): Fleet & JobLeases {

@@ -3,7 +3,6 @@ import type { NewOutboxMessage, OutboxMessage, SinkState } from '../records/inde
 import type { OutboxStore } from '../ports/index.js';
 import type { Dialect, Row } from '../driver.js';
 import { readJson, readJsonOrNull, readNumber, readNumberOrNull, readText, readTime } from '../rows.js';
-import { describeSink, MAX_REDELIVERED } from '../sink-state.js';
 import { listRows } from './lists.js';
 
 /** Creates the store's outbox methods. */
@@ -163,4 +162,16 @@ function readMessage(row: Row): OutboxMessage {
     delivered_to: readJsonOrNull(row, 'delivered_to') as string | null,
     created_at: readTime(row, 'created_at'),
   };
+}
+
+/** The maximum number of messages that one call of `redeliver` makes due. */
+const MAX_REDELIVERED = 1000;
+
+/** A sink's message counts. */
+type SinkCounts = Omit<SinkState, 'state'>;
+
+/** Adds the sink's state, by the same rule in every store. */
+function describeSink(counts: SinkCounts): SinkState {
+  const state = counts.dead > 0 ? 'broken' : counts.last_error === null ? 'waiting' : 'failing';
+  return { ...counts, state };
 }

@@ -4,7 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
 import { findUnusableFolder } from '../../../test/unusable-folder.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { backUpStore } from '../back-up-store.js';
+import { backUpStore } from '../open-store.js';
 import type { BackupProgress } from './back-up-file.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';

@@ -1,4 +1,4 @@
-import { createStore } from '../create-store.js';
+import { createStore } from '../store.js';
 import type { Dialect } from '../driver.js';
 import { STORED_TABLES } from '../sql/tables.js';
 import type { Store, StoreOptions } from '../store.js';
