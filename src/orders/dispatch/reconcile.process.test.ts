@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -31,6 +32,30 @@ async function makeLivingWorker(): Promise<WorkerIdentity> {
   });
   const identity = await identifyProcess(child.pid ?? 0);
   return { worker_id: 'alive', host: hostname(), pid: child.pid ?? 0, pid_started: identity?.started ?? null };
+}
+
+/** Starts a process with this host's name in another PID namespace, as a container does, and identifies it as it would itself. */
+async function makeWorkerInContainer(): Promise<WorkerIdentity> {
+  const program =
+    'const fs = require("fs"); console.log(fs.readlinkSync("/proc/self/ns/pid")); setTimeout(() => {}, 60_000)';
+  const child = spawn('unshare', [
+    '--user',
+    '--map-root-user',
+    '--pid',
+    '--fork',
+    '--kill-child',
+    process.execPath,
+    '-e',
+    program,
+  ]);
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const [namespace] = (await once(child.stdout, 'data')) as [Buffer];
+  const identity = await identifyProcess(child.pid ?? 0);
+  const [boot = '', , ticks = ''] = (identity?.started ?? '').split('/');
+  const started = `${boot}/${String(namespace).replaceAll(/\D/g, '')}/${ticks}`;
+  return { worker_id: 'in-container', host: hostname(), pid: 1, pid_started: started };
 }
 
 /** Sets up a lead, and an order that another worker has claimed with a one-minute lease. */
@@ -125,6 +150,19 @@ describe('reconcile', () => {
     const { reconcileAll, pass } = await withClaim({ ...(await makeLivingWorker()), host: 'another-host' }, true);
     pass(60_001);
     expect(await reconcileAll()).toMatchObject({ ended: 1 });
+  });
+
+  it('uses only the lease for a worker with the same host name in another PID namespace', async () => {
+    let isAbandoned = false;
+    const options = { isAbandoned: () => isAbandoned, workerLostRetries: 2 };
+    const { reconcileAll, pass, run, store } = await withClaim(await makeWorkerInContainer(), true, {}, options);
+    pass(60_001);
+    expect(await reconcileAll()).toMatchObject({ requeued: 0, ended: 0, held: 1 });
+    expect(await run()).toMatchObject({ state: 'running' });
+    isAbandoned = true;
+    expect(await reconcileAll()).toMatchObject({ requeued: 0, ended: 1 });
+    // No second agent is started: the first one could still be running.
+    expect((await store.listOrders({ issueRef: 'acme/shop#12', limit: 10 })).items).toHaveLength(1);
   });
 
   it('archives an orphaned run that was replaced', async () => {

@@ -105,7 +105,13 @@ export async function endOrphanedProcesses({ store, data }: HostOptions): Promis
  * alive, kill their processes and resume them, so every process does this for its own host.
  */
 export async function reconcileHost(options: HostOptions): Promise<Reconciliation> {
-  return endExpired(options, { host: hostname() }, async (run) => endUnlessOwned(options, run));
+  return endExpired(options, { host: hostname() }, async (run) => {
+    if (run.owner === null || (await isOnThisHost(run.owner))) return endUnlessOwned(options, run);
+    // It was started before a restart, or by another container with this host's name. A run that waits for an answer
+    // has no work in progress, so it can be resumed; for any other only the lease counts, as for another host.
+    const isWaiting = run.state === 'waiting' && (await isResumable(options, run));
+    return isWaiting ? resumeLater(options, run) : undefined;
+  });
 }
 
 /**
@@ -117,7 +123,7 @@ export async function reconcileFleet(options: HostOptions): Promise<Reconciliati
   if (!(await store.hasExpiredRuns(clock()))) return NOTHING_DONE;
   const requeued = await store.requeueExpired(clock());
   const report = await endExpired(options, {}, async (run) =>
-    run.owner?.host === hostname() ? undefined : endUnlessOwned(options, run),
+    run.owner !== null && (await isOnThisHost(run.owner)) ? undefined : endUnlessOwned(options, run),
   );
   return { ...report, requeued };
 }
@@ -145,25 +151,34 @@ async function endExpired(
 async function endUnlessOwned(options: HostOptions, run: RunRecord): Promise<Reconciled> {
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
+  const isLocal = await isOnThisHost(owner);
   // The next run in that folder must not share it with old processes.
-  if (owner.host === hostname()) await terminateRunProcesses(run.id);
-  if (await isResumable(options, run)) return resumeLater(options, run, owner.host);
-  if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
+  if (isLocal) await terminateRunProcesses(run.id);
+  if (await isResumable(options, run)) return isLocal ? resumeLater(options, run) : 'held';
+  if (!isLocal && options.isAbandoned?.(run) === false) return 'held';
   if (order === null) {
     await options.store.endRun({ id: run.id, workerId: owner.worker_id, result: ORPHANED, now: options.clock() });
     return 'ended';
   }
   await settleOrphan(options, order, run.id);
   // This host cannot check whether an agent on another host is gone: a human decides.
-  if (owner.host === hostname()) await retryLost(options, order);
+  if (isLocal) await retryLost(options, order);
   return 'ended';
+}
+
+/**
+ * Whether a worker's process can be observed here. Two hosts can have one name: containers that share the host's
+ * network, or cloned machines. So the name, the boot and the PID namespace must match.
+ */
+async function isOnThisHost({ host, pid, pid_started }: NonNullable<RunRecord['owner']>): Promise<boolean> {
+  return host === hostname() && (await getProcessState({ pid, started: pid_started })) !== 'unknown';
 }
 
 /**
  * Whether no live worker on this host holds a run. The store is authoritative, because process records are only files.
  */
 async function hasNoLiveOwner(owner: RunRecord['owner']): Promise<boolean> {
-  return owner === null || owner.host !== hostname() || !(await isHeld(owner));
+  return owner === null || !(await isHeld(owner));
 }
 
 /**
@@ -181,8 +196,8 @@ async function isResumable({ store, agents, clock }: ReconcileOptions, run: RunR
 }
 
 /** Lets a worker on the same host with the same data folder resume the run; other processes leave it alone. */
-async function resumeLater({ adopt, data }: HostOptions, run: RunRecord, host: string): Promise<'held' | 'adopted'> {
-  if (adopt === undefined || host !== hostname() || !(await isPresent(getRunFolderPath(data, run.id)))) return 'held';
+async function resumeLater({ adopt, data }: HostOptions, run: RunRecord): Promise<'held' | 'adopted'> {
+  if (adopt === undefined || !(await isPresent(getRunFolderPath(data, run.id)))) return 'held';
   return (await adopt(run)) ? 'adopted' : 'held';
 }
 

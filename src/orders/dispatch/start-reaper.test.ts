@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../store/store.js';
+import { identifyOwnProcess } from '../../runs/process/process-identity.js';
 import { setUpWorker } from './fixtures/set-up-worker.js';
 import { startReaper } from './start-reaper.js';
 import type { ReaperOptions } from './start-reaper.js';
@@ -22,7 +23,9 @@ function countCalls(store: Store) {
 async function addExpiredRun(store: Store, data: string, host: string): Promise<void> {
   const spec = { engine: 'command', command: ['true'], workdir: data } as const;
   await store.createRun({ id: 'RUN1', spec, state: 'queued', now: 0 });
-  const worker = { worker_id: 'w1', host, pid: 1, pid_started: 'x' };
+  // A process of this boot and PID namespace that has ended: process 1 started at another tick.
+  const { started } = await identifyOwnProcess();
+  const worker = { worker_id: 'w1', host, pid: 1, pid_started: `${started}0` };
   await store.claimRun({ worker, leaseMs: 1, now: 0 });
   await store.markStarted({ id: 'RUN1', workerId: 'w1', now: 0 });
 }
