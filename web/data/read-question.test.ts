@@ -15,6 +15,10 @@ describe('the open question of a run', () => {
     expect(findOpenQuestion([])).toBeNull();
   });
 
+  test('is not one that no one can answer', () => {
+    expect(findOpenQuestion([fcmpEvent('user.input.required', { ...QUESTION, answerable: false })])).toBeNull();
+  });
+
   test('is closed by any later event', () => {
     const events = [fcmpEvent('user.input.required', QUESTION), fcmpEvent('user.input.replied', { text: 'red' })];
     expect(findOpenQuestion(events)).toBeNull();

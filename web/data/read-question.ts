@@ -15,6 +15,8 @@ export interface OpenQuestion {
 export function findOpenQuestion(events: readonly FcmpEvent[]): OpenQuestion | null {
   const last = events.at(-1);
   if (last?.type !== 'user.input.required') return findOpenPermission(events);
+  // No one can answer it: the end of the run follows.
+  if (last.data.answerable === false) return null;
   const { interaction_id, prompt, options = [] } = last.data;
   return { interactionId: interaction_id, prompt, options };
 }
