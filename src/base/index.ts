@@ -27,7 +27,7 @@ export {
   type FileErrorCode,
 } from './sluice-error.js';
 export { silentLogger, type Logger, createJsonLogger } from './logger.js';
-export { formatInvisible, INVISIBLE_CHARACTERS, cutText, truncate } from './text.js';
+export { formatInvisible, INVISIBLE_CHARACTERS, cutText, escapeMarkup, truncate } from './text.js';
 export { omitUndefined, findFirstIndex } from './collections.js';
 export { createUlidGenerator } from './ulid.js';
 export { matchGlob, matchPathGlob } from './match-glob.js';

@@ -12,25 +12,10 @@ import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import type { ServerContext } from './server-context.js';
 import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
-import {
-  createBudgetHandlers,
-  createRecordHandlers,
-  createStatisticsHandlers,
-  createWaitingHandlers,
-} from './handlers/records.js';
-import {
-  createEngineHandlers,
-  createHealthHandlers,
-  createMetricHandlers,
-  createSessionHandlers,
-} from './handlers/service.js';
+import { createRecordHandlers } from './handlers/records.js';
+import { createServiceHandlers } from './handlers/service.js';
 import { createRunEventHandlers } from './handlers/run-events.js';
-import {
-  createRunExportHandlers,
-  createRunFileHandlers,
-  createRunRawHandlers,
-  createReportHandlers,
-} from './handlers/run-files.js';
+import { createRunFileHandlers } from './handlers/run-files.js';
 import { createRunHandlers } from './handlers/runs.js';
 import { createTriggerHandlers } from './handlers/triggers.js';
 import { RequestError } from './http/problem.js';
@@ -97,21 +82,12 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
     parse: ({ body, caller }) => parsing.answer(body, caller.name),
     ...createRunHandlers(context),
     ...createRunEventHandlers(context),
-    ...createRunRawHandlers(context),
     ...createRunFileHandlers(context),
-    ...createRunExportHandlers(context),
-    ...createReportHandlers(context),
-    ...createBudgetHandlers(context),
     ...createTriggerHandlers(context),
-    ...createEngineHandlers(context),
     ...createOrderHandlers(context),
     ...createInboxHandlers(context),
-    ...createWaitingHandlers(context),
     ...createRecordHandlers(context),
-    ...createStatisticsHandlers(context),
-    ...createSessionHandlers(context),
-    ...createHealthHandlers(context),
-    ...createMetricHandlers(context),
+    ...createServiceHandlers(context),
   };
 }
 

@@ -2,7 +2,6 @@ import { omitUndefined } from '../base/index.js';
 import type { Token, Config } from './config/index.js';
 import { readTokens } from './config/index.js';
 import type { BudgetSettings } from '../orders/dispatch/index.js';
-import type { TriggerType } from './triggers/read-issue-event.js';
 import type { AgentSettings } from '../runs/index.js';
 
 /** Who may use a server. It can be replaced while the server is running. */
@@ -43,7 +42,8 @@ export interface ServerSettings extends TokenSettings {
 
 /** A webhook that submits orders. */
 export interface TriggerSettings {
-  readonly type: TriggerType;
+  /** The forge that sends the webhook. */
+  readonly type: 'github' | 'gitlab';
   /** The secret that the forge signs with or sends; a trigger without a secret accepts nothing. */
   readonly secret: string | undefined;
   /** The label that starts work. */
@@ -82,20 +82,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
 };
 
 /** The settings of a server on loopback without a configuration. */
-export const DEFAULT_SETTINGS: ServerSettings = {
-  tokens: [],
-  roots: [],
-  commands: [],
-  agents: {},
-  env: [],
-  allowBypass: false,
-  origins: [],
-  hosts: [],
-  https: false,
-  limits: DEFAULT_LIMITS,
-  budgets: {},
-  triggers: {},
-};
+export const DEFAULT_SETTINGS = readServerSettings({ roots: [] }, { env: {}, cwd: '' });
 
 /**
  * Reads the settings from the configuration and the environment. Without `roots`, requests may use the folder the

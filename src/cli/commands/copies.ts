@@ -5,12 +5,13 @@ import { loadCommandConfig, compileKnownSecrets } from '../command-config.js';
 import { EXIT, MisuseError } from '../failure.js';
 import type { ExitCode } from '../failure.js';
 import { withContextOptions, withContext } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
 import type { ConfigFlags } from '../../server/config/index.js';
 import { withProgress } from '../progress.js';
 import { printJson } from '../print.js';
 import { withInterruption } from '../interruption.js';
 import { SluiceError } from '../../base/index.js';
-import { isPresent, openNew, VERSION } from '../../base/files/index.js';
+import { isPresent, openNew } from '../../base/files/index.js';
 import { openRunById } from '../open-run.js';
 
 export function addBackupCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -105,29 +106,21 @@ async function runHtmlExport(
   flags: ExportFlags,
   io: CommandIo,
 ): Promise<ExitCode> {
-  const [{ gatherReport, renderHtml }, { readReportRecords }] = await Promise.all([
-    import('../../server/report/index.js'),
-    import('../../server/index.js'),
-  ]);
+  const { renderRunReport } = await import('../../server/index.js');
   const file = resolve(target ?? `${run}.html`);
   if (await isPresent(file)) {
     throw new SluiceError('TARGET_EXISTS', `"${file}" already exists and was not changed. Choose another target.`);
   }
-  const html = await withContext(
-    flags,
-    io,
-    async ({ store, config }) => {
-      const secrets = await compileKnownSecrets(config);
-      const source = {
-        openFolder: async () => openRunById(config, run),
-        mask: (bytes: Uint8Array) => secrets.mask(bytes),
-      };
-      const report = await gatherReport(source, await readReportRecords(store, run));
-      if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
-      return renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
-    },
-    { isReadOnly: true },
-  );
+  const renderReport = async ({ store, config }: CommandContext): Promise<string> => {
+    const secrets = await compileKnownSecrets(config);
+    const { report, html } = await renderRunReport(
+      { store, secrets, openFolder: async () => openRunById(config, run) },
+      run,
+    );
+    if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
+    return html;
+  };
+  const html = await withContext(flags, io, renderReport, { isReadOnly: true });
   const handle = await openNew(file);
   try {
     await handle.writeFile(html);

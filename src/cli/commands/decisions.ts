@@ -167,24 +167,17 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
 /** The number of events per read. */
 const PAGE_SIZE = 1000;
 
-/** Finds a run's unanswered permission requests. Requests from earlier attempts are no longer open. */
+/** Finds a run's unanswered permission requests. */
 async function findOpenPermissions(store: Store, run: string): Promise<readonly FcmpData<'permission.required'>[]> {
-  let openPermissions = new Map<
-    string,
-    { readonly attempt: number; readonly question: FcmpData<'permission.required'> }
-  >();
+  const { updateQuestions } = await import('../../server/index.js');
+  let questions: ReturnType<typeof updateQuestions> = [];
   for (let after = 0; ;) {
     const page = await store.read({ runId: run, protocol: 'fcmp', after, limit: PAGE_SIZE });
-    for (const { protocol, event } of page) {
-      if (protocol !== 'fcmp') continue;
-      after = event.seq;
-      const { attempt } = event.meta;
-      openPermissions = new Map([...openPermissions].filter(([, request]) => request.attempt === attempt));
-      if (event.type === 'permission.required')
-        openPermissions.set(event.data.interaction_id, { attempt, question: event.data });
-      else if (event.type === 'permission.replied') openPermissions.delete(event.data.interaction_id);
-    }
-    if (page.length < PAGE_SIZE) return [...openPermissions.values()].map(({ question }) => question);
+    const events = page.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : []));
+    questions = updateQuestions(questions, events);
+    if (page.length < PAGE_SIZE)
+      return questions.flatMap(({ type, data }) => (type === 'permission.required' ? [data] : []));
+    after = events.at(-1)?.seq ?? after;
   }
 }
 

@@ -1,29 +1,15 @@
-import { parseEndpoints, runEndpoints, runFileEndpoints } from './endpoints/runs.js';
-import { orderEndpoints, inboxEndpoints } from './endpoints/orders.js';
-import { recordEndpoints, serviceEndpoints } from './endpoints/records.js';
+import { orderEndpoints } from './endpoints/orders.js';
+import { recordEndpoints } from './endpoints/records.js';
+import { runEndpoints } from './endpoints/runs.js';
 
 /** Named, so that the declarations refer to the groups instead of repeating every schema. */
-type Endpoints = typeof parseEndpoints &
-  typeof runEndpoints &
-  typeof runFileEndpoints &
-  typeof orderEndpoints &
-  typeof inboxEndpoints &
-  typeof recordEndpoints &
-  typeof serviceEndpoints;
+type Endpoints = typeof runEndpoints & typeof orderEndpoints & typeof recordEndpoints;
 
 /**
  * All endpoints by name, in the order of the documentation. The server, the client and the OpenAPI document are built
  * from this table; `endpoints/` defines the requests and responses.
  */
-export const ENDPOINTS: Endpoints = {
-  ...parseEndpoints,
-  ...runEndpoints,
-  ...runFileEndpoints,
-  ...orderEndpoints,
-  ...inboxEndpoints,
-  ...recordEndpoints,
-  ...serviceEndpoints,
-};
+export const ENDPOINTS: Endpoints = { ...runEndpoints, ...orderEndpoints, ...recordEndpoints };
 
 /** A name in {@link ENDPOINTS}. */
 export type EndpointName = keyof Endpoints;

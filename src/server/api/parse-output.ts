@@ -1,45 +1,9 @@
-import type {
-  AlignmentChange,
-  Attempt,
-  Candidate,
-  ParseError,
-  ParseErrorCode,
-  ParseResult,
-  Repair,
-  RepairLevel,
-  SchemaIssue,
-  Warning,
-} from '../../json/index.js';
+import type { FromSchema } from '../../base/index.js';
+import type { ParseError, ParseErrorCode, ParseResult } from '../../json/index.js';
+import type { parseResponseSchema } from './shapes/run.js';
 
 /** The output of `sluice parse` and the response of `POST /v1/parse`. */
-export interface ParseOutput {
-  readonly status: 'success' | 'failed' | 'comment';
-  /** With `success`. */
-  readonly value?: unknown;
-  /** With `comment`: the full text, to be shown to the user. */
-  readonly comment?: string;
-  readonly repair_level: RepairLevel;
-  readonly repairs: readonly Repair[];
-  /** With `success`, if alignment changed something. */
-  readonly alignment?: readonly AlignmentChange[];
-  /** Total number of changes, if not all are listed. */
-  readonly alignment_count?: number;
-  readonly warnings: readonly Warning[];
-  /** With `failed`. */
-  readonly error?: ParseOutputError;
-  /** With `success`: where the value was found; offsets are UTF-16 units of the input without its byte order mark. */
-  readonly candidate?: Candidate;
-}
-
-/** Why there is no value, and what was tried. */
-export interface ParseOutputError {
-  readonly code: string;
-  readonly message: string;
-  /** An option that might help. */
-  readonly hint?: string;
-  readonly issues?: readonly SchemaIssue[];
-  readonly attempts: readonly Attempt[];
-}
+export type ParseOutput = FromSchema<typeof parseResponseSchema>;
 
 /** Same as the limit on repairs. A longer list would make the output many times as large as the input. */
 const MAX_CHANGES = 1000;
@@ -66,7 +30,7 @@ export function toParseOutput(result: ParseResult<unknown>): ParseOutput {
   }
 }
 
-function toOutputError({ code, message, issues, attempts }: ParseError): ParseOutputError {
+function toOutputError({ code, message, issues, attempts }: ParseError): NonNullable<ParseOutput['error']> {
   const hint = HINTS[code];
   return { code, message, ...(hint !== undefined && { hint }), ...(issues !== undefined && { issues }), attempts };
 }

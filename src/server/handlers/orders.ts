@@ -18,10 +18,8 @@ import type { Caller } from '../security/tokens.js';
 /** The maximum number of orders returned with an issue: the newest. `run_id` selects an older one. */
 const MAX_ORDERS = 20;
 
-type OrderEndpoint = 'submitOrder' | 'listIssues' | 'getIssue' | 'getIssueDiff' | 'getIssueRace';
-
 /** Creates the handlers for orders and issues. */
-export function createOrderHandlers(server: ServerContext): Pick<Handlers, OrderEndpoint> {
+export function createOrderHandlers(server: ServerContext) {
   const { store, lead, settings, data, logger, clock } = server;
   const { repos, filters } = lead;
   const maskText = (text: string): string => lead.maskText(text);
@@ -88,7 +86,7 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
       if (race === undefined) throw createIssueNotFoundError();
       return race;
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function createIssueNotFoundError(): RequestError {
@@ -100,14 +98,13 @@ function toOrderView(record: OrderRecord & { readonly host?: string }): OrderVie
   return { issue_ref, run_id, worker, ...record };
 }
 
-type InboxHandlers = Pick<Handlers, 'listInbox' | 'getInboxItem' | 'previewResolution' | 'resolveItem'>;
 type Resolution = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string };
 
 /** Settled items are listed newest first. */
 const SETTLED = { open: false, order: 'newest' } as const;
 
 /** Creates the inbox handlers: list, read, preview, resolve. */
-export function createInboxHandlers(server: ServerContext): InboxHandlers {
+export function createInboxHandlers(server: ServerContext) {
   const { store, lead, guard, logger } = server;
 
   async function findItem(id: string): Promise<InboxItem> {
@@ -168,5 +165,5 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
         throw await addActiveRun(error, params.id);
       }
     },
-  };
+  } satisfies Partial<Handlers>;
 }

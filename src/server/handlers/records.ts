@@ -10,28 +10,16 @@ import type { ServerContext } from '../server-context.js';
 import { streamBody } from '../http/responses.js';
 import { reportBudgets } from '../../orders/dispatch/index.js';
 import { createWaitingList } from '../waiting/waiting-list.js';
-import { countStatistics } from '../statistics/count-statistics.js';
-import { readStatisticsSpan } from '../statistics/statistics-span.js';
+import { countStatistics, readStatisticsSpan } from './statistics.js';
 
 const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
   ndjson: 'application/x-ndjson',
 };
 
-/** Creates the handlers for the outbox, sinks, executions and workers. */
-export function createRecordHandlers({
-  store,
-  clock,
-}: ServerContext): Pick<
-  Handlers,
-  | 'listOutbox'
-  | 'listExecutions'
-  | 'exportExecutions'
-  | 'listWorkers'
-  | 'listSinks'
-  | 'redeliverComment'
-  | 'redeliverSink'
-> {
+/** Creates the handlers for the outbox, sinks, executions, workers, budgets, statistics and everything that waits. */
+export function createRecordHandlers({ store, settings, clock }: ServerContext) {
+  const waitingList = createWaitingList(store);
   return {
     async listOutbox({ query }) {
       const { issue_ref: issueRef } = query;
@@ -60,36 +48,8 @@ export function createRecordHandlers({
       const rows = exportExecutions(store, readExecutionFilter(query), format);
       return new Response(context.req.method === 'HEAD' ? null : streamBody(rows), { headers });
     },
-  };
-}
-
-function readExecutionFilter(query: Readonly<Record<string, string>>): ExecutionFilter {
-  const { issue_ref: issueRef, run_id: runId, worker } = query;
-  const [since, until] = [normalizeTime(query, 'since'), normalizeTime(query, 'until')];
-  const decision = query['decision'] as Decision['action'] | undefined;
-  // Record times are compared as strings, so filter times must have the same format.
-  return omitUndefined({ issueRef, runId, worker, decision, since, until });
-}
-
-function normalizeTime(query: Readonly<Record<string, string>>, name: string): string | undefined {
-  const time = readTime(query, name);
-  return time === undefined ? undefined : new Date(time).toISOString();
-}
-
-/** Creates the handlers that report budget usage. */
-export function createBudgetHandlers({ store, settings, clock }: ServerContext): Pick<Handlers, 'listBudgets'> {
-  return { listBudgets: async () => reportBudgets(store, settings.budgets, clock()) };
-}
-
-/** Creates the handlers for the list of everything waiting for a human. */
-export function createWaitingHandlers({ store }: ServerContext): Pick<Handlers, 'listWaiting'> {
-  const list = createWaitingList(store);
-  return { listWaiting: async () => list.read() };
-}
-
-/** Creates the handler for statistics over time, for charts. */
-export function createStatisticsHandlers({ store, clock }: ServerContext): Pick<Handlers, 'readStatistics'> {
-  return {
+    listBudgets: async () => reportBudgets(store, settings.budgets, clock()),
+    listWaiting: async () => waitingList.read(),
     async readStatistics({ query }) {
       const now = clock();
       const span = readStatisticsSpan(query, now);
@@ -103,5 +63,18 @@ export function createStatisticsHandlers({ store, clock }: ServerContext): Pick<
         buckets: countStatistics({ span, runs, inbox, now }),
       };
     },
-  };
+  } satisfies Partial<Handlers>;
+}
+
+function readExecutionFilter(query: Readonly<Record<string, string>>): ExecutionFilter {
+  const { issue_ref: issueRef, run_id: runId, worker } = query;
+  const [since, until] = [normalizeTime(query, 'since'), normalizeTime(query, 'until')];
+  const decision = query['decision'] as Decision['action'] | undefined;
+  // Record times are compared as strings, so filter times must have the same format.
+  return omitUndefined({ issueRef, runId, worker, decision, since, until });
+}
+
+function normalizeTime(query: Readonly<Record<string, string>>, name: string): string | undefined {
+  const time = readTime(query, name);
+  return time === undefined ? undefined : new Date(time).toISOString();
 }

@@ -1,11 +1,11 @@
 import { SluiceError } from '../../base/index.js';
-import { createWaker } from '../../orders/dispatch/index.js';
-import { encodeReply } from '../../store/records/index.js';
-import type { PermissionReply } from '../../store/records/index.js';
-import type { Store } from '../../store/index.js';
-import { RequestError } from '../http/problem.js';
 import { isRasp } from '../../events/index.js';
 import type { RaspData, RaspEvent } from '../../events/index.js';
+import { createWaker } from '../../orders/dispatch/index.js';
+import type { Store } from '../../store/index.js';
+import { encodeReply } from '../../store/records/index.js';
+import type { PermissionReply } from '../../store/records/index.js';
+import { RequestError } from '../http/problem.js';
 
 /** Options for replying to a run. */
 interface ReplyOptions {
@@ -25,10 +25,60 @@ const LAST_SEQ = 999_999_999;
  * Stores a reply to a waiting run, and returns once the run has received it. A reply that is only stored is not
  * acknowledged, because the worker that should receive it might have died. Throws `INVALID_REPLY` for an empty reply.
  */
-export async function replyToRun({ store, shutdownSignal, timeoutMs }: ReplyOptions, id: string, text: string) {
+export async function replyToRun(options: ReplyOptions, id: string, text: string) {
+  const { store } = options;
   const reply = encodeReply(text);
   if (reply.trim() === '') throw new SluiceError('INVALID_REPLY', 'The reply is empty. Send some text.');
+  // A reply starts the next attempt, which shows that the run has received it.
   const attempt = await findLastAttempt(store, id);
+  return post(options, id, reply, {
+    isReceived: async () => (await findAttemptAfter(store, id, attempt)) !== undefined,
+    name: 'reply',
+    advice: 'Start another run with the question and the answer in its prompt.',
+  });
+}
+
+/**
+ * Stores the answer to a permission request, and returns once the run has received it: when the run publishes the
+ * answer or, if its process is gone, when the next attempt resumes the session.
+ */
+export async function answerPermission(options: ReplyOptions, id: string, reply: PermissionReply) {
+  const { store } = options;
+  const search = new QuestionSearch(store, id, reply.interaction_id);
+  await search.readNewEvents();
+  const { question } = search;
+  if (question === null || search.isAnswered) {
+    return (await store.findRun(id)) === undefined ? ('not_found' as const) : ('not_waiting' as const);
+  }
+  if (!question.options.some((option) => option.id === reply.option_id)) {
+    const optionIds = question.options.map((option) => option.id).join(', ');
+    throw new RequestError(
+      'INVALID_BODY',
+      `The permission request has no option "${reply.option_id}". Use one of: ${optionIds}.`,
+    );
+  }
+  const isReceived = async (): Promise<boolean> => {
+    await search.readNewEvents();
+    return search.isAnswered;
+  };
+  return post(options, id, encodeReply(reply), { isReceived, name: 'answer', advice: 'Start another run.' });
+}
+
+interface PostedReply {
+  readonly isReceived: () => Promise<boolean>;
+  /** What was posted, for messages. */
+  readonly name: string;
+  /** What to do if the run ends first. */
+  readonly advice: string;
+}
+
+/** Stores a reply, and returns once the run has received it. */
+async function post(
+  { store, shutdownSignal, timeoutMs }: ReplyOptions,
+  id: string,
+  reply: string,
+  { isReceived, name, advice }: PostedReply,
+) {
   const status = await store.postReply(id, reply);
   if (status !== 'posted') return status;
   const deadline = performance.now() + timeoutMs;
@@ -38,13 +88,9 @@ export async function replyToRun({ store, shutdownSignal, timeoutMs }: ReplyOpti
     while (!shutdownSignal.aborted && performance.now() < deadline) {
       // The run is loaded before its events, so no event is missed if it has ended.
       const run = await store.findRun(id);
-      if ((await findAttemptAfter(store, id, attempt)) !== undefined) return status;
-      if (run?.state === 'ended') {
-        throw new RequestError(
-          'RUN_NOT_WAITING',
-          'The run ended before it received the reply. Start another run with the question and the answer in its prompt.',
-        );
-      }
+      if (await isReceived()) return status;
+      if (run?.state === 'ended')
+        throw new RequestError('RUN_NOT_WAITING', `The run ended before it received the ${name}. ${advice}`);
       await waker.sleep(POLL_MS);
     }
   } finally {
@@ -52,11 +98,10 @@ export async function replyToRun({ store, shutdownSignal, timeoutMs }: ReplyOpti
   }
   throw new RequestError(
     'REQUEST_TIMED_OUT',
-    "The reply is stored, but the run has not received it yet. Check the run's events.",
+    `The ${name} is stored, but the run has not received it yet. Check the run's events.`,
   );
 }
 
-/** Finds the current attempt's number. A reply starts the next attempt, which shows that the run has received it. */
 async function findLastAttempt(store: ReplyOptions['store'], id: string): Promise<number> {
   for (let last = 1; ;) {
     const next = await findAttemptAfter(store, id, last);
@@ -76,49 +121,6 @@ async function findAttemptAfter(
 
 /** The number of events per read. */
 const PAGE_SIZE = 1000;
-
-/**
- * Stores the answer to a permission request, and returns once the run has received it: when the run publishes the
- * answer or, if its process is gone, when the next attempt resumes the session.
- */
-export async function answerPermission(options: ReplyOptions, id: string, reply: PermissionReply) {
-  const { store, shutdownSignal, timeoutMs } = options;
-  const search = new QuestionSearch(store, id, reply.interaction_id);
-  await search.readNewEvents();
-  const { question } = search;
-  if (question === null || search.isAnswered) {
-    return (await store.findRun(id)) === undefined ? ('not_found' as const) : ('not_waiting' as const);
-  }
-  if (!question.options.some((option) => option.id === reply.option_id)) {
-    const optionIds = question.options.map((option) => option.id).join(', ');
-    throw new RequestError(
-      'INVALID_BODY',
-      `The permission request has no option "${reply.option_id}". Use one of: ${optionIds}.`,
-    );
-  }
-  const status = await store.postReply(id, encodeReply(reply));
-  if (status !== 'posted') return status;
-  const deadline = performance.now() + timeoutMs;
-  const waker = createWaker();
-  const stopWatching = store.watch(id, waker.wake);
-  try {
-    while (!shutdownSignal.aborted && performance.now() < deadline) {
-      // The run is loaded before its events, so no event is missed if it has ended.
-      const run = await store.findRun(id);
-      await search.readNewEvents();
-      if (search.isAnswered) return status;
-      if (run?.state === 'ended')
-        throw new RequestError('RUN_NOT_WAITING', 'The run ended before it received the answer. Start another run.');
-      await waker.sleep(POLL_MS);
-    }
-  } finally {
-    stopWatching();
-  }
-  throw new RequestError(
-    'REQUEST_TIMED_OUT',
-    "The answer is stored, but the run has not received it yet. Check the run's events.",
-  );
-}
 
 /** Finds a permission request and its answer in the events of its attempt. Each event is read once. */
 class QuestionSearch {

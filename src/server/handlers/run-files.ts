@@ -1,5 +1,6 @@
 import { ARTIFACT_FOLDER, listFilesWithLogs } from '../../runs/run-folder/index.js';
 import type { RunFolder } from '../../runs/run-folder/index.js';
+import type { Secrets } from '../../runs/index.js';
 import { openInside, getSizeInside, VERSION } from '../../base/files/index.js';
 import { isSluiceError, omitUndefined } from '../../base/index.js';
 import type { ReadableFile } from '../../base/index.js';
@@ -31,11 +32,14 @@ const MAX_ARTIFACTS = 1000;
 const MAX_BYTES = 1024 * 1024;
 const PREVIEW = { type: 'text/plain; charset=utf-8', maxBytes: MAX_BYTES } as const;
 
-type FileHandlers = Pick<Handlers, 'listRunFiles' | 'readEvidence' | 'readArtifact'>;
-
-/** Creates the handlers that list and preview a run's files. */
-export function createRunFileHandlers(server: ServerContext): FileHandlers {
-  const { store } = server;
+/** Creates the handlers that list, preview and export a run's files, and export runs and parse inputs as suite cases. */
+export function createRunFileHandlers(server: ServerContext) {
+  const { store, secrets, wrappers, clock } = server;
+  const openFolder = async (record: RunRecord): Promise<RunFolder> => {
+    const { folder } = (await findRunFiles(server, record)) ?? {};
+    if (folder === undefined) throw createFilesMissingError(record);
+    return folder;
+  };
   return {
     async listRunFiles({ params }) {
       const record = await findRun(store, params.id);
@@ -56,9 +60,7 @@ export function createRunFileHandlers(server: ServerContext): FileHandlers {
       };
     },
     async readEvidence({ params, query, context, requestId }) {
-      const record = await findRun(store, params.id);
-      const { folder } = (await findRunFiles(server, record)) ?? {};
-      if (folder === undefined) throw createFilesMissingError(record);
+      const folder = await openFolder(await findRun(store, params.id));
       const file = (await listEvidence(folder)).find(({ name }) => name === query['name']);
       const handle = await file?.open().catch(() => undefined);
       if (handle === undefined) throw createFileNotFoundError();
@@ -74,7 +76,36 @@ export function createRunFileHandlers(server: ServerContext): FileHandlers {
       if (handle === undefined) throw createFileNotFoundError();
       return createFileResponse(context, { handle, requestId, ...PREVIEW });
     },
-  };
+    async readRaw({ params, context, requestId }) {
+      const record = await findRun(store, params.id);
+      const { folder } = (await findRunFiles(server, record)) ?? {};
+      const handle = await openRaw(record, folder, params.attempt, params.stream);
+      return createFileResponse(context, { handle, type: 'application/octet-stream', requestId });
+    },
+    async exportRun({ params, context }) {
+      const record = await findRun(store, params.id);
+      const folder = await openFolder(record);
+      const isHead = context.req.method === 'HEAD';
+      const body = isHead ? null : streamBody(tarRun(listFilesWithLogs(folder), record.id));
+      return createDownload(body, 'application/x-tar', `${record.id}.tar`);
+    },
+    async reportRun({ params }) {
+      const record = await findRun(store, params.id);
+      const source = { store, secrets, openFolder: async () => openFolder(record) };
+      const { html } = await renderRunReport(source, record.id);
+      return createDownload(html, 'text/html; charset=utf-8', `${record.id}.html`);
+    },
+    async exportRunCase({ params }) {
+      const record = await findRun(store, params.id);
+      const folder = await openFolder(record);
+      return createCaseDownload(await makeRunCase({ record, folder, store, wrappers, secrets, clock }));
+    },
+    async exportTextCase({ body }) {
+      const { text, name, schema, profile, allow_partial, align } = body;
+      const contract = omitUndefined({ schema, profile, allow_partial, align });
+      return createCaseDownload(await makeTextCase({ text, name, contract, secrets, clock }));
+    },
+  } satisfies Partial<Handlers>;
 }
 
 /**
@@ -107,18 +138,6 @@ function createFileNotFoundError(): RequestError {
     'FILE_NOT_FOUND',
     'File not found: it does not belong to this run, was deleted, or is on another host. GET /v1/runs/{id}/files lists the files.',
   );
-}
-
-/** Creates the handler for a run's captured bytes. */
-export function createRunRawHandlers(server: ServerContext): Pick<Handlers, 'readRaw'> {
-  return {
-    async readRaw({ params, context, requestId }) {
-      const record = await findRun(server.store, params.id);
-      const { folder } = (await findRunFiles(server, record)) ?? {};
-      const handle = await openRaw(record, folder, params.attempt, params.stream);
-      return createFileResponse(context, { handle, type: 'application/octet-stream', requestId });
-    },
-  };
 }
 
 async function openRaw(
@@ -154,76 +173,39 @@ function isStream(word: string): word is RawRef['stream'] {
   return (RAW_STREAMS as readonly string[]).includes(word);
 }
 
-/** Creates the handler that exports a run's folder as an archive. */
-export function createRunExportHandlers(server: ServerContext): Pick<Handlers, 'exportRun'> {
-  return {
-    async exportRun({ params, context }) {
-      const record = await findRun(server.store, params.id);
-      const { id } = record;
-      const { folder } = (await findRunFiles(server, record)) ?? {};
-      if (folder === undefined) throw createFilesMissingError(record);
-      const headers = {
-        'content-type': 'application/x-tar',
-        'content-disposition': `attachment; filename="${id}.tar"`,
-      };
-      return new Response(context.req.method === 'HEAD' ? null : streamBody(tarRun(listFilesWithLogs(folder), id)), {
-        headers,
-      });
-    },
-  };
-}
-
-/** Creates the handlers that export a run as an HTML report, and runs and parse inputs as suite cases. */
-export function createReportHandlers(
-  context: ServerContext,
-): Pick<Handlers, 'reportRun' | 'exportRunCase' | 'exportTextCase'> {
-  const { store, secrets, wrappers, clock } = context;
-  const openFolder = async (record: RunRecord): Promise<RunFolder> => {
-    const runFiles = await findRunFiles(context, record);
-    if (runFiles === undefined) throw createFilesMissingError(record);
-    return runFiles.folder;
-  };
-  return {
-    async reportRun({ params }) {
-      const record = await findRun(store, params.id);
-      const { id } = record;
-      const source = { openFolder: async () => openFolder(record), mask: (bytes: Uint8Array) => secrets.mask(bytes) };
-      const report = await gatherReport(source, await readReportRecords(store, id));
-      const html = renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
-      return createDownload(Buffer.from(html), 'text/html; charset=utf-8', `${id}.html`);
-    },
-    async exportRunCase({ params }) {
-      const record = await findRun(store, params.id);
-      const folder = await openFolder(record);
-      return createCaseDownload(await makeRunCase({ record, folder, store, wrappers, secrets, clock }));
-    },
-    async exportTextCase({ body }) {
-      const { text, name, schema, profile, allow_partial, align } = body;
-      const contract = omitUndefined({ schema, profile, allow_partial, align });
-      return createCaseDownload(await makeTextCase({ text, name, contract, secrets, clock }));
-    },
-  };
-}
-
 /** Sends a case as an archive to be unpacked in the suite's folder. */
 function createCaseDownload({ name, files }: NewCase): Response {
   const entries = files.map(({ path, bytes }) => ({ path: `${name}/${path}`, bytes }));
-  const headers = {
-    'content-type': 'application/x-tar',
-    'content-disposition': `attachment; filename="${name}.tar"`,
-  };
-  return new Response(streamBody(tarFiles(entries)), { headers });
+  return createDownload(streamBody(tarFiles(entries)), 'application/x-tar', `${name}.tar`);
 }
 
-function createDownload(bytes: Uint8Array<ArrayBuffer>, type: string, name: string): Response {
-  return new Response(bytes, {
-    headers: { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` },
-  });
+function createDownload(body: string | ReadableStream<Uint8Array> | null, type: string, name: string): Response {
+  const headers = { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` };
+  return new Response(body, { headers });
+}
+
+/** The sources of a run's report. */
+interface ReportSources {
+  readonly store: ReportStore;
+  readonly secrets: Pick<Secrets, 'mask' | 'maskText'>;
+  readonly openFolder: () => Promise<RunFolder>;
+}
+
+type ReportStore = Pick<RunStore, 'findRun'> & Pick<OrderStore, 'findOrder' | 'listInbox'>;
+
+/** Gathers a run's report and renders it as one HTML file, without secrets. */
+export async function renderRunReport(
+  { store, secrets, openFolder }: ReportSources,
+  id: string,
+): Promise<{ readonly report: RunReport; readonly html: string }> {
+  const source = { openFolder, mask: (bytes: Uint8Array) => secrets.mask(bytes) };
+  const report = await gatherReport(source, await readReportRecords(store, id));
+  return { report, html: renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) }) };
 }
 
 /** Loads the records for a run's report: the run, its order and its inbox items. */
-export async function readReportRecords(
-  store: Pick<RunStore, 'findRun'> & Pick<OrderStore, 'findOrder' | 'listInbox'>,
+async function readReportRecords(
+  store: ReportStore,
   id: string,
 ): Promise<Pick<RunReport, 'id' | 'record' | 'order' | 'items'>> {
   const record = await store.findRun(id);

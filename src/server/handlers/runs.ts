@@ -10,10 +10,8 @@ import { resolveAllowedFolder } from '../security/allowed-folder.js';
 import { createRunNotFoundError, findRun, summarizeRun, toRunView } from './run-view.js';
 import { readPage, readTime } from './query.js';
 
-type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToRun' | 'cancelRun'>;
-
 /** Creates the run handlers: start, list, read, reply, cancel. */
-export function createRunHandlers(server: ServerContext): RunHandlers {
+export function createRunHandlers(server: ServerContext) {
   const { store, clock, newId, logger, settings, shutdownSignal } = server;
   return {
     async startRun({ body, caller, requestId, context }) {
@@ -80,7 +78,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       if (record === undefined) throw createRunNotFoundError();
       return toRunView(record);
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /**

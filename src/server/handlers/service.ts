@@ -7,60 +7,15 @@ import { WRAPPER_ENGINES, findAgentEngine } from '../../orders/index.js';
 import type { Wrappers } from '../../orders/index.js';
 import { listLaunchers } from '../../runs/index.js';
 
-/** Creates the handlers for liveness and readiness. */
-export function createHealthHandlers({ checkReady }: ServerContext): Pick<Handlers, 'health' | 'ready'> {
-  return {
-    health: async () => ({ status: 'ok' }),
-    async ready() {
-      await checkReady();
-      return { status: 'ready' };
-    },
-  };
-}
-
-/** Creates the handler for Prometheus metrics. */
-export function createMetricHandlers({ meter }: ServerContext): Pick<Handlers, 'metrics'> {
-  return {
-    metrics: async () =>
-      new Response(await meter.render(), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } }),
-  };
-}
-
 type SessionView = ResponseOf<typeof ENDPOINTS.getSession>;
 
-/** Creates the session handlers. In a session, pages use a cookie instead of a token. */
-export function createSessionHandlers({
-  guard,
-  logger,
-  settings,
-}: ServerContext): Pick<Handlers, 'openSession' | 'getSession' | 'closeSession'> {
+/** Creates the handlers for liveness, readiness, metrics, sessions, and the values that requests may contain. */
+export function createServiceHandlers({ checkReady, meter, guard, logger, settings, wrappers, lead }: ServerContext) {
   const describeSession = ({ name, scopes }: Caller): SessionView => ({
     name,
     scopes: [...scopes].filter((scope) => scope !== 'none'),
     needs_token: settings.tokens.length > 0,
   });
-  return {
-    async openSession({ body, context, requestId }) {
-      const { caller, cookie } = guard.openSession(context, body.token);
-      logger.info('session opened', { caller: caller.name, request_id: requestId });
-      return setCookie(createJsonResponse(JSON.stringify(describeSession(caller)), 200, requestId), cookie);
-    },
-    getSession: async ({ caller }) => describeSession(caller),
-    closeSession: async ({ requestId }) =>
-      setCookie(createJsonResponse(JSON.stringify({ status: 'closed' }), 200, requestId), guard.closeSession()),
-  };
-}
-
-function setCookie(response: Response, cookie: string): Response {
-  response.headers.set('set-cookie', cookie);
-  return response;
-}
-
-/**
- * Creates the handler that lists the engines, folders and other values that requests may contain. Forms offer them as
- * choices.
- */
-export function createEngineHandlers({ settings, wrappers, lead }: ServerContext): Pick<Handlers, 'listEngines'> {
   const { commands, roots, env, allowBypass, agents } = settings;
   const engines = Object.values(listLaunchers(agents)).map(({ engine, canResume, canAsk }) => ({
     name: engine,
@@ -73,8 +28,30 @@ export function createEngineHandlers({ settings, wrappers, lead }: ServerContext
   const checks = Object.keys(lead.checks);
   const repos = lead.repos.map(({ url }) => url);
   return {
+    health: async () => ({ status: 'ok' }),
+    async ready() {
+      await checkReady();
+      return { status: 'ready' };
+    },
+    metrics: async () =>
+      new Response(await meter.render(), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } }),
+    // In a session, pages use a cookie instead of a token.
+    async openSession({ body, context, requestId }) {
+      const { caller, cookie } = guard.openSession(context, body.token);
+      logger.info('session opened', { caller: caller.name, request_id: requestId });
+      return setCookie(createJsonResponse(JSON.stringify(describeSession(caller)), 200, requestId), cookie);
+    },
+    getSession: async ({ caller }) => describeSession(caller),
+    closeSession: async ({ requestId }) =>
+      setCookie(createJsonResponse(JSON.stringify({ status: 'closed' }), 200, requestId), guard.closeSession()),
+    // Forms offer these values as choices.
     listEngines: async () => ({ engines, commands, roots, repos, permissions, env, workers, checks }),
-  };
+  } satisfies Partial<Handlers>;
+}
+
+function setCookie(response: Response, cookie: string): Response {
+  response.headers.set('set-cookie', cookie);
+  return response;
 }
 
 /** Lists the configured wrappers and the built-in agents: orders name one of them in their field `worker`. */

@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import { createOpenApi, ENDPOINTS } from '../api/index.js';
 import type { Endpoint, OpenApi } from '../api/index.js';
 import { VERSION } from '../../base/files/index.js';
+import { escapeMarkup } from '../../base/index.js';
 import { createJsonResponse } from '../http/responses.js';
 import { addConsole } from '../console/console.js';
 import { PAGE_HEADERS, SECURITY_HEADERS } from '../security/headers.js';
@@ -76,12 +77,12 @@ export function renderDocsPage({ info }: OpenApi): Page {
   const endpoints = Object.entries<Endpoint>(ENDPOINTS);
   const html = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(info.title)}: HTTP</title><style>${STYLE}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeMarkup(info.title)}: HTTP</title><style>${STYLE}</style></head>
 <body>
-<nav aria-label="Endpoints"><a class="brand" href="/">Sluice</a>${endpoints.map(([name, { method, path }]) => `<a href="#${name}"><b>${method}</b> ${escapeHtml(path)}</a>`).join('')}</nav>
+<nav aria-label="Endpoints"><a class="brand" href="/">Sluice</a>${endpoints.map(([name, { method, path }]) => `<a href="#${name}"><b>${method}</b> ${escapeMarkup(path)}</a>`).join('')}</nav>
 <main>
-<h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1>
-<p>${escapeHtml(info.description)} The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
+<h1>${escapeMarkup(info.title)} ${escapeMarkup(info.version)}</h1>
+<p>${escapeMarkup(info.description)} The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 <p>If tokens are configured, send one as <code>Authorization: Bearer …</code>. Problems are <code>application/problem+json</code> with a <code>code</code> and a message that explains what to do; every response has an <code>x-request-id</code>.</p>
 ${endpoints.map(([name, endpoint]) => renderEndpoint(name, endpoint)).join('\n')}
 </main>
@@ -101,12 +102,12 @@ function renderEndpoint(
 ): string {
   const parameters = Object.entries(query ?? {}).map(
     ([parameter, schema]) =>
-      `<dt><code>${escapeHtml(parameter)}</code></dt><dd>${escapeHtml(describeParameter(schema))}</dd>`,
+      `<dt><code>${escapeMarkup(parameter)}</code></dt><dd>${escapeMarkup(describeParameter(schema))}</dd>`,
   );
   return [
-    `<section id="${name}" aria-label="${method} ${escapeHtml(path)}">`,
-    `<h2><b>${method}</b>${escapeHtml(path)}</h2>`,
-    `<p>${escapeHtml(summary)} ${scope === 'none' ? 'No token needed.' : `Needs the scope <code>${scope}</code>.`}</p>`,
+    `<section id="${name}" aria-label="${method} ${escapeMarkup(path)}">`,
+    `<h2><b>${method}</b>${escapeMarkup(path)}</h2>`,
+    `<p>${escapeMarkup(summary)} ${scope === 'none' ? 'No token needed.' : `Needs the scope <code>${scope}</code>.`}</p>`,
     ...(parameters.length === 0 ? [] : [`<dl>${parameters.join('')}</dl>`]),
     ...(body === undefined ? [] : [renderSchema('Request body', body)]),
     response.schema === undefined
@@ -127,19 +128,6 @@ function describeParameter(schema: object): string {
 }
 
 function renderSchema(title: string, schema: object): string {
-  const text = escapeHtml(JSON.stringify(schema, null, 2));
-  return `<details><summary>${escapeHtml(title)}</summary><pre>${text}</pre></details>`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes text for an element or a quoted attribute. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  const text = escapeMarkup(JSON.stringify(schema, null, 2));
+  return `<details><summary>${escapeMarkup(title)}</summary><pre>${text}</pre></details>`;
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../api/endpoints.js';
 import { createOpenApi } from '../api/index.js';
 import { openServer } from '../fixtures/open-server.js';
-import { renderDocsPage, escapeHtml } from './add-pages.js';
+import { escapeMarkup } from '../../base/index.js';
+import { renderDocsPage } from './add-pages.js';
 
 describe('the endpoints page', () => {
   it('lists all endpoints', async () => {
@@ -12,7 +13,7 @@ describe('the endpoints page', () => {
     const html = await response.text();
     for (const [name, { path }] of Object.entries(ENDPOINTS)) {
       expect(html).toContain(`id="${name}"`);
-      expect(html).toContain(escapeHtml(path));
+      expect(html).toContain(escapeMarkup(path));
     }
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatInvisible, INVISIBLE_CHARACTERS, cutText } from '../../base/index.js';
+import { formatInvisible, INVISIBLE_CHARACTERS, cutText, escapeMarkup } from '../../base/index.js';
 import type { FcmpEvent } from '../../events/index.js';
 import type { Evidence } from '../../store/records/index.js';
 import { MAX_SECRET_LENGTH } from './gather-report.js';
@@ -190,14 +190,7 @@ class Page {
     const beginning = cutText(masked, MAX_TEXT_LENGTH);
     const omitted = text.length - beginning.length;
     const shortened = text.length > MAX_TEXT_LENGTH ? `${beginning}\n… (${omitted} more characters)` : masked;
-    return shortened
-      .replaceAll('\r\n', '\n')
-      .replaceAll(INVISIBLE_CHARACTERS, formatInvisible)
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-      .replaceAll('"', '&quot;')
-      .replaceAll("'", '&#39;');
+    return escapeMarkup(shortened.replaceAll('\r\n', '\n').replaceAll(INVISIBLE_CHARACTERS, formatInvisible));
   }
 
   block(text: string): void {

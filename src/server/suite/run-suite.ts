@@ -1,4 +1,4 @@
-import { getErrorMessage, isSluiceError } from '../../base/index.js';
+import { escapeMarkup, getErrorMessage, isSluiceError } from '../../base/index.js';
 import { findFirstDifference } from '../../runs/run-folder/index.js';
 import { assessCase } from './assess-case.js';
 import { listCases, openCase, writeExpected } from './case-folder.js';
@@ -171,10 +171,5 @@ function quote(text: string): string {
 const INVALID_IN_XML = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|\p{Surrogate}/gu;
 
 function escape(text: string): string {
-  return text
-    .replaceAll(INVALID_IN_XML, '\u{FFFD}')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+  return escapeMarkup(text.replaceAll(INVALID_IN_XML, '\u{FFFD}'));
 }

@@ -17,6 +17,15 @@ import {
   waitingSchema,
 } from '../shapes/order.js';
 
+const resolutionProblems = [
+  'ITEM_NOT_FOUND',
+  'CONFLICT',
+  'NOTHING_TO_ACCEPT',
+  'INVALID_RESOLUTION',
+  'INVALID_WORK_RESULT',
+  'UNKNOWN_WORKER',
+] as const;
+
 export const orderEndpoints = defineEndpoints({
   submitOrder: {
     method: 'POST',
@@ -87,18 +96,6 @@ export const orderEndpoints = defineEndpoints({
     ),
     problems: ['SIGNATURE_REFUSED', 'INVALID_WORK_REQUEST', 'UNKNOWN_WORKER'],
   },
-});
-
-const resolutionProblems = [
-  'ITEM_NOT_FOUND',
-  'CONFLICT',
-  'NOTHING_TO_ACCEPT',
-  'INVALID_RESOLUTION',
-  'INVALID_WORK_RESULT',
-  'UNKNOWN_WORKER',
-] as const;
-
-export const inboxEndpoints = defineEndpoints({
   listWaiting: {
     method: 'GET',
     path: '/v1/waiting',

@@ -109,9 +109,6 @@ export const recordEndpoints = defineEndpoints({
     },
     response: json(statisticsSchema),
   },
-});
-
-export const serviceEndpoints = defineEndpoints({
   openSession: {
     method: 'POST',
     path: '/v1/session',

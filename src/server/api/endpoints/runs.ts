@@ -34,7 +34,31 @@ const liveEvents = {
   problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
 } as const;
 
+/** Fields shared by both previews. */
+const filePreview = {
+  response: { status: 200, media: 'text/plain' },
+  problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'RUN_ON_ANOTHER_HOST', 'INVALID_RANGE'],
+} as const;
+
 export const runEndpoints = defineEndpoints({
+  parse: {
+    method: 'POST',
+    path: '/v1/parse',
+    scope: 'read',
+    summary: 'Extracts JSON from text, repairs its syntax and validates it.',
+    body: parseRequestSchema,
+    response: json(parseResponseSchema),
+    problems: ['INVALID_SCHEMA'],
+  },
+  exportTextCase: {
+    method: 'POST',
+    path: '/v1/parse/case',
+    scope: 'read',
+    summary: "Exports text and its schema as a suite case: a tar archive to unpack in the suite's folder.",
+    body: caseRequestSchema,
+    response: { status: 200, media: 'application/x-tar' },
+    problems: ['INVALID_SCHEMA', 'CASE_TOO_LARGE'],
+  },
   startRun: {
     method: 'POST',
     path: '/v1/runs',
@@ -135,36 +159,6 @@ export const runEndpoints = defineEndpoints({
     summary: 'Lists the engines, commands, folders, permissions and wrappers that runs and orders may use.',
     response: json(offerSchema),
   },
-});
-
-export const parseEndpoints = defineEndpoints({
-  parse: {
-    method: 'POST',
-    path: '/v1/parse',
-    scope: 'read',
-    summary: 'Extracts JSON from text, repairs its syntax and validates it.',
-    body: parseRequestSchema,
-    response: json(parseResponseSchema),
-    problems: ['INVALID_SCHEMA'],
-  },
-  exportTextCase: {
-    method: 'POST',
-    path: '/v1/parse/case',
-    scope: 'read',
-    summary: "Exports text and its schema as a suite case: a tar archive to unpack in the suite's folder.",
-    body: caseRequestSchema,
-    response: { status: 200, media: 'application/x-tar' },
-    problems: ['INVALID_SCHEMA', 'CASE_TOO_LARGE'],
-  },
-});
-
-/** Fields shared by both previews. */
-const filePreview = {
-  response: { status: 200, media: 'text/plain' },
-  problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'RUN_ON_ANOTHER_HOST', 'INVALID_RANGE'],
-} as const;
-
-export const runFileEndpoints = defineEndpoints({
   readRaw: {
     method: 'GET',
     path: '/v1/runs/{id}/raw/{attempt}/{stream}',

@@ -155,6 +155,7 @@ export const caseRequestSchema = object(
 );
 
 const path = { type: 'array', items: { type: ['string', 'integer'] } } as const;
+/** Where a value was found; offsets are UTF-16 units of the input without its byte order mark. */
 const candidate = object({
   finder: oneOf(['whole', 'tag', 'ndjson', 'envelope', 'fence', 'prose']),
   start: count,
@@ -182,6 +183,7 @@ export const parseResponseSchema = object(
     value: anything,
     comment: text,
     alignment: { type: 'array', items: object({ path, rule: name }, { from: anything, to: anything }) },
+    /** Total number of changes, if not all are listed. */
     alignment_count: count,
     error: object(
       {
