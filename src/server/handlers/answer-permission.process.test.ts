@@ -72,11 +72,13 @@ describe('POST /v1/runs/{id}/reply to a permission request', () => {
       { asks: [WRITE, { ...WRITE, toolCallId: 'c2' }] },
       { say: 'ok' },
     ]);
-    expect(await reply({ interaction_id: 'px_1_2', option_id: 'no' })).toMatchObject({ status: 200 });
-    await vi.waitFor(
-      async () => expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 }),
-      { timeout: 60_000 },
-    );
+    // The run waits as soon as the first is asked.
+    for (const answer of [
+      { interaction_id: 'px_1_2', option_id: 'no' },
+      { interaction_id: 'px_1_1', option_id: 'yes' },
+    ]) {
+      await vi.waitFor(async () => expect(await reply(answer)).toMatchObject({ status: 200 }), { timeout: 60_000 });
+    }
     expect((await waitForEnd()).record).toMatchObject({ result: { status: 'success', text: 'ok' } });
   });
 
