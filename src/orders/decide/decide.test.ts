@@ -116,6 +116,21 @@ describe('rule 4: the agent exited without a result', () => {
     });
   });
 
+  test('the reason ends with its last lines of output, on one line and without terminal codes', () => {
+    const lastOutput = 'first\nsecond\n\u001b[31mError: no\u001b[0m such model\r\n\n  at main\u202e\n';
+    expect(decideWith({ reading: withoutResult(), exitCode: 1, lastOutput }).reason).toMatch(
+      / Last output: second \| Error: no such model \| at main\\u\{202e\}$/,
+    );
+    const long = decideWith({ reading: withoutResult(), exitCode: 1, lastOutput: '😀'.repeat(400) }).reason;
+    expect(long).toMatch(/ Last output: …(?:😀){150}$/u);
+    expect(decideWith({ reading: { source: 'none', problems: [] }, exitCode: 0, lastOutput: 'done' }).reason).toMatch(
+      / Last output: done$/,
+    );
+    expect(decideWith({ reading: withoutResult(), exitCode: 1, lastOutput: ' \n' }).reason).not.toContain(
+      'Last output',
+    );
+  });
+
   test('the next step explains how to get its output', () => {
     const decisionCase = { reading: withoutResult(), exitCode: 1, run: '01KA3RUN' };
     expect(decideWith(decisionCase).next).toBe(

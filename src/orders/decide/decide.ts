@@ -17,6 +17,7 @@ import {
   describeDisagreement,
   describeExit,
   describeExitSentence,
+  describeLastOutput,
   describeMissingResult,
   describeReport,
   findKnownCode,
@@ -43,6 +44,8 @@ export interface DecisionInput {
   readonly runError?: string;
   /** The run that contains its output. */
   readonly run?: string;
+  /** The end of what it printed, with secrets masked. */
+  readonly lastOutput?: string;
   /** Unresolved issues that the order depends on: the agent was not started. */
   readonly unresolved?: readonly string[];
   /** Why the agent could not be started. */
@@ -126,24 +129,24 @@ const RULES: readonly Rule[] = [
     );
   },
 
-  function diedWithoutResult({ reading, durationMs, runError, run, ...end }) {
+  function diedWithoutResult({ reading, durationMs, runError, run, lastOutput, ...end }) {
     const exitedCleanly = end.exitCode === 0 && end.signal === null;
     if (isFromFile(reading) || exitedCleanly) return undefined;
     const command = run === undefined ? '' : ` (sluice export ${run} DIR)`;
     return askHuman(
       'output_unparseable',
-      `${describeMissingResult(end, durationMs)}${runError === undefined ? '' : ` ${toSentence(runError)}`}`,
+      `${describeMissingResult(end, durationMs)}${runError === undefined ? '' : ` ${toSentence(runError)}`}${describeLastOutput(lastOutput)}`,
       `Check its last output${command}, then retry or enter the result by hand.`,
     );
   },
 
-  function isUnreadable({ reading, ...end }) {
+  function isUnreadable({ reading, lastOutput, ...end }) {
     if (reading.result !== undefined && isFromFile(reading)) return undefined;
     const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => isIncompleteCode(code));
     const description = reading.problems.length === 0 ? 'no result found' : listProblems(reading.problems);
     return askHuman(
       isIncomplete ? 'manual_intervention' : 'output_unparseable',
-      `Cannot use the agent's result: ${description}. ${describeExitSentence(end)}`,
+      `Cannot use the agent's result: ${description}. ${describeExitSentence(end)}${reading.source === 'none' ? describeLastOutput(lastOutput) : ''}`,
       'Check the output, then enter the result by hand or retry.',
     );
   },

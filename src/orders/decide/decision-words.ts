@@ -51,6 +51,23 @@ export function describeMissingResult(end: ProcessExit, durationMs: number | nul
   return `The agent exited without a result: ${describeExit(end)}${duration}.`;
 }
 
+const OUTPUT_LINES = 3;
+const OUTPUT_LENGTH = 300;
+/** Colours and cursor movements of a terminal. */
+const TERMINAL_CODES = new RegExp(String.raw`\u001b\[[0-9;?]*[ -/]*[@-~]`, 'g');
+
+/** Quotes the last lines that the agent printed; empty if it printed nothing. */
+export function describeLastOutput(output = ''): string {
+  const lines = output.replaceAll(TERMINAL_CODES, '').split(/[\r\n]+/);
+  const text = lines
+    .filter((line) => line.trim() !== '')
+    .slice(-OUTPUT_LINES)
+    .join(' | ');
+  const start = Math.max(0, text.length - OUTPUT_LENGTH);
+  if (text === '') return '';
+  return ` Last output: ${start === 0 ? '' : '…'}${showLine(text.slice(start).replace(/^[\uDC00-\uDFFF]/, ''), OUTPUT_LENGTH)}`;
+}
+
 function formatDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   return seconds < 120 ? `${Number(seconds.toFixed(1))} s` : `${Math.round(seconds / 60)} min`;

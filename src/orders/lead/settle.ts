@@ -113,6 +113,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     durationMs,
     run: record.run,
     evidence,
+    lastOutput: readLastOutput(context, end),
     ...readPolicy(context, order),
     ...pickOtherFacts(end),
   };
@@ -281,6 +282,16 @@ function pickOtherFacts({ runError, startError, unresolved, canceled }: WorkerEn
     ...(startError === undefined ? {} : { startError }),
     ...(unresolved === undefined ? {} : { unresolved }),
   };
+}
+
+/** More than a reason quotes. */
+const LAST_OUTPUT_LENGTH = 4096;
+
+/** Returns the end of what the agent printed: of its error output, which explains a failure, or else of the rest. */
+function readLastOutput({ secrets }: LeadContext, { stdout = '', stderr = '' }: WorkerEnd): string {
+  const [errors = '', output = ''] = [stderr, stdout].map((each) => Buffer.from(each).toString().trimEnd());
+  // Masked before it is cut, so no part of a secret is left.
+  return secrets.maskText(errors === '' ? output : errors).slice(-LAST_OUTPUT_LENGTH);
 }
 
 function withNote(decision: Decision, note: string | undefined): Decision {
