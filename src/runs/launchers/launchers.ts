@@ -3,7 +3,6 @@ import { createAcpLauncher, ACP_LAUNCHERS } from './acp.js';
 import type { AgentSettings } from './acp.js';
 import { claudeLauncher } from './claude.js';
 import { codexLauncher } from './codex.js';
-import { commandLauncher } from './command.js';
 import { createProgramLauncher } from './configured.js';
 import { copilotLauncher } from './copilot.js';
 import { geminiLauncher } from './gemini.js';
@@ -12,6 +11,34 @@ import type { Launcher } from './launcher.js';
 import { opencodeLauncher } from './opencode.js';
 import { qwenLauncher } from './qwen.js';
 import type { RunEngine } from '../../store/records/index.js';
+
+/** Any command the caller chooses. `permissions` has no effect: the command is not restricted. */
+const commandLauncher: Launcher = {
+  engine: 'command',
+  program: '',
+  format: 'generic',
+  testedVersions: '',
+  environment: [],
+  canResume: false,
+  reportsCost: false,
+  versionCommand: [],
+  readVersion: () => undefined,
+  installHint: 'pass the executable and its arguments',
+  launch({ command = [], prompt, sessionId }) {
+    const [program, ...args] = command;
+    if (program === undefined || program === '')
+      throw new SluiceError(
+        'COMMAND_MISSING',
+        'Engine `command` needs a command. Pass the executable and its arguments.',
+      );
+    if (sessionId !== undefined)
+      throw new SluiceError(
+        'RESUME_UNSUPPORTED',
+        `${program} does not support sessions. Start a new run instead of resuming.`,
+      );
+    return { command: [program, ...args], stdin: prompt, env: {} };
+  },
+};
 
 /** The built-in launchers by engine. To add one, add a file, a name in `run-engine.ts`, and a line here. */
 export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {

@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { createPlaceholders, findGitFolders, guardGitFolder, guardNestedRepositories } from './mounts/git-folders.js';
 import type { GitGuards, GuardGit } from './mounts/git-folders.js';
-import { isWithin, renderMounts } from './mounts/mount.js';
+import { SandboxError, isWithin, renderMounts } from './mounts/mount.js';
 import type { Mount } from './mounts/mount.js';
 import { findMissingSibling, findProgramFolders } from './mounts/program-folders.js';
 import { findStateFolders } from './mounts/state-folders.js';
@@ -15,7 +15,6 @@ import { listsLoopback } from './network/host-list.js';
 import type { DeniedHost, Proxy } from './network/proxy.js';
 import { NAMESPACES } from './probe-sandbox.js';
 import type { SandboxSupport } from './probe-sandbox.js';
-import { SandboxError } from './sandbox-error.js';
 
 /** A sandboxed process's network access: unrestricted, none, or only the listed hosts, through an HTTP proxy. */
 export type SandboxNetwork = 'host' | 'none' | readonly string[];

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileSecrets } from './compile-secrets.js';
-import { listSecretForms } from './secret-forms.js';
+import { compileSecrets, listSecretForms } from './compile-secrets.js';
 import type { Secrets } from './compile-secrets.js';
 
 /** Masks a string given in chunks. */

@@ -1,12 +1,11 @@
+import { createWrappedMasker, MIN_WRAPPED_BYTES, createWordMasker, createWordFinder } from './mask-words.js';
 import type { Masker } from './mask-words.js';
 import { createPatternMasker, compileBytePattern } from './mask-patterns.js';
-import { createWrappedMasker, MIN_WRAPPED_BYTES, createWordMasker, createWordFinder } from './mask-words.js';
 import type { StreamName } from '../../events/index.js';
 import { listSensitiveValues } from './environment.js';
-import { listSecretForms } from './secret-forms.js';
 
 /** Secrets to mask. */
-export interface SecretsOptions {
+interface SecretsOptions {
   /**
    * Secrets in plain text. Values shorter than six bytes and ordinary values (`true`, short numbers) are not masked.
    */
@@ -103,4 +102,184 @@ export function createAttemptSecrets(
     },
     maskText: (text) => secrets.maskText(text),
   };
+}
+
+/** A shorter value would match by chance, and ordinary text would be masked. */
+const MIN_BYTES = 6;
+/** Longer values are matched in parts, so few bytes are held back, and fragments of a key are masked too. */
+const PART_BYTES = 1024;
+/** A key's lines are matched individually, because tools can indent them or change the line ends. */
+const MIN_LINE_BYTES = 16;
+/** Forms with multiple characters per byte are matched up to this length: longer secrets are files. */
+const MAX_ESCAPED_BYTES = 256;
+
+/** Common setting values; a short number is more likely a port, a limit or a year. */
+const ORDINARY_VALUE =
+  /^(?:true|false|null|undefined|default|enabled|disabled|required|optional|always|bearer|\d{1,11}|(.)\1*)$/i;
+
+/**
+ * Lists the byte sequences that represent a secret: unchanged, in JSON (encoded once or twice), in base64 at each of
+ * three shifts, in hex, in a URL, in HTML, in a shell argument. Empty for a value that is too short or too common to be
+ * a secret.
+ *
+ * @example
+ * listSecretForms('p"ssword') // the bytes of p"ssword, p\"ssword, p%22ssword, cCJzc3dvcm, …
+ */
+export function listSecretForms(value: string): Uint8Array[] {
+  const trimmed = value.trim();
+  const lines = trimmed.split(/\r?\n/).filter((line) => isLongLine(line.trim()));
+  const texts = trimmed.includes('\n') ? [trimmed, ...lines.map((line) => line.trim())] : [trimmed];
+  const forms = new Set(texts.filter(isSecret).flatMap(encode));
+  return [...forms].flatMap((form) => splitBytes(Buffer.from(form)));
+}
+
+function isSecret(text: string): boolean {
+  return Buffer.byteLength(text) >= MIN_BYTES && !ORDINARY_VALUE.test(text);
+}
+
+/** Whether a line is long enough to be matched. The header of a key (`-----BEGIN …`) is public. */
+function isLongLine(line: string): boolean {
+  return line.length >= MIN_LINE_BYTES && !line.startsWith('-----');
+}
+
+function encode(text: string): string[] {
+  const forms = [text];
+  for (const once of JSON_ENCODERS) {
+    const encoded = once(text);
+    forms.push(encoded, ...JSON_ENCODERS.map((twice) => twice(encoded)));
+  }
+  const hex = Buffer.from(text).toString('hex');
+  forms.push(...listBase64(text), hex, hex.toUpperCase());
+  if (Buffer.byteLength(text) <= MAX_ESCAPED_BYTES)
+    forms.push(...ENCODERS.map((encoder) => encoder(text)), ...listHexGroups(hex));
+  return forms;
+}
+
+/** The number of bytes that tools such as `xxd` and `hexdump` print between two spaces. */
+const GROUP_BYTES = [1, 2, 4, 8];
+
+/** Returns the lines of a hex dump that contain a secret: it can start anywhere in a group. */
+function listHexGroups(hex: string): string[] {
+  return GROUP_BYTES.flatMap((bytes) =>
+    Array.from({ length: bytes }, (_, missing) => {
+      const padded = ' '.repeat(2 * missing) + hex;
+      const groups = padded.match(new RegExp(`.{1,${2 * bytes}}`, 'g')) ?? [];
+      return groups.join(' ').trimStart();
+    }),
+  ).flatMap((grouped) => [grouped, grouped.toUpperCase()]);
+}
+
+/**
+ * The JSON encodings of a string: some encoders escape non-ASCII characters, some the slash, some special HTML
+ * characters.
+ */
+const JSON_ENCODERS: readonly ((text: string) => string)[] = [
+  escapeJson,
+  (text) => escapeJson(text).replaceAll(/[^\0-\x7e]/g, (unit) => escapeUnit(unit)),
+  (text) => escapeJson(text).replaceAll(/[^\0-\x7e]/g, (unit) => escapeUnit(unit).toUpperCase().replace('U', 'u')),
+  (text) => escapeJson(text).replaceAll('/', String.raw`\/`),
+  (text) => escapeJson(text).replaceAll(/[<>&]/g, escapeUnit),
+];
+
+function escapeJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function escapeUnit(unit: string): string {
+  return String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** The encodings of a string in URLs, HTML, shells and escape sequences. */
+const ENCODERS: readonly ((text: string) => string)[] = [
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte)}`, UNRESERVED),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED).replaceAll('%20', '+'),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_COMPONENT),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_TEXT),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte)}`),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`),
+  (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte)}`),
+  (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte).toUpperCase()}`),
+  (text) => encodeBytes(text, toHexByte, MATCHES_NOTHING, ':'),
+  (text) => text.replaceAll(/[^]/g, escapeUnit),
+  (text) => text.replaceAll(/[^]/g, (unit) => escapeUnit(unit).toUpperCase().replace('U', 'u')),
+  (text) => escapeHtml(text, '&#39;'),
+  (text) => escapeHtml(text, '&#x27;'),
+  (text) => escapeHtml(text, '&apos;'),
+  (text) => escapeHtml(text, '&#039;'),
+  (text) => escapeHtml(text, "'"),
+  (text) => text.replaceAll(/[^]/gu, (character) => `&#${character.codePointAt(0)};`),
+  (text) => text.replaceAll(/[^]/gu, (character) => `&#x${(character.codePointAt(0) ?? 0).toString(16)};`),
+  (text) => text.replaceAll("'", String.raw`'\''`),
+  (text) => text.replaceAll("'", `'"'"'`),
+  (text) => text.replaceAll(/["$`\\]/g, String.raw`\$&`),
+  (text) => text.replaceAll(/["$`\\!]/g, String.raw`\$&`),
+  (text) => text.replaceAll(/[^\w@%+=:,./-]/g, String.raw`\$&`),
+];
+
+const MATCHES_NOTHING = /(?!)/;
+/** Characters that `encodeURIComponent` does not escape. */
+const URL_COMPONENT = /[\w.~!*'()-]/;
+const UNRESERVED = /[\w.~-]/;
+/** Characters that are not escaped in a complete URL. */
+const URL_TEXT = /[\w.~!*'();:@&=+$,/?#[\]-]/;
+
+function encodeBytes(
+  text: string,
+  encodeByte: (byte: number) => string,
+  kept = MATCHES_NOTHING,
+  separator = '',
+): string {
+  return [...Buffer.from(text)]
+    .map((byte) => (byte < 0x80 && kept.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : encodeByte(byte)))
+    .join(separator);
+}
+
+function toHexByte(byte: number): string {
+  return byte.toString(16).padStart(2, '0');
+}
+
+function escapeHtml(text: string, apostrophe: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", apostrophe);
+}
+
+/** Shorter base64 would match by chance. */
+const MIN_BASE64_LENGTH = 7;
+
+/**
+ * Returns the base64 characters that depend only on the secret, for each number of bytes before it, in both alphabets,
+ * and escaped for JSON and URLs.
+ */
+function listBase64(text: string): string[] {
+  const bytes = Buffer.from(text);
+  return [0, 1, 2].flatMap((shift) => {
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
+    const known = encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
+    if (known.length < MIN_BASE64_LENGTH) return [];
+    return [
+      known,
+      known.replaceAll('+', '-').replaceAll('/', '_'),
+      known.replaceAll('/', String.raw`\/`),
+      known.replaceAll('+', '%2B').replaceAll('/', '%2F'),
+    ];
+  });
+}
+
+/** Splits bytes at character boundaries, so masking a part does not leave half a character. */
+function splitBytes(bytes: Uint8Array): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  while (bytes.length - from > 2 * PART_BYTES) {
+    let to = from + PART_BYTES;
+    while (((bytes[to] ?? 0) & 0xc0) === 0x80) to -= 1;
+    parts.push(bytes.subarray(from, to));
+    from = to;
+  }
+  parts.push(bytes.subarray(from));
+  return parts;
 }
