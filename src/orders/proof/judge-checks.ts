@@ -4,7 +4,13 @@ import type { NamedCheck } from './checks.js';
 
 /** One attempt at a check: its run and its result, or why it did not start. */
 export type CheckTry =
-  | { readonly run: string; readonly result: RunResult; readonly durationMs: number }
+  | {
+      readonly run: string;
+      readonly result: RunResult;
+      readonly durationMs: number;
+      /** How many tests passed, if its output says so. */
+      readonly passedTests?: number | undefined;
+    }
   | { readonly run?: string; readonly problem: string };
 
 /** All attempts at one check. */
@@ -44,7 +50,8 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
   if (base !== undefined && lastBase !== undefined && 'result' in lastBase && !isInconclusive(lastBase.result)) {
     const cost = `With the tests and configuration from before the change (run ${lastBase.run}): ${describeTries(base.tries)}.`;
     if (didPass(lastBase.result)) {
-      return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail: `${detail} ${cost}`, ...run };
+      const confirmation = `${detail} ${cost}${describeLostTests(last.passedTests, lastBase.passedTests)}`;
+      return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail: confirmation, ...run };
     }
     const files = showLine(base.files.slice(0, 5).join(', '), 300);
     const explanation = `${detail} It passed only with the change's own versions of ${files}. ${cost}`;
@@ -56,6 +63,12 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
     return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: explanation, ...run };
   }
   return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail, ...run };
+}
+
+/** Notes that the change has fewer tests than before: it works, but less of it is tested from now on. */
+function describeLostTests(now: number | undefined, before: number | undefined): string {
+  if (before === undefined || (now ?? 0) >= before) return '';
+  return ` The change has fewer tests: ${now ?? 'none'} passed, ${before} before.`;
 }
 
 /** Describes a check's sandbox. */

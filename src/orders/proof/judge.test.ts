@@ -103,6 +103,19 @@ describe('judgeCheck', () => {
   const of = (tries: readonly CheckTry[], claimed = RESULT) =>
     judgeCheck({ check: { ...check, network: 'host' }, tries }, claimed);
 
+  test.each([
+    [3, 12, 'confirmed', 'The change has fewer tests: 3 passed, 12 before.'],
+    [undefined, 12, 'confirmed', 'The change has fewer tests: none passed, 12 before.'],
+    [12, 12, 'confirmed', undefined],
+    [13, undefined, 'confirmed', undefined],
+  ])('notes if %s instead of %s tests passed', (now, before, verdict, note) => {
+    const base = { tries: [{ ...createTry(0), passedTests: before }], files: ['a.test.js'] };
+    const { detail, ...evidence } = judgeCheck({ check, tries: [{ ...createTry(0), passedTests: now }], base }, RESULT);
+    expect(evidence.verdict).toBe(verdict);
+    if (note === undefined) expect(detail).not.toContain('fewer tests');
+    else expect(detail).toContain(note);
+  });
+
   test('a check that passes confirms, with its command, exit code, duration and run', () => {
     expect(of([createTry(0)])).toEqual({
       claim: 'tests',

@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import { createUlidGenerator, getErrorMessage, omitUndefined } from '../../../base/index.js';
 import { makeFolder, removeFolder } from '../../../base/files/index.js';
 import type { NamedCheck } from '../../proof/checks.js';
+import { countTests } from '../../proof/count-tests.js';
 import { didPass, isInconclusive } from '../../proof/judge-checks.js';
 import type { CheckOutcome, CheckTry } from '../../proof/judge-checks.js';
 import type { RunSpec } from '../../../store/records/index.js';
+import { getRunFolderPath, readLastAttempt } from '../../../runs/run-folder/index.js';
 import { whileInProgress } from '../hold-claim.js';
 import type { HeldClaim } from '../hold-claim.js';
 import { retryStore } from '../retry-store.js';
@@ -27,6 +29,9 @@ export interface CheckedChange {
 const CHEAP_MS = 60_000;
 
 const DEFAULT_TIMEOUT_S = 600;
+
+/** Test runners print their counts at the end. */
+const COUNTED_BYTES = 256 * 1024;
 
 /** Executes a plain run that is in the store and claimed by `workerId`. */
 export type ExecuteCheck = (context: WorkContext, id: string, workerId: string) => Promise<void>;
@@ -141,7 +146,14 @@ async function runOnce(context: WorkContext, requested: RunSpec, execute: Execut
   if (record?.result === undefined || record.result === null)
     return { run: id, problem: 'not run: its result was lost' };
   const durationMs = Date.parse(record.ended_at ?? '') - Date.parse(record.started_at ?? '');
-  return { run: id, result: record.result, durationMs: Number.isFinite(durationMs) ? durationMs : 0 };
+  const { data } = context.runs;
+  const { stdout, stderr } = await readLastAttempt(getRunFolderPath(data, id), COUNTED_BYTES, { trustedRoot: data });
+  return {
+    run: id,
+    result: record.result,
+    durationMs: Number.isFinite(durationMs) ? durationMs : 0,
+    passedTests: countTests(`${Buffer.from(stdout).toString()}\n${Buffer.from(stderr).toString()}`),
+  };
 }
 
 /** Returns the variables that every process needs, and none that an agent could influence through its home folder. */
