@@ -134,7 +134,7 @@ function describeNoCommit(repoDir: string): string {
 
 /**
  * Where a folder is, as far as its file names show it, so that git need not be started: outside any repository, or at the
- * top of one. Only git can tell the rest: folders inside a repository, bare and damaged ones, and those of other users.
+ * top of one. Only git knows the rest: folders inside a repository, bare and damaged ones, and those of other users.
  */
 export async function locateInRepository(folder: string): Promise<'outside' | 'top' | 'unknown'> {
   const real = await realpath(folder).catch(() => undefined);

@@ -208,7 +208,7 @@ async function listSubmodules(call: CallGit, commit: string): Promise<readonly s
   return paths;
 }
 
-/** What is known about a worktree that is to be removed. */
+/** Options for removing a worktree. */
 export interface RemoveOptions {
   /** Everything in it is committed, so it is not searched again. */
   readonly isCommitted?: boolean;
