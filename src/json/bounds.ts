@@ -50,8 +50,6 @@ export const MAX_SEARCH_GAP = 8192;
 export const MAX_UNDECIDED_LENGTH = 4096;
 /** Length of an error message in a retry prompt: enough to correct the answer. */
 export const MAX_SUMMARY_LENGTH = 2000;
-/** Length of a rejected value in a retry prompt: enough to recognize it. */
-export const MAX_VALUE_LENGTH = 500;
 /** A longer schema is omitted from a retry prompt: half a schema would be misleading. */
 export const MAX_SCHEMA_LENGTH = 4000;
 /** Maximum delay between two model calls, in milliseconds. */

@@ -144,7 +144,7 @@ export function describeMismatch(subject: string, issues: readonly SchemaIssue[]
 }
 
 /** Joins the first few issues into one message. */
-export function joinIssues(issues: readonly SchemaIssue[]): string {
+function joinIssues(issues: readonly SchemaIssue[]): string {
   return issues
     .slice(0, 5)
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))

@@ -1,21 +1,18 @@
-import { MAX_SUMMARY_LENGTH, MAX_VALUE_LENGTH, MAX_SCHEMA_LENGTH } from './bounds.js';
+import { MAX_SUMMARY_LENGTH, MAX_SCHEMA_LENGTH } from './bounds.js';
 import type { Profile } from './options.js';
 import type { ParseError } from './parse-error.js';
-import { joinIssues } from './result.js';
 import type { StandardSchema } from './schema.js';
 
 /** The wording of the corrective prompt: English, Chinese, or a custom function. */
 export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
 
 /**
- * The parts of a prompt, in order: what was wrong, the rejected value, the schema, advice for a truncated answer, what
- * to do (with placeholders for the tags and the form), the tags, and the words for an object, an array and any other
- * value.
+ * The parts of a prompt, in order: what was wrong, the schema, advice for a truncated answer, what to do (with
+ * placeholders for the tags and the form), the tags, and the words for an object, an array and any other value.
  */
 const WORDINGS = {
   en: [
     'Your previous output could not be parsed.\nError: ',
-    'Rejected value: ',
     'JSON Schema: ',
     'Answer more briefly.',
     'Answer again with the JSON {} only, <>without any other text, Markdown or code fence.',
@@ -26,7 +23,6 @@ const WORDINGS = {
   ],
   zh: [
     '你上一次的输出无法解析为合法 JSON。\n错误信息：',
-    '被拒绝的值：',
     'JSON Schema：',
     '请缩短内容。',
     '请严格按要求重新输出，仅输出<> JSON {}，不要包含任何额外文字、Markdown 标记或代码块。',
@@ -48,19 +44,13 @@ export function renderRetryPrompt(
   prompt: string,
 ): string {
   if (typeof wording === 'function') return wording(error, prompt);
-  const [problem, rejected, expected, shorter, task, tags, object, array, other] = WORDINGS[wording];
-  const { code, issues = [], message, value } = error;
+  const [problem, expected, shorter, task, tags, object, array, other] = WORDINGS[wording];
+  const { code, message } = error;
   const jsonSchema = findJsonSchema(schema);
   const type = profile === 'unified' ? 'object' : jsonSchema?.type;
-  const lines: string[] = [];
-  const add = (words: string, text: string, maxLength: number): void => {
-    if (text !== '') lines.push(words + text.slice(0, maxLength));
-  };
-  // A Chinese prompt omits the English error message; the schema's issues are included unchanged.
-  add(problem, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);
-  add(rejected, toJson(value), MAX_VALUE_LENGTH);
+  const lines = [problem + `[${code}] ${message}`.slice(0, MAX_SUMMARY_LENGTH)];
   const schemaText = toJson(jsonSchema);
-  if (schemaText.length <= MAX_SCHEMA_LENGTH) add(expected, schemaText, MAX_SCHEMA_LENGTH);
+  if (schemaText !== '' && schemaText.length <= MAX_SCHEMA_LENGTH) lines.push(expected + schemaText);
   if (code === 'TRUNCATED') lines.push(shorter);
   const form = type === 'object' ? object : type === 'array' ? array : other;
   return [...lines, task.replace('<>', profile === 'tagged' ? tags : '').replace('{}', form), '', prompt].join('\n');

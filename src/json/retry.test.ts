@@ -97,6 +97,31 @@ describe('generateAndParse: call, parse, retry with the error', () => {
     expect(retry.endsWith(PROMPT)).toBe(true);
   });
 
+  test.each([
+    ['no JSON', '对不起', {}],
+    ['broken JSON', '{"verdict": ]', {}],
+    ['a truncated answer', '{"verdict": "yes', {}],
+    ['a schema mismatch', '{"verdict": "maybe", "confidence": 1}', {}],
+    ['an empty answer', ' ', {}],
+    [
+      'a normalizer that throws',
+      GOOD,
+      {
+        normalizers: [
+          () => {
+            throw new Error('总分超出范围');
+          },
+        ],
+      },
+    ],
+  ])('the Chinese prompt has the whole message: %s', async (_, answer, options) => {
+    const { call, requests } = createScriptedModel(answer, GOOD);
+    // The normalizer that throws does so again.
+    await generateAndParse(call, Verdict, { prompt: PROMPT, retryPrompt: 'zh', ...options }).catch(() => undefined);
+    const { code, message } = expectError(parse(answer, Verdict, options));
+    expect(requests[1]?.prompt).toContain(`错误信息：[${code}] ${message}\n`);
+  });
+
   test('defaults to English', async () => {
     const { call, requests } = createScriptedModel('no', GOOD);
     await generateAndParse(call, Verdict, { prompt: PROMPT });
