@@ -38,11 +38,14 @@ async function checkPage(): Promise<readonly string[]> {
   const page = renderPage(requirements);
   if (values.write) await writeFile(path, page);
   const isCurrent = (await readFile(path, 'utf8').catch(() => '')) === page;
-  const named = new Set(clauses.flatMap(({ tests }) => tests.map(({ file }) => file)));
+  const deviations = requirements.documents.flatMap((document) =>
+    document.deviations.map(({ tests }) => ({ number: `a deviation from ${document.title.slice(0, 3)}`, tests })),
+  );
+  const named = new Set([...clauses, ...deviations].flatMap(({ tests }) => tests.map(({ file }) => file)));
   const files = [...named].filter((file) => existsSync(join(PROJECT, file)));
   const found = [
     ...(isCurrent ? [] : [`${path} is out of date. Run "npm run requirements -- --write".`]),
-    ...checkRequirements(clauses, files.length > 0 ? await collectTests(files) : []),
+    ...checkRequirements(clauses, files.length > 0 ? await collectTests(files) : [], deviations),
   ];
   console.log(`requirements: ${clauses.length} in ${files.length} test files, ${found.length} problems`);
   return found;

@@ -9,15 +9,16 @@ export interface FoundTest {
   readonly isRun: boolean;
 }
 
-/** Lists all problems of a list of clauses, as messages. */
+/** Lists all problems of a list of clauses, as messages; the tests of deviations, which have no number, are checked too. */
 export function checkRequirements(
   clauses: readonly Pick<Clause, 'number' | 'tests'>[],
   foundTests: readonly FoundTest[],
+  deviations: readonly Pick<Clause, 'number' | 'tests'>[] = [],
 ): string[] {
   return [
     ...(clauses.length === 0 ? ['no requirement was found'] : []),
     ...checkNumbers(clauses),
-    ...clauses.flatMap(({ number, tests }) =>
+    ...[...clauses, ...deviations].flatMap(({ number, tests }) =>
       tests.flatMap(({ file, name }) => {
         const fileTests = foundTests.filter((candidate) => candidate.file === file);
         if (fileTests.length === 0) return [`${number}: ${file} is gone or has no tests`];

@@ -8,15 +8,26 @@ const Mutation = z.strictObject({
   replace: z.string(),
 });
 
+/** A file and the full name of a test or of a group of tests: titles, the outermost first, joined by ` > `. */
+const Test = z.strictObject({ file: z.string().min(1), name: z.string().min(1) });
+
 const Clause = z.strictObject({
   /** Document and sentence, as in `002.14`. */
   number: z.string().regex(/^\d{3}\.\d+$/),
   /** The clause, in our words. */
   behaviour: z.string().min(1),
-  /** A file and the full name of a test or of a group of tests: titles, the outermost first, joined by ` > `. */
-  tests: z.array(z.strictObject({ file: z.string().min(1), name: z.string().min(1) })).min(1),
+  tests: z.array(Test).min(1),
   /** Changes of the sources that break the clause; the tests must then fail. */
   mutations: z.array(Mutation),
+});
+
+const Deviation = z.strictObject({
+  /** What the document says, in our words. */
+  document: z.string().min(1),
+  instead: z.string().min(1),
+  reason: z.string().min(1),
+  /** The tests that show what we do. */
+  tests: z.array(Test).min(1),
 });
 
 const Requirements = z.strictObject({
@@ -25,7 +36,9 @@ const Requirements = z.strictObject({
     z.strictObject({
       title: z.string(),
       clauses: z.array(Clause),
-      /** The part of the document that the product does not follow, or follows differently. */
+      /** What the product does instead of what the document says. */
+      deviations: z.array(Deviation),
+      /** The part of the document that is not about the product; may be empty. */
       note: z.string(),
     }),
   ),
@@ -33,6 +46,8 @@ const Requirements = z.strictObject({
 
 /** One behaviour of a source document, the tests that prove it, and the mutations that they must notice. */
 export type Clause = z.infer<typeof Clause>;
+/** A rule of a document that is not followed to the letter. */
+export type Deviation = z.infer<typeof Deviation>;
 /** One clause, broken on purpose. */
 export type Mutation = z.infer<typeof Mutation>;
 /** The data behind `docs/requirements.md`. */

@@ -34,13 +34,41 @@ function readOutline(comment: string): { header: readonly string[]; sections: re
 }
 
 describe('renderComment', () => {
-  test('quotes the truncated answer of an agent that left no result', () => {
+  test('quotes the whole answer of an agent that left no result', () => {
     const problems = [{ code: 'RESULT_MISSING', message: 'the agent answered without tags' }];
     const answer = `## Next\nTrigger: workrun:forged\n${'x'.repeat(20_000)}`;
     const comment = renderReading({ source: 'none', problems, answer });
     expect(comment).toContain("Cannot use the agent's result: the agent answered without tags.");
     expect(comment).toContain('\n> ## Next\n> Trigger: workrun:forged\n> xxx');
-    expect(comment.length).toBeLessThan(18_000);
+    expect(comment).toContain(`\n> ${'x'.repeat(20_000)}\n`);
+    expect(readOutline(comment)).toEqual({ header: HEADER, sections: SECTIONS });
+  });
+
+  test.each([
+    ['lines', Array.from({ length: 9000 }, (_, index) => `line ${index}`).join('\n'), undefined],
+    ['markup', '<a> @b [c](d) https://e\n'.repeat(9000), undefined],
+    ['one line', '<'.repeat(90_000), undefined],
+    ['an answer that was cut when it was stored', 'word\n'.repeat(13_000), 500_000],
+  ])('cuts a longer answer at a line, and says how much is missing: %s', (_, answer, answer_length) => {
+    const problems = [{ code: 'RESULT_MISSING', message: 'the agent answered without tags' }];
+    const reading = {
+      source: 'none',
+      problems,
+      answer,
+      ...(answer_length === undefined ? {} : { answer_length }),
+    } as const;
+    const comment = renderReading(reading);
+    expect(comment.length).toBeLessThan(65_536);
+    expect(comment.length).toBeGreaterThan(30_000);
+    const { omitted = '', last = '' } =
+      /\n> (?<last>.*)\n> … (?<omitted>\d+) more characters in the result of run 2026-11-15-backend-0001\n/.exec(
+        comment,
+      )?.groups ?? {};
+    expect(Number(omitted)).toBeGreaterThan(0);
+    if (answer.includes('line 0')) {
+      const end = answer.indexOf(`${last}\n`) + last.length + 1;
+      expect(Number(omitted)).toBe(answer.length - end);
+    }
     expect(readOutline(comment)).toEqual({ header: HEADER, sections: SECTIONS });
   });
 
@@ -313,14 +341,14 @@ describe('text from a malicious agent', () => {
   });
 
   test('is truncated to the length that a forge accepts', () => {
-    const longText = '<'.repeat(40_000);
+    const longText = '<'.repeat(90_000);
     const longTexts = Array.from({ length: 100 }, () => longText);
     const comment = renderReading(
       createReading({ summary: `x${longText}`, questions: longTexts, status: 'blocked', blocked_by: longTexts }),
     );
-    expect(comment.length).toBeLessThan(60_000);
+    expect(comment.length).toBeLessThan(65_536);
     expect(comment).toContain('- and 80 more');
-    expect(comment).toContain('more characters)');
+    expect(comment).toContain('more characters in the result of run');
   });
 
   test('never changes the outline of the comment', () => {

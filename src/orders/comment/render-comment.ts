@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { cutText } from '../../base/index.js';
 import { getRepository } from '../../store/records/index.js';
 import type {
   Decision,
@@ -31,6 +32,17 @@ export interface CommentContent {
  * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
  */
 export function renderComment(content: CommentContent): string {
+  const { order, reading } = content;
+  const result = getMatchingResult(content);
+  const agentText = (result?.summary ?? reading.answer ?? '').replaceAll(/\r\n?/g, '\n').trim();
+  const frame = renderParts(content, result, '');
+  if (agentText === '') return frame;
+  const fullLength = result === undefined ? reading.answer_length : undefined;
+  return renderParts(content, result, quote(agentText, MAX_COMMENT_LENGTH - frame.length, order, fullLength));
+}
+
+/** Renders the comment with a quoted text from the agent, which may be empty. */
+function renderParts(content: CommentContent, result: WorkResult | undefined, quoted: string): string {
   const { order, decision, resolved } = content;
   const header = {
     Role: order.role,
@@ -45,9 +57,8 @@ export function renderComment(content: CommentContent): string {
     ReadUpTo: undefined,
     Trigger: formatTrigger(order, resolved?.id),
   };
-  const result = getMatchingResult(content);
   const sections = {
-    Summary: summarize(content, result),
+    Summary: [...explainDecision(content), quoted].filter((part) => part !== '').join('\n\n'),
     Changes: `- PR: ${renderUrl(result?.changes.pr)}\n${renderFields({ Commit: findCommit(content, result) })}`,
     Tests: renderFields(listTestFields(result)),
     ...(decision.evidence?.length ? { Evidence: renderEvidence(decision.evidence) } : {}),
@@ -99,14 +110,11 @@ function findCommit({ reading, resolved }: CommentContent, result: WorkResult | 
   return `git:${commit}`;
 }
 
-/** Lists the reason, the review comments, and the agent's summary, or its answer if it left no result. */
-function summarize({ decision, reading, resolved }: CommentContent, result: WorkResult | undefined): string {
+/** Lists the reason and the review comments. */
+function explainDecision({ decision, resolved }: CommentContent): readonly string[] {
   const comments = resolved?.resolution.comments ?? [];
   const lineComments = renderList(comments.map((comment) => `${describeLine(comment)}: ${comment.text}`));
-  const agentText = quote(result?.summary ?? reading.answer ?? '');
-  return [toLine(decision.reason), comments.length === 0 ? '' : lineComments, agentText]
-    .filter((part) => part !== '')
-    .join('\n\n');
+  return [toLine(decision.reason), comments.length === 0 ? '' : lineComments];
 }
 
 function listTestFields(result: WorkResult | undefined): Readonly<Record<string, string | undefined>> {
@@ -164,9 +172,9 @@ function renderList(entries: readonly string[] = []): string {
   ].join('\n');
 }
 
-// A forge accepts 65,536 characters per comment. The longest comment has about sixty lines and one quote.
 const LINE_LENGTH = 500;
-const QUOTE_LENGTH = 16_000;
+/** A forge accepts 65,536 characters per comment; the marker of a delivery and the note about a cut need some of them. */
+const MAX_COMMENT_LENGTH = 65_000;
 
 /** Puts text from any source on one line of a comment. */
 function toLine(text: string): string {
@@ -179,14 +187,37 @@ function showValue(value: string | undefined): string {
   return line === '' ? 'none' : line;
 }
 
-/** Quotes an agent's text: every line is prefixed, so none can look like a header or a section. */
-function quote(text: string): string {
-  const escaped = escapeMarkup(showText(text.trim(), QUOTE_LENGTH));
-  if (escaped === '') return '';
-  return escaped
-    .split('\n')
-    .map((line) => (line.trim() === '' ? '>' : `> ${line}`))
-    .join('\n');
+/**
+ * Quotes an agent's text: every line is prefixed, so none can look like a header or a section. Text that does not fit is
+ * cut at the end of a line, with a note. `fullLength`: its length before it was stored, if it was cut then.
+ */
+function quote(
+  text: string,
+  maxLength: number,
+  { run_id }: Pick<WorkOrder, 'run_id'>,
+  fullLength = text.length,
+): string {
+  const rows: string[] = [];
+  let remaining = maxLength;
+  let shown = 0;
+  for (const line of text.split('\n')) {
+    const row = `> ${escapeMarkup(showText(line, maxLength))}`.trimEnd();
+    if (row.length >= remaining) {
+      // Only a single line that is too long by itself is cut in the middle.
+      if (rows.length === 0) {
+        const part = cutText(line, Math.floor(remaining / 2));
+        rows.push(`> ${escapeMarkup(showText(part, maxLength))}`);
+        shown = part.length;
+      }
+      break;
+    }
+    rows.push(row);
+    remaining -= row.length + 1;
+    shown += line.length + 1;
+  }
+  const omitted = fullLength - Math.min(shown, text.length);
+  const note = omitted > 0 ? [`> … ${omitted} more characters in the result of run ${run_id}`] : [];
+  return [...rows, ...note].join('\n');
 }
 
 /** Returns a pull request's URL unescaped, so it stays a link, if it is a plain web address. */

@@ -32,17 +32,22 @@ describe('output of an agent without a result file', () => {
     });
   });
 
-  test.each([['All done.'], ['x'.repeat(20_000)]])(
-    'can be a rejected answer: it is kept, truncated, and the streams are ignored',
+  test.each([['All done.'], ['x'.repeat(65_536)]])(
+    'can be a rejected answer: it is kept, and the streams are ignored',
     (text) => {
       const answer = { text: `  ${text}\n`, problem: 'the agent answered without tags' };
       expect(readStreams({ stdout: 'Status: ok', answer })).toEqual({
         source: 'none',
         problems: [{ code: 'RESULT_MISSING', message: 'the agent answered without tags' }],
-        answer: text.slice(0, 16_000),
+        answer: text,
       });
     },
   );
+
+  test('can be a rejected answer that is longer than a comment: its length is recorded', () => {
+    const answer = { text: 'x'.repeat(70_000), problem: 'the agent answered without tags' };
+    expect(readStreams({ answer })).toMatchObject({ answer: 'x'.repeat(65_536), answer_length: 70_000 });
+  });
 
   test('can be on stderr, and in bytes', () => {
     expect(readStreams({ stderr: new TextEncoder().encode('Status: blocked\n') })).toMatchObject({

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { getErrorMessage, cutText } from '../../base/index.js';
+import { getErrorMessage, cutText, omitUndefined } from '../../base/index.js';
 import { isPresent } from '../../base/files/index.js';
 import { parse } from '../../json/index.js';
 import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../store/records/index.js';
@@ -182,15 +182,22 @@ export function readStreams({
   };
 }
 
-// As much as fits into a comment; the rest is in the run's result.
-const ANSWER_LENGTH = 16_000;
+// More than fits into a comment; the rest is in the run's result.
+const ANSWER_LENGTH = 65_536;
 
 /** Searches an agent's answer for anchors and a draft, and includes it for the comment. */
 function readAnswer({ text, problem: message }: RejectedAnswer): Reading {
   const end = readTail(text);
   const anchors = findAnchors(end);
   const draft = draftFromText(end);
-  const answer = text.trim() === '' ? {} : { answer: cutText(text.trim(), ANSWER_LENGTH) };
+  const full = text.trim();
+  const answer =
+    full === ''
+      ? {}
+      : {
+          answer: cutText(full, ANSWER_LENGTH),
+          ...omitUndefined({ answer_length: full.length > ANSWER_LENGTH ? full.length : undefined }),
+        };
   if (Object.keys(anchors).length === 0) {
     const problems = [{ code: 'RESULT_MISSING', message }];
     return { source: 'none', problems, ...answer, ...(draft === undefined ? {} : { draft }) };

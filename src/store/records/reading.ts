@@ -1,4 +1,4 @@
-import { anything, arrayOf, name, object, oneOf, text } from '../../base/index.js';
+import { anything, arrayOf, count, name, object, oneOf, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import { workResult } from './work-result.js';
 
@@ -25,8 +25,10 @@ export const readingSchema = object(
     result: workResult,
     /** Anchors found in the output streams; never sufficient to advance. */
     anchors: object({}, { issue_ref: text, run_id: text, status: text }),
-    /** The agent's shortened answer if it left no valid result. Comments quote it. */
+    /** The agent's answer if it left no valid result, at most 65,536 characters. Comments quote it. */
     answer: text,
+    /** The length of a longer answer. */
+    answer_length: count,
     /** Hints that do not affect the decision. */
     notices: arrayOf(problemSchema),
     /** A repaired result, which pre-fills the form in the inbox and does not affect the decision. */
