@@ -38,14 +38,15 @@ for (const [index, { entry, import: limit }] of entries.entries()) {
   report(`import of sluice/${entry}: ${ratio.toFixed(2)} × starting Node.js, limit ${limit}`, ratio <= limit);
 }
 
-const installed = {
-  sluice: measureDependencies(PROJECT) + (await measureUnpacked(PROJECT)),
-  'sluice-json': await measureUnpacked(join(dist, 'sluice-json')),
-};
+const dependencies = { sluice: measureDependencies(PROJECT), 'sluice-json': 0 };
+const folders = { sluice: PROJECT, 'sluice-json': join(dist, 'sluice-json') };
 for (const name of ['sluice', 'sluice-json'] as const) {
   const limit = INSTALL_LIMITS[name];
+  const { bytes, files } = await measureUnpacked(folders[name]);
+  const total = bytes + dependencies[name];
+  const limits = `limit ${megabytes(limit.bytes)}${Number.isFinite(limit.files) ? ` and ${limit.files} files` : ''}`;
   report(
-    `npm install ${name}: ${megabytes(installed[name])} on the disk, limit ${megabytes(limit)}`,
-    installed[name] <= limit,
+    `npm install ${name}: ${megabytes(total)} on the disk, ${files} files of its own, ${limits}`,
+    total <= limit.bytes && files <= limit.files,
   );
 }

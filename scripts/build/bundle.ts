@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { SHORT_NAMES } from './short-names.js';
 
 /**
@@ -26,8 +26,14 @@ export async function bundleParser(dist: string): Promise<void> {
 }
 
 /** Bundles `dist` files as ES modules; shared code goes into separate files. */
-export async function bundleModules(dist: string, files: readonly string[], outdir: string): Promise<void> {
+export async function bundleModules(
+  dist: string,
+  files: readonly string[],
+  outdir: string,
+  options: BuildOptions = {},
+): Promise<void> {
   await build({
+    ...options,
     entryPoints: [...files],
     outbase: dist,
     outdir,
@@ -64,6 +70,40 @@ export async function bundlePackages(file: string): Promise<void> {
 const MODULE_URL =
   "const moduleUrl = typeof __filename === 'string' ? require('url').pathToFileURL(__filename).href : '';";
 
+/** Writes a CommonJS copy, `.cjs`, next to each bundled ES module of a folder. The copies require each other. */
+export async function convertToCommonJs(folder: string): Promise<void> {
+  const otherFiles: Plugin = {
+    name: 'other files',
+    setup(bundler) {
+      bundler.onResolve({ filter: /^\./ }, ({ path }) => ({ path: path.replace(/js$/, 'cjs'), external: true }));
+    },
+  };
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.js')) continue;
+    const file = join(folder, name);
+    const needsUrl = readFileSync(file, 'utf8').includes('import.meta.url');
+    await build({
+      ...COMMON_JS,
+      minifyWhitespace: true,
+      entryPoints: [file],
+      outfile: file.replace(/js$/, 'cjs'),
+      banner: { js: needsUrl ? MODULE_URL : '' },
+      plugins: [otherFiles],
+    });
+  }
+}
+
+const COMMON_JS = {
+  bundle: true,
+  format: 'cjs',
+  platform: 'neutral',
+  mainFields: ['main'],
+  target: 'es2022',
+  packages: 'external',
+  define: { 'import.meta.url': 'moduleUrl' },
+  logLevel: 'error',
+} satisfies BuildOptions;
+
 /** Bundles `dist` files as CommonJS. Each is a separate module and requires the others, so no code is duplicated. */
 export async function bundleCommonJs(dist: string, files: readonly string[], outdir: string): Promise<void> {
   const keptFiles = new Set(files);
@@ -81,18 +121,11 @@ export async function bundleCommonJs(dist: string, files: readonly string[], out
       },
     };
     await build({
+      ...COMMON_JS,
       entryPoints: [file],
       outfile,
-      bundle: true,
-      format: 'cjs',
-      platform: 'neutral',
-      mainFields: ['main'],
-      target: 'es2022',
-      packages: 'external',
-      define: { 'import.meta.url': 'moduleUrl' },
       banner: { js: file.includes('json-schema') || file.includes('json/schema') ? MODULE_URL : '' },
       plugins: [otherFiles],
-      logLevel: 'error',
     });
   }
   mkdirSync(outdir, { recursive: true });

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../run-tool.js';
-import { bundleCommonJs, bundleModules } from './bundle.js';
-import { copyDeclarations } from './room-files.js';
+import { bundleModules, convertToCommonJs } from './bundle.js';
+import { rollUpTypes } from './roll-up-types.js';
 
 /** The small package's entries and their source files. */
 const ENTRIES = {
@@ -10,7 +10,6 @@ const ENTRIES = {
   './json-schema': 'json-schema',
   './tool-calls': 'tool-calls',
 };
-const ROOMS = ['base', 'json', 'json/schema', 'json/adapters'];
 /** The manifest fields that the small package copies. */
 interface Manifest {
   readonly version: string;
@@ -20,14 +19,18 @@ interface Manifest {
 }
 
 /**
- * `sluice-json`: the parser, `sluice/json-schema` and streamed tool calls, from the same sources, without any dependency.
+ * `sluice-json`: the parser, `sluice/json-schema` and streamed tool calls, from the same sources, without any
+ * dependency. Each entry is one file as an ES module, one as CommonJS and one of types for each; code that entries share
+ * is in files of its own.
  */
 export async function buildSmallPackage(dist: string, folder: string): Promise<void> {
   const names = Object.values(ENTRIES);
   const files = names.map((name) => join(dist, 'entries', `${name}.js`));
-  await bundleModules(dist, files, folder);
-  await bundleCommonJs(dist, files, join(folder, 'cjs'));
-  for (const to of [folder, join(folder, 'cjs')]) copyDeclarations(dist, ROOMS, names, to);
+  // Names stay as they are, so stack traces can be read without source maps.
+  await bundleModules(dist, files, folder, { minifyWhitespace: true });
+  await convertToCommonJs(folder);
+  const declarations = names.map((name) => join(dist, 'entries', `${name}.d.ts`));
+  rollUpTypes(PROJECT, declarations, join(folder, 'entries'), names);
   const { version, license, keywords, engines } = JSON.parse(
     readFileSync(join(PROJECT, 'package.json'), 'utf8'),
   ) as Manifest;
@@ -45,7 +48,7 @@ export async function buildSmallPackage(dist: string, folder: string): Promise<v
         entry,
         {
           import: { types: `./entries/${name}.d.ts`, default: `./entries/${name}.js` },
-          require: { types: `./cjs/entries/${name}.d.ts`, default: `./cjs/entries/${name}.js` },
+          require: { types: `./entries/${name}.d.cts`, default: `./entries/${name}.cjs` },
         },
       ]),
     ),

@@ -15,7 +15,7 @@ const Lock = z.object({
     }),
   ),
 });
-const PackReport = z.tuple([z.object({ unpackedSize: z.number() })]);
+const PackReport = z.tuple([z.object({ unpackedSize: z.number(), entryCount: z.number() })]);
 
 /** Measures the installed dependencies of the package, in bytes. */
 export function measureDependencies(project: string): number {
@@ -25,11 +25,12 @@ export function measureDependencies(project: string): number {
     .reduce((sum, [path]) => sum + measureFolder(join(project, path)), 0);
 }
 
-/** Measures an unpacked package, in bytes. It must be built first. */
-export async function measureUnpacked(folder: string): Promise<number> {
+/** Measures an unpacked package: its bytes and files. It must be built first. */
+export async function measureUnpacked(folder: string): Promise<{ readonly bytes: number; readonly files: number }> {
   const { exitCode, stdout, stderr } = await run('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], folder);
   if (exitCode !== 0) throw new Error(`npm pack failed: ${stderr}${stdout}`);
-  return PackReport.parse(JSON.parse(stdout))[0].unpackedSize;
+  const [{ unpackedSize, entryCount }] = PackReport.parse(JSON.parse(stdout));
+  return { bytes: unpackedSize, files: entryCount };
 }
 
 function measureFolder(path: string): number {
