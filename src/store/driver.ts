@@ -50,10 +50,10 @@ export interface Database extends Session {
 }
 
 /** Locks for work of which one transaction at a time is allowed. */
-export type LockName = 'budgets' | 'counting' | `request ${string}`;
+type LockName = 'budgets' | 'counting' | `request ${string}`;
 
 /** Changes that processes might be waiting for. */
-export interface Changes {
+interface Changes {
   /** Runs or messages that might be claimable. */
   readonly queue?: boolean;
   /** Messages that are due now, and that no worker is about to deliver. */
@@ -102,4 +102,14 @@ export interface Dialect {
   readonly watchRequests: (runId: string, wake: () => void) => () => void;
   readonly watchQueue: QueueNotifications['watchQueue'];
   readonly close: () => Promise<void>;
+}
+
+/** One of the two stores of a migration. */
+export interface MigrationSide {
+  readonly database: Database;
+  readonly now: () => number;
+  /** Runs work in a transaction of any length, during which nothing else can write. */
+  readonly freeze: <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+  /** Sets the schema version, and makes the database assign numbers after the copied rows. */
+  readonly setVersion: (session: Session, version: number) => Promise<void>;
 }

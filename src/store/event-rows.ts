@@ -1,8 +1,7 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { comparePositions, getPosition, packEvents, unpackEvents } from '../events/index.js';
 import type { Emitted, EventPack, LogPosition } from '../events/index.js';
-import { containsNul } from './contains-nul.js';
-import { createColumnError, createNulError } from './store-error.js';
+import { containsNul, createColumnError, createNulError } from './store-error.js';
 
 /** A row of `event_packs`: events of one run, protocol and attempt with consecutive numbers. */
 export interface EventRow extends EventPack {

@@ -2,13 +2,11 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { getErrorCode } from '../base/index.js';
-import type { Row, Session, Value } from './driver.js';
-import type { MigrationSide } from './migration-side.js';
+import type { Row, Session, Value, MigrationSide } from './driver.js';
 import { readNumber, readText } from './rows.js';
 import { TRANSFER_SCHEMA_VERSION } from './schema-version.js';
-import { SCHEMA_STEPS } from './sql/schema.js';
-import { STORED_TABLES } from './sql/tables.js';
-import type { StoredTable } from './sql/tables.js';
+import { SCHEMA_STEPS, STORED_TABLES } from './sql/schema.js';
+import type { StoredTable } from './sql/schema.js';
 import { openDatabase } from './sqlite/database.js';
 import { StoreError } from './store-error.js';
 

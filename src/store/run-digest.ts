@@ -1,4 +1,5 @@
 import type { RunRecord, RunResult } from './records/index.js';
+import type { Value } from './driver.js';
 
 /**
  * The countable fields of an ended run. Specs and results can have any size, so statistics over thousands of runs read
@@ -36,7 +37,7 @@ const MAX_WORDS = 8;
 /**
  * Creates the digest of a result. A cached result's version, drift and usage were counted for the run that produced it.
  */
-export function createDigest(result: RunResult): RunDigest {
+function createDigest(result: RunResult): RunDigest {
   const { status, repair_level, process, drift, cached_from } = result;
   const isCached = cached_from !== undefined;
   const version = isCached ? null : (process?.version ?? null);
@@ -70,7 +71,7 @@ export function buildSearchText({ id, spec, order }: Pick<RunRecord, 'id' | 'spe
 }
 
 /** Builds a failure's search text: code and message. Appended to the run's search text when it ends. */
-export function buildFailureText({ error }: RunResult): string {
+function buildFailureText({ error }: RunResult): string {
   return error === undefined ? '' : foldCase(`\n${error.code}\n${error.message.slice(0, FAILURE_LENGTH)}`);
 }
 
@@ -92,4 +93,42 @@ function foldCase(text: string): string {
 /** Replaces NUL, which databases truncate or reject, and lone surrogates, which they store in different ways. */
 function sanitize(text: string): string {
   return text.replaceAll('\0', ' ').replaceAll(/\p{Surrogate}/gu, '\u{FFFD}');
+}
+
+/**
+ * Builds the statements of a guarded change that end runs: `runs` selects the ids of runs from the guard, and those that
+ * have ended are left unchanged. The values of `listDigestValues` are the parameters from number `first` on.
+ */
+export function buildEndStatements(runs: string, { now, result, first }: EndParameters): readonly string[] {
+  const end = `
+    UPDATE runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = ${now}, result = ${result}
+    WHERE state <> 'ended' AND id IN (${runs})`;
+  return [...buildDigestStatements(runs, { now, first }), end];
+}
+
+/** Builds the statements that write the digests of ending runs, and mark the runs to be counted. */
+export function buildDigestStatements(runs: string, { now, first }: Omit<EndParameters, 'result'>): readonly string[] {
+  const value = (index: number): string => `$${first + index}`;
+  return [
+    `UPDATE run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
+       unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, usage = ${value(5)},
+       words = words || ${value(6)}::text, started_at = runs.started_at, ended_at = ${now}::bigint
+     FROM runs WHERE run_digests.seq = runs.seq AND run_digests.ended_at IS NULL AND runs.id IN (${runs})`,
+    `INSERT INTO runs_to_count (seq)
+     SELECT run_digests.seq FROM run_digests JOIN runs ON runs.seq = run_digests.seq
+     WHERE runs.state <> 'ended' AND runs.id IN (${runs}) ON CONFLICT DO NOTHING`,
+  ];
+}
+
+interface EndParameters {
+  readonly now: string;
+  readonly result: string;
+  readonly first: number;
+}
+
+/** Returns the result's values, for the parameters of `buildEndStatements`. */
+export function listDigestValues(result: RunResult): Value[] {
+  const { outcome, repair_level, engine_version, unknown_types, unknown_fields, usage } = createDigest(result);
+  const used = usage === null ? null : JSON.stringify(usage);
+  return [outcome, repair_level, engine_version, unknown_types, unknown_fields, used, buildFailureText(result)];
 }

@@ -14,6 +14,6 @@ export { translateRunFolder, type AttemptJudge, type TranslateOptions } from './
 export { listFilesWithLogs, rewriteRunLogs } from './rewrite-run-logs.js';
 export { findFirstDifference, replayRunFolder } from './replay-run-folder.js';
 export type { ChangedStream, LogDifference, ReplayOptions, ReplayResult } from './replay-run-folder.js';
-export { readLastAttempt } from './read-last-attempt.js';
+export { readLastAttempt } from './audit-files.js';
 export { openEventTail, readRunEvents } from './logs/read-events.js';
 export { isArtifactPath, readFsDiff } from './attempt/read-fs-diff.js';

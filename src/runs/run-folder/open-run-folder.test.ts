@@ -3,10 +3,9 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunFolderWarning } from './run-folder-error.js';
 import { makeRunFolder } from './fixtures/make-run-folder.js';
-import { listAuditFiles, removeRunFolder } from './audit-files.js';
+import { listAuditFiles, removeRunFolder, readLastAttempt } from './audit-files.js';
 import { createRunFolder, openRunFolder, openWritableRunFolder } from './open-run-folder.js';
 import { packRunFolder } from './packed/pack-run-folder.js';
-import { readLastAttempt } from './read-last-attempt.js';
 import { openRun, getRunFolderPath } from './run-place.js';
 
 describe('openRunFolder', () => {

@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { readLastAttempt } from './read-last-attempt.js';
+import { readLastAttempt } from './audit-files.js';
 
 const joinText = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
 

@@ -7,9 +7,9 @@ export {
   readEventRange,
   type WatchableEventLog,
 } from './event-log.js';
-export type { Execution } from './execution.js';
 export type {
   DecidedOrder,
+  Execution,
   ExecutionFilter,
   ItemResolution,
   Listed,

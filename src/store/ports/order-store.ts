@@ -13,8 +13,8 @@ import type {
   WorkOrder,
   WorkRequest,
   WorkResult,
+  Reading,
 } from '../records/index.js';
-import type { Execution } from './execution.js';
 
 /** The clock for leases and records. */
 export interface StoreClock {
@@ -198,3 +198,24 @@ export type ResolveOutcome =
   | { readonly status: 'resolved'; readonly item: InboxItem; readonly order?: OrderRecord }
   | { readonly status: 'conflict'; readonly activeRunId: string | null; readonly resolution: InboxItem['resolution'] }
   | { readonly status: 'not_found' };
+
+/** One execution: the command, its exit, its parsed result, and the decision. */
+export interface Execution {
+  readonly id: string;
+  readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'worker'>;
+  readonly run: string;
+  readonly workerType: string;
+  /** The command that was started; empty if nothing was started. */
+  readonly command?: readonly string[];
+  readonly workerVersion?: string | null;
+  readonly startedAt?: string | null;
+  readonly durationMs?: number | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly reading: Reading;
+  readonly decision: Decision;
+  /** The user who decided; null if the rules did. */
+  readonly who?: string | null;
+  /** The time of the decision. */
+  readonly at: string;
+}

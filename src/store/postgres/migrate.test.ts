@@ -6,8 +6,7 @@ import { sampleClaim, sampleSubmission } from '../contract/fixtures/order-sample
 import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { migrate } from './migrate.js';
-import { SCHEMA_STEPS } from '../sql/schema.js';
-import { STORED_TABLES, UNCOPIED_TABLES } from '../sql/tables.js';
+import { SCHEMA_STEPS, STORED_TABLES, UNCOPIED_TABLES } from '../sql/schema.js';
 
 describe('opening a store on PostgreSQL', () => {
   it('creates the tables once when opened concurrently', async () => {

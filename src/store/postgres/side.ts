@@ -1,6 +1,5 @@
-import type { MigrationSide } from '../migration-side.js';
-import { SCHEMA_STEPS } from '../sql/schema.js';
-import { STORED_TABLES } from '../sql/tables.js';
+import type { MigrationSide } from '../driver.js';
+import { SCHEMA_STEPS, STORED_TABLES } from '../sql/schema.js';
 import { measureClock } from './clock.js';
 import { openDatabase } from './database.js';
 import { migrate } from './migrate.js';

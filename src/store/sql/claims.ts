@@ -2,7 +2,7 @@ import type { RunStore } from '../ports/index.js';
 import type { Dialect } from '../driver.js';
 import { MAX_EXPIRED, storeSpec } from '../queue-rules.js';
 import { readFlag, readJsonOrNull, readOrder, readRun, readText } from '../rows.js';
-import { buildEndStatements, listDigestValues } from './digests.js';
+import { buildEndStatements, listDigestValues } from '../run-digest.js';
 import { findOne } from './lists.js';
 
 type Claims = Pick<

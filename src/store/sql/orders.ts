@@ -13,7 +13,7 @@ import {
 import type { NamedOrder, StoredEntry } from '../queue-rules.js';
 import { readItem, readJson, readNumber, readOrder, readText, readTextOrNull } from '../rows.js';
 import { addExecution, decideOrder } from './decisions.js';
-import { listDigestValues } from './digests.js';
+import { listDigestValues } from '../run-digest.js';
 import { createOrderLists, findOne } from './lists.js';
 import { addRun, buildCancelStatements } from './runs.js';
 import { createSettleOrder } from './settle.js';

@@ -4,10 +4,9 @@ import type { Dialect, Session } from '../driver.js';
 import { CANCELED_IN_QUEUE, checkSameRun, queuePlainRun, resolveFolder, storeSpec } from '../queue-rules.js';
 import type { QueuedRun } from '../queue-rules.js';
 import { readNumber, readRun } from '../rows.js';
-import { buildSearchText } from '../run-digest.js';
+import { buildSearchText, buildDigestStatements, listDigestValues } from '../run-digest.js';
 import { readRunSearch } from '../search.js';
 import { createClaims } from './claims.js';
-import { buildDigestStatements, listDigestValues } from './digests.js';
 import { findOne, listRows, searchRuns } from './lists.js';
 
 /** Creates the store's run queue methods. */

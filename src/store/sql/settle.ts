@@ -11,7 +11,7 @@ import {
   listDecisionValues,
   UNDECIDED_ORDER,
 } from './decisions.js';
-import { buildEndStatements, listDigestValues } from './digests.js';
+import { buildEndStatements, listDigestValues } from '../run-digest.js';
 
 type Settled = Awaited<ReturnType<OrderStore['settleOrder']>>;
 
