@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
-import { COMMAND_EXAMPLES } from '../src/cli/command-examples.js';
+import { COMMAND_EXAMPLES } from '../src/cli/run.js';
 import { findProjectData } from '../src/base/files/index.js';
 import { ANSWER, prepareStage } from './command-stage.js';
 import { startCommand } from './start-command.js';

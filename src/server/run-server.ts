@@ -9,8 +9,8 @@ import { createServer, DEFAULT_HOST } from './create-server.js';
 import type { ServerOptions, SluiceServer } from './create-server.js';
 import { createGate } from './http/admission.js';
 import { formatUrl, groupAddress } from './security/origin.js';
-import { startNotifier } from './waiting/notify-people.js';
-import type { NotifyOptions } from './waiting/notify-people.js';
+import { startNotifier } from './waiting/waiting-list.js';
+import type { NotifyOptions } from './waiting/waiting-list.js';
 
 /** A running server. */
 interface RunningServer {

@@ -1,5 +1,11 @@
-export { VERSION } from './package-version.js';
-export { chooseDataFolder, findDataFolder, findProjectData, findUserFolder } from './data-folder.js';
+export {
+  VERSION,
+  chooseDataFolder,
+  findDataFolder,
+  findProjectData,
+  findUserFolder,
+  findExecutable,
+} from './system-paths.js';
 export {
   makeFolder,
   removeFolder,
@@ -9,8 +15,11 @@ export {
   listNames,
   isPresent,
 } from './folders.js';
-export { replaceFile, beginReplacement, syncFolder, type Replacement } from './replace-file.js';
 export {
+  replaceFile,
+  beginReplacement,
+  syncFolder,
+  type Replacement,
   openForReading,
   openForAppending,
   readSmallFile,
@@ -24,4 +33,3 @@ export {
 } from './safe-file.js';
 export { makeFolderBelow, requireRealFolder, withFolder } from './safe-folder.js';
 export { openFileTail, type FileTail, openLineTail } from './file-tail.js';
-export { findExecutable } from './find-executable.js';

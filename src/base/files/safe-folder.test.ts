@@ -2,8 +2,7 @@ import { mkdir, open, readFile, readdir, rename, rm, symlink, writeFile } from '
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeRunFolder } from '../../runs/run-folder/fixtures/make-run-folder.js';
-import { replaceFile } from './replace-file.js';
-import { openForAppending, openForReading, readSmallFile } from './safe-file.js';
+import { replaceFile, openForAppending, openForReading, readSmallFile } from './safe-file.js';
 import { makeFolderBelow, withCheckedFolder, withFolder, withOpenFolder } from './safe-folder.js';
 
 /** The folders between the data folder and a run file. */

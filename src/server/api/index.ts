@@ -1,4 +1,4 @@
-export { type ParseOutput, toParseOutput } from './parse-output.js';
+export { type ParseOutput, toParseOutput } from './shapes/parse.js';
 export type { Problem, StatisticsView } from './shapes/service.js';
 export type { ResponseOf, BodyOf, Endpoint, ParametersOf, Scope } from './endpoint.js';
 export { ENDPOINTS, type EndpointName } from './endpoints.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSinks } from './create-sinks.js';
+import { createSinks } from './read-settings.js';
 import type { SinkConfig } from './config.js';
 
 const listNames = (sinks: readonly SinkConfig[], env = {}) =>

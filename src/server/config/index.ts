@@ -1,6 +1,6 @@
 export { type ConfigFlags, examineConfig, findConfigFile, loadConfig } from './load-config.js';
 export { recordTrust, revokeTrust, type UntrustedConfig } from './trust.js';
-export { createNotifyPost, createSinks } from './create-sinks.js';
+export { createNotifyPost, createSinks, createArchive, readSandbox, readSecrets } from './read-settings.js';
 export { findDatabaseFile, readPacking, readRetention, type Config } from './config.js';
 export {
   type Token,
@@ -11,4 +11,3 @@ export {
   readLocalToken,
   rotateLocalToken,
 } from './tokens.js';
-export { createArchive, readSandbox, readSecrets } from './read-settings.js';

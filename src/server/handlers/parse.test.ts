@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from '../../json/index.js';
-import { toParseOutput } from '../api/parse-output.js';
+import { toParseOutput } from '../api/shapes/parse.js';
 import { readJson, openServer } from '../fixtures/open-server.js';
 
 const schema = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };

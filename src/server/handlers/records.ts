@@ -10,7 +10,9 @@ import type { ServerContext } from '../server-context.js';
 import { streamBody } from '../http/responses.js';
 import { reportBudgets } from '../../orders/dispatch/index.js';
 import { createWaitingList } from '../waiting/waiting-list.js';
-import { countStatistics, readStatisticsSpan } from './statistics.js';
+import type { StatisticsView } from '../api/index.js';
+import { chooseEarlier, sumCounts } from '../../store/index.js';
+import type { InboxHistory, InboxSlot, RunCounts, RunSlot } from '../../store/index.js';
 
 const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
@@ -77,4 +79,163 @@ function readExecutionFilter(query: Readonly<Record<string, string>>): Execution
 function normalizeTime(query: Readonly<Record<string, string>>, name: string): string | undefined {
   const time = readTime(query, name);
   return time === undefined ? undefined : new Date(time).toISOString();
+}
+
+/** A time span in equal steps, in milliseconds since 1970. */
+interface StatisticsSpan {
+  readonly since: number;
+  readonly until: number;
+  readonly stepMs: number;
+}
+
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
+/** Common step lengths in seconds, from a minute to a year. */
+const STEPS = [60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_592_000, 31_536_000] as const;
+/** The maximum number of steps by default: more would not fit on a full-width chart. */
+const DEFAULT_MAX_STEPS = 60;
+const MAX_STEPS = 500;
+
+/**
+ * Reads the span of a request: the last week by default, in a few dozen steps. It starts at a multiple of the step, so
+ * repeating the request shortly after returns the same steps.
+ */
+export function readStatisticsSpan(query: Readonly<Record<string, string>>, now: number): StatisticsSpan {
+  const until = readTime(query, 'until') ?? now;
+  const from = readTime(query, 'since') ?? until - WEEK_MS;
+  if (from >= until)
+    throw new RequestError(
+      'INVALID_QUERY',
+      '"since" must be before "until". Use an earlier "since" or a later "until".',
+    );
+  const defaultStep = STEPS.find((seconds) => until - from <= seconds * 1000 * DEFAULT_MAX_STEPS) ?? STEPS.at(-1);
+  const stepMs = roundStep(Number(query['step'] ?? defaultStep) * 1000);
+  const since = Math.floor(from / stepMs) * stepMs;
+  if ((until - since) / stepMs > MAX_STEPS) {
+    throw new RequestError(
+      'INVALID_QUERY',
+      `The span has more than ${MAX_STEPS} steps. Use a longer "step" or a shorter span.`,
+    );
+  }
+  return { since, until, stepMs };
+}
+
+/** The lengths of the slots that runs are counted in. A step consists of whole slots. */
+const SLOTS_MS = [86_400_000, 3_600_000, 60_000];
+
+function roundStep(stepMs: number): number {
+  const slotMs = SLOTS_MS.find((length) => stepMs >= length) ?? 60_000;
+  return Math.ceil(stepMs / slotMs) * slotMs;
+}
+
+type Bucket = StatisticsView['buckets'][number];
+
+/** The data to count, and the current time. */
+interface StatisticsSource {
+  readonly span: StatisticsSpan;
+  readonly runs: readonly RunSlot[];
+  readonly inbox: InboxHistory;
+  readonly now: number;
+}
+
+/** The maximum number of causes counted separately, because causes are untrusted input. */
+const MAX_NAMES = 50;
+
+/** Counts the runs and inbox items of each time step. */
+export function countStatistics({ span, runs, inbox, now }: StatisticsSource): readonly Bucket[] {
+  const { since, until, stepMs } = span;
+  const findBucket = (time: number): number => Math.floor((time - since) / stepMs);
+  const runsByBucket = groupBy(runs, ({ at }) => findBucket(at));
+  const buckets = Math.ceil((until - since) / stepMs);
+  // Everything after the span is counted in an extra last bucket.
+  const inboxByBucket = groupBy(inbox.slots, ({ at }) => (at >= until ? buckets : findBucket(at)));
+  const ends = Array.from({ length: buckets }, (_, index) => Math.min(since + (index + 1) * stepMs, until, now));
+  const queues = rewindInbox(inbox, inboxByBucket, ends);
+  const toCountedCause = limitNames(MAX_NAMES);
+
+  return queues.map((queue, index) => {
+    const start = since + index * stepMs;
+    const byEngine = [...groupBy(runsByBucket.get(index) ?? [], ({ engine }) => engine)]
+      .map(([engine, slots]) => ({ engine, ...sumCounts(slots.map(({ counts }) => counts)) }))
+      .toSorted((one, other) => (one.engine < other.engine ? -1 : 1));
+    const openedItems = (inboxByBucket.get(index) ?? []).flatMap(({ counts }) => counts.opened);
+    return {
+      at: new Date(start).toISOString(),
+      runs: byEngine.map(({ engine, outcomes, repair_levels, durations }) => ({
+        engine,
+        outcomes,
+        repair_levels,
+        latency_ms: readLatency(durations),
+      })),
+      usage: byEngine.flatMap(({ engine, usage }) => usage.map((entry) => ({ engine, ...entry }))),
+      drift: byEngine.flatMap(({ engine, drift }) => drift.map((entry) => ({ engine, ...entry }))),
+      inbox: queue,
+      needs_human: [...groupBy(openedItems, ({ cause }) => toCountedCause(cause))].map(([cause, counts]) => ({
+        cause,
+        count: counts.reduce((sum, { items }) => sum + items, 0),
+      })),
+    };
+  });
+}
+
+function readLatency(durations: RunCounts['durations']): Bucket['runs'][number]['latency_ms'] {
+  if (durations.length === 0) return null;
+  return { p50: computePercentile(durations, 0.5), p95: computePercentile(durations, 0.95) };
+}
+
+/**
+ * Computes the number of open items at the end of each step. It starts with the currently open items and goes back in
+ * time: an item that was resolved later counts as open, and an item that was opened later does not.
+ */
+function rewindInbox(
+  history: InboxHistory,
+  slots: ReadonlyMap<number, readonly InboxSlot[]>,
+  ends: readonly number[],
+): Bucket['inbox'][] {
+  let { open, oldest } = history;
+  const queues = ends.map((): Bucket['inbox'] => ({ open: 0, oldest_age_ms: null }));
+  for (let index = ends.length - 1; index >= 0; index -= 1) {
+    for (const { counts } of slots.get(index + 1) ?? []) {
+      open += counts.resolved - counts.opened.reduce((sum, { items }) => sum + items, 0);
+      oldest = chooseEarlier(oldest, counts.oldest_resolved);
+    }
+    const age = (ends[index] ?? 0) - (oldest ?? 0);
+    if (open > 0 && oldest !== null) queues[index] = { open, oldest_age_ms: Math.max(0, age) };
+  }
+  return queues;
+}
+
+/** Groups values by key, in the order of first occurrence. `Map.groupBy` needs Node.js 21. */
+function groupBy<Key, Value>(values: Iterable<Value>, deriveKey: (value: Value) => Key): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>();
+  for (const value of values) {
+    const key = deriveKey(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}
+
+/** Returns the first `limit` distinct names unchanged, and `other` for all further names. */
+function limitNames(limit: number): (name: string) => string {
+  const knownNames = new Set<string>();
+  return (name) => {
+    if (knownNames.has(name)) return name;
+    if (knownNames.size >= limit) return 'other';
+    knownNames.add(name);
+    return name;
+  };
+}
+
+/**
+ * Computes the percentile of counted values by nearest rank. Values must be in ascending order; there must be at least
+ * one.
+ *
+ * @example
+ * computePercentile([[10, 1], [20, 2], [30, 1]], 0.5) // 20
+ */
+export function computePercentile(counted: RunCounts['durations'], fraction: number): number {
+  const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * fraction);
+  let countSoFar = 0;
+  return counted.find(([, count]) => (countSoFar += count) >= rank)?.[0] ?? 0;
 }

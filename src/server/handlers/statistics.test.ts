@@ -5,7 +5,7 @@ import { readJson, openServer } from '../fixtures/open-server.js';
 import { countRun } from '../../store/roll-up.js';
 import type { RunSample } from '../../store/roll-up.js';
 import type { InboxHistory } from '../../store/inbox-roll-up.js';
-import { countStatistics, computePercentile, readStatisticsSpan } from './statistics.js';
+import { countStatistics, computePercentile, readStatisticsSpan } from './records.js';
 
 const NOW = Date.parse('2026-11-15T06:30:00.000Z');
 

@@ -7,8 +7,7 @@ import { createSignedPost, isSignedWebhook } from '../../orders/sinks/webhook-si
 import { sampleMessage, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
 import { openStore } from '../../store/open-store.js';
 import { openServer, readJson } from '../fixtures/open-server.js';
-import { createRound, startNotifier, toNotification } from './notify-people.js';
-import { createQuestionReader, updateQuestions } from './waiting-list.js';
+import { createRound, startNotifier, toNotification, createQuestionReader, updateQuestions } from './waiting-list.js';
 import type { OpenQuestion } from './waiting-list.js';
 
 const NOW_ISO = '2026-11-15T06:30:00.000Z';

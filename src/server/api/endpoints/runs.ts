@@ -2,16 +2,8 @@ import { anything, arrayOf, name, object, oneOf, orNull } from '../../../base/in
 import { repairLevel, runOutcome, runState, permissionChoiceSchema } from '../../../store/records/index.js';
 import { created, defineEndpoints, json } from '../endpoint.js';
 import { definePage, pageQuery, timeParameter, search } from '../shapes/lists.js';
-import {
-  offerSchema,
-  runRequestSchema,
-  runSchema,
-  runSummarySchema,
-  caseRequestSchema,
-  parseResponseSchema,
-  parseRequestSchema,
-  runFilesSchema,
-} from '../shapes/run.js';
+import { offerSchema, runRequestSchema, runSchema, runSummarySchema, runFilesSchema } from '../shapes/run.js';
+import { caseRequestSchema, parseResponseSchema, parseRequestSchema } from '../shapes/parse.js';
 
 const protocol = {
   ...oneOf(['fcmp', 'rasp', 'agui', 'acp']),

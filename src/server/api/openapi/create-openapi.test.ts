@@ -6,7 +6,7 @@ import type { Endpoint } from '../endpoint.js';
 import { ENDPOINTS } from '../endpoints.js';
 import type { EndpointName } from '../endpoints.js';
 import { createOpenApi } from './create-openapi.js';
-import { findExample } from './examples.js';
+import { findExample } from './named-schemas.js';
 
 interface DescribedOperation {
   readonly tags: readonly string[];

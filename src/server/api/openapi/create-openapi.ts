@@ -2,8 +2,7 @@ import { ENDPOINTS } from '../endpoints.js';
 import type { EndpointName } from '../endpoints.js';
 import type { Endpoint } from '../endpoint.js';
 import { problemSchema, getSessionCookieName } from '../shapes/service.js';
-import { findExample, sampleSchema } from './examples.js';
-import { createComponents } from './named-schemas.js';
+import { findExample, sampleSchema, createComponents } from './named-schemas.js';
 import type { AnySchema, Components } from './named-schemas.js';
 
 /** Settings of the described server. */

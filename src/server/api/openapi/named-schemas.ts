@@ -15,15 +15,8 @@ import {
   workResult,
   workerSchema,
 } from '../../../store/records/index.js';
-import {
-  runFilesSchema,
-  offerSchema,
-  parseResponseSchema,
-  parseRequestSchema,
-  runRequestSchema,
-  runSchema,
-  runSummarySchema,
-} from '../shapes/run.js';
+import { runFilesSchema, offerSchema, runRequestSchema, runSchema, runSummarySchema } from '../shapes/run.js';
+import { parseResponseSchema, parseRequestSchema } from '../shapes/parse.js';
 import {
   commentPreviewSchema,
   inboxResponseSchema,
@@ -34,6 +27,7 @@ import {
   waitingSchema,
 } from '../shapes/order.js';
 import { problemSchema, sessionSchema, statisticsSchema } from '../shapes/service.js';
+import type { EndpointName } from '../endpoints.js';
 
 /** A JSON Schema with any keywords. */
 export type AnySchema = Readonly<Record<string, unknown>>;
@@ -139,4 +133,139 @@ export function createComponents(): Components {
   }
 
   return { toReference, schemas };
+}
+
+/** Handwritten examples. A test checks them against their schemas. */
+const HANDWRITTEN: Partial<Record<EndpointName, { readonly request?: unknown; readonly response?: unknown }>> = {
+  parse: {
+    request: {
+      text: 'Sure! {"file": "a.ts", "line": 3,}',
+      schema: { type: 'object', required: ['file'], properties: { file: { type: 'string' } } },
+    },
+    response: {
+      status: 'success',
+      repair_level: 'deterministic_generic',
+      repairs: [
+        { kind: 'extracted', message: 'extracted', offset: 6 },
+        { kind: 'extra_comma', message: 'extra comma', offset: 32 },
+      ],
+      warnings: [{ code: 'OUTPUT_REPAIRED_GENERIC', message: 'Repairs: extracted, extra_comma.' }],
+      value: { file: 'a.ts', line: 3 },
+      candidate: { finder: 'prose', start: 6, end: 34 },
+    },
+  },
+  startRun: {
+    request: {
+      engine: 'codex',
+      prompt: 'Find the worst bug in src/ and describe it.',
+      workdir: '/srv/work/shop',
+      contract: { schema: { type: 'object', required: ['file', 'line'] } },
+      limits: { time_s: 600 },
+      request_id: 'nightly-2026-11-15',
+    },
+  },
+  replyToRun: { request: { text: 'The second one.' } },
+  submitOrder: {
+    request: {
+      issue_ref: 'acme/shop#12',
+      role: 'backend',
+      repo_dir: '/srv/work/shop',
+      worker: 'codex-cli',
+      instructions: 'Reject orders with a negative quantity, and test it.',
+      checks: ['test'],
+    },
+  },
+  previewResolution: { request: { action: 'accept', why: 'Tests pass, and the change is small.' } },
+  resolveItem: { request: { action: 'retry', why: 'The test is missing.' } },
+  redeliverSink: { request: { sink: 'github' } },
+  openSession: { request: { token: 'your token' } },
+};
+
+/** Realistic values by field name. */
+const EXAMPLES_BY_NAME: Readonly<Record<string, unknown>> = {
+  id: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',
+  run: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',
+  run_id: '2026-11-15-backend-0001',
+  active_run_id: '2026-11-15-backend-0001',
+  issue_ref: 'acme/shop#12',
+  engine: 'codex',
+  worker: 'codex-cli',
+  worker_type: 'codex-cli',
+  worker_id: '01K9ZC4QZ8D1V1Y3M0S7G2T5XB',
+  role: 'backend',
+  host: 'build-1',
+  version: '0.1.0',
+  workdir: '/srv/work/shop',
+  repo_dir: '/srv/work/shop',
+  prompt: 'Find the worst bug in src/.',
+  instructions: 'Reject orders with a negative quantity.',
+  path: 'src/orders.ts',
+  sink: 'github',
+  reason: 'The tests did not run.',
+  next: 'Read the result, then accept, reject or retry.',
+  summary: 'Rejects negative quantities.',
+  message: 'What happened, and what to do.',
+  type: 'urn:sluice:problem:RUN_NOT_FOUND',
+  title: 'Run not found',
+  detail: 'Run not found. GET /v1/runs lists all runs.',
+  code: 'RUN_NOT_FOUND',
+  request_id: '8f3b2c1d4e5f-1',
+  status: 404,
+};
+
+/** The maximum depth of examples; no schema is nested that deeply. */
+const MAX_DEPTH = 12;
+
+/** Returns the example for a request or response: handwritten, or generated from the schema. */
+export function findExample(endpoint: EndpointName, part: 'request' | 'response', schema: object): unknown {
+  return HANDWRITTEN[endpoint]?.[part] ?? sampleSchema(schema as AnySchema);
+}
+
+/**
+ * Generates a value that matches a schema, deterministically: only required fields, and the first of multiple
+ * alternatives.
+ *
+ * @example
+ * sampleSchema({ type: 'object', properties: { engine: { type: 'string' } }, required: ['engine'] }) // { engine:
+ * 'codex' }
+ */
+export function sampleSchema(schema: AnySchema, name = '', depth = 0): unknown {
+  const { const: constant, enum: choices, anyOf, type, pattern, minimum, exclusiveMinimum } = schema;
+  if (constant !== undefined) return constant;
+  if (Array.isArray(choices)) return choices[0] as unknown;
+  if (Array.isArray(anyOf)) return sampleSchema(anyOf[0] as AnySchema, name, depth);
+  const [kind] = Array.isArray(type) ? (type as unknown[]) : [type];
+  const example = EXAMPLES_BY_NAME[name];
+  if (typeof example === kind || (kind === 'integer' && typeof example === 'number')) return example;
+  switch (kind) {
+    case 'object':
+      return sampleObject(schema, depth);
+    case 'array':
+      return depth < MAX_DEPTH && typeof schema['items'] === 'object'
+        ? [sampleSchema(schema['items'] as AnySchema, name.replace(/s$/, ''), depth + 1)]
+        : [];
+    case 'string':
+      return sampleString(pattern);
+    case 'integer':
+    case 'number':
+      return typeof minimum === 'number' ? minimum : typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : 0;
+    case 'boolean':
+      return false;
+    default:
+      return null;
+  }
+}
+
+function sampleObject({ properties = {}, required = [] }: AnySchema, depth: number): object {
+  if (depth >= MAX_DEPTH) return {};
+  const names = required as readonly string[];
+  const shapes = properties as Readonly<Record<string, AnySchema>>;
+  return Object.fromEntries(names.map((name) => [name, sampleSchema(shapes[name] ?? {}, name, depth + 1)]));
+}
+
+/** Returns a string that matches a pattern. The API uses patterns only for times, hashes and names. */
+function sampleString(pattern: unknown): string {
+  const samples = ['text', '2026-11-15T08:00:00.000Z', '2026-11-15-backend-0001', '0'.repeat(64), 'acme/shop#12'];
+  if (typeof pattern !== 'string') return 'text';
+  return samples.find((sample) => new RegExp(pattern, 'u').test(sample)) ?? 'text';
 }

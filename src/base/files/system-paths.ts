@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
+import { realpathSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, isAbsolute, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve, delimiter } from 'node:path';
+import { access, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -65,4 +67,48 @@ function findRealPath(path: string): string {
   } catch {
     return resolve(path);
   }
+}
+
+/**
+ * Finds an executable as the system would: a name on the PATH, or a path relative to the working folder. Returns
+ * undefined if none is found.
+ *
+ * @example
+ * await findExecutable('codex', { path: process.env.PATH ?? '', cwd: process.cwd() }) // '/usr/local/bin/codex'
+ */
+export async function findExecutable(
+  program: string,
+  { path, cwd }: { readonly path: string; readonly cwd: string },
+): Promise<string | undefined> {
+  const isPath = program.includes('/') || (process.platform === 'win32' && program.includes('\\'));
+  const folders = isPath || isAbsolute(program) ? [cwd] : path.split(delimiter).filter((folder) => folder !== '');
+  const extensions = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
+  for (const folder of folders) {
+    for (const extension of extensions) {
+      const file = isAbsolute(program)
+        ? `${program}${extension}`
+        : join(resolve(cwd, folder), `${program}${extension}`);
+      if (await isExecutable(file)) return file;
+    }
+  }
+  return undefined;
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The version of this package. */
+export const VERSION = readVersion();
+
+function readVersion(): string {
+  // This path is correct in both `src/base/files` and `dist/base/files`.
+  const manifest: unknown = createRequire(import.meta.url)('../../../package.json');
+  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return isManifest ? String(manifest.version) : 'unknown';
 }

@@ -1,8 +1,8 @@
-import { realpath, symlink } from 'node:fs/promises';
+import { realpath, symlink, chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { findDataFolder, findProjectData, findUserFolder } from './data-folder.js';
+import { findDataFolder, findProjectData, findUserFolder, findExecutable } from './system-paths.js';
 
 async function createProject(files: Readonly<Record<string, string>> = {}) {
   const root = await realpath(await makeFolder({ 'home/x': '', 'shop/README.md': 'x', ...files }));
@@ -51,5 +51,23 @@ describe("a project's data folder", () => {
     expect(findDataFolder('/shop', { SLUICE_DATA: 'here' })).toBe('/shop/here');
     const home = { HOME: '/home/ada' };
     expect(findDataFolder('/work', { SLUICE_DATA: '', ...home })).toBe(findProjectData('/work', home));
+  });
+});
+
+describe('findExecutable', () => {
+  it('finds the first executable file on PATH, and skips folders', async () => {
+    const folder = await makeFolder({ 'a/tool': '', 'b/tool': '', 'c/tool/file': '' });
+    await chmod(join(folder, 'a/tool'), 0o644);
+    await chmod(join(folder, 'b/tool'), 0o755);
+    const path = ['c', 'a', 'b'].map((name) => join(folder, name)).join(':');
+    expect(await findExecutable('tool', { path, cwd: '/' })).toBe(join(folder, 'b/tool'));
+    expect(await findExecutable('other', { path, cwd: '/' })).toBeUndefined();
+  });
+
+  it('resolves a path relative to the working folder', async () => {
+    const folder = await makeFolder({ 'bin/tool': '' });
+    await chmod(join(folder, 'bin/tool'), 0o755);
+    expect(await findExecutable('./bin/tool', { path: '', cwd: folder })).toBe(join(folder, 'bin/tool'));
+    expect(await findExecutable(join(folder, 'bin/tool'), { path: '', cwd: '/' })).toBe(join(folder, 'bin/tool'));
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseTime } from './list-options.js';
+import { parseTime } from './lists.js';
 
 it.each([
   ['2026-11-15', '2026-11-15T00:00:00.000Z'],

@@ -1,11 +1,13 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
+import fc from 'fast-check';
 import { SluiceError } from '../base/index.js';
-import type { FcmpEvent } from '../events/index.js';
+import type { FcmpEvent, FcmpData, FcmpType } from '../events/index.js';
 import type { RunReply } from '../store/records/index.js';
 import type { Run } from '../runs/index.js';
-import { answerQuestions, createReplies } from './answer-questions.js';
+import { answerQuestions, createReplies, createEventPrinter, describeEvent } from './conversation.js';
 import { createMemoryIo } from './fixtures/memory-io.js';
+import { createFcmpEvent } from './fixtures/fcmp-event.js';
 
 /** Some agents list the permanent options first. */
 const OPTIONS = [
@@ -137,5 +139,114 @@ describe('replies', () => {
 
   it('end immediately if standard input is empty', async () => {
     expect(await readAll('')).toEqual([undefined]);
+  });
+});
+
+const delta = (text: string, message_id = 'm_1_1') => createFcmpEvent('assistant.message.delta', { message_id, text });
+const final = (text: string, message_id = 'm_1_1') => createFcmpEvent('assistant.message.final', { message_id, text });
+const warning = () => createFcmpEvent('diagnostic.warning', { code: 'NO_OUTPUT', message: 'x' });
+
+function printAll(...events: readonly FcmpEvent[]): string[] {
+  const printer = createEventPrinter();
+  return events.map((event) => printer.format(event));
+}
+
+describe('a message', () => {
+  it('is shown while it is written, and not again when it is complete', () => {
+    expect(printAll(delta('Do'), delta('ne.'), final('Done.'))).toEqual(['Do', 'ne.', '\n']);
+    expect(printAll(delta('one\n'), delta('two\n'), final('one\ntwo\n'))).toEqual(['one\n', 'two\n', '']);
+  });
+
+  it('that was not streamed is shown completely', () => {
+    expect(printAll(final('Done.\n\n'))).toEqual(['Done.\n']);
+    expect(printAll(delta('A'), final('B', 'm_1_2'))).toEqual(['A', '\nB\n']);
+  });
+
+  it('is completed with its missing part at the end', () => {
+    expect(printAll(delta('Do'), final('Done.'))).toEqual(['Do', 'ne.\n']);
+  });
+
+  it('whose final text differs is shown again', () => {
+    expect(printAll(delta('Do'), final('No.'))).toEqual(['Do', '\nNo.\n']);
+  });
+
+  it('does not share its line with anything else', () => {
+    expect(printAll(delta('Do'), warning(), delta('ne.'), final('Done.'))).toEqual([
+      'Do',
+      '\n! NO_OUTPUT: x\n',
+      'ne.',
+      '\n',
+    ]);
+    expect(printAll(delta('a'), delta('b', 'm_1_2'))).toEqual(['a', '\nb']);
+  });
+
+  it('never moves the cursor, wherever it is split', () => {
+    expect(printAll(delta('\u001B'), delta('[2J')).join('')).toBe('␛[2J');
+  });
+
+  it('is shown once and completely, wherever it is split', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), (chunks) => {
+        const text = chunks.join('');
+        const streamed = printAll(...chunks.map((chunk) => delta(chunk)), final(text)).join('');
+        const once = printAll(final(text)).join('');
+        expect(streamed.trimEnd()).toBe(once.trimEnd());
+      }),
+    );
+  });
+
+  it('that is very long is only partly remembered, and its end is printed again', () => {
+    const longText = 'x'.repeat(700_000);
+    const [, , , last] = printAll(delta(longText), delta(longText), delta(longText), final(longText.repeat(3)));
+    expect(last?.length).toBeGreaterThan(0);
+  });
+});
+
+const describeOne = <Type extends FcmpType>(type: Type, data: FcmpData<Type>): string =>
+  describeEvent(createFcmpEvent(type, data));
+
+describe('the description of an event', () => {
+  it('is the message text', () => {
+    expect(describeOne('assistant.message.final', { message_id: 'm_1_1', text: 'Done.\n\n' })).toBe('Done.\n');
+  });
+
+  it('is empty while a message or a thought is still being written', () => {
+    expect(describeOne('assistant.message.delta', { message_id: 'm_1_1', text: 'Do' })).toBe('');
+    expect(describeOne('assistant.reasoning', { text: 'hm', partial: true })).toBe('');
+  });
+
+  it('shortens tool input', () => {
+    const input = { command: 'x'.repeat(1000) };
+    const description = describeOne('assistant.tool_call', {
+      tool_call_id: 't',
+      name: 'shell',
+      status: 'started',
+      input,
+    });
+    expect(description).toMatch(/^→ shell \{"command":"x+…\n$/);
+    expect(description.length).toBeLessThan(200);
+  });
+
+  it('shows how a tool ended', () => {
+    const call = { tool_call_id: 't', name: 'shell' };
+    expect(describeOne('assistant.tool_call', { ...call, status: 'completed' })).toBe('✓ shell\n');
+    expect(describeOne('assistant.tool_call', { ...call, status: 'failed', error: 'exit 2' })).toBe(
+      '✗ shell: exit 2\n',
+    );
+  });
+
+  it('shows how the run ended', () => {
+    expect(describeOne('conversation.completed', { state: 'completed', reason_code: 'OUTPUT_VALIDATED' })).toBe(
+      '■ completed: OUTPUT_VALIDATED\n',
+    );
+    const error = { category: 'timeout', code: 'RUN_TIMED_OUT', message: 'after 5 s' } as const;
+    expect(describeOne('conversation.failed', { error })).toBe('■ failed: RUN_TIMED_OUT: after 5 s\n');
+  });
+
+  it('contains no control sequences from the agent', () => {
+    expect(describeOne('assistant.message.final', { message_id: 'm', text: '\u001B[2J\u009B1A' })).toBe(
+      '␛[2J<U+009B>1A\n',
+    );
+    expect(describeOne('artifact.created', { path: 'a\u001B[31m.txt', made_by: null })).toBe('+ a␛[31m.txt\n');
   });
 });
