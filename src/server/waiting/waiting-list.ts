@@ -9,7 +9,7 @@ import type { SignedPost } from '../../orders/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
 
 /** Everything that is waiting for a human. */
-interface WaitingList {
+export interface WaitingList {
   readonly items: readonly WaitingEntry[];
   /** False if there are more entries of a kind than are listed. */
   readonly complete: boolean;
