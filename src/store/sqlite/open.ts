@@ -72,30 +72,39 @@ function createPoller(database: SqliteDatabase, wakers: Wakers): Poller {
     const row = findProgress.get(runId) ?? {};
     return JSON.stringify([row['fcmp'], row['rasp'], row['state'], row['settled_at']]);
   };
-  const findRequests = database.prepare('SELECT cancel_requested, reply FROM runs WHERE id = ?');
+  const findRequests = database.prepare(
+    'SELECT cancel_requested, reply FROM runs WHERE id = ? AND (cancel_requested OR reply IS NOT NULL)',
+  );
   const readRequests = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);
+  const NO_REQUESTS = JSON.stringify(null);
   /** The last values read for each key: a run's last events and state, or the requests to it. */
   const seen = new Map<string, string>();
   let version: unknown;
+  /** Whether watchers were added since the last poll. */
+  let hasNewWatchers = false;
   let isPolling = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   function poll(): void {
     const latest = readVersion.get()?.['data_version'];
-    if (latest === version) return;
+    if (latest === version && !hasNewWatchers) return;
     for (const key of wakers.keys()) {
       if (key === QUEUE) {
-        wakers.wake(QUEUE);
+        // The watchers of other keys come and go with every run: they are no reason to look for work.
+        if (latest !== version || !seen.has(QUEUE)) wakers.wake(QUEUE);
+        seen.set(QUEUE, '');
         continue;
       }
       const run = readRequestsKey(key);
       const current = run === undefined ? readProgress(key) : readRequests(run);
-      if (current !== seen.get(key)) wakers.wake(key);
+      // A new watcher of requests needs no call if there are none; that would cost every run a transaction.
+      if (current !== (seen.get(key) ?? (run === undefined ? undefined : NO_REQUESTS))) wakers.wake(key);
       seen.set(key, current);
     }
     // Set last: if reading failed because the file is locked, the next poll repeats it.
     version = latest;
+    hasNewWatchers = false;
   }
 
   /** Starts a poll unless one is running: while the file is locked, polls would wait and accumulate. */
@@ -112,8 +121,9 @@ function createPoller(database: SqliteDatabase, wakers: Wakers): Poller {
     watch(key, wake) {
       if (isClosed) throw createClosedError();
       const stop = wakers.watch(key, wake);
-      // Writes before the first watcher might have been missed, so the next poll wakes all watchers.
-      version = undefined;
+      // Writes before a watcher was added might have been missed, so the next poll wakes it.
+      hasNewWatchers = true;
+      if (timer === undefined) version = undefined;
       timer ??= setInterval(startPoll, POLL_MS).unref();
       return () => {
         stop();
