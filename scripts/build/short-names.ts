@@ -8,16 +8,16 @@ import type { BuildOptions } from 'esbuild';
  */
 const NAMES_BY_KIND = `
   cursor token policy structure measureBare readBareText readBare endCutString startToken createStructure
-  cursor builder state role plausible isComplete refuse advance rootMustEnd due goTo insideCall endValue skipValue rereads rootCommaSeen rootEnd stepAfter stepClose awaitsValue finish doublesQuotes isSuperfluous placeKey placeScalar startNextRoot enterCall passSeparator
-  char matchHere repair failure final base allowed fail formulas repairEnd endHere
-  last place openDepth otherAbove inArray duplicates reopenLast setKey placeItems removeLast show root
+  cursor builder state role plausible isComplete refuse advance rootMustEnd due goTo insideCall endValue skipValue rereads rootCommaSeen rootEnd stepAfter stepClose awaitsValue finish doublesQuotes isSuperfluous placeKey placeScalar startNextRoot enterCall passSeparator skipElision
+  char matchHere repair failure final base allowed fail formulas repairEnd endHere elidedAt elide hasHiddenValues
+  last place openDepth otherAbove inArray duplicates reopenLast setKey placeItems removeLast show root isExact
   container step contents openDepth otherAbove shown isList
   separator decoded shown unescapedSeen endCut isDoubtful
   endQuote cut repair
   closers plain rest
   allInProse controlCharacters
   generous rootMustEnd formulas
-  failure plausible duplicates isExact
+  failure plausible duplicates isExact isElided
   blocks regions
   untouched lastClose isClosed
   settings failed seen rejected

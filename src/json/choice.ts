@@ -18,7 +18,7 @@ const ASIDE =
 /** Words that introduce a value as another part of the answer. */
 const CONTINUATION = /\b(?:a(?:dd|lso|nd\b)|continu|more\b|next|or\b|part|rest\b|second)/i;
 /** A turn of a person between two answers, and a turn that corrects the first answer. */
-const QUESTION = /\n\s*(?:user|human|q|question) ?\d*[:：]/i;
+const QUESTION = /(?:^|\n)[\s#*]*(?:user|human|q|question) ?\d*(?:[:：]|\*|\n)/i;
 const OBJECTION = /\b(?:again|no|not|must|should|wrong)\b|n't/i;
 const NON_ANSWER_LABEL = createLabelPattern(
   'input|original\\b|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|cached|action|attempt 1|scratch|rough|skeleton|unsorted|prelim|so far|first impression|v1|second.best|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|entwurf|e[jsx]emp|przyk|örnek|ví dụ|пример|مثال|उदाहरण|草稿|예|초안',
@@ -54,7 +54,7 @@ export function chooseValue(raw: string, winner: Region, other: Region, byWords 
   if (QUESTION.test(between)) {
     if (OBJECTION.test(between)) return 'other';
     // The model went on and invented the next question; with the first question before it, it is a transcript.
-    return winner.start < 20 && !/^(?:user|human|q)/i.test(raw) ? 'winner' : undefined;
+    return QUESTION.test(raw.slice(0, winner.start)) ? undefined : 'winner';
   }
   const isLabeled = ANSWER_LABEL.test(words);
   if (isLabeled !== ANSWER_LABEL.test(before)) return isLabeled ? 'other' : 'winner';

@@ -6,6 +6,9 @@ const MAX_WORDS_LENGTH = 240;
 /** The effect of the words around the only value: they take it back or state another, or they only raise a doubt. */
 export type Dispute = 'denied' | 'doubted' | undefined;
 
+/** What the words do, for messages. */
+export const DISPUTES = { denied: 'take it back or state another', doubted: 'put it in doubt' };
+
 /** A negation right before the value. */
 const NEGATION =
   /(?:\b(?:not|never|nicht|keine?|n'est pas|no es|non è)|n't|\bне)(?: (?:accept|answer|be|expect|give|output|produce|return|say|send|use|write))?[\s:：`"*]{0,9}$|\bnot (?:the|my|an?) (?:\w{1,20} ){0,2}(?:answer|output|response|result|solution)\b[^.\n]{0,20}$|不是[\s:：`]{0,9}$/i;

@@ -1,3 +1,4 @@
+import { writeBigint } from '../base/index.js';
 import { MAX_SEARCH_DEPTH } from './bounds.js';
 import type { Path } from './repair.js';
 
@@ -9,10 +10,18 @@ export function exceedsBytes(text: string, limit: number): boolean {
 }
 
 /**
- * Whether a double represents every number of a value exactly; undefined if the value is nested deeper than `limit`. A
- * single walk does both checks, because it is the largest cost of valid JSON after `JSON.parse`.
+ * Matches a number that a double might not represent exactly, also inside strings: most inputs have no match, and their
+ * values are not searched. Four digits are written out because V8 then scans faster: `\d{16}` takes four times as long.
  */
-export function examineNumbers(value: unknown, limit: number): boolean | undefined {
+const MANY_DIGITS = /\d(?:\d\d\d\d\d{11}|e\+?\d\d\d)/i;
+
+/**
+ * Whether a double represents every number of a value exactly; undefined if the value is nested deeper than `limit`. A
+ * single walk does both checks, because it is the largest cost of valid JSON after `JSON.parse`. A short text needs no
+ * walk: it cannot be nested deeper, and rarely has a long number.
+ */
+export function examineNumbers(value: unknown, limit: number, text: string): boolean | undefined {
+  if (text.length < 2 * limit && !MANY_DIGITS.test(text)) return true;
   let isExact = true;
   let level: unknown[] = [[value]];
   for (let depth = 0; level.length > 0 && depth <= limit; depth++) {
@@ -29,34 +38,49 @@ export function examineNumbers(value: unknown, limit: number): boolean | undefin
   return level.length > 0 ? undefined : isExact;
 }
 
-/**
- * Matches a number that a double might not represent exactly, also inside strings: most inputs have no match, and their
- * values are not searched. Four digits are written out because V8 then scans faster: `\d{16}` takes four times as long.
- */
-const MANY_DIGITS = /\d(?:\d\d\d\d\d{11}|e\+?\d\d\d)/i;
-
 /** Finds the path of the first inexact number of a value read from this text. */
 export function findInexactNumber(value: unknown, text: string): Path | undefined {
-  return MANY_DIGITS.test(text) ? findInside(value, MAX_SEARCH_DEPTH) : undefined;
+  return MANY_DIGITS.test(text) ? findPath(value, isInexact, MAX_SEARCH_DEPTH) : undefined;
+}
+
+/**
+ * Finds the path of the first string with a backspace or form feed before a letter: more likely a LaTeX command
+ * (`\beta`) or a path (`\foo`) whose backslash should have been escaped.
+ */
+export function findSuspectEscape(value: unknown, text: string): Path | undefined {
+  return /\\[bf][a-z]/i.test(text) ? findPath(value, isSuspect, MAX_SEARCH_DEPTH) : undefined;
+}
+
+function isSuspect(part: unknown): boolean {
+  return typeof part === 'string' && /[\b\f][a-z]/i.test(part);
 }
 
 /** The search is recursive, so it stops at `depth` levels. */
-function findInside(value: unknown, depth: number): Path | undefined {
-  if (isInexact(value)) return [];
+function findPath(value: unknown, matches: (part: unknown) => boolean, depth: number): Path | undefined {
+  if (matches(value)) return [];
   if (depth > 0 && isContainer(value))
     for (const key in value) {
-      const path = findInside(value[key], depth - 1);
+      const path = findPath(value[key], matches, depth - 1);
       if (path !== undefined) return [Array.isArray(value) ? Number(key) : key, ...path];
     }
   return undefined;
 }
 
 /** Whether a value is a number that a double might not represent exactly: infinite, or an integer beyond 2^53. */
-function isInexact(value: unknown): boolean {
+export function isInexact(value: unknown): boolean {
   return typeof value === 'number' && !(Math.abs(value) < 2 ** 53);
 }
 
 /** Whether a value is an object or an array. */
 export function isContainer(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
+}
+
+/** Serializes equal values to the same string, regardless of key order. */
+export function serialize(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    isContainer(part) && !Array.isArray(part)
+      ? Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1))
+      : writeBigint(_, part),
+  );
 }

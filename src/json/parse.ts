@@ -38,7 +38,7 @@ export function parse<T>(
 ): ParseResult<T>;
 export function parse(raw: TextInput, schema?: StandardSchema, options: ParseOptions = {}): ParseResult<unknown> {
   checkOptions(options);
-  const pipeline = runPipeline(raw, schema !== undefined, findAligner(schema, options), options);
+  const pipeline = runPipeline(raw, schema, findAligner(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
     const result = validate(schema, step.value);
@@ -60,7 +60,7 @@ export async function parseAsync<T>(
   options: ParseOptions = {},
 ): Promise<ParseResult<T>> {
   checkOptions(options);
-  const pipeline = runPipeline(raw, schema !== undefined, findAligner(schema, options), options);
+  const pipeline = runPipeline(raw, schema, findAligner(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
     step = pipeline.next(toCheckResult(await validate(schema, step.value)));

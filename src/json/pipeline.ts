@@ -1,10 +1,9 @@
 import { chooseValue, type Choice } from './choice.js';
-import { findDispute, type Dispute } from './dispute.js';
+import { DISPUTES, findDispute, type Dispute } from './dispute.js';
 import { MAX_ALTERNATIVES } from './bounds.js';
-import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findRivals, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
-import { findInexactNumber, isContainer } from './limits.js';
+import { findInexactNumber, findSuspectEscape, isContainer, serialize } from './limits.js';
 import { removeNoise } from './find/noise.js';
 import type { Candidate } from './find/spans.js';
 import type { Region } from './find/survey.js';
@@ -26,7 +25,14 @@ import {
   type ParseSuccess,
   type Warning,
 } from './result.js';
-import type { AlignableSchema, Alignment, AlignmentChange, SchemaIssue } from './schema.js';
+import {
+  isEcho,
+  type AlignableSchema,
+  type Alignment,
+  type AlignmentChange,
+  type SchemaIssue,
+  type StandardSchema,
+} from './schema.js';
 
 /** The result of checking a value with the schema. */
 export type CheckResult = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
@@ -45,6 +51,7 @@ const ROUNDS = [0, COMPLETED, ALIGNED, COMPLETED | ALIGNED, ALIGNED | WORDS, ALI
 /** A search for the value: its input, and its findings so far. */
 interface Search {
   readonly raw: string;
+  readonly schema: StandardSchema | undefined;
   readonly settings: SearchSettings;
   readonly options: ParseOptions;
   readonly align: Aligner | undefined;
@@ -74,14 +81,14 @@ type PipelineStage<T> = Generator<unknown, T, CheckResult>;
  */
 export function* runPipeline(
   input: TextInput,
-  hasSchema: boolean,
+  schema: StandardSchema | undefined,
   align: Aligner | undefined,
   options: ParseOptions,
 ): PipelineStage<ParseResult<unknown>> {
-  const settings = resolveSettings(options, hasSchema);
+  const settings = resolveSettings(options, schema !== undefined);
   const raw = decodeInput(input, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
-  const search: Search = { raw, settings, options, align, repairs: [], seen: [], failed: [], rejected: [] };
+  const search: Search = { raw, schema, settings, options, align, repairs: [], seen: [], failed: [], rejected: [] };
   let result = yield* searchText(search);
   // Readable input has no noise to remove, except that CDATA brackets can be read as lists.
   const wasRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
@@ -256,8 +263,6 @@ function succeedAlone(search: Search, winner: ExaminedCandidate): ParseResult<un
   return failWith([{ code: 'AMBIGUOUS', message, value: winner.value, candidate }], options.label);
 }
 
-const DISPUTES = { denied: 'take it back or state another', doubted: 'put it in doubt' };
-
 /** Offset of a value that could be another item of the winning list, unless the list was collected from all values. */
 function findMissedItem(
   { raw, align }: Search,
@@ -282,7 +287,8 @@ function choose({ raw, options }: Search, winner: Region, other: ExaminedCandida
 function* attempt(search: Search, found: FoundCandidate, round: number): PipelineStage<ExaminedCandidate | undefined> {
   const { settings, align } = search;
   const reading = found.read();
-  if (!reading.ok && !(round & COMPLETED && 'value' in reading)) return undefined;
+  if ((!reading.ok && !(round & COMPLETED && 'value' in reading)) || isEcho(reading.value, search.schema))
+    return undefined;
   const examined = prepare(search, found, reading, round);
   if (examined.rejection !== undefined || !settings.hasSchema) return examined;
   // A truncated word that could have become a different word is not a usable value.
@@ -351,15 +357,6 @@ function isAlternative(value: unknown, winner: unknown): boolean {
   return isSameKind && serialize(value) !== serialize(winner);
 }
 
-/** Serializes equal values to the same string, regardless of key order. */
-function serialize(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    isContainer(part) && !Array.isArray(part)
-      ? Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1))
-      : writeBigint(_, part),
-  );
-}
-
 /** Builds the result. `alternativeOffset`: the offset of another candidate that also passes, with a different value. */
 function succeed(
   search: Search,
@@ -384,6 +381,8 @@ function succeed(
   warnings.push(...reading.duplicates);
   const path = reading.isExact === true ? undefined : findInexactNumber(reading.value, search.raw);
   if (path !== undefined) warn('INEXACT_NUMBER', 'A number is too large to be exact.', { path });
+  const suspect = findSuspectEscape(reading.value, search.raw);
+  if (suspect !== undefined) warn('SUSPECT_ESCAPE', '\\b or \\f might be a backslash.', { path: suspect });
   if (alternativeOffset !== undefined)
     warn('AMBIGUOUS_CANDIDATES', 'A different value also passes.', { offset: alternativeOffset });
   if (dispute !== undefined)

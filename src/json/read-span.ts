@@ -178,7 +178,7 @@ export function readStrict(block: string, offset: number, settings: ReadSettings
   }
   const end = offset + block.length;
   const { depth } = settings.limits;
-  const isExact = examineNumbers(value, depth);
+  const isExact = examineNumbers(value, depth, block);
   return isExact === undefined
     ? createRefusal('LIMIT_EXCEEDED', describeDepthLimit(depth), offset, end)
     : createReading(value, end, isExact);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isSluiceError } from '../base/index.js';
 import { validCases } from './fixtures/reading-cases.js';
+import { lossyRepairs, wholeRepairs } from './fixtures/inside-cases.js';
 import { generousRepairs, tolerantRepairs } from './fixtures/repair-cases.js';
 import { ParseError, repairJson, type RepairJsonOptions } from './index.js';
 
@@ -32,6 +33,18 @@ describe("repairJson makes all of the reader's repairs", () => {
 
   test.each(agreeingCases)('as parse does: $marked', ({ marked, value }) => {
     expect(JSON.parse(repairJson(marked.replaceAll('¦', '')))).toEqual(value);
+  });
+});
+
+describe('keeps every member and item', () => {
+  test.each(wholeRepairs)('$title', ({ text, value }) => {
+    expect(JSON.parse(repairJson(text))).toEqual(value);
+  });
+});
+
+describe('throws if a member or item would be lost', () => {
+  test.each(lossyRepairs)('%s', (_, text) => {
+    expect(['SYNTAX', 'TRUNCATED', 'AMBIGUOUS']).toContain(captureError(text).code);
   });
 });
 

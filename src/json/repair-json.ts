@@ -45,8 +45,8 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
     );
   const startsLikeJson = STARTS_LIKE_JSON.test(text);
   const reading = startsLikeJson ? readGenerously(text) : undefined;
-  const best =
-    reading !== undefined && 'value' in reading ? reading : (extractValue() ?? reading ?? readGenerously(text));
+  const isFinal = reading !== undefined && ('value' in reading || reading.failure.code === 'TRUNCATED');
+  const best = isFinal ? reading : (extractValue() ?? reading ?? readGenerously(text));
   if (!('value' in best)) throw failWith([describeUnreadable(best.failure)]).error;
   try {
     return serialize(best.value);
@@ -56,10 +56,14 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
 
   /** Finds the value inside running text. A value that is empty or touches a word is more likely part of the prose. */
   function extractValue(): { readonly value: unknown } | undefined {
-    const result = parse(text, undefined, { allowPartial: true, ambiguous: 'first', limits });
+    const result = parse(text, undefined, { allowPartial: true, limits });
+    // Any choice would lose a value.
+    if (result.status === 'failed' && result.error.code === 'AMBIGUOUS') throw result.error;
     if (!result.ok || !isContainer(result.value) || Object.keys(result.value).length === 0) return undefined;
     const { finder, start, end } = result.candidate;
     if (finder === 'prose' && (/\w/.test(text.charAt(start - 1)) || /[\w{[]/.test(text.charAt(end)))) return undefined;
+    // Another value after it would be lost.
+    if (startsLikeJson && /^\s*(?:["'[{]|-?\d)/.test(text.slice(end))) return undefined;
     const span = readGenerously(text.slice(start, end));
     return finder === 'envelope' || !('value' in span) ? result : span;
   }

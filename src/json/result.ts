@@ -16,6 +16,7 @@ export const WARNING_CODES = [
   'ANSWER_DISPUTED',
   'DUPLICATE_KEY',
   'INEXACT_NUMBER',
+  'SUSPECT_ESCAPE',
   'PARTIAL_VALUE',
 ] as const;
 
@@ -122,7 +123,8 @@ function rankStage({ code, issues = [] }: FailedAttempt): number {
 export type Rejection = Omit<FailedAttempt, 'candidate' | 'value'>;
 
 export function describeUnreadable({ code, message, offset }: ReadFailure): Rejection {
-  return { code, message: `${message} (offset ${offset}).` };
+  const advice = code === 'TRUNCATED' ? ' Raise the output limit, ask for less, or set allowPartial.' : '';
+  return { code, message: `${message} (offset ${offset}).${advice}` };
 }
 
 /**

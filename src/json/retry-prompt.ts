@@ -1,7 +1,7 @@
 import { MAX_SUMMARY_LENGTH, MAX_SCHEMA_LENGTH } from './bounds.js';
 import type { Profile } from './options.js';
 import type { ParseError } from './parse-error.js';
-import type { StandardSchema } from './schema.js';
+import { findJsonSchema, type StandardSchema } from './schema.js';
 
 /** The wording of the corrective prompt: English, Chinese, or a custom function. */
 export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
@@ -63,22 +63,4 @@ function toJson(value: unknown): string {
   } catch {
     return '';
   }
-}
-
-/** Returns the JSON Schema that a schema contains or can export, or undefined. */
-function findJsonSchema(schema: StandardSchema): { readonly type?: unknown } | undefined {
-  const { '~standard': standard, '~sluice': own } = schema as DescribedSchema;
-  try {
-    return own?.jsonSchema ?? standard.jsonSchema?.input({ target: 'draft-2020-12' });
-  } catch {
-    return undefined;
-  }
-}
-
-/** The properties that can hold a schema's JSON Schema: Sluice's own, and Standard JSON Schema's (zod, arktype). */
-interface DescribedSchema extends StandardSchema {
-  readonly '~standard': StandardSchema['~standard'] & {
-    readonly jsonSchema?: { readonly input: (options: object) => object };
-  };
-  readonly '~sluice'?: { readonly jsonSchema?: object };
 }

@@ -1,4 +1,5 @@
 import { SluiceError } from '../base/index.js';
+import { isContainer, serialize } from './limits.js';
 import type { Path } from './repair.js';
 
 /**
@@ -107,4 +108,34 @@ export function requireAlignment(
 
 function isAlignable(schema: StandardSchema): schema is AlignableSchema {
   return '~sluice' in schema;
+}
+
+/** Returns the JSON Schema that a schema contains or can export, or undefined. */
+export function findJsonSchema(schema: StandardSchema): JsonSchemaFields | undefined {
+  const { '~standard': standard, '~sluice': own } = schema as DescribedSchema;
+  try {
+    return own?.jsonSchema ?? standard.jsonSchema?.input({ target: 'draft-2020-12' });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The properties that can hold a schema's JSON Schema: Sluice's own, and Standard JSON Schema's (zod, arktype). */
+interface DescribedSchema extends StandardSchema {
+  readonly '~standard': StandardSchema['~standard'] & {
+    readonly jsonSchema?: { readonly input: (options: object) => object };
+  };
+  readonly '~sluice'?: { readonly jsonSchema?: object };
+}
+
+/** The fields of a JSON Schema that are looked at. */
+interface JsonSchemaFields {
+  readonly type?: unknown;
+  readonly properties?: unknown;
+}
+
+/** Whether a value is the caller's own JSON Schema, which models repeat instead of an answer. */
+export function isEcho(value: unknown, schema: StandardSchema | undefined): boolean {
+  if (schema === undefined || !isContainer(value) || !isContainer(value['properties'])) return false;
+  return serialize(findJsonSchema(schema)?.properties) === serialize(value['properties']);
 }

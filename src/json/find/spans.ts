@@ -24,8 +24,9 @@ export function createSpan(finder: FinderName, start: number, end: number, untou
 /** A line that might contain a value; a line that can only be part of a multi-line value, a fence or a conflict. */
 const VALUE_LINE = /^\s*\{[^]*}\s*$/;
 const INSIDE_LINE = /^\s*(?:[}\]"]|```|={7}|[[{]\s*$)/;
-/** A fence, its language tag and attributes, up to the value's opening bracket. Bounded, to stay linear. */
-const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
+/** A fence, its language tag and attributes, up to the value's opening bracket or a lone string. Bounded, to stay linear. */
+const FENCED_VALUE =
+  /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{]|"(?:[^"\\\n]|\\.){0,4096}"\s{0,9}(?:```|~~~))/g;
 /**
  * Input that starts with a fence is read as the fence's content. Otherwise text after the fence would be added to a
  * truncated string.

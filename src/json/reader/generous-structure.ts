@@ -32,7 +32,9 @@ export class GenerousStructure extends Structure {
   }
 
   override finish(): void {
-    const { builder, state } = this;
+    const { builder, state, cursor } = this;
+    if (builder.openDepth > 0 && cursor.hasHiddenValues)
+      cursor.fail(cursor.at, 'TRUNCATED', 'A comment contains the rest of the value');
     if (this.#rootsWrapped && builder.openDepth === 1 && (state === State.ITEM || state === State.AFTER)) {
       builder.close();
       this.endValue();

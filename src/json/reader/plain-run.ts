@@ -1,5 +1,5 @@
 import { RUN_DEPTH, RUN_WINDOW, MIN_RUN_LENGTH, MIN_RUN_OFFSET, MIN_SEARCH_GAP, MAX_SEARCH_GAP } from '../bounds.js';
-import { isContainer } from '../limits.js';
+import { isContainer, isInexact } from '../limits.js';
 import { PLAIN_CHARACTER, PLAIN_STRING, SCALAR } from './plain-token.js';
 
 /** A number that a double might not represent exactly. A match inside a string costs only time. */
@@ -24,6 +24,8 @@ function createPattern(isItem: boolean, depth: number): string {
 export interface PlainRun {
   readonly items: readonly unknown[];
   readonly length: number;
+  /** Whether a double represents every number exactly. */
+  readonly isExact: boolean;
 }
 
 /**
@@ -42,7 +44,9 @@ export function readPlainRun(text: string, at: number, keepsDigits = false): Pla
   // The count is too high if a string starts with a colon; the run is then read token by token.
   for (let colon = source.indexOf(':'); colon !== -1; colon = source.indexOf(':', colon + 1))
     if (source[colon - 1] === '"' && source[colon - 2] !== '\\') members++;
-  return countKeys(items) === members ? { items, length: source.length } : undefined;
+  const tally = { keys: 0, isExact: true };
+  examine(items, tally);
+  return tally.keys === members ? { items, length: source.length, isExact: tally.isExact } : undefined;
 }
 
 /** Searches for runs, less and less often while it finds none. */
@@ -59,9 +63,16 @@ export class RunFinder {
   }
 }
 
-function countKeys(container: unknown[] | Record<string, unknown>): number {
-  let count = 0;
-  if (Array.isArray(container)) for (const item of container) count += isContainer(item) ? countKeys(item) : 0;
-  else for (const key in container) count += isContainer(container[key]) ? 1 + countKeys(container[key]) : 1;
-  return count;
+/** Counts the keys of all objects, and looks for inexact numbers. */
+function examine(container: unknown[] | Record<string, unknown>, tally: { keys: number; isExact: boolean }): void {
+  const visit = (part: unknown): void => {
+    if (isContainer(part)) examine(part, tally);
+    else if (isInexact(part)) tally.isExact = false;
+  };
+  if (Array.isArray(container)) for (const item of container) visit(item);
+  else
+    for (const key in container) {
+      tally.keys++;
+      visit(container[key]);
+    }
 }

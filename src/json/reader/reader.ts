@@ -8,9 +8,10 @@ import {
   readBareText,
   readBareToken,
 } from './bare-token.js';
+import { LATEX_COMMAND } from './backslash-rules.js';
 import type { ReaderPolicy } from './reader-policy.js';
 import { CUT_OFF, type ReadFailure, Source } from './source.js';
-import { LATEX_COMMAND, StringToken } from './string-token.js';
+import { StringToken } from './string-token.js';
 import { Structure } from './structure.js';
 import type { ValueListener } from './value-builder.js';
 import type { Repair } from '../repair.js';
@@ -206,7 +207,7 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy, Re
   const { plausible, builder } = structure;
   const end = cursor.base + cursor.at;
   if (failure !== undefined) return { ok: false, failure, plausible, end };
-  const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end };
+  const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end, isExact: builder.isExact };
   const last = repairs.at(-1);
   if (last?.kind !== 'truncated') return { ok: true, ...read };
   if (cursor.elidedAt !== undefined && !policy.generous)

@@ -30,6 +30,8 @@ export class Source {
   formulas: boolean;
   /** Offset where dots, words or a comment replace items or members. */
   elidedAt: number | undefined;
+  /** A line comment contains what might be the rest of the value. */
+  hasHiddenValues = false;
   #lastRepairEnd = -1;
 
   constructor(base: number, allowed: RepairSet, formulas = false) {

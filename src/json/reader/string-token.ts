@@ -1,32 +1,27 @@
 import * as State from './state.js';
 import * as Step from './step.js';
 import { LOOK_BEHIND, MAX_ESCAPE_LENGTH, MAX_LOOKAHEAD, NEXT_TOKEN_WINDOW } from '../bounds.js';
+import {
+  CODE_ESCAPE,
+  COMMAND_NAME,
+  CUT_ESCAPE,
+  DRIVE,
+  ESCAPED,
+  ESCAPED_ESCAPE,
+  ESCAPE_LETTERS,
+  HEX_ESCAPE,
+  MARKDOWN_ESCAPE,
+  MARKDOWN_ESCAPES,
+  NETWORK_PATH,
+  PATH_IN_SENTENCE,
+  REST_OF_WORD,
+  STICKY_COMMAND,
+  UNKNOWN_ESCAPE,
+} from './backslash-rules.js';
 import { isQuote, type QuoteStyle, getQuoteStyle } from './character.js';
 import { judgeQuote, type StringContext } from './judge-quote.js';
 import { TextBuilder, type Source } from './source.js';
 
-/** The letters of JSON's escapes, and their characters in the same order. */
-const ESCAPE_LETTERS = '"\\/bfnrt';
-const ESCAPED = '"\\/\b\f\n\r\t';
-const CODE_ESCAPE = /\\(?:u([\da-f]{4})|x([\da-f]{2})|u\{([\da-f]{1,5}|10[\da-f]{4})\})/iy;
-const CUT_ESCAPE = /\\(?:u[\da-f]{0,3}|x[\da-f]?|u\{[\da-f]{0,6})?$/iy;
-/** An escaped escape in a string whose quotes are escaped. */
-const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
-/** `\\server\share` without any escapes: one backslash after the name shows that the two before it are literal. */
-const NETWORK_PATH = /\\\\[\w.-]{1,256}(?:\\[\w$]|$)/y;
-/** A backslash before a letter that is not a JSON escape. */
-const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrt]|u[\da-fA-F]{4})[A-Za-z]/;
-/** LaTeX commands that start like a JSON escape. */
-export const LATEX_COMMAND =
-  /\\(?:[bf][a-z]|n(?:abla|e[gq]?\b|ot(?:in)?\b|u\b)|r(?:ho|ight|angle|ceil|floor)|t(?:anh?|au|ext\w*|[fb]frac|frac|heta|ilde|imes|op?|riangle)\b)/;
-const STICKY_COMMAND = new RegExp(LATEX_COMMAND, 'y');
-const HEX_ESCAPE = /\\u[\da-f]{4}/iy;
-const REST_OF_WORD = new RegExp(`(?:\\\\[^]|[^\\\\\\s"]){0,${MAX_LOOKAHEAD}}`, 'y');
-/** An unknown escape that is a LaTeX command, not a character class of a regular expression. */
-const COMMAND_NAME = /\\(?:[A-Za-z]{2}|\()/y;
-/** A path after a drive letter inside a sentence, where `\n` is part of a name only before a lowercase letter. */
-const PATH_IN_SENTENCE = /(?:\\[^\s\\"]{1,256}){1,64}/y;
-const DRIVE = /(?<![^\s"'`(=])[a-z]:$/i;
 /** The separator between a string without an end quote and the next quote, with the filler around it. */
 const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
 const SEPARATORS = { [State.ROOT]: '+', [State.KEY]: ':', [State.MEMBER]: ',+\n', [State.ITEM]: ',+' } as const;
@@ -231,9 +226,9 @@ export class StringToken {
     source.repair('missing_quote');
     // One of the quotes inside was more likely the end.
     this.#endSeen ||= this.#innerQuotes % 2 === 1;
+    this.#cut((member || filler).length);
     source.at -= member.length;
     if (member === '') this.separator = separator.trim();
-    this.#cut((member || filler).length);
     return Step.DONE;
   }
 
@@ -245,11 +240,16 @@ export class StringToken {
 
   /** Removes content that was read past the end. */
   #cut(length: number): void {
-    // A quote of the other kind was meant to end the string; lines of structure are not part of it.
+    const { text, at } = this.#source;
+    // A quote of the other kind, or after the last backslash of a path, was meant to end the string; lines of structure
+    // are not part of it.
+    const isEscaped = text.slice(0, at - length).endsWith('\\"');
     const content = this.decoded
       .slice(0, -length)
       .trimEnd()
-      .replace(/^([^'"]*)['"]$/, '$1');
+      .replace(/^([^'"]*)['"]$/, (_, inner: string) =>
+        isEscaped && /^[a-z]:$|\\/i.test(inner) ? `${inner}\\` : inner,
+      );
     this.#endSeen ||= /\n[^\S\n]*["'}\]]/.test(content);
     this.#content = new TextBuilder();
     this.#content.append(content);
@@ -279,6 +279,18 @@ export class StringToken {
     }
     // File names contain no quotes.
     if (next === '"' && this.#backslashes === 'path') return this.#append(1);
+    if ('_*#'.includes(next) && !/path|formula/.test(this.#backslashes ?? '')) {
+      const length = Math.min(source.matchHere(this.#style.rest), LOOK_BEHIND);
+      if (length < LOOK_BEHIND && !source.has(length + 1)) return Step.WAIT;
+      const start = Math.max(this.offset - source.base, at - LOOK_BEHIND);
+      const window = text.slice(start, at + length);
+      const isLiteral = this.#escapeSeen || source.formulas || window.slice(0, at - start).includes('\\\\');
+      MARKDOWN_ESCAPE.lastIndex = at - start;
+      if (!isLiteral && MARKDOWN_ESCAPE.test(window) && MARKDOWN_ESCAPES.test(window.slice(at - start))) {
+        source.repair('invalid_escape');
+        return this.#append(2, next);
+      }
+    }
     const isLetter = /[a-z]/i.test(next);
     if (isLetter && source.allowed.has('invalid_escape')) {
       const isEscape = this.#backslashes === undefined && this.#isPlainEscape(next);
@@ -305,9 +317,9 @@ export class StringToken {
         // A name with an extension is the last part of a path.
         !/\.\w{1,4}$/.test(text.slice(Math.max(0, at - 5), at)));
     if (isPath && next === 'u' && !source.has(7)) return Step.WAIT;
-    const isLiteral = isCommand || (isLetter && isPath);
+    const isKept = isCommand || (isLetter && isPath);
     if (isCommand && text.startsWith('\\begin{', at)) this.#inEnvironment = true;
-    const simple = isLiteral ? -1 : ESCAPE_LETTERS.indexOf(next);
+    const simple = isKept ? -1 : ESCAPE_LETTERS.indexOf(next);
     if (simple !== -1) return this.#append(2, ESCAPED.charAt(simple));
     CODE_ESCAPE.lastIndex = at;
     const [escape = '', ...codes] = CODE_ESCAPE.exec(text) ?? [];

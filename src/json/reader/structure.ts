@@ -246,7 +246,7 @@ export class Structure implements StringContext {
       return false;
     const run = this.#runs?.find(cursor.text, cursor.at, numbers !== 'double');
     if (run === undefined) return false;
-    builder.placeItems(run.items);
+    builder.placeItems(run);
     cursor.at += run.length;
     this.endValue();
     return true;

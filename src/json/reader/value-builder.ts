@@ -1,6 +1,8 @@
 import { MAX_DUPLICATES } from '../bounds.js';
+import { isInexact } from '../limits.js';
 import type { Path } from '../repair.js';
 import type { Warning } from '../result.js';
+import type { PlainRun } from './plain-run.js';
 
 /** A value's location, as a link to its container: a path is only built on request. */
 export interface ValueLocation {
@@ -66,6 +68,8 @@ export function buildPath(location: ValueLocation): Path {
 /** Builds a value while it is being read. Open containers grow in place; a closed container is never touched again. */
 export class ValueBuilder {
   readonly duplicates: Warning[] = [];
+  /** Whether a double represents every number so far exactly. */
+  isExact = true;
   readonly #listener: ValueListener | undefined;
   /** A container around the root, so the root needs no special case. */
   readonly #outside = createFrame([], ROOT, 0, false);
@@ -131,7 +135,8 @@ export class ValueBuilder {
   }
 
   /** Places finished items. Only without a listener. */
-  placeItems(items: readonly unknown[]): void {
+  placeItems({ items, isExact }: PlainRun): void {
+    this.isExact &&= isExact;
     for (const item of items) this.#put(item);
   }
 
@@ -163,6 +168,7 @@ export class ValueBuilder {
     const top = this.#top;
     const { contents, key, shown } = top;
     top.shown = false;
+    if (isInexact(value)) this.isExact = false;
     if (Array.isArray(contents)) {
       if (shown) contents.pop();
       contents.push(value);

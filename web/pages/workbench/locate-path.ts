@@ -134,7 +134,7 @@ type SchemaReading =
  * Parses a JSON Schema. Unlike an answer, it is not repaired.
  *
  * @example
- * readSchemaText('{"type": "object"') // { ok: false, problem: { message: 'The text is cut off (offset 17).', offset: 17 } }
+ * readSchemaText('{"type": "object"') // { ok: false, problem: { message: 'The text is cut off (offset 17). …', offset: 17 } }
  */
 export function readSchemaText(text: string): SchemaReading {
   if (text.trim() === '') return { ok: true, schema: undefined };

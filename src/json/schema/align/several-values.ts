@@ -7,6 +7,8 @@ interface LocatedValue {
   readonly end: number;
   /** Omitted if it could not be read. */
   readonly value?: unknown;
+  /** Words before it rule it out as an item, or the value before it. */
+  readonly isDoubtful: boolean;
 }
 
 /** Maximum number of values that are combined into a list. */
@@ -28,30 +30,34 @@ export function findItems(
   source: AlignmentSource,
   isItem: (value: unknown) => boolean,
 ): readonly unknown[] | undefined {
-  const { text } = source;
   const values = listValues(source);
   if (values.length > MAX_VALUES || !values.every((located) => 'value' in located)) return undefined;
   const items: unknown[] = [];
-  let isClear = !WITHDRAWAL.test(foldCase(text.slice(values.at(-1)?.end).slice(0, MAX_GAP_LENGTH)));
+  const after = source.text.slice(values.at(-1)?.end).slice(0, MAX_GAP_LENGTH);
+  let isClear = !WITHDRAWAL.test(foldCase(after));
   let hasOtherKind = false;
-  for (const [index, { start, value }] of values.entries()) {
+  for (const { value, isDoubtful } of values) {
     if (!isItem(value)) {
       hasOtherKind = items.length > 0;
       continue;
     }
     items.push(value);
-    isClear &&= !hasOtherKind;
-    const before = text.slice(Math.max(values[index - 1]?.end ?? 0, start - MAX_GAP_LENGTH), start);
-    isClear &&= !NON_ITEM_WORDS.test(foldCase(before));
+    isClear &&= !hasOtherKind && !isDoubtful;
   }
   return items.length < 2 || isClear ? items : undefined;
 }
+
+/** The values of each list of candidates, which all alignments of one search share, and its length at the time. */
+const knownValues = new WeakMap<object, { readonly length: number; readonly values: readonly LocatedValue[] }>();
 
 /**
  * Lists the values in the input in order, without nested ones. The candidate for the whole input is skipped: it
  * contains the others.
  */
-export function listValues({ candidates }: AlignmentSource): readonly LocatedValue[] {
+export function listValues({ candidates, text }: AlignmentSource): readonly LocatedValue[] {
+  const { length } = candidates;
+  const known = knownValues.get(candidates);
+  if (known?.length === length) return known.values;
   const values: LocatedValue[] = [];
   const parts = candidates.filter(({ finder, level }) => finder !== 'whole' && level === 0);
   for (const { finder, start, end: limit, read } of parts.toSorted((left, right) => left.start - right.start)) {
@@ -59,7 +65,10 @@ export function listValues({ candidates }: AlignmentSource): readonly LocatedVal
     const end = Math.max(finder === 'fence' || finder === 'prose' ? reading.end : limit, start);
     const before = values.at(-1);
     if (before !== undefined && start < before.end) continue;
-    values.push(reading.ok ? { start, end, value: reading.value } : { start, end });
+    const gap = text.slice(Math.max(before?.end ?? 0, start - MAX_GAP_LENGTH), start);
+    const isDoubtful = NON_ITEM_WORDS.test(foldCase(gap));
+    values.push({ start, end, isDoubtful, ...(reading.ok && { value: reading.value }) });
   }
+  knownValues.set(candidates, { length, values });
   return values;
 }
