@@ -1,11 +1,12 @@
 import { SluiceError } from '../base/index.js';
 import { checkOptions, type ParseOptions, type Profile, type TextInput } from './options.js';
 import type { ParseError } from './parse-error.js';
-import { type Aligner, type CheckResult, runPipeline } from './pipeline.js';
+import { type CheckResult, runPipeline } from './pipeline.js';
 import { failWith, NO_TAG, type ParseFailure, type ParseResult, type ParseSuccess } from './result.js';
 import {
   checkSchema,
   requireAlignment,
+  type Aligner,
   type StandardIssue,
   type StandardResult,
   type StandardSchema,

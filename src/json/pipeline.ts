@@ -27,7 +27,7 @@ import {
 } from './result.js';
 import {
   isEcho,
-  type AlignableSchema,
+  type Aligner,
   type Alignment,
   type AlignmentChange,
   type SchemaIssue,
@@ -36,9 +36,6 @@ import {
 
 /** The result of checking a value with the schema. */
 export type CheckResult = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
-
-/** Converts a value to match the schema; only defined if alignment is enabled. */
-export type Aligner = AlignableSchema['~sluice'];
 
 /** What a round accepts: truncated values; aligned values; the input itself as a string; the aligner's reading of it. */
 const COMPLETED = 1;

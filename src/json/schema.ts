@@ -85,6 +85,9 @@ export interface AlignableSchema<Input = unknown, Output = Input> extends Standa
   };
 }
 
+/** The part of a schema that aligns values. */
+export type Aligner = AlignableSchema['~sluice'];
+
 /** Throws if the schema cannot validate: a plain JSON Schema, or options passed as the schema. */
 export function checkSchema(schema: StandardSchema | undefined): void {
   if (schema === undefined) return;
@@ -101,7 +104,7 @@ export function requireAlignment(
   schema: StandardSchema | undefined,
   option: string,
   code: 'ALIGN_UNSUPPORTED' | 'PARTIAL_UNSUPPORTED',
-): AlignableSchema['~sluice'] {
+): Aligner {
   if (schema !== undefined && isAlignable(schema)) return schema['~sluice'];
   throw new SluiceError(code, `${option} requires a schema from fromJsonSchema or alignable (sluice/json-schema).`);
 }
