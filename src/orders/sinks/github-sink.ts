@@ -1,8 +1,16 @@
-import { COMMENTS_PER_PAGE, findComment, MAX_PAGE_BYTES, readComment, readComments } from './find-comment.js';
-import type { ForgeOptions } from './find-comment.js';
+import {
+  COMMENTS_PER_PAGE,
+  MAX_PAGE_BYTES,
+  findComment,
+  lookUpPullRequest,
+  readComment,
+  readComments,
+  readText,
+  requireIssue,
+} from './forge.js';
+import type { ForgeOptions } from './forge.js';
 import { createFetch } from './http/send-request.js';
-import { lookUpPullRequest, readText } from './look-up-pull-request.js';
-import { loadPeer, withMarker, SinkError } from './sink.js';
+import { loadPeer, withMarker } from './sink.js';
 import type { PullRequest, Sink } from './sink.js';
 
 const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
@@ -29,7 +37,7 @@ export function createGitHubSink(options: ForgeOptions): Sink {
     pullRequests: {
       host: readHost(baseUrl),
       find: async (issueRef, number, signal) => {
-        const { owner, repo } = requireIssue(issueRef);
+        const { owner, repo } = findIssue(issueRef);
         return lookUpPullRequest({
           forge: 'GitHub',
           url: `${(baseUrl ?? 'https://api.github.com').replace(/\/+$/, '')}/repos/${owner}/${repo}/pulls/${number}`,
@@ -43,7 +51,7 @@ export function createGitHubSink(options: ForgeOptions): Sink {
     },
     async find(message, signal) {
       const octokit = await connect(signal);
-      const issue = requireIssue(message.issue_ref);
+      const issue = findIssue(message.issue_ref);
       return findComment(message, async (page) => {
         const query = { ...issue, per_page: COMMENTS_PER_PAGE, page };
         const { data } = await octokit.request(`GET ${COMMENTS}`, query).catch(unwrap);
@@ -52,7 +60,7 @@ export function createGitHubSink(options: ForgeOptions): Sink {
     },
     async send(message, signal) {
       const octokit = await connect(signal);
-      const comment = { ...requireIssue(message.issue_ref), body: withMarker(message) };
+      const comment = { ...findIssue(message.issue_ref), body: withMarker(message) };
       const { data } = await octokit.request(`POST ${COMMENTS}`, comment).catch(unwrap);
       return { deliveredTo: readComment(data, readAddress).address };
     },
@@ -86,18 +94,13 @@ interface GitHubIssue {
   readonly issue_number: number;
 }
 
+const findIssue = (issueRef: string): GitHubIssue =>
+  requireIssue(parseIssue(issueRef), issueRef, 'GitHub', 'owner/repo#7');
+
 function parseIssue(issueRef: string): GitHubIssue | undefined {
   const [, owner, repo, number] = /^([\w.-]+)\/([\w.-]+)#(\d{1,15})$/.exec(issueRef) ?? [];
   if (owner === undefined || repo === undefined || number === undefined) return undefined;
   return { owner, repo, issue_number: Number(number) };
-}
-
-function requireIssue(issueRef: string): GitHubIssue {
-  const issue = parseIssue(issueRef);
-  if (issue !== undefined) return issue;
-  throw new SinkError('SINK_WRONG_ISSUE_REF', `Invalid GitHub issue "${issueRef}". Write owner/repo#7.`, {
-    isPermanent: true,
-  });
 }
 
 function readAddress(comment: object): string {

@@ -1,8 +1,16 @@
-import { COMMENTS_PER_PAGE, MAX_PAGE_BYTES, findComment, readComment, readComments } from './find-comment.js';
-import type { ForgeOptions } from './find-comment.js';
+import {
+  COMMENTS_PER_PAGE,
+  MAX_PAGE_BYTES,
+  findComment,
+  lookUpPullRequest,
+  readComment,
+  readComments,
+  readText,
+  requireIssue,
+} from './forge.js';
+import type { ForgeOptions } from './forge.js';
 import { createFetch } from './http/send-request.js';
-import { lookUpPullRequest, readText } from './look-up-pull-request.js';
-import { SinkError, loadPeer, withMarker } from './sink.js';
+import { loadPeer, withMarker } from './sink.js';
 import type { PullRequest, Sink } from './sink.js';
 
 /**
@@ -28,7 +36,7 @@ export function createGitLabSink(options: ForgeOptions): Sink {
     pullRequests: {
       host: new URL(host).host,
       find: async (issueRef, number, signal) => {
-        const project = encodeURIComponent(requireIssue(issueRef).project);
+        const project = encodeURIComponent(findIssue(issueRef).project);
         return lookUpPullRequest({
           forge: 'GitLab',
           url: `${host}/api/v4/projects/${project}/merge_requests/${number}`,
@@ -42,7 +50,7 @@ export function createGitLabSink(options: ForgeOptions): Sink {
     },
     async find(message, signal) {
       const notes = await connect(signal);
-      const { project, iid } = requireIssue(message.issue_ref);
+      const { project, iid } = findIssue(message.issue_ref);
       return findComment(message, async (page) =>
         readComments(await notes.all(project, iid, { perPage: COMMENTS_PER_PAGE, page }), (note) =>
           formatNoteAddress(host, project, iid, note),
@@ -51,7 +59,7 @@ export function createGitLabSink(options: ForgeOptions): Sink {
     },
     async send(message, signal) {
       const notes = await connect(signal);
-      const { project, iid } = requireIssue(message.issue_ref);
+      const { project, iid } = findIssue(message.issue_ref);
       const note = await notes.create(project, iid, withMarker(message));
       return { deliveredTo: readComment(note, (sent) => formatNoteAddress(host, project, iid, sent)).address };
     },
@@ -71,17 +79,12 @@ interface GitLabIssue {
   readonly iid: number;
 }
 
+const findIssue = (issueRef: string): GitLabIssue =>
+  requireIssue(parseIssue(issueRef), issueRef, 'GitLab', 'group/project#7');
+
 function parseIssue(issueRef: string): GitLabIssue | undefined {
   const [, project, iid] = /^([\w.-]+(?:\/[\w.-]+)+)#(\d{1,15})$/.exec(issueRef) ?? [];
   return project === undefined || iid === undefined ? undefined : { project, iid: Number(iid) };
-}
-
-function requireIssue(issueRef: string): GitLabIssue {
-  const issue = parseIssue(issueRef);
-  if (issue !== undefined) return issue;
-  throw new SinkError('SINK_WRONG_ISSUE_REF', `Invalid GitLab issue "${issueRef}". Write group/project#7.`, {
-    isPermanent: true,
-  });
 }
 
 function formatNoteAddress(host: string, project: string, iid: number, note: object): string {

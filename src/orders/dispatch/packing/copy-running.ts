@@ -4,13 +4,13 @@ import type { Logger } from '../../../base/index.js';
 import { ArchiveError } from '../../../runs/archive/index.js';
 import type { Archive, GrowingCopy } from '../../../runs/archive/index.js';
 import { chooseFolder, isPresent, listFirstNames } from '../../../base/files/index.js';
-import { listAuditFiles, getPackedRunPath, getRunFolderPath } from '../../../runs/run-folder/index.js';
 import type { RunStore } from '../../../store/ports/index.js';
 import type { Maintenance } from '../../../store/index.js';
+import { listAuditFiles, getPackedRunPath, getRunFolderPath } from '../../../runs/run-folder/index.js';
 
-/** Options for copying. */
-export interface CopyOptions {
-  readonly archive: Pick<Archive, 'openGrowingCopy' | 'remove' | 'copyEveryMs'>;
+/** Options for copying and uploading. */
+export interface UploadOptions {
+  readonly archive: Archive;
   readonly store: Pick<Maintenance, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
   readonly data: string;
   readonly clock: () => number;
@@ -49,7 +49,7 @@ interface Growing {
  * `copyEveryMs` is set. A server on another host can then read them, and if the disk fails, only the bytes since the last
  * copy are lost. A run that ends before its first copy is left to packing.
  */
-export function createRunningCopies({ archive, store, data, clock, logger }: CopyOptions): RunningCopies {
+export function createRunningCopies({ archive, store, data, clock, logger }: UploadOptions): RunningCopies {
   const everyMs = archive.copyEveryMs ?? Number.POSITIVE_INFINITY;
   const runs = new Map<string, Growing>();
   const included = new Set<string>();

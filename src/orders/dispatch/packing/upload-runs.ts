@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { lstat, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode, getErrorMessage, isSluiceError } from '../../../base/index.js';
-import type { Logger } from '../../../base/index.js';
 import { ArchiveError } from '../../../runs/archive/index.js';
-import type { Archive, UploadProgress } from '../../../runs/archive/index.js';
+import type { UploadProgress } from '../../../runs/archive/index.js';
 import {
   isPresent,
   listFirstNames,
@@ -23,20 +22,10 @@ import {
   removePackedRun,
 } from '../../../runs/run-folder/index.js';
 import { lockFolder } from '../../../runs/index.js';
-import type { RunStore } from '../../../store/ports/index.js';
-import type { Maintenance } from '../../../store/index.js';
 import { createRunningCopies } from './copy-running.js';
+import type { UploadOptions } from './copy-running.js';
 import type { RunRecord } from '../../../store/records/index.js';
 import type { RunFile } from '../../../runs/run-folder/index.js';
-
-/** Options for uploading. */
-export interface UploadOptions {
-  readonly archive: Archive;
-  readonly store: Pick<Maintenance, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
-  readonly data: string;
-  readonly clock: () => number;
-  readonly logger: Logger;
-}
 
 /**
  * Runs being uploaded to the archive: in parts while they grow, then packed. A note file marks a run as not yet uploaded; it
