@@ -66,9 +66,9 @@ export async function answerPermission(options: ReplyOptions, id: string, reply:
 
 interface PostedReply {
   readonly isReceived: () => Promise<boolean>;
-  /** What was posted, for messages. */
+  /** The noun for messages. */
   readonly name: string;
-  /** What to do if the run ends first. */
+  /** The next step if the run ends first, for messages. */
   readonly advice: string;
 }
 
