@@ -217,11 +217,13 @@ describe('unreadable output', () => {
   test.each(['stdout', 'stderr'] as const)(
     'a %s line that cannot be parsed is a raw event with its bytes',
     (stream) => {
-      const translated = translateLines({ [stream]: ['garbage'] });
-      expect(translated.fcmp.find(({ type }) => type === `raw.${stream}`)?.raw_ref).toMatchObject({
-        stream,
-        byte_from: 0,
-      });
+      const translated = translateLines({ [stream]: ['garbage', 'more', 'much more'] });
+      const raw = translated.fcmp.filter(({ type }) => type === `raw.${stream}`);
+      expect(raw.map(({ data, raw_ref }) => ({ data, from: raw_ref?.byte_from }))).toEqual([
+        { data: { text: 'garbage' }, from: 0 },
+        { data: { text: 'more' }, from: 8 },
+        { data: { text: 'much more' }, from: 13 },
+      ]);
     },
   );
 

@@ -98,6 +98,10 @@ describe('profile unified: nine steps in order', () => {
     expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
+  test('step 6: searches only inside the fence', () => {
+    expect(parseUnified('{"a": 1} is wrong.\n```json\nno object\n```\n{"a": 2}').ok).toBe(false);
+  });
+
   test('step 6: braces inside strings do not count', () => {
     expect(expectSuccess(parseUnified('So: {"a": "} {", "b": {"c": 1}} ok')).value).toEqual({ a: '} {', b: { c: 1 } });
   });
@@ -115,7 +119,7 @@ describe('profile unified: nine steps in order', () => {
 
   test('step 7 before step 8: normalizers never see a root that is not an object', () => {
     const normalizer = vi.fn<Normalizer>((value) => value);
-    parseUnified('[1]', [normalizer]);
+    for (const raw of ['[1]', '"text"', '42', 'null']) parseUnified(raw, [normalizer]);
     expect(normalizer).not.toHaveBeenCalled();
   });
 

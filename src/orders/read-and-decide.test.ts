@@ -78,11 +78,15 @@ test('if JSON and text both exist, JSON counts, and the source is recorded', asy
   expect(reading).toMatchObject({ source: 'json', path: 'work_result.json', result: { status: 'fail' } });
 });
 
-test('the result of a run that is not active is archived and changes nothing', async () => {
-  const { decision } = await settle({ files: asJson(result), activeRunId: '2026-11-15-backend-0002' });
-  expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
-  expect(getIssueState(decision)).toBeUndefined();
-});
+test.each(['ok', 'fail', 'blocked'] as const)(
+  'the result of a run that is not active is archived and changes nothing: %s',
+  async (status) => {
+    const files = asJson({ ...result, status });
+    const { decision } = await settle({ files, activeRunId: '2026-11-15-backend-0002' });
+    expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
+    expect(getIssueState(decision)).toBeUndefined();
+  },
+);
 
 test('the result is mapped to the fields of the comment', async () => {
   const { comment } = await settle({ files: asJson({ ...result, questions: ['Which currency?'] }) });
@@ -135,6 +139,16 @@ test('an execution records wrapper type, time, exit code, encoding and how its r
     result_encoding: 'text',
     parse_path: 'work_result.txt',
     parse_status: 'parsed',
+    parser_version: 'work-result/1',
+  });
+});
+
+test('an execution without a readable result records the version of the reader too', async () => {
+  const { reading, decision } = await settle({ files: { 'work_result.json': '{' } });
+  const at = '2026-11-15T10:00:00.000Z';
+  const execution = { id: '1', order, run: '01KA3RUN', workerType: 'codex-cli', exitCode: 0, signal: null } as const;
+  expect(createExecution({ ...execution, reading, decision, at })).toMatchObject({
+    parse_status: 'unreadable',
     parser_version: 'work-result/1',
   });
 });

@@ -75,6 +75,19 @@ describe('a lead that settles', () => {
     ]);
   });
 
+  it('the late result of an old run changes nothing of a blocked issue', async () => {
+    const { lead, report, findState } = await startLead();
+    const old = await lead.submit(makeRequest());
+    const current = await lead.submit(makeRequest());
+    await report(current, 'work_result.json', goodResult(current, { Status: 'blocked' }));
+    await lead.settle(cleanEnd(current));
+    expect(await findState()).toBe('blocked');
+    await report(old, 'work_result.json', goodResult(old));
+    const { decision } = await lead.settle(cleanEnd(old));
+    expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
+    expect(await findState()).toBe('blocked');
+  });
+
   it('every execution records how its result was read and what was decided', async () => {
     const { lead, report, executions } = await startLead();
     const json = await lead.submit(makeRequest());

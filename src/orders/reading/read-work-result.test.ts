@@ -45,6 +45,14 @@ describe('readWorkResult', () => {
     });
   });
 
+  test('reads work_result.txt also if the agent printed something', async () => {
+    expect(await readFolder({ 'work_result.txt': text }, { stdout: 'Status: ok', stderr: 'x' })).toMatchObject({
+      source: 'text',
+      result: { status: 'fail' },
+      problems: [],
+    });
+  });
+
   test('reads JSON if both files exist, with a notice', async () => {
     const reading = await readFolder({ 'work_result.json': json, 'work_result.txt': text });
     expect(reading).toMatchObject({ source: 'json', result: { status: 'ok' }, problems: [] });
