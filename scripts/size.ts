@@ -46,7 +46,7 @@ for (const name of ['sluice', 'sluice-json'] as const) {
   const total = bytes + dependencies[name];
   const limits = `limit ${megabytes(limit.bytes)}${Number.isFinite(limit.files) ? ` and ${limit.files} files` : ''}`;
   report(
-    `npm install ${name}: ${megabytes(total)} on the disk, ${files} files of its own, ${limits}`,
+    `npm install ${name}: ${megabytes(total)} on the disk, ${files} files, ${limits}`,
     total <= limit.bytes && files <= limit.files,
   );
 }

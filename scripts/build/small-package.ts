@@ -21,7 +21,7 @@ interface Manifest {
 /**
  * `sluice-json`: the parser, `sluice/json-schema` and streamed tool calls, from the same sources, without any
  * dependency. Each entry is one file as an ES module, one as CommonJS and one of types for each; code that entries share
- * is in files of its own.
+ * is in separate files.
  */
 export async function buildSmallPackage(dist: string, folder: string): Promise<void> {
   const names = Object.values(ENTRIES);

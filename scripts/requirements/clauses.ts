@@ -22,7 +22,7 @@ const Clause = z.strictObject({
 });
 
 const Deviation = z.strictObject({
-  /** What the document says, in our words. */
+  /** The rule of the document, in our words. */
   document: z.string().min(1),
   instead: z.string().min(1),
   reason: z.string().min(1),
@@ -36,7 +36,7 @@ const Requirements = z.strictObject({
     z.strictObject({
       title: z.string(),
       clauses: z.array(Clause),
-      /** What the product does instead of what the document says. */
+      /** The rules of the document that are not followed to the letter. */
       deviations: z.array(Deviation),
       /** The part of the document that is not about the product; may be empty. */
       note: z.string(),

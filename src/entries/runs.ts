@@ -22,6 +22,7 @@ export {
   renderContract,
   checkEngines,
   type EngineReport,
+  findDataFolder,
 } from '../runs/index.js';
 export {
   type RunContract,
@@ -33,7 +34,6 @@ export {
   RUN_ENGINES,
   type RunEngine,
 } from '../store/records/index.js';
-export { findDataFolder } from '../base/files/index.js';
 export { createJsonLogger, type Logger } from '../base/index.js';
 export type {
   CachedResult,

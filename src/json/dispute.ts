@@ -6,7 +6,7 @@ const MAX_WORDS_LENGTH = 240;
 /** The effect of the words around the only value: they take it back or state another, or they only raise a doubt. */
 export type Dispute = 'denied' | 'doubted' | undefined;
 
-/** What the words do, for messages. */
+/** The effect of the words, for messages. */
 export const DISPUTES = { denied: 'take it back or state another', doubted: 'put it in doubt' };
 
 /** A negation right before the value. */

@@ -37,7 +37,7 @@ import {
 /** The result of checking a value with the schema. */
 export type CheckResult = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
-/** What a round accepts: truncated values; aligned values; the input itself as a string; the aligner's reading of it. */
+/** The values that a round accepts: truncated values; aligned values; the input itself as a string; the aligner's reading of it. */
 const COMPLETED = 1;
 const ALIGNED = 2;
 const WORDS = 4;

@@ -1,7 +1,7 @@
 export { startRun, resumeRun, type Run } from './start-run.js';
 export { RunSpecError, checkRunSpec, DEFAULT_LIMITS } from './spec/check-run-spec.js';
 export type { RunBudget, RunPorts, RunSlot, SandboxPort, OrderTrace, RunTrace, RunTracer } from './ports/run-ports.js';
-export type { TracedOrder } from './ports/run-ports.js';
+export { type TracedOrder, findDataFolder } from './ports/run-ports.js';
 export { ACCEPTS_TEXT_ONLY, findUnsupported } from './ports/run-inputs.js';
 export type { Attachment, AcceptedInputs, McpServer, NamedValue, RunInputs } from './ports/run-inputs.js';
 export { findAcceptedInputs } from './launch/find-accepted-inputs.js';

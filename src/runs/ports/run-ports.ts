@@ -3,7 +3,7 @@ import { createFileResultCache } from '../cache/result-caches.js';
 import type { ApprovalRule, Decision, RunEngine, RunResult, RunSpec, RunWarning } from '../../store/records/index.js';
 import { createUlidGenerator, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import { chooseDataFolder } from '../../base/files/index.js';
+import { chooseDataFolder, findDataFolder as findDefaultFolder } from '../../base/files/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
 import type { Engine, FcmpEvent } from '../../events/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
@@ -192,4 +192,16 @@ function readSandboxUse(): NonNullable<SandboxPort['use']> {
   const use = process.env['SLUICE_SANDBOX'];
   if (use === undefined || use === '' || use === 'auto') return 'auto';
   return use === 'off' ? 'off' : 'required';
+}
+
+/**
+ * Returns the default data folder for library calls: `SLUICE_DATA`, or else the data folder of the project in the
+ * current folder. Declared here because the declarations of `base/files` need the types of Node.js, which a user of
+ * this package might not have.
+ *
+ * @example
+ * findDataFolder() // '/home/ada/.local/share/sluice/projects/shop-1f0c9a3b5d7e2468'
+ */
+export function findDataFolder(cwd?: string, env?: Readonly<Record<string, string | undefined>>): string {
+  return findDefaultFolder(cwd, env);
 }

@@ -122,8 +122,15 @@ export async function openLogFile(path: string, root: TrustedRoot = {}): Promise
   return createLogFile(file);
 }
 
+/** The part of a file handle that a log needs. */
+interface AppendableFile {
+  appendFile(text: string): Promise<void>;
+  datasync(): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Creates a log that appends to an open file. Lines are collected until they have `batchLength` characters. */
-export function createLogFile(file: FileHandle, batchLength = 0): LogFile {
+export function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
   // Once a write has failed, all later ones fail too: the next line could be joined to an incomplete one.
   let lastWrite: Promise<void> = Promise.resolve();
   let collected = '';
