@@ -98,7 +98,9 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     const { stop } = context.control;
     const { unansweredPermissions } = run;
     const isJudged = stop === null && unansweredPermissions.length === 0 && !isAsking(getRunMode(context), drained);
-    const judged = isJudged ? await judgeOutput(answer.text, context.spec.contract, context.schema) : null;
+    const judged = isJudged
+      ? await judgeOutput(answer.text, context.spec.contract, context.schema, answer.comment)
+      : null;
     const { canRetry } = plan;
     const { engineFailure } = context.findings;
     const decision = decideVerdict({
@@ -166,7 +168,7 @@ async function isNextTurnNeeded(
   if (context.control.stop !== null) return false;
   if (isAsking(getRunMode(context), state)) return true;
   if (!canRetry || !hasSucceeded({ exitCode: null, signal: null }, state)) return false;
-  const judged = await judgeOutput(answer.text, context.spec.contract, context.schema);
+  const judged = await judgeOutput(answer.text, context.spec.contract, context.schema, answer.comment);
   return judged.verdict === 'comment' || (judged.verdict === 'not_validated' && judged.error !== undefined);
 }
 

@@ -29,6 +29,13 @@ test('the last complete message is the answer', () => {
   expect(collect('codex', [codex.message('first'), codex.message('last', 'item_1')]).text).toBe('last');
 });
 
+test('all messages, but none of a sub-agent, are the comment', () => {
+  const lines = [claude('I looked.'), claude('of a helper', 'toolu_1'), claude('It is fine.')];
+  expect(collect('claude', lines).comment).toBe('I looked.\n\nIt is fine.');
+  expect(collect('generic', ['one', 'two'], 'stdout').comment).toBe('one\ntwo\n');
+  expect(collect('codex', []).comment).toBe('');
+});
+
 test('a sub-agent’s message is not the answer', () => {
   expect(collect('claude', [claude('mine'), claude('of a helper', 'toolu_1')]).text).toBe('mine');
 });

@@ -34,6 +34,8 @@ export function chooseAnswerSource(
 export class AnswerCollector {
   readonly #source: AnswerSource;
   #message: string | undefined;
+  /** The messages before the last one. */
+  #earlier = '';
   #isMessageUtf8 = true;
   /**
    * The number of messages. A plain command with long output has more than one; its answer is then taken from its
@@ -58,6 +60,8 @@ export class AnswerCollector {
     for (const { protocol, event } of events) {
       if (protocol !== 'fcmp' || event.type !== 'assistant.message.final') continue;
       if (event.data.parent_tool_call_id !== undefined) continue;
+      const isRoom = this.#source === 'messages' && this.#earlier.length < MAX_TEXT_LENGTH;
+      if (this.#message !== undefined && isRoom) this.#earlier += `${this.#message}\n\n`;
       this.#message = event.data.text;
       this.#isMessageUtf8 = event.raw_ref?.encoding !== 'binary';
       this.#messages += 1;
@@ -67,6 +71,11 @@ export class AnswerCollector {
   /** The text to validate against the contract; empty if the agent printed nothing. */
   get text(): string {
     return this.#source === 'messages' ? (this.#message ?? '') : this.#printed.text();
+  }
+
+  /** The whole output, for a comment: all of the agent's messages, or everything a command printed. */
+  get comment(): string {
+    return this.#source === 'messages' ? this.#earlier + this.text : this.text;
   }
 
   /** Whether the answer is valid UTF-8; otherwise it contains replacement characters. */

@@ -95,7 +95,9 @@ class RecordedRunJudge implements AttemptJudge {
       return { verdict: recorded, ...(reason === undefined ? {} : { reason }) };
     }
     const isJudged = !isAsking(meta.mode ?? 'auto', drained);
-    this.judged = isJudged ? await judgeOutput(this.answer.text, this.#contract, this.#schema) : null;
+    this.judged = isJudged
+      ? await judgeOutput(this.answer.text, this.#contract, this.#schema, this.answer.comment)
+      : null;
     const decision = decideVerdict({
       stop: null,
       judged: this.judged,

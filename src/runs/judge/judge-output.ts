@@ -33,12 +33,13 @@ const MAX_REASON_LENGTH = 2000;
 
 /**
  * Validates an answer against the contract. The schema alone determines success; repairs and alignment only prepare the
- * value for it. The done marker is stripped first.
+ * value for it. The done marker is stripped first. `comment`: the whole output, which an answer without tags degrades to.
  */
 export async function judgeOutput(
   text: string,
   contract: RunContract | undefined,
   schema: StandardSchema | undefined,
+  comment = text,
 ): Promise<JudgedOutput> {
   if (contract === undefined) return { verdict: 'no_contract' };
   const { profile, allow_partial: allowPartial = false, align = false, normalizers = [] } = contract;
@@ -57,7 +58,7 @@ export async function judgeOutput(
         return { verdict: 'validated', value, repairLevel, repairs, warnings };
       }
       case 'comment':
-        return { verdict: 'comment', comment: result.comment, warnings, error: createCommentError(undefined) };
+        return { verdict: 'comment', comment, warnings, error: createCommentError(undefined) };
       case 'failed':
         return { verdict: 'not_validated', reason: describe(result.error), warnings, error: result.error };
     }

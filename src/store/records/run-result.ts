@@ -84,7 +84,7 @@ export const runResultSchema = object(
   {
     /** Only with `success` and a contract. */
     value: anything,
-    /** The agent's answer as text, if the output contains no value and the contract allows that. */
+    /** All of the agent's messages, if the output contains no value and the contract allows that. */
     comment: text,
     /** The agent's last message, in every status; for engine `command`, all of stdout. At most the last 16 MiB. */
     text,

@@ -20,8 +20,8 @@ test('a repaired answer is a draft, with its original text', () => {
 
 test('an answer without tags is returned with the reason it does not count', () => {
   const { value: _, ...bare } = run;
-  expect(collectResult({ ...bare, status: 'comment', comment: 'All done.' })).toEqual({
-    answer: { text: 'All done.', problem: expect.stringContaining('the agent answered without tags') },
+  expect(collectResult({ ...bare, status: 'comment', text: 'Done.', comment: 'All of it.\n\nDone.' })).toEqual({
+    answer: { text: 'All of it.\n\nDone.', problem: expect.stringContaining('the agent answered without tags') },
   });
 });
 

@@ -21,10 +21,10 @@ export interface Collected {
  * const { file, draft } = collectResult(await run.result)
  */
 export function collectResult(result: RunResult): Collected {
-  const { status, value, comment, text = comment ?? '', error } = result;
+  const { status, value, text = '', comment = text, error } = result;
   if (status === 'comment') {
     const problem = 'the agent answered without tags; only a result file or an answer in <json> tags counts';
-    return { answer: { text, problem } };
+    return { answer: { text: comment, problem } };
   }
   if (status === 'failed' && error?.category === 'output') {
     return { answer: { text, problem: `the agent's answer was rejected: ${dropFullStop(error.message)}` } };
