@@ -54,7 +54,9 @@ describe('sluice export', () => {
     const { exitCode, stdout } = await sluice('export', '01RUN', target, '--data', data);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ run_id: '01RUN', target, form: 'folder' });
-    expect(await readdir(target)).toEqual(['.audit']);
+    expect(await readdir(target)).toEqual(['.audit', 'README.md', 'log']);
+    expect(await readFile(join(target, 'log', 'stdout.1.log'), 'utf8')).toContain('thread.started');
+    expect(await readFile(join(target, 'README.md'), 'utf8')).toContain('| `log/` | what the agent printed');
     const translated = await sluice('translate', target, '--to', 'fcmp');
     expect(translated).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('conversation.started') });
     const secondAttempt = await sluice('export', '01RUN', target, '--data', data);

@@ -6,6 +6,7 @@ import { readChunks, makeFolder } from '../../base/files/index.js';
 import { copyRunFiles, listFilesWithLogs } from '../../runs/run-folder/index.js';
 import type { RunFile, RunFolder } from '../../runs/run-folder/index.js';
 import { SluiceError } from '../../base/index.js';
+import type { ReadableFile } from '../../base/index.js';
 
 /**
  * Packs a run's files into a tar archive, even while they are being written: each file is included up to the size it
@@ -142,6 +143,57 @@ function formatOctal(value: number, width: number): string {
   return `${value.toString(8).padStart(width - 1, '0')}\0`;
 }
 
+/** The output of an attempt, in the folder that `ls` does not show. */
+const PRINTED = /^\.audit\/((?:stdout|stderr|pty-output)\.\d+\.log)$/;
+
+const README = `# A run, exported by Sluice
+
+| part | content |
+| --- | --- |
+| \`log/\` | what the agent printed, one file for each stream and attempt |
+| \`.audit/\` | Sluice's records: the same output, \`meta.N.json\` (how an attempt was started and ended), \`timing.N.jsonl\`, \`fs-diff.N.json\` (changed files), and the events (\`events.jsonl\`, \`fcmp.jsonl\`, \`parser_diagnostics.jsonl\`) |
+| \`.artifacts/\` | the files that the run changed in its working folder, if they were kept |
+| everything else | written by the agent, or for it |
+
+\`sluice translate FOLDER\` prints the events again, and \`sluice replay FOLDER\` checks that they are the same.
+`;
+
+/**
+ * Lists a run's files for a copy that people look at: with a README, and with the output where `ls` shows it. A file
+ * that the agent wrote under such a name takes precedence.
+ */
+export async function* listExportFiles(folder: RunFolder): AsyncGenerator<RunFile> {
+  const paths = new Set<string>();
+  const printed: RunFile[] = [];
+  let mtimeMs = 0;
+  for await (const file of listFilesWithLogs(folder)) {
+    paths.add(file.path);
+    mtimeMs = Math.max(mtimeMs, file.mtimeMs);
+    const name = PRINTED.exec(file.path)?.[1];
+    if (name !== undefined && file.size > 0)
+      printed.push({ ...file, path: `log/${name}`, open: async () => file.open() });
+    yield file;
+  }
+  const readme = {
+    path: 'README.md',
+    size: README.length,
+    mtimeMs,
+    open: async () => Promise.resolve(openText(README)),
+  };
+  for (const file of [...printed, readme]) if (!paths.has(file.path)) yield file;
+}
+
+/** Opens a text as if it were a file. */
+function openText(text: string): ReadableFile {
+  const bytes = Buffer.from(text);
+  return {
+    stat: async () => Promise.resolve({ size: bytes.length }),
+    read: async (buffer, offset, length, position) =>
+      Promise.resolve({ bytesRead: bytes.copy(buffer, offset, position, position + length) }),
+    close: async () => Promise.resolve(),
+  };
+}
+
 /** A finished export and its destination. */
 interface ExportedRun {
   readonly run_id: string;
@@ -170,7 +222,7 @@ export async function exportRunFolder(
     await makeFolder(dirname(to));
     let done = 0;
     const count = (bytes: number): void => onProgress((done += bytes));
-    const files = listFilesWithLogs(folder);
+    const files = listExportFiles(folder);
     if (isTar) {
       await pipeline(countBytes(tarRun(files, runId), count), createWriteStream(part, { flags: 'wx' }));
     } else await copyRunFiles(files, part, { onBytes: count });

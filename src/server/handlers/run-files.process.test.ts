@@ -159,6 +159,17 @@ describe('the export of a run', () => {
     expect((await stat(join(target, 'run-1/a.txt'))).mtime).toEqual(time);
   });
 
+  it('shows the output where it is seen, but replaces no file of the agent', async () => {
+    const files = { '.audit/stdout.1.log': BYTES, '.audit/stderr.1.log': 'log', 'log/stderr.1.log': 'of the agent' };
+    const { get } = await openWithFolder({ ...files, 'README.md': 'of the agent' });
+    const target = await makeFolder({});
+    await writeFile(join(target, 'run.tar'), Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer()));
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: target });
+    expect(await readFile(join(target, 'run-1/log/stdout.1.log'))).toEqual(Buffer.from(BYTES));
+    for (const name of ['README.md', 'log/stderr.1.log'])
+      expect(await readFile(join(target, 'run-1', name), 'utf8')).toBe('of the agent');
+  });
+
   it('skips links', async () => {
     const { get, runFolder, folder } = await openWithFolder({ 'a.txt': 'a' });
     await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, 'secret.txt'));
@@ -166,7 +177,7 @@ describe('the export of a run', () => {
     const target = await makeFolder({});
     await writeFile(join(target, 'run.tar'), Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer()));
     await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: target });
-    expect(await readdir(join(target, 'run-1'))).toEqual(['a.txt']);
+    expect(await readdir(join(target, 'run-1'))).toEqual(['README.md', 'a.txt']);
   });
 
   it('stays valid if a file is truncated while it is read', async () => {

@@ -1,4 +1,4 @@
-import { ARTIFACT_FOLDER, listFilesWithLogs } from '../../runs/run-folder/index.js';
+import { ARTIFACT_FOLDER } from '../../runs/run-folder/index.js';
 import type { RunFolder } from '../../runs/run-folder/index.js';
 import type { Secrets } from '../../runs/index.js';
 import { openInside, getSizeInside, VERSION } from '../../base/files/index.js';
@@ -18,7 +18,7 @@ import {
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
-import { tarRun, tarFiles } from '../export/tar-files.js';
+import { listExportFiles, tarFiles, tarRun } from '../export/tar-files.js';
 import { streamBody } from '../http/responses.js';
 import { findRun, pickHost } from './run-view.js';
 import type { OrderStore, RunStore } from '../../store/ports/index.js';
@@ -86,7 +86,7 @@ export function createRunFileHandlers(server: ServerContext) {
       const record = await findRun(store, params.id);
       const folder = await openFolder(record);
       const isHead = context.req.method === 'HEAD';
-      const body = isHead ? null : streamBody(tarRun(listFilesWithLogs(folder), record.id));
+      const body = isHead ? null : streamBody(tarRun(listExportFiles(folder), record.id));
       return createDownload(body, 'application/x-tar', `${record.id}.tar`);
     },
     async reportRun({ params }) {
