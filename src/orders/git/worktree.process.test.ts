@@ -25,7 +25,8 @@ async function makeRepository() {
     execFileSync('git', ['-C', repoDir, ...IDENTITY, ...args], { encoding: 'utf8' });
   git('init', '--quiet', '--initial-branch=main');
   git('add', '.');
-  git('commit', '--quiet', '-m', 'Begin');
+  // What is known about a commit is kept: commits of two repositories within a second must not be the same.
+  git('commit', '--quiet', '-m', `Begin ${root}`);
   const worktree = { repoDir, folder: join(root, 'worktrees', 'one'), branch: 'sluice/one' };
   return { root, repoDir, git, trap, wasRun: () => existsSync(trace), worktree };
 }

@@ -165,8 +165,9 @@ function findSyntaxProblem(text: string): SchemaProblem {
       : { message: 'Unexpected text after the schema.', offset: end };
   }
   const [first] = result.status === 'failed' ? result.attempts : [];
-  const message = first?.message ?? 'Invalid JSON.';
-  const offset = /\(offset (\d+)\)\.?$/.exec(message)?.[1];
+  const full = first?.message ?? 'Invalid JSON.';
+  // The advice after the offset is for answers of models.
+  const [message = full, offset] = /^.*\(offset (\d+)\)\.?/.exec(full) ?? [];
   return { message, offset: offset === undefined ? null : Number(offset) };
 }
 
