@@ -11,6 +11,7 @@ const clause = (number: string, file: string, name: string) => ({
   behaviour: 'Be right.',
   tests: [{ file, name }],
   mutations: [],
+  open: [],
 });
 
 const deviation = {

@@ -19,6 +19,11 @@ const Clause = z.strictObject({
   tests: z.array(Test).min(1),
   /** Changes of the sources that break the clause; the tests must then fail. */
   mutations: z.array(Mutation),
+  /**
+   * Further variants of the clause, broken, for which no test is named yet. Once a test notices one, both become part of
+   * the clause.
+   */
+  open: z.array(Mutation.extend({ variant: z.string().min(1) })),
 });
 
 const Deviation = z.strictObject({
