@@ -1,5 +1,6 @@
 import type { Evidence, RunResult, WorkResult } from '../../store/records/index.js';
 import { dropFullStop, showLine } from '../plain-text.js';
+import { isTestPath } from './changes.js';
 import type { NamedCheck } from './checks.js';
 
 /** One attempt at a check: its run and its result, or why it did not start. */
@@ -25,7 +26,8 @@ export interface CheckOutcome {
 
 /**
  * Judges a result by one of its checks. Confirmed only if its last attempt passed, the agent does not claim otherwise,
- * and the change does not modify what the check runs, or the check also passes with those files as they were.
+ * and the change does not modify what the check runs, or the check also passes with those files as they were, and no
+ * more tests.
  *
  * @example
  * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }] }, workResult).verdict
@@ -49,26 +51,31 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
   const lastBase = base?.tries.at(-1);
   if (base !== undefined && lastBase !== undefined && 'result' in lastBase && !isInconclusive(lastBase.result)) {
     const cost = `With the tests and configuration from before the change (run ${lastBase.run}): ${describeTries(base.tries)}.`;
+    const lost = describeLostTests(last.passedTests, lastBase.passedTests, base.files);
     if (didPass(lastBase.result)) {
-      const confirmation = `${detail} ${cost}${describeLostTests(last.passedTests, lastBase.passedTests)}`;
-      return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail: confirmation, ...run };
+      const verdict = lost === '' ? 'confirmed' : 'unchecked';
+      return { claim: 'tests', by: 'sluice', verdict, detail: `${detail}${lost} ${cost}`, ...run };
     }
-    const files = showLine(base.files.slice(0, 5).join(', '), 300);
-    const explanation = `${detail} It passed only with the change's own versions of ${files}. ${cost}`;
+    const explanation = `${detail} It passed only with the change's own versions of ${showFiles(base.files)}. ${cost}`;
     return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: explanation, ...run };
   }
   if (rewritten.length > 0) {
-    const files = showLine(rewritten.slice(0, 5).join(', '), 300);
-    const explanation = `${detail} It passed, but the change rewrites what it runs: ${files}.`;
+    const explanation = `${detail} It passed, but the change rewrites what it runs: ${showFiles(rewritten)}.`;
     return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: explanation, ...run };
   }
   return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail, ...run };
 }
 
-/** Notes that the change has fewer tests than before: it works, but less of it is tested from now on. */
-function describeLostTests(now: number | undefined, before: number | undefined): string {
+/** Describes that fewer tests passed than with the earlier files: those that are missing cannot fail any more. */
+function describeLostTests(now: number | undefined, before: number | undefined, files: readonly string[]): string {
   if (before === undefined || (now ?? 0) >= before) return '';
-  return ` The change has fewer tests: ${now ?? 'none'} passed, ${before} before.`;
+  const tests = files.filter(isTestPath);
+  const changed = showFiles(tests.length > 0 ? tests : files);
+  return ` It passed, but the change has fewer tests: ${now ?? 'none'} passed, ${before} before. Changed: ${changed}.`;
+}
+
+function showFiles(files: readonly string[]): string {
+  return showLine(files.slice(0, 5).join(', '), 300);
 }
 
 /** Describes a check's sandbox. */

@@ -104,15 +104,16 @@ describe('judgeCheck', () => {
     judgeCheck({ check: { ...check, network: 'host' }, tries }, claimed);
 
   test.each([
-    [3, 12, ' The change has fewer tests: 3 passed, 12 before.'],
-    [undefined, 12, ' The change has fewer tests: none passed, 12 before.'],
-    [12, 12, ''],
-    [13, undefined, ''],
-  ])('notes if %s instead of %s tests passed', (now, before, note) => {
-    const base = { tries: [{ ...createTry(0), passedTests: before }], files: ['a.test.js'] };
+    [3, 12, 'unchecked'],
+    [undefined, 12, 'unchecked'],
+    [12, 12, 'confirmed'],
+    [13, undefined, 'confirmed'],
+  ] as const)('judges %s passed tests, %s before the change, as %s', (now, before, verdict) => {
+    const base = { tries: [{ ...createTry(0), passedTests: before }], files: ['.npmrc', 'a.test.js'] };
     const evidence = judgeCheck({ check, tries: [{ ...createTry(0), passedTests: now }], base }, RESULT);
-    expect(evidence.verdict).toBe('confirmed');
-    expect(evidence.detail.split('exit code 0 after 1.2 s.').at(-1)).toBe(note);
+    expect(evidence.verdict).toBe(verdict);
+    const lost = ` It passed, but the change has fewer tests: ${now ?? 'none'} passed, 12 before. Changed: a.test.js.`;
+    expect(evidence.detail.includes(lost)).toBe(verdict === 'unchecked');
   });
 
   test('a check that passes confirms, with its command, exit code, duration and run', () => {

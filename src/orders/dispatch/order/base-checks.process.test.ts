@@ -8,20 +8,20 @@ import { setUpWorker } from '../fixtures/set-up-worker.js';
 const REPORT = `printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
 
 /** Executes an order whose change is made by `script`, and returns the evidence of its check: `sh tests/run.sh`. */
-async function judge(script: string, settings: Partial<Check> = {}) {
+async function judge(script: string, settings: Partial<Check> = {}, tests: readonly string[] = []) {
   const shell = { type: 'script', command: ['/bin/sh', '-c', 'eval "$SLUICE_INSTRUCTIONS"'], inject: 'env' } as const;
   const check: Check = { command: ['sh', 'tests/run.sh'], network: 'host', ...settings };
   const setup = await setUpWorker({ lead: { wrappers: { shell }, checks: { unit: check } } });
   const repository = join(setup.data, 'repository');
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args]);
   await mkdir(join(repository, 'tests'));
-  await writeFile(join(repository, 'tests/run.sh'), 'test "$(cat value)" = 1\n');
+  await writeFile(join(repository, 'tests/run.sh'), ['test "$(cat value)" = 1', ...tests, ''].join('\n'));
   await writeFile(join(repository, 'value'), '1\n');
   git('init', '--quiet');
   git('add', '.');
   git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
   setup.start();
-  const instructions = `${script}; ${REPORT}`;
+  const instructions = `${script}\n${REPORT}`;
   const order = await setup.submit('local#1', {}, { worker: 'shell', instructions, checks: ['unit'] });
   const decision = (await setup.settled(order))?.decision;
   return { decision, evidence: decision?.evidence?.find(({ claim, by }) => claim === 'tests' && by === 'sluice') };
@@ -43,6 +43,25 @@ describe('a check that a change rewrites', () => {
     expect(evidence?.verdict).toBe('unchecked');
     expect(evidence?.detail).toContain("It passed only with the change's own versions of tests/run.sh.");
     expect(evidence?.detail).toMatch(/before the change \(run \w+\): exit code 1 after/);
+  });
+
+  it.each([
+    ['vitest', '      Tests  %d passed (%d)'],
+    ['jest', 'Tests:       %d passed, %d total'],
+    ['pytest', '==== %d passed in 0.12s ===='],
+    ['cargo', 'test result: ok. %d passed; 0 failed'],
+    ['TAP', '# pass %d'],
+    ['JUnit', '<testsuite name="a" tests="%d">'],
+    ['go', '--- PASS: Test%d'],
+  ])('is unchecked if fewer tests pass than before the change, as reported by %s', async (_, line) => {
+    const report = (count: number) => `echo '${line.replaceAll('%d', String(count))}'`;
+    const lines = line.startsWith('---') ? [report(1), report(2)] : [report(2)];
+    const { decision, evidence } = await judge(`cat > tests/run.sh <<'END'\n${report(1)}\nEND\n`, {}, lines);
+    expect(decision?.action).toBe('needs-human');
+    expect(evidence).toMatchObject({
+      verdict: 'unchecked',
+      detail: expect.stringContaining('fewer tests: 1 passed, 2 before. Changed: tests/run.sh.'),
+    });
   });
 
   it('is contradicted if it fails as committed', async () => {
