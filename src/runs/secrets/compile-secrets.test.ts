@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { compileBytePattern, createPatternMasker } from './mask-patterns.js';
 import { compileSecrets, listSecretForms } from './compile-secrets.js';
 import type { Secrets } from './compile-secrets.js';
 
 /** Masks a string given in chunks. */
-function maskChunks(secrets: Secrets, pieces: readonly Uint8Array[]): Buffer {
+function maskChunks(secrets: Pick<Secrets, 'createMasker'>, pieces: readonly Uint8Array[]): Buffer {
   const masker = secrets.createMasker();
   return Buffer.concat([...pieces.map((piece) => masker.push(piece)), masker.end()]);
 }
@@ -193,7 +194,7 @@ describe('for any text and any chunking', () => {
           }
           const expected = Array.from(text, (letter, index) => (covered[index] === true ? '*' : letter)).join('');
           const bytes = Buffer.from(text);
-          const secrets = compileSecrets({ values: [], patterns: [source] });
+          const secrets = { createMasker: () => createPatternMasker(compileBytePattern(source)) };
           expect(maskChunks(secrets, splitAt(bytes, positions)).toString()).toBe(expected);
         },
       ),
@@ -226,14 +227,45 @@ describe('a secret pattern', () => {
   });
 
   it('holds back a bounded number of bytes', () => {
-    const masker = compileSecrets({ values: [], patterns: ['a+b'] }).createMasker();
-    const out = masker.push(Buffer.alloc(100_000, 'a'));
+    const masker = compileSecrets({ values: [], patterns: ['xa+b'] }).createMasker();
+    const out = masker.push(Buffer.from(`x${'a'.repeat(99_999)}`));
     expect(100_000 - out.length).toBeLessThanOrEqual(4096);
   });
 
   it('masks the whole match, whatever its length', () => {
     const text = `sk-${'x'.repeat(50_000)} end`;
     expect(maskPattern('sk-x+', text)).toBe(`${stars(text.slice(0, -4))} end`);
+  });
+
+  it.each([
+    '.',
+    '[^]+',
+    String.raw`\w{6,}`,
+    '"',
+    String.raw`\n`,
+    'passed|failed',
+    '[0-9]+',
+    '.*error.*',
+    ' ',
+    '^.{4,}$',
+  ])('is rejected because it would mask ordinary text: %s', (pattern) => {
+    expect(() => compileSecrets({ values: [], patterns: [pattern] })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_SECRET_PATTERN',
+        message: expect.stringContaining('Make it more specific.'),
+      }),
+    );
+  });
+
+  it.each([
+    String.raw`\S+@\S+\.\w+`,
+    '[0-9a-f]{32}',
+    '[A-Za-z0-9+/=_-]{20,}',
+    String.raw`(?:password|token)[:=]\s*\S+`,
+    String.raw`AKIA\w{16}`,
+    String.raw`\d{3}-\d{4}`,
+  ])('that is specific is accepted: %s', (pattern) => {
+    expect(maskPattern(pattern, 'All 12 tests passed.')).toBe('All 12 tests passed.');
   });
 
   it.each([['(?=x)a'], [String.raw`(a)\1`], ['('], ['é+'], ['(?:a{1,30}){1,30}']])('is rejected: %s', (pattern) => {

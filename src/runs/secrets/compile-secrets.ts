@@ -1,6 +1,7 @@
 import { createWrappedMasker, MIN_WRAPPED_BYTES, createWordMasker, createWordFinder } from './mask-words.js';
 import type { Masker } from './mask-words.js';
-import { createPatternMasker, compileBytePattern } from './mask-patterns.js';
+import { createDumpMasker } from './mask-dumps.js';
+import { createPatternMasker, compileSecretPattern } from './mask-patterns.js';
 import type { StreamName } from '../../events/index.js';
 import { listSensitiveValues } from './environment.js';
 
@@ -26,7 +27,7 @@ export interface Secrets {
 
 /**
  * Compiles secrets, which are masked with asterisks of the same length in bytes, so byte ranges stay valid. A value is
- * also found in JSON (encoded once or twice), base64, hex, URLs, HTML and shell arguments, line by line if it has
+ * also found in JSON (encoded once or twice), base64, hex, hex dumps, URLs, HTML and shell arguments, line by line if it has
  * multiple lines, wrapped over multiple lines, and across chunks. A pattern matches bytes in linear time: no
  * look-around, no back-references, `^` and `$` match the ends of a line.
  *
@@ -39,10 +40,14 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
   const finder = words.length === 0 ? undefined : createWordFinder(words);
   const longWords = words.filter(({ length }) => length >= MIN_WRAPPED_BYTES);
   const wrappedFinder = longWords.length === 0 ? undefined : createWordFinder(longWords);
-  const programs = patterns.map(compileBytePattern);
+  const dumped = [...new Set(values)].flatMap(listSecretTexts).filter((text) => text.length <= MAX_ESCAPED_BYTES);
+  const dumpFinder = dumped.length === 0 ? undefined : createWordFinder(dumped.map((text) => Buffer.from(text)));
+  const programs = patterns.map(compileSecretPattern);
 
   function createMasker(): Masker {
     const maskers = [
+      // First, because it needs whole rows.
+      ...(dumpFinder === undefined ? [] : [createDumpMasker(dumpFinder)]),
       ...(finder === undefined ? [] : [createWordMasker(finder)]),
       ...(wrappedFinder === undefined ? [] : [createWrappedMasker(wrappedFinder)]),
       ...programs.map(createPatternMasker),
@@ -126,11 +131,16 @@ const ORDINARY_VALUE =
  * listSecretForms('p"ssword') // the bytes of p"ssword, p\"ssword, p%22ssword, cCJzc3dvcm, …
  */
 export function listSecretForms(value: string): Uint8Array[] {
+  const forms = new Set(listSecretTexts(value).flatMap(encode));
+  return [...forms].flatMap((form) => splitBytes(Buffer.from(form)));
+}
+
+/** Lists a secret and its lines, unless they are too short or too common. */
+function listSecretTexts(value: string): string[] {
   const trimmed = value.trim();
   const lines = trimmed.split(/\r?\n/).filter((line) => isLongLine(line.trim()));
   const texts = trimmed.includes('\n') ? [trimmed, ...lines.map((line) => line.trim())] : [trimmed];
-  const forms = new Set(texts.filter(isSecret).flatMap(encode));
-  return [...forms].flatMap((form) => splitBytes(Buffer.from(form)));
+  return texts.filter(isSecret);
 }
 
 function isSecret(text: string): boolean {

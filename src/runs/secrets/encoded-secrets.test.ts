@@ -66,6 +66,61 @@ describe('a secret encoded by an agent', () => {
     expect(letters.length).toBeLessThanOrEqual(8);
   });
 
+  const around = Buffer.concat([Buffer.from('{"key":"'), bytes, Buffer.from('"}\n')]);
+  const hexRows = (width: number): string[] => fold(around.toString('hex'), 2 * width).split('\n');
+  const group = (row: string, size: number): string => fold(row, 2 * size, ' ');
+  const text = (index: number): string =>
+    around.toString('latin1', 16 * index, 16 * index + 16).replaceAll(/[^ -~]/g, '.');
+  const offset = (index: number, digits: number, radix = 16): string =>
+    (16 * index).toString(radix).padStart(digits, '0');
+  const swap = (row: string): string => row.replaceAll(/(..)(..)/g, '$2$1');
+  const dumps: readonly (readonly [string, readonly string[]])[] = [
+    ['xxd', hexRows(16).map((row, index) => `${offset(index, 8)}: ${group(row, 2).padEnd(39)}  ${text(index)}`)],
+    [
+      'xxd -g1 -u',
+      hexRows(16).map((row, index) => `${offset(index, 8)}: ${group(row, 1).toUpperCase().padEnd(47)}  ${text(index)}`),
+    ],
+    [
+      'hexdump -C',
+      hexRows(16).map((row, index) => {
+        const halves = `${group(row.slice(0, 16), 1)}  ${group(row.slice(16), 1)}`;
+        return `${offset(index, 8)}  ${halves.padEnd(48)}  |${text(index)}|`;
+      }),
+    ],
+    ['hexdump', hexRows(16).map((row, index) => `${offset(index, 7)} ${group(swap(row), 2)}`)],
+    ['od -t x1', hexRows(16).map((row, index) => `${offset(index, 7, 8)} ${group(row, 1)}`)],
+    ['od -An -t x1', hexRows(16).map((row) => ` ${group(row, 1)}`)],
+    ['xxd -p -c 10', hexRows(10)],
+    ['xxd -i', hexRows(12).map((row) => `  ${(row.match(/../g) ?? []).map((byte) => `0x${byte}`).join(', ')},`)],
+    ['openssl', hexRows(15).map((row) => `    ${fold(row, 2, ':')}:`)],
+  ];
+  const encodings: readonly (readonly [string, (dump: string) => string])[] = [
+    ['a terminal', (dump) => `begin\n${dump}\nend\n`],
+    ['JSON', (dump) => `${JSON.stringify({ output: dump, is_error: false })}\n`],
+    ['JSON inside JSON', (dump) => `${JSON.stringify({ a: JSON.stringify({ b: dump, c: 1 }) })}\n`],
+  ];
+  describe.each(encodings)('in a hex dump in %s', (_, encode) => {
+    it.each(dumps)('from %s is masked in all rows, wherever the chunks are split', (_name, rows) => {
+      const dump = Buffer.from(encode(rows.join('\n')));
+      const secrets = compileSecrets({ values: [SECRET] });
+      const whole = Buffer.from(secrets.mask(dump)).toString();
+      const plain = dump.toString();
+      expect(whole).toHaveLength(plain.length);
+      if (plain.startsWith('{')) expect(() => JSON.parse(whole)).not.toThrow();
+      const secretHex = hex.match(/../g) ?? [];
+      // Of the 45 bytes shown, only the twelve around the secret remain.
+      const digits = [...plain].filter((letter, at) => /[0-9a-f]/i.test(letter) && whole[at] === '*').length;
+      expect(digits).toBeGreaterThanOrEqual(2 * secretHex.length);
+      expect(whole).not.toContain('live');
+      expect(whole).not.toContain('enough');
+      for (let at = 0; at <= dump.length; at += 1) {
+        const masker = secrets.createMasker();
+        const parts = [masker.push(dump.subarray(0, at)), masker.push(dump.subarray(at)), masker.end()];
+        expect(Buffer.concat(parts).toString()).toBe(whole);
+      }
+    });
+  });
+
   it('keeps its line ends', () => {
     const masked = mask(`{"a":"${fold(bytes.toString('base64'), 16)}"}\n`);
     expect(masked.split('\n')).toHaveLength(fold(bytes.toString('base64'), 16).split('\n').length + 1);

@@ -139,6 +139,34 @@ export function compileBytePattern(source: string): readonly ByteInstruction[] {
   return program.map(toByteInstruction);
 }
 
+/**
+ * Text that contains no secret: records, words and punctuation that agents and test runners print. A pattern that
+ * matches any of it would mask results and structure, and hide from a reader what an agent did.
+ */
+const ORDINARY_TEXT = Buffer.from(`{"type":"message","role":"assistant","content":[{"text":"Done, all is well."}]}
+{"id":1,"status":"ok","result":{"is_error":false,"exit_code":0,"summary":null},"command":"npm test"}
+Tests: 12 passed, 1 failed, 3 skipped; no errors or warnings. The check did not pass: expected true to be false.
++++ b.js @@ -1,2 +3 @@ const sum = (a, b) => a + b; // adds % of \\ 'a' ^ b | c & ~d? # $x [5] <p>{6}</p> \`z\` 7 * 8 ! 9 4
+The quick brown fox jumps over the lazy dog. THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG. commit branch issue run
+`);
+
+/**
+ * Compiles a configured pattern, like {@link compileBytePattern}, and rejects it if it matches ordinary text: an agent
+ * can write a configuration that masks everything.
+ */
+export function compileSecretPattern(source: string): readonly ByteInstruction[] {
+  const program = compileBytePattern(source);
+  const masker = createPatternMasker(program);
+  const masked = Buffer.concat([masker.push(ORDINARY_TEXT), masker.end()]);
+  const at = masked.findIndex((byte, index) => byte !== ORDINARY_TEXT[index]);
+  if (at < 0) return program;
+  const word = ORDINARY_TEXT.subarray(Math.max(0, at - 10), at + 20).toString();
+  throw new SluiceError(
+    'INVALID_SECRET_PATTERN',
+    `The secret pattern ${JSON.stringify(source.slice(0, 80))} also matches ordinary text: ${JSON.stringify(word)}. It would mask more than secrets. Make it more specific.`,
+  );
+}
+
 function toByteInstruction(instruction: PatternInstruction): ByteInstruction {
   switch (instruction.op) {
     case 'character': {
