@@ -36,8 +36,20 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     expect(expectSuccess(result).candidate).toEqual({ finder: 'whole', start: 0, end: TEXT.length });
   });
 
-  test('strips a code fence around the JSON', () => {
-    const result = parse(`任务已完成。\n\`\`\`json\n${TEXT}\n\`\`\``, Digest, options);
+  test('reads the raw text first: a fence inside a string is content', () => {
+    const result = parse('{"note": "```json\\n{}\\n```"}', undefined, options);
+    expect(expectSuccess(result).candidate.finder).toBe('whole');
+  });
+
+  test('a list that matches the schema has repair level none', () => {
+    expect(expectSuccess(parse(`[${TEXT}]`, z.array(Digest), options)).repairLevel).toBe('none');
+  });
+
+  test.each([
+    ['a code fence', `任务已完成。\n\`\`\`json\n${TEXT}\n\`\`\``],
+    ['the second of two code fences', `\`\`\`sh\nmake\n\`\`\`\n\`\`\`json\n${TEXT}\n\`\`\``],
+  ])('strips %s around the JSON', (_, text) => {
+    const result = parse(text, Digest, options);
     expect(expectSuccess(result).value).toEqual(DIGEST);
     expect(expectSuccess(result).candidate.finder).toBe('fence');
   });
@@ -65,13 +77,24 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
 
   test.each([
     ['a fence', `Done.\n\`\`\`json\n${TEXT}\n\`\`\``],
+    ['a fence without a language', `\`\`\`\n${TEXT}\n\`\`\``],
     ['an envelope', JSON.stringify({ response: TEXT })],
+    ['an envelope between log lines', `[start]\n${JSON.stringify({ response: TEXT })}\n[end]`],
+    ['an envelope in an envelope', JSON.stringify({ response: JSON.stringify({ response: TEXT }) })],
+    ['an envelope with prose', JSON.stringify({ response: `Result:\n${TEXT}\nBye` })],
     ['prose around it', `Result:\n${TEXT}\nBye`],
+    ['prose only after it', `${TEXT}\nBye`],
+    ['braces before it', `Wrote {digest} and {references}: ${TEXT}`],
   ])('%s: success has repair level deterministic_generic and the warning OUTPUT_REPAIRED_GENERIC', (_, text) => {
     const result = parse(text, Digest, options);
-    expect(expectSuccess(result).repairLevel).toBe('deterministic_generic');
+    expect(expectSuccess(result)).toMatchObject({ value: DIGEST, repairLevel: 'deterministic_generic' });
     expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC']);
     expect(expectSuccess(result).repairs.map(({ kind }) => kind)).toEqual(['extracted']);
+  });
+
+  test('a list in a fence is a success too', () => {
+    const result = parse(`\`\`\`json\n[${TEXT}]\n\`\`\``, z.array(Digest), options);
+    expect(expectSuccess(result)).toMatchObject({ value: [DIGEST], repairLevel: 'deterministic_generic' });
   });
 
   test('JSON without required fields fails, and nothing is filled in', () => {
@@ -84,8 +107,19 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     expect(error.issues?.map((issue) => issue.path)).toEqual([['provenance'], ['warnings'], ['error']]);
   });
 
-  test('in a fence: extraction alone is not a success, the repair level stays none', () => {
-    const result = parse('```json\n{"digest_path":"a"}\n```', Digest, options);
+  test('JSON without a field of a nested object fails, and nothing is filled in', () => {
+    const incomplete = { ...DIGEST, provenance: { generated_at: '2026-02-14T00:00:00Z', input_hash: 'sha256:...' } };
+    const error = expectError(parse(JSON.stringify(incomplete), Digest, options));
+    expect(error).toMatchObject({ code: 'SCHEMA_MISMATCH', value: incomplete });
+    expect(error.issues?.map((issue) => issue.path)).toEqual([['provenance', 'model']]);
+  });
+
+  test.each([
+    ['a fence', '```json\n{"digest_path":"a"}\n```'],
+    ['an envelope', JSON.stringify({ response: '{"digest_path":"a"}' })],
+    ['prose', 'Result: {"digest_path":"a"} Bye'],
+  ])('in %s: extraction alone is not a success, the repair level stays none', (_, text) => {
+    const result = parse(text, Digest, options);
     expect(expectError(result).code).toBe('SCHEMA_MISMATCH');
     expect(result.repairLevel).toBe('none');
     expect(listWarnings(result)).toEqual([]);
@@ -102,8 +136,12 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     expect(expectSuccess(parse(envelope, Digest, options)).value).toEqual(DIGEST);
   });
 
-  test('white space around the JSON needs no repair', () => {
-    expect(expectSuccess(parse(`\n\n  ${TEXT}\n`, Digest, options)).repairLevel).toBe('none');
+  test.each([
+    ['around', `\n\n  ${TEXT}\n`],
+    ['before', `\r\n\t${TEXT}`],
+    ['after', `${TEXT} \n`],
+  ])('white space %s the JSON needs no repair', (_, text) => {
+    expect(expectSuccess(parse(text, Digest, options)).repairLevel).toBe('none');
   });
 
   test('an answer without JSON fails with NO_JSON', () => {
@@ -112,8 +150,10 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
 });
 
 describe('generic rules: deterministic, and no others', () => {
-  test('the same input has the same result every time', () => {
-    const text = `Done.\n\`\`\`json\n${TEXT}\n\`\`\``;
+  test.each([
+    ['a repaired success', `Done.\n\`\`\`json\n${TEXT}\n\`\`\``],
+    ['a failure after several candidates', '```\n{"digest_path": 1}\n```\n```\n{"digest_path": 2}\n```'],
+  ])('the same input has the same result every time: %s', (_, text) => {
     expect(parse(text, Digest, { profile: 'generic' })).toEqual(parse(text, Digest, { profile: 'generic' }));
   });
 
@@ -123,6 +163,7 @@ describe('generic rules: deterministic, and no others', () => {
     '{digest_path: "a"}',
     '{"digest_path": "a"',
     '{"a": None}',
+    '{"digest_path": "a\tb"}',
   ])('profile generic does not repair the JSON itself: %s', (text) => {
     const error = expectError(parse(text, undefined, { profile: 'generic' }));
     expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);

@@ -25,6 +25,11 @@ describe('profile tagged', () => {
     expect(result).toMatchObject({ ok: true, value: { a: 1 }, repairLevel: 'none', repairs: [], warnings: [] });
   });
 
+  test('the value is found after thinking with an unfinished string', () => {
+    const result = parseTagged('<thinking>It starts with {"a: and then</thinking><json>{"a":1}</json>');
+    expect(result).toMatchObject({ ok: true, value: { a: 1 }, repairLevel: 'none' });
+  });
+
   test('the candidate is the content between the tags', () => {
     const { candidate } = expectSuccess(parseTagged('<thinking>...</thinking><json>{"a":1}</json>'));
     expect(candidate).toEqual({ finder: 'tag', start: 30, end: 37 });
@@ -42,6 +47,14 @@ describe('profile tagged', () => {
     expect(expectSuccess(result).value).toEqual({ a: 1 });
     expect(listRepairKinds(result)).toContain('truncated');
     expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC', 'PARTIAL_VALUE']);
+  });
+
+  test.each([
+    ['inside a string', '{"a":"tex', { a: 'tex' }],
+    ['inside a list', '[1, [2', [1, [2]]],
+  ])('truncated %s: closed with allowPartial, otherwise an error', (_, content, value) => {
+    expect(expectSuccess(parseTagged(`<json>${content}`, true)).value).toEqual(value);
+    expect(expectError(parseTagged(`<json>${content}`)).code).toBe('TRUNCATED');
   });
 
   test('truncated without allowPartial is an error', () => {
@@ -90,6 +103,10 @@ describe('profile tagged: which block', () => {
     expect(expectSuccess(result)).toMatchObject({ value: { a: [1, 2] }, repairLevel: 'none' });
   });
 
+  test('the content can have blank lines', () => {
+    expect(expectSuccess(parseTagged('<json>\n{\n\n"a": 1,\r\n\r\n"b": 2}\n</json>')).value).toEqual({ a: 1, b: 2 });
+  });
+
   test('without a closing tag the last block is read to the end of the input', () => {
     expect(expectSuccess(parseTagged('Thinking done. <json>{"a": [1, 2]}')).value).toEqual({ a: [1, 2] });
   });
@@ -110,6 +127,7 @@ describe('profile tagged: which block', () => {
   test.each([
     'I put it in <json> tags.',
     'I put it in "<json>" tags.',
+    '答案放在 <json> 标签里。',
     'I put it in `<json>` tags.',
     'It stands between <json> and </json>.',
     'It stands between "<json>" and "</json>".',
@@ -169,6 +187,7 @@ describe('profile tagged: fault tolerance', () => {
     ['Trailing Commas in an object', '{"a": [1,], "b": 2,}', { a: [1], b: 2 }, 'extra_comma'],
     ['Missing Quotes', '{key: "val"}', { key: 'val' }, 'unquoted_key'],
     ['Missing Quotes around a value', '{"severity": high}', { severity: 'high' }, 'unquoted_string'],
+    ['Markdown Pollution by emphasis', '{__"a"__: **1**}', { a: 1 }, 'markdown'],
     ['Markdown Pollution around', '```json\n{"a": 1}\n```', { a: 1 }, 'markdown'],
     ['Markdown Pollution at the end', '{"a": 1}\n```', { a: 1 }, 'markdown'],
     ['Markdown Pollution inside', '{"a": 1,\n```\n"b": 2}', { a: 1, b: 2 }, 'markdown'],
@@ -211,6 +230,7 @@ describe('profile tagged: a contract with issues', () => {
     ['line is a fraction', { ...issue, line: 1.5 }, ['issues', 0, 'line']],
     ['line is text', { ...issue, line: '12' }, ['issues', 0, 'line']],
     ['severity is not one of the four', { ...issue, severity: 'urgent' }, ['issues', 0, 'severity']],
+    ['severity is missing', { file: 'f', line: 1, message: 'm' }, ['issues', 0, 'severity']],
     ['message is missing', { file: 'f', line: 1, severity: 'low' }, ['issues', 0, 'message']],
     ['message is empty', { ...issue, message: '' }, ['issues', 0, 'message']],
   ])('rejects an issue whose %s, and reports its path', (_, broken, path) => {
@@ -218,6 +238,12 @@ describe('profile tagged: a contract with issues', () => {
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.issues?.map((found) => found.path)).toContainEqual(path);
     expect(error.message).toContain(path.join('.'));
+  });
+
+  test('rejects a second issue without a file, and reports its path', () => {
+    const value = { issues: [issue, { line: 1, severity: 'low', message: 'm' }] };
+    const error = expectError(parse(tagged(value), AnalysisResult, { profile: 'tagged' }));
+    expect(error.issues?.map(({ path }) => path)).toEqual([['issues', 1, 'file']]);
   });
 
   test('rejects a value without issues', () => {

@@ -35,12 +35,25 @@ function throwString(): never {
 }
 
 describe('profile unified: nine steps in order', () => {
-  test.each(['', ' ', '\n\t \r\n'])('step 1: empty or blank input is rejected immediately (%j)', (raw) => {
-    expect(expectError(parse(raw, Verdict, { profile: 'unified' })).code).toBe('EMPTY_INPUT');
-  });
+  test.each(['', ' ', '\n\t \r\n', null, undefined])(
+    'step 1: empty or blank input is rejected immediately (%j)',
+    (raw) => {
+      expect(expectError(parse(raw, Verdict, { profile: 'unified' })).code).toBe('EMPTY_INPUT');
+    },
+  );
 
   test('step 2: all think blocks are stripped, even across line breaks', () => {
     const raw = `<think>first\n{"verdict": "buy"}</think>${GOOD}<think>was that right?</think>`;
+    expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+  });
+
+  test('step 2: the second of two think blocks is stripped too', () => {
+    const raw = `<think>first</think>\n<think>{"verdict": "buy"}</think>${GOOD}`;
+    expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+  });
+
+  test('step 2 before step 3: a think block inside the fence is stripped', () => {
+    const raw = `\`\`\`json\n<think>{"verdict": "buy"}</think>${GOOD}\n\`\`\``;
     expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
@@ -51,6 +64,7 @@ describe('profile unified: nine steps in order', () => {
 
   test.each([
     ['with the language json', `\`\`\`json\n${GOOD}\n\`\`\``],
+    ['with the language after a space', `\`\`\` json\n${GOOD}\n\`\`\``],
     ['without a language', `\`\`\`\n${GOOD}\n\`\`\``],
     ['with a language in capitals', `\`\`\`JSON\n${GOOD}\n\`\`\``],
     ['on one line', `\`\`\`json ${GOOD}\`\`\``],
@@ -67,8 +81,10 @@ describe('profile unified: nine steps in order', () => {
 
   test.each([
     ['a line feed', '{"a": "one\ntwo"}', 'one\ntwo'],
+    ['more than one line feed', '{"a": "one\ntwo\n\nthree"}', 'one\ntwo\n\nthree'],
     ['a carriage return', '{"a": "one\r\ntwo"}', 'one\r\ntwo'],
     ['a tab', '{"a": "one\ttwo"}', 'one\ttwo'],
+    ['a tab of a list item', '{"a": ["one\ttwo"]}', ['one\ttwo']],
     ['all of them in one string', '{"a": "\tone\r\ntwo\n"}', '\tone\r\ntwo\n'],
   ])('step 4: %s inside a string is read as its escape', (_, raw, text) => {
     const result = parseUnified(raw);
@@ -88,6 +104,11 @@ describe('profile unified: nine steps in order', () => {
     });
   });
 
+  test('step 5: empty values are kept as JSON.parse returns them', () => {
+    const raw = '{"text": "", "list": [], "object": {}, "none": null, "items": [""]}';
+    expect(expectSuccess(parseUnified(raw)).value).toEqual(JSON.parse(raw));
+  });
+
   test('step 5 comes first: a think tag inside a string of valid JSON is content', () => {
     const raw = '{"note": "<think>x</think>", "fence": "```"}';
     expect(expectSuccess(parseUnified(raw)).value).toEqual({ note: '<think>x</think>', fence: '```' });
@@ -96,6 +117,10 @@ describe('profile unified: nine steps in order', () => {
   test('step 6: otherwise reads from the first brace to its closing brace', () => {
     const raw = `The verdict is ${GOOD} as explained {above}.`;
     expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+  });
+
+  test('step 6: only the first brace counts: a later object is not tried', () => {
+    expect(expectError(parseUnified('As {explained} above: {"a": 1}')).code).toMatch(/SYNTAX|NO_JSON/);
   });
 
   test('step 6: searches only inside the fence', () => {
@@ -110,7 +135,7 @@ describe('profile unified: nine steps in order', () => {
     expect(expectSuccess(parseUnified('So: {"a": "x\ny"} ok')).value).toEqual({ a: 'x\ny' });
   });
 
-  test.each(['[1, 2]', '"text"', '42', 'true', 'null', '```json\n[{"a": 1}]\n```'])(
+  test.each(['[1, 2]', '[]', '"text"', '42', 'true', 'null', '```json\n[{"a": 1}]\n```'])(
     'step 7: the root must be an object: %s',
     (raw) => {
       expect(expectError(parseUnified(raw)).code).toBe('ROOT_NOT_OBJECT');
@@ -129,6 +154,11 @@ describe('profile unified: nine steps in order', () => {
       normalizers: [lowerCaseVerdict],
     });
     expect(expectSuccess(result).value).toEqual(VALUE);
+  });
+
+  test('step 8 before step 9: a value that a normalizer makes invalid is rejected', () => {
+    const normalizers: Normalizer[] = [(value) => ({ ...(value as object), verdict: 'maybe' })];
+    expect(expectError(parse(GOOD, Verdict, { profile: 'unified', normalizers })).code).toBe('SCHEMA_MISMATCH');
   });
 
   test('step 9: the schema validates and reports the path of each issue', () => {
@@ -183,6 +213,11 @@ describe('profile unified: normalizers', () => {
     expect(normalizer).toHaveBeenCalledWith({ a: [1, { b: null }] });
   });
 
+  test('replace the value: a field that they leave out is gone', () => {
+    const rename: Normalizer = (value) => ({ verdict: (value as { readonly vote: unknown }).vote });
+    expect(expectSuccess(parseUnified('{"vote": "hold"}', [rename])).value).toEqual({ verdict: 'hold' });
+  });
+
   test('a normalizer that throws causes NORMALIZER_FAILED with its input and the cause', () => {
     const bug = new TypeError('cannot read verdict');
     const broken: Normalizer = () => {
@@ -217,10 +252,34 @@ describe('profile unified: functions and errors', () => {
     expect(parseOrThrow(`<think>x</think>${GOOD}`, Verdict, { profile: 'unified' })).toEqual(VALUE);
   });
 
-  test('parseOrThrow throws a ParseError, which is a SluiceError', () => {
+  test.each([
+    ['a schema', GOOD, []],
+    ['a schema and a normalizer', '{"verdict": "HOLD", "confidence": 0.5}', [lowerCaseVerdict]],
+  ])('%s are all that one of several agents needs', (_, raw, normalizers) => {
+    expect(parseOrThrow(raw, Verdict, { profile: 'unified', normalizers })).toEqual(VALUE);
+    expect(() => parseOrThrow('{"verdict": "SHORT"}', Verdict, { profile: 'unified', normalizers })).toThrow(
+      ParseError,
+    );
+  });
+
+  test('parseOrThrow returns the value as the schema transforms it', () => {
+    const Percent = z.object({
+      confidence: z.number().transform((share) => share * 100),
+      verdict: z.string().optional(),
+    });
+    const value = parseOrThrow('{"confidence": 0.5, "note": "x"}', Percent, { profile: 'unified' });
+    expect(value).toEqual({ confidence: 50 });
+  });
+
+  test.each([
+    ['prose', 'nothing', {}],
+    ['empty input', '', {}],
+    ['input that is too long', GOOD, { limits: { bytes: 9 } }],
+    ['a schema mismatch', '{"verdict": 1}', {}],
+  ])('parseOrThrow throws a ParseError, which is a SluiceError: %s', (_, raw, options) => {
     let thrown: unknown;
     try {
-      parseOrThrow('nothing', Verdict);
+      parseOrThrow(raw, Verdict, options);
     } catch (error) {
       thrown = error;
     }

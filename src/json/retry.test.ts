@@ -58,6 +58,31 @@ describe('generateAndParse: call, parse, retry with the error', () => {
   });
 
   test.each([
+    ['no JSON', 'no'],
+    ['broken JSON', '{"verdict": ]'],
+    ['a truncated answer', '{"verdict": "ho'],
+    ['a schema mismatch', '{"verdict": "maybe"}'],
+    ['an empty answer', ''],
+  ])('the number of calls is the same for every error: %s', async (_, answer) => {
+    for (const [maxRetries, calls] of [
+      [undefined, 2],
+      [0, 1],
+      [2, 3],
+    ] as const) {
+      const { call, requests } = createScriptedModel(answer, answer, answer, answer);
+      const options = { prompt: PROMPT, ...(maxRetries === undefined ? {} : { maxRetries }) };
+      await expect(generateAndParse(call, Verdict, options)).rejects.toThrow(ParseError);
+      expect(requests).toHaveLength(calls);
+    }
+  });
+
+  test('the temperature is 0.7 by default, in a retry too', async () => {
+    const { call, requests } = createScriptedModel('no', GOOD);
+    await generateAndParse(call, Verdict, { prompt: PROMPT });
+    expect(requests.map(({ temperature }) => temperature)).toEqual([0.7, 0.7]);
+  });
+
+  test.each([
     [0, 1],
     [1, 2],
     [3, 4],
@@ -109,7 +134,7 @@ describe('generateAndParse: call, parse, retry with the error', () => {
       {
         normalizers: [
           () => {
-            throw new Error('总分超出范围');
+            throw new Error('总分超出范围\n应为 0 到 100');
           },
         ],
       },
@@ -141,6 +166,13 @@ describe('generateAndParse: call, parse, retry with the error', () => {
       expect(third.split(PROMPT)).toHaveLength(2);
     },
   );
+
+  test('sends no history: the start of a truncated answer is not repeated', async () => {
+    const { call, requests } = createScriptedModel('{"verdict": "hold", "note": "marker-of-the-first-answer', GOOD);
+    await generateAndParse(call, Verdict, { prompt: PROMPT });
+    expect(requests[1]?.prompt).toContain('TRUNCATED');
+    expect(requests[1]?.prompt).not.toContain('marker-of-the-first-answer');
+  });
 
   test('passes the error and the original prompt to a custom prompt function', async () => {
     const { call, requests } = createScriptedModel('no', 'no', GOOD);
