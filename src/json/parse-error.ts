@@ -48,7 +48,7 @@ export class ParseError extends SluiceError<ParseErrorCode> {
   override readonly name = 'ParseError';
   /** With `SCHEMA_MISMATCH`: the schema's issues, with their paths. */
   declare readonly issues?: readonly SchemaIssue[];
-  /** The value that failed the schema, or was passed to the normalizer that threw. */
+  /** The value that failed the schema or, if a normalizer threw, the parsed value before any normalizer. */
   declare readonly value?: unknown;
   declare readonly attempts: readonly Attempt[];
   /** With `generateAndParse`: the model's last answer. Not enumerable, to stay out of logs. */

@@ -342,6 +342,8 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
       for (const normalizer of normalizers) value = normalizer(value);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
+      // The error shows the parsed value: normalizers may have changed their input.
+      value = reading.value;
       rejection = { code: 'NORMALIZER_FAILED', message: `A normalizer failed: ${reason}`, cause };
     }
   }

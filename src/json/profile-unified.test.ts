@@ -218,16 +218,19 @@ describe('profile unified: normalizers', () => {
     expect(expectSuccess(parseUnified('{"vote": "hold"}', [rename])).value).toEqual({ verdict: 'hold' });
   });
 
-  test('a normalizer that throws causes NORMALIZER_FAILED with its input and the cause', () => {
+  test('a normalizer that throws causes NORMALIZER_FAILED with the parsed value, unchanged, and the cause', () => {
     const bug = new TypeError('cannot read verdict');
-    const broken: Normalizer = () => {
+    const broken: Normalizer = (value) => {
+      removeVerdict(value);
       throw bug;
     };
+    const parsed = { verdict: 'buy', a: [1] };
+    const rename: Normalizer = (value) => Object.assign(value as object, { renamed: true });
     const error = expectError(
-      parse('{"a": 1}', undefined, { profile: 'unified', normalizers: [() => ({ renamed: true }), broken] }),
+      parse(JSON.stringify(parsed), undefined, { profile: 'unified', normalizers: [rename, broken] }),
     );
     expect(error.code).toBe('NORMALIZER_FAILED');
-    expect(error.value).toEqual({ renamed: true });
+    expect(error.value).toEqual(parsed);
     expect(error.cause).toBe(bug);
     expect(error.message).toContain('cannot read verdict');
   });

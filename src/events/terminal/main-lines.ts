@@ -16,6 +16,8 @@ export class MainLines {
   readonly #skippedCounts = new Map<string, number>();
   readonly #lineCounts = new Map<string, number>();
   #isEmpty = true;
+  /** Whether stdout printed anything. */
+  hasStdout = false;
   /** Whether records were dropped before the terminal could repeat them. */
   hasDropped = false;
 
@@ -50,6 +52,7 @@ export class MainLines {
   add(frame: Frame): void {
     if (frame.kind !== 'json' && frame.kind !== 'text') return;
     this.#isEmpty = false;
+    this.hasStdout ||= frame.stream === 'stdout';
     const key = hashText(frame.text);
     if (frame.kind === 'json') {
       this.#records.push(key);

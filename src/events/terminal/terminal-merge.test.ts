@@ -116,6 +116,16 @@ describe('a terminal that shows more than stdout', () => {
     });
   });
 
+  it.each([
+    [{ pty: ['out of credits\r'] }, ['PTY_STREAM_MISMATCH']],
+    [{ stderr: ['warming up'], pty: ['warming up\r', 'out of credits\r'] }, ['PTY_STREAM_MISMATCH']],
+    [{ stderr: ['warming up'], pty: ['warming up\r'] }, []],
+    [{ stdout: ['out of credits'], pty: ['warming up\r'] }, []],
+  ])('causes a mismatch warning if stdout is empty and it shows other lines: %o', (streams, expected) => {
+    const { warnings } = translateLines(streams);
+    expect(warnings.filter((code) => code === 'PTY_STREAM_MISMATCH')).toEqual(expected);
+  });
+
   it('is read immediately if it is the only stream, with the same events', () => {
     const options = { engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 } as const;
     const translator = createTranslator({ ...options, terminalOnly: true });

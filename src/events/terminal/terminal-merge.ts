@@ -80,6 +80,7 @@ export class TerminalMerge {
     this.#settle(true);
     this.#tally.report(
       (fact) => this.#attempt.reducer.add(fact),
+      this.main.hasStdout,
       () => this.#explainSetAside(),
     );
   }
@@ -144,6 +145,7 @@ export class TerminalMerge {
     if (waitingFrame.kind === 'blank') return;
     if (waitingFrame.kind === 'text' && this.#isSameSession() && this.main.takeText(waitingFrame.key)) return;
     const frame = waitingFrame.restore();
+    if (frame.kind === 'text') this.#tally.addLine();
     const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isEngineText(frame.problem));
     if (!isReadable || !this.#isMergeable()) {
       this.#attempt.setAside(frame);
@@ -214,12 +216,13 @@ function copyForWaiting(frame: Frame): WaitingFrame {
   };
 }
 
-/** Counts the terminal records that the streams lost, and the records that could not be compared. */
+/** Counts the terminal records that the streams lost, the records that could not be compared, and other lines. */
 class MergeTally {
   #restored = 0;
   #first: Frame | null = null;
   #last: Frame | null = null;
   #setAside = 0;
+  #lines = 0;
 
   get hasRestored(): boolean {
     return this.#restored > 0;
@@ -235,11 +238,19 @@ class MergeTally {
     this.#setAside += 1;
   }
 
-  /** Reports both counts; `explain` is called only if records were set aside. */
-  report(emit: Emit, explain: () => string): void {
+  addLine(): void {
+    this.#lines += 1;
+  }
+
+  /** Reports the counts; `explain` is called only if records were set aside. */
+  report(emit: Emit, hasStdout: boolean, explain: () => string): void {
     if (this.#first !== null && this.#last !== null) {
       emit({ fact: 'frames', first: this.#first, last: this.#last });
       const message = `Restored ${countRecords(this.#restored)} missing from stdout, using the terminal.`;
+      emit({ fact: 'warning', code: 'PTY_STREAM_MISMATCH', message });
+    }
+    if (!hasStdout && this.#restored + this.#setAside === 0 && this.#lines > 0) {
+      const message = `Stdout is empty, but the terminal shows other lines: ${this.#lines}.`;
       emit({ fact: 'warning', code: 'PTY_STREAM_MISMATCH', message });
     }
     if (this.#setAside === 0) return;

@@ -42,7 +42,7 @@ export async function launchAgent(
   plan: { readonly workdir: string; readonly sessionId: string | null },
   prepared: PreparedLaunch,
 ): Promise<LiveAgent> {
-  const { ports, runDir, spec } = context;
+  const { ports, runDir, spec, launcher } = context;
   const { command, env, stdin, converse } = prepared;
   const { sandbox, report } = await prepareSandbox(context, plan.workdir, prepared);
   context.progress.sandbox = report;
@@ -52,7 +52,8 @@ export async function launchAgent(
   let running: RunningProcess;
   try {
     const input = converse !== undefined ? { keepInput: true } : stdin === undefined ? {} : { stdin };
-    const terminal = spec.terminal ?? false;
+    const isTerminalDefault = launcher.usesTerminal === true && converse === undefined;
+    const terminal = spec.terminal ?? (isTerminalDefault ? 'optional' : false);
     running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal, ...sandboxOption });
   } catch (error) {
     await sandbox?.close();

@@ -52,7 +52,7 @@ export async function prepareLaunch(context: RunContext, input: LaunchInput): Pr
     ...(spec.model === undefined ? {} : { model: spec.model }),
     ...(input.sessionId === null ? {} : { sessionId: input.sessionId }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
-    ...(spec.terminal === undefined ? {} : { terminal: spec.terminal !== false }),
+    ...(spec.terminal === true ? { terminal: true } : {}),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(mcpServers.length === 0 ? {} : { mcpServers }),
   };

@@ -28,6 +28,7 @@ export const codexLauncher: Launcher = {
   environment: ['OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', ...NETWORK_ENVIRONMENT],
   canResume: true,
   canAsk: true,
+  usesTerminal: true,
   accepts: { attachments: ['image'], mcpServers: ['stdio', 'http'] },
   reportsCost: false,
   versionCommand: ['--version'],

@@ -86,6 +86,8 @@ export interface Launcher {
   readonly canResume: boolean;
   /** Whether it has a two-way mode, in which it can request permissions. */
   readonly canAsk?: true;
+  /** Whether its terminal can show records that stdout lost: unless the spec decides, one is captured if possible. */
+  readonly usesTerminal?: true;
   /** Inputs it accepts besides text. An ACP agent reports these itself when it is started. */
   readonly accepts?: AcceptedInputs;
   /** Whether its output contains the cost of a run; otherwise `limits.cost` has no effect. */

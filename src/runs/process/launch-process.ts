@@ -75,14 +75,17 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   }
   const groupChecked = exited.then(async () => (groupCheck = checkGroup()));
 
+  /** Without processes in the group, a terminal has no more output than it has already received. */
+  const isSilent = (): boolean => isGroupGone && launched.hasOnlyTerminal;
+
   async function finish(): Promise<void> {
     await groupChecked;
-    await drainOutput(queue, { quietMs, drainMs });
+    await drainOutput(queue, { quietMs, drainMs, isSilent });
     try {
       if (!isGroupGone) await terminateAll(Math.min(graceMs, LEFTOVER_GRACE_MS));
       isGroupGone = true;
       // Reads the last output of leftover processes; a process that left the group could keep the pipe open forever.
-      await drainOutput(queue, { quietMs, drainMs });
+      await drainOutput(queue, { quietMs, drainMs, isSilent });
     } finally {
       launched.close();
     }
@@ -117,16 +120,16 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
 const TICK_MS = 20;
 
 /**
- * Waits until the output is closed, has been silent for some time, or the time is up. Time counts only while the reader
- * keeps up: bytes waiting to be read are never dropped.
+ * Waits until the output is closed, has been silent for some time (a tick if `isSilent`), or the time is up. Time counts
+ * only while the reader keeps up: bytes waiting to be read are never dropped.
  */
 async function drainOutput(
   queue: OutputQueue,
-  { quietMs, drainMs }: { readonly quietMs: number; readonly drainMs: number },
+  { quietMs, drainMs, isSilent }: Readonly<{ quietMs: number; drainMs: number; isSilent(): boolean }>,
 ): Promise<void> {
   let elapsedMs = 0;
   let silentMs = 0;
-  while (!queue.isEnded && silentMs < quietMs && elapsedMs < drainMs) {
+  while (!queue.isEnded && silentMs < (isSilent() ? TICK_MS : quietMs) && elapsedMs < drainMs) {
     const { arrivals, isFull } = queue;
     await Promise.race([sleep(TICK_MS), queue.ended]);
     // After a busy loop a timer fires before bytes that arrived earlier.

@@ -17,8 +17,11 @@ export interface ProcessExit {
   readonly signal: string | null;
 }
 
-/** A process's terminal: none, one for all its output, or (`beside`) one besides its pipes. */
-export type TerminalUse = boolean | 'beside';
+/**
+ * A process's terminal: none, one for all its output, or one besides its pipes (`beside`; `optional`: only if the system
+ * can open one).
+ */
+export type TerminalUse = boolean | 'beside' | 'optional';
 
 /** The process to start, without a shell. */
 export interface ProcessCommand {
@@ -32,8 +35,8 @@ export interface ProcessCommand {
   /** Whether its stdin stays open for writing while it runs; `stdin` is then not used. */
   readonly keepInput?: boolean;
   /**
-   * Runs the process in a terminal: its output is one stream, `pty`. With `beside`, stdout and stderr are pipes, and
-   * `pty` is the output to its controlling terminal. `stdin` is a pipe in both cases.
+   * Runs the process in a terminal: its output is one stream, `pty`. With `beside` and `optional`, stdout and stderr
+   * are pipes, and `pty` is the output to its controlling terminal. `stdin` is a pipe in all cases.
    */
   readonly terminal?: TerminalUse;
   /** The command that starts the process in a sandbox; it is launched instead. */
@@ -71,6 +74,8 @@ export interface SpawnedProcess {
   readonly identity: ProcessIdentity;
   readonly exited: Promise<ProcessExit>;
   readonly input: ProcessInput;
+  /** Whether its pipes are closed and only its terminal is open, which never ends by itself. */
+  readonly hasOnlyTerminal: boolean;
   /** Stops and resumes reading; the process waits when its pipe is full. */
   flow(isFlowing: boolean): void;
   /** Closes the output, even if another process has the other end open; the sink's `end` is called afterwards. */
@@ -84,10 +89,11 @@ export interface SpawnedProcess {
 export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
   const { terminal: use = false, cwd, env } = command;
   // A sandbox, or the shell that opens the terminal, would report a missing executable as an exit code.
-  const reportsMissing = use !== 'beside' && command.sandbox === undefined;
+  const reportsMissing = typeof use === 'boolean' && command.sandbox === undefined;
   if (!reportsMissing && (await findExecutable(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
     throw await explainLaunchFailure(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
-  const terminal = use === false ? undefined : await openTerminal();
+  const opening = use === false ? undefined : openTerminal();
+  const terminal = await (use === 'optional' ? opening?.catch(() => undefined) : opening);
   let launch: Launch;
   try {
     launch = start(command, terminal);
@@ -143,6 +149,9 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
       },
       close: () => stdin?.end(),
     },
+    get hasOnlyTerminal() {
+      return streams.every(({ name, readable }) => readable.closed !== (name === 'pty'));
+    },
     flow(isFlowing) {
       for (const { readable } of streams) {
         if (isFlowing) readable.resume();
@@ -171,7 +180,7 @@ const OPEN_TERMINAL = ': <"$0"; exec "$@"';
 
 function start(command: ProcessCommand, terminal: Terminal | undefined): Launch {
   const { command: argv, env, descriptors } = command.sandbox ?? { ...command, descriptors: [] };
-  const hasPipesAndTerminal = terminal !== undefined && command.terminal === 'beside';
+  const hasPipesAndTerminal = terminal !== undefined && command.terminal !== true;
   const [program, ...args] = hasPipesAndTerminal
     ? (['/bin/sh', '-c', OPEN_TERMINAL, terminal.path, ...argv] as const)
     : argv;

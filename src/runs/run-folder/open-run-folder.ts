@@ -153,14 +153,26 @@ interface NamedFiles extends Pick<RunFolder, 'place' | 'dir' | 'name' | 'openWor
 }
 
 function toRunFolder({ open, ...named }: NamedFiles): RunFolder {
+  /**
+   * Other tools write `meta.N.json` and `fs-diff.N.json` beside `.audit`. They are read only if `.audit` has no meta
+   * file: an agent can write beside it, too.
+   */
+  const openAttempt: RunFolder['openAttempt'] = async (file, attempt) => {
+    const name = getAttemptFileName(file, attempt);
+    const found = await open(name);
+    if (found !== undefined || (file !== 'meta' && file !== 'fsDiff')) return found;
+    const meta = await open(getAttemptFileName('meta', attempt));
+    await meta?.close();
+    return meta === undefined ? named.openWorkFile(name) : undefined;
+  };
   return {
     ...named,
-    openAttempt: async (file, attempt) => open(getAttemptFileName(file, attempt)),
+    openAttempt,
     openLog: async (log) => open(RUN_LOGS[log]),
     meta: async (attempt, warn) => {
       const name = getAttemptFileName('meta', attempt);
       const path = join(named.place, name);
-      const text = await readSmallFile(path, MAX_META_BYTES, async () => open(name));
+      const text = await readSmallFile(path, MAX_META_BYTES, async () => openAttempt('meta', attempt));
       if (text === undefined) return {};
       const { meta, ignored } = readAttemptMeta(parseJson(text));
       if (ignored.length > 0) {

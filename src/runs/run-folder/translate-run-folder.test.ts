@@ -48,6 +48,22 @@ describe('translateRunFolder', () => {
     ]);
   });
 
+  test.each([
+    ['beside .audit, where other tools write them', {}, 'a.ts'],
+    ['in .audit first', { '.audit/meta.1.json': JSON.stringify({ engine: 'codex', exit_code: 0 }) }, undefined],
+  ])('reads the meta and the changed files of an attempt %s', async (_, ours, created) => {
+    const dir = await makeRunFolder({
+      '.audit/stdout.1.log': TURN,
+      'meta.1.json': JSON.stringify({ run_id: 'r-beside', engine: 'codex', exit_code: 0 }),
+      'fs-diff.1.json': JSON.stringify({ created: ['a.ts'], modified: [], deleted: [] }),
+      ...ours,
+    });
+    const { fcmp } = await translate(dir);
+    expect(fcmp[0]?.run_id).toBe(created === undefined ? basename(dir) : 'r-beside');
+    const artifacts = fcmp.flatMap((event) => (event.type === 'artifact.created' ? [event.data.path] : []));
+    expect(artifacts).toEqual(created === undefined ? [] : [created]);
+  });
+
   test('dates events by the start in the meta and the timing', async () => {
     const { fcmp } = await translate(RECORDED);
     const final = fcmp.find(({ type }) => type === 'assistant.message.final');

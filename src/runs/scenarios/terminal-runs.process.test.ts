@@ -27,27 +27,47 @@ it('an engine in a terminal is read as usual', async () => {
   expect(call?.args.at(-1)).toContain('Count.');
 });
 
-it('a terminal besides the pipes restores what stdout lost, live and in the result', async () => {
-  const print = (record: object, on: 'stdout' | 'terminal') => ({ print: `${JSON.stringify(record)}\n`, on });
-  const site = await makeSite([
-    print(codex.thread('t-1'), 'stdout'),
-    print(codex.thread('t-1'), 'terminal'),
-    print(codex.message('{"line":3}'), 'terminal'),
-    print(codex.completed(), 'stdout'),
-    print(codex.completed(), 'terminal'),
-  ]);
-  const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, terminal: 'beside' } as const;
-  const { result, file, fcmp } = await runToEnd(
-    { ...spec, contract: { schema: LINE } },
-    { ...site, programs: { codex: site.agent } },
-  );
-  expect(result).toMatchObject({ status: 'success', value: { line: 3 }, session_id: 't-1' });
-  expect(await file('stdout.1.log')).not.toContain('agent_message');
-  expect(await file('pty-output.1.log')).toContain('agent_message');
-  const restoredMessage = fcmp.find(({ type }) => type === 'assistant.message.final');
-  expect(restoredMessage?.raw_ref).toMatchObject({ stream: 'pty' });
-  const codes = fcmp.flatMap(({ type, data }) => (type === 'diagnostic.warning' && 'code' in data ? [data.code] : []));
-  expect(codes).toContain('PTY_STREAM_MISMATCH');
+it.each([
+  ['requested', { terminal: 'beside' }],
+  ['of codex by default', {}],
+] as const)(
+  'a terminal besides the pipes, %s, restores what stdout lost, live and in the result',
+  async (_, terminal) => {
+    const print = (record: object, on: 'stdout' | 'terminal') => ({ print: `${JSON.stringify(record)}\n`, on });
+    const site = await makeSite([
+      print(codex.thread('t-1'), 'stdout'),
+      print(codex.thread('t-1'), 'terminal'),
+      print(codex.message('{"line":3}'), 'terminal'),
+      print(codex.completed(), 'stdout'),
+      print(codex.completed(), 'terminal'),
+    ]);
+    const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, ...terminal } as const;
+    const { result, file, fcmp } = await runToEnd(
+      { ...spec, contract: { schema: LINE } },
+      { ...site, programs: { codex: site.agent } },
+    );
+    expect(result).toMatchObject({ status: 'success', value: { line: 3 }, session_id: 't-1' });
+    expect(await file('stdout.1.log')).not.toContain('agent_message');
+    expect(await file('pty-output.1.log')).toContain('agent_message');
+    const restoredMessage = fcmp.find(({ type }) => type === 'assistant.message.final');
+    expect(restoredMessage?.raw_ref).toMatchObject({ stream: 'pty' });
+    const codes = fcmp.flatMap(({ type, data }) =>
+      type === 'diagnostic.warning' && 'code' in data ? [data.code] : [],
+    );
+    expect(codes).toContain('PTY_STREAM_MISMATCH');
+  },
+);
+
+it('an engine without messages that only a terminal shows has none by default, nor does codex if it is refused', async () => {
+  const step = { print: 'no terminal\n', on: 'terminal' } as const;
+  for (const spec of [{ engine: 'opencode' }, { engine: 'codex', terminal: false }] as const) {
+    const site = await makeSite([step]);
+    const { result } = await runToEnd(
+      { ...spec, prompt: 'Count.', workdir: site.workdir },
+      { ...site, programs: { [spec.engine]: site.agent } },
+    );
+    expect(result.status).toBe('failed');
+  }
 });
 
 it('an empty terminal besides the pipes changes nothing', async () => {

@@ -126,7 +126,7 @@ export const storedRunSpec = {
     model: shortText,
     /** The span that requested the run, in W3C Trace Context format; the parent of the run's spans. */
     traceparent: { type: 'string', pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' },
-    /** `true`: capture through a terminal instead of pipes. `beside`: through both. */
+    /** `true`: capture through a terminal instead of pipes. `beside`: through both, the default of `codex` if possible. */
     terminal: { enum: [true, false, 'beside'] },
   },
 } as const;
