@@ -16,7 +16,7 @@ const NAMES_BY_KIND = `
   endQuote cut repair
   closers plain rest
   allInProse controlCharacters
-  generous rootMustEnd formulas
+  acceptsAnyText rootMustEnd formulas
   failure plausible duplicates isExact isElided
   blocks regions
   untouched lastClose isClosed

@@ -1,5 +1,5 @@
 import { MAX_ENVELOPE_DEPTH, TRY_COST } from './bounds.js';
-import { listEnvelopeContents } from './find/envelope.js';
+import { joinDeltas, listEnvelopeContents } from './find/envelope.js';
 import {
   createSpan,
   findFencedSpans,
@@ -14,7 +14,7 @@ import { surveyText, type Survey } from './find/survey.js';
 import type { Profile } from './options.js';
 import { readProse, readSpan, readStrict, type SearchSettings } from './read-span.js';
 import { repairSets } from './reader/reader-policy.js';
-import { createReading, type Reading } from './reader/reader.js';
+import { createReading, type ReadResult } from './reader/reader.js';
 
 /**
  * A span and its reading. `read` reads the span on the first call and caches the reading. It is not a getter because V8
@@ -23,15 +23,15 @@ import { createReading, type Reading } from './reader/reader.js';
 export interface FoundCandidate extends Span {
   /** Number of envelopes around it. */
   readonly level: number;
-  readonly read: () => Reading;
+  readonly read: () => ReadResult;
 }
 
 function createCandidate(
   { finder, start, end, untouched: isUntouched }: Span,
-  read: () => Reading,
+  read: () => ReadResult,
   level = 0,
 ): FoundCandidate {
-  let reading: Reading | undefined;
+  let reading: ReadResult | undefined;
   // Copied field by field: spreading the span would cost as much as all other work on valid JSON.
   return { finder, start, end, untouched: isUntouched, level, read: () => (reading ??= read()) };
 }
@@ -120,6 +120,13 @@ function* findAnywhere(
     yield createCandidate(createSpan('whole', 0, text.length, true), () => strictReading);
     return;
   }
+  const joined = joinDeltas(text);
+  if (joined !== undefined) {
+    const span = createSpan('envelope', 0, text.length);
+    for (const { read } of findAnywhere(joined, settings))
+      yield createCandidate(span, () => moveReading(read(), 0, text.length), 1);
+    return;
+  }
   const survey = surveyText(text);
   yield* readSpans(text, findMarkedSpans(text, survey, settings.limits.candidates), settings);
   yield* inEnvelopes();
@@ -134,7 +141,7 @@ function* findAnywhere(
 function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const maxCandidates = settings.limits.candidates;
   const budget = 4 * text.length + 65_536;
-  const fencedReadings = new Map<number, Reading>();
+  const fencedReadings = new Map<number, ReadResult>();
   let remaining = budget;
   for (const candidate of readSpans(text, findFencedSpans(text, regions), settings)) {
     if (remaining < 0) break;
@@ -176,7 +183,7 @@ function* findInEnvelopes(
   for (let envelope = rejected.shift(); envelope !== undefined; envelope = rejected.shift()) {
     const { start, end, level } = envelope.candidate;
     if (level >= MAX_ENVELOPE_DEPTH) continue;
-    const createContent = (readInside: () => Reading): FoundCandidate =>
+    const createContent = (readInside: () => ReadResult): FoundCandidate =>
       createCandidate(createSpan('envelope', start, end), readInside, level + 1);
     for (const content of listEnvelopeContents(envelope.value)) {
       if (typeof content !== 'string') yield createContent(() => createReading(content, end));
@@ -186,7 +193,7 @@ function* findInEnvelopes(
 }
 
 /** Offsets inside the content do not apply to the input, so the envelope's offsets are used. */
-function moveReading(reading: Reading, offset: number, end: number): Reading {
+function moveReading(reading: ReadResult, offset: number, end: number): ReadResult {
   const repairs = 'value' in reading ? reading.repairs.map((repair) => ({ ...repair, offset })) : [];
   return reading.ok
     ? { ...reading, repairs, end }

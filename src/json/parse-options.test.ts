@@ -34,7 +34,9 @@ describe('rounds over all candidates: unchanged, completed, aligned', () => {
   test('without allowPartial a truncated value is TRUNCATED', () => {
     const { code, message } = expectError(parse('{"a": [1, 2', A));
     expect(code).toBe('TRUNCATED');
-    expect(message).toContain('(offset 11). Raise the output limit, ask for less, or set allowPartial.');
+    expect(message).toContain(
+      '(offset 11). Raise the output limit, ask for less, or set allowPartial (--allow-partial).',
+    );
   });
 
   test.each([

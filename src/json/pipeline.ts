@@ -17,12 +17,12 @@ import {
   describeUnreadable,
   failWith,
   makeSerializable,
+  refuseRepaired,
   NO_TAG,
   decodeInput,
   type Rejection,
   type FailedAttempt,
   type ParseResult,
-  type ParseSuccess,
   type Warning,
 } from './result.js';
 import {
@@ -104,16 +104,6 @@ export function* runPipeline(
   }
   if (options.accept === 'clean' && result.ok) result = refuseRepaired(result, options.label);
   return settings.numbers === 'bigint' && result.ok ? makeSerializable(result) : result;
-}
-
-/** Refuses a value that was changed; cutting it out of its text is not a change. */
-function refuseRepaired(result: ParseSuccess<unknown>, label: string | undefined): ParseResult<unknown> {
-  const { value, candidate, alignment, repairs } = result;
-  const kinds = new Set(repairs.map(({ kind }) => kind).filter((kind) => kind !== 'extracted'));
-  if (kinds.size === 0 && alignment.length === 0) return result;
-  const code = alignment.length > 0 ? 'SCHEMA_MISMATCH' : 'SYNTAX';
-  const changes = alignment.length > 0 ? 'alignment' : [...kinds].join(', ');
-  return failWith([{ code, message: `The value needs ${changes} (accept: 'clean').`, value, candidate }], label);
 }
 
 /** Searches one input, round by round. */
@@ -212,8 +202,12 @@ function* checkAlternatives(
     if (isOtherFinder || (isInside && found.finder !== 'envelope')) continue;
     others.push(found);
     // If words show that it is the intended value, it may need alignment even though the winner does not.
-    const shouldAlign = search.align !== undefined && chooseValue(raw, location, found, true) === 'other';
-    const examined = yield* attempt(search, found, shouldAlign ? ALIGNED : round);
+    const isIntended = isFree && chooseValue(raw, location, found, true) === 'other';
+    const examined = yield* attempt(search, found, isIntended && search.align !== undefined ? ALIGNED : round);
+    const unread = found.read();
+    // What replaces the winner cannot be read, so nothing is left.
+    if (isIntended && !unread.ok && unread.plausible)
+      return failWith([describeUnreadable(unread.failure)], options.label);
     if (examined?.rejection?.code === 'SCHEMA_MISMATCH')
       search.rejected.push({ value: examined.reading.value, candidate: found });
     if (examined === undefined || examined.rejection !== undefined) continue;
@@ -287,6 +281,7 @@ function* attempt(search: Search, found: FoundCandidate, round: number): Pipelin
   if ((!reading.ok && !(round & COMPLETED && 'value' in reading)) || isEcho(reading.value, search.schema))
     return undefined;
   const examined = prepare(search, found, reading, round);
+  if (isEcho(examined.value, search.schema)) return undefined;
   if (examined.rejection !== undefined || !settings.hasSchema) return examined;
   // A truncated word that could have become a different word is not a usable value.
   const mayGrow = !reading.ok && align?.mayGrow?.(examined.value, search.raw.slice(0, reading.end)) === true;

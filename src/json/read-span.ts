@@ -2,8 +2,8 @@ import { BracketWalker } from './find/bracket-walker.js';
 import type { Span } from './find/spans.js';
 import { examineNumbers, isContainer } from './limits.js';
 import { resolveLimits, type Limits, type ParseOptions, type Profile } from './options.js';
-import { createCautiousPolicy, repairSets, describeDepthLimit } from './reader/reader-policy.js';
-import { createReading, createRefusal, readValue, type Reading } from './reader/reader.js';
+import { createReaderPolicy, repairSets, describeDepthLimit } from './reader/reader-policy.js';
+import { createReading, createRefusal, readValue, type ReadResult } from './reader/reader.js';
 import { createRepair, type RepairSet } from './repair.js';
 
 /** One call's options with defaults filled in, and the settings derived from the profile. */
@@ -43,7 +43,7 @@ const REPAIRS: Readonly<Partial<Record<Profile, RepairSet>>> = {
 type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
 
 /** Reads a span as its finder and the profile require. */
-export function readSpan(text: string, span: Span, settings: SearchSettings): Reading {
+export function readSpan(text: string, span: Span, settings: SearchSettings): ReadResult {
   const { start, end, finder } = span;
   if (finder === 'tag') return readTag(text, span, settings);
   if (settings.repairs !== repairSets.all) {
@@ -60,7 +60,7 @@ export function readSpan(text: string, span: Span, settings: SearchSettings): Re
 
 /** A value in running text, and where to look for the next: -1 if the rest of the text belongs to this value. */
 export interface ProseReading {
-  readonly reading: Reading;
+  readonly reading: ReadResult;
   readonly next: number;
   /** Offset up to which the input was scanned. */
   readonly seen: number;
@@ -76,7 +76,7 @@ export function readProse(
   text: string,
   span: Span,
   settings: SearchSettings,
-  earlier: Reading | undefined,
+  earlier: ReadResult | undefined,
 ): ProseReading {
   const { start, end: limit } = span;
   const reading = earlier ?? readOpen(text, start, limit, settings);
@@ -116,19 +116,19 @@ function readBlock(
   end: number,
   settings: SearchSettings,
   repairs = settings.repairs,
-): Reading {
+): ReadResult {
   const block = text.slice(start, end);
   return readStrict(block, start, settings) ?? readBroken(block, start, settings, repairs);
 }
 
 /** Reads a span that is one value but not valid JSON. */
-function readBroken(block: string, offset: number, settings: SearchSettings, repairs: RepairSet): Reading {
-  return readValue(block, offset, createCautiousPolicy(settings, repairs, true));
+function readBroken(block: string, offset: number, settings: SearchSettings, repairs: RepairSet): ReadResult {
+  return readValue(block, offset, createReaderPolicy(settings, repairs, true));
 }
 
 /** Reads a value that starts at `start`; the reader determines where it ends. */
-function readOpen(text: string, start: number, limit: number, settings: SearchSettings): Reading {
-  const policy = createCautiousPolicy(settings, settings.repairsInProse, false);
+function readOpen(text: string, start: number, limit: number, settings: SearchSettings): ReadResult {
+  const policy = createReaderPolicy(settings, settings.repairsInProse, false);
   const reading = readValue(text.slice(start, limit), start, policy);
   // If JSON structure follows the value, the value ended too early; if its end was guessed, weaker evidence is enough.
   const isGuessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
@@ -138,7 +138,7 @@ function readOpen(text: string, start: number, limit: number, settings: SearchSe
 }
 
 /** Reads after an opening fence: valid JSON up to the next fence, otherwise as far as the reader gets. */
-function readFence(text: string, start: number, end: number, settings: SearchSettings): Reading {
+function readFence(text: string, start: number, end: number, settings: SearchSettings): ReadResult {
   const [block = ''] = text.slice(start, end).split('```', 1);
   const strict = readStrict(block.trimEnd(), start, settings);
   if (strict?.ok === true) return strict;
@@ -151,7 +151,7 @@ function readFence(text: string, start: number, end: number, settings: SearchSet
 }
 
 /** Reads a `<json>` block. If that fails, retries up to the last closing tag, or without the prose before the value. */
-function readTag(text: string, { start, end, lastClose = end }: Span, settings: SearchSettings): Reading {
+function readTag(text: string, { start, end, lastClose = end }: Span, settings: SearchSettings): ReadResult {
   const reading = readBlock(text, start, end, settings);
   if (reading.ok) return reading;
   const bracket = start + text.slice(start, end).search(/[[{]|$/);
@@ -163,9 +163,9 @@ function readTag(text: string, { start, end, lastClose = end }: Span, settings: 
 }
 
 /** The fast path: input that `JSON.parse` accepts is used unchanged. Returns undefined for anything else. */
-export function readStrict(block: string, offset: number, settings: ReadSettings): Reading | undefined {
+export function readStrict(block: string, offset: number, settings: ReadSettings): ReadResult | undefined {
   if (settings.needsOwnReader) {
-    const reading = readValue(block, offset, createCautiousPolicy(settings, repairSets.none, true));
+    const reading = readValue(block, offset, createReaderPolicy(settings, repairSets.none, true));
     return reading.ok ? reading : undefined;
   }
   // Much cheaper than letting `JSON.parse` throw on prose.

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isSluiceError } from '../base/index.js';
 import { validCases } from './fixtures/reading-cases.js';
 import { lossyRepairs, wholeRepairs } from './fixtures/inside-cases.js';
-import { generousRepairs, tolerantRepairs } from './fixtures/repair-cases.js';
+import { anyTextRepairs, tolerantRepairs } from './fixtures/repair-cases.js';
 import { ParseError, repairJson, type RepairJsonOptions } from './index.js';
 
 function captureError(text: string, options?: RepairJsonOptions): ParseError {
@@ -22,7 +22,7 @@ describe('returns valid JSON unchanged, character by character', () => {
 });
 
 describe("repairJson makes all of the reader's repairs", () => {
-  test.each(generousRepairs)('$marked', ({ marked, value }) => {
+  test.each(anyTextRepairs)('$marked', ({ marked, value }) => {
     expect(JSON.parse(repairJson(marked.replaceAll('¦', '')))).toEqual(value);
   });
 

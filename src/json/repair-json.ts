@@ -1,11 +1,11 @@
-import { GenerousReader } from './reader/generous-reader.js';
+import { AnyTextReader } from './reader/any-text-reader.js';
 import { isContainer } from './limits.js';
 import type { Limits, TextInput } from './options.js';
 import { parse } from './parse.js';
 import { readStrict, resolveSettings } from './read-span.js';
 import { describeUnreadable, failWith, decodeInput } from './result.js';
 import { repairSets } from './reader/reader-policy.js';
-import { type Reading, readValue } from './reader/reader.js';
+import { type ReadResult, readValue } from './reader/reader.js';
 
 /** Options of {@link repairJson}. */
 export interface RepairJsonOptions {
@@ -30,23 +30,23 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
   if (typeof input !== 'string') throw failWith([input]).error;
   const text: string = input;
   if (readStrict(text, 0, settings)?.ok === true) return text;
-  const readGenerously = (span: string): Reading =>
+  const readAnyText = (span: string): ReadResult =>
     readValue(
       span,
       0,
       {
         repairs: repairSets.all,
-        generous: true,
+        acceptsAnyText: true,
         rootMustEnd: true,
         numbers: (token) => new SourceNumber(token),
         depth: limits.depth,
       },
-      GenerousReader,
+      AnyTextReader,
     );
   const startsLikeJson = STARTS_LIKE_JSON.test(text);
-  const reading = startsLikeJson ? readGenerously(text) : undefined;
+  const reading = startsLikeJson ? readAnyText(text) : undefined;
   const isFinal = reading !== undefined && ('value' in reading || reading.failure.code === 'TRUNCATED');
-  const best = isFinal ? reading : (extractValue() ?? reading ?? readGenerously(text));
+  const best = isFinal ? reading : (extractValue() ?? reading ?? readAnyText(text));
   if (!('value' in best)) throw failWith([describeUnreadable(best.failure)]).error;
   try {
     return serialize(best.value);
@@ -64,7 +64,7 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
     if (finder === 'prose' && (/\w/.test(text.charAt(start - 1)) || /[\w{[]/.test(text.charAt(end)))) return undefined;
     // Another value after it would be lost.
     if (startsLikeJson && /^\s*(?:["'[{]|-?\d)/.test(text.slice(end))) return undefined;
-    const span = readGenerously(text.slice(start, end));
+    const span = readAnyText(text.slice(start, end));
     return finder === 'envelope' || !('value' in span) ? result : span;
   }
 }

@@ -82,6 +82,16 @@ export interface FailedAttempt {
 /** The message for input without any tag in the profile `tagged`. */
 export const NO_TAG = 'No <json> block found.';
 
+/** Refuses a value that was changed; cutting it out of its text is not a change. */
+export function refuseRepaired(result: ParseSuccess<unknown>, label: string | undefined): ParseResult<unknown> {
+  const { value, candidate, alignment, repairs } = result;
+  const kinds = new Set(repairs.map(({ kind }) => kind).filter((kind) => kind !== 'extracted'));
+  if (kinds.size === 0 && alignment.length === 0) return result;
+  const code = alignment.length > 0 ? 'SCHEMA_MISMATCH' : 'SYNTAX';
+  const changes = alignment.length > 0 ? 'alignment' : [...kinds].join(', ');
+  return failWith([{ code, message: `The value needs ${changes} (accept: 'clean').`, value, candidate }], label);
+}
+
 /**
  * Creates one error for all attempts, from the candidate that got furthest and is closest to the schema; the first in a
  * tie.
@@ -93,8 +103,10 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
     candidate === undefined ? [] : [{ candidate, code, message }],
   );
   const { code, message, candidate: _, ...details } = furthest;
+  const advice =
+    code === 'TRUNCATED' ? ' Raise the output limit, ask for less, or set allowPartial (--allow-partial).' : '';
   const others = attempts.length > 1 ? ` Candidates tried: ${attempts.length}.` : '';
-  const error = new ParseError(code, `${label === undefined ? '' : `${label}: `}${message}${others}`, {
+  const error = new ParseError(code, `${label === undefined ? '' : `${label}: `}${message}${advice}${others}`, {
     ...details,
     attempts,
   });
@@ -123,8 +135,7 @@ function rankStage({ code, issues = [] }: FailedAttempt): number {
 export type Rejection = Omit<FailedAttempt, 'candidate' | 'value'>;
 
 export function describeUnreadable({ code, message, offset }: ReadFailure): Rejection {
-  const advice = code === 'TRUNCATED' ? ' Raise the output limit, ask for less, or set allowPartial.' : '';
-  return { code, message: `${message} (offset ${offset}).${advice}` };
+  return { code, message: `${message} (offset ${offset}).` };
 }
 
 /**

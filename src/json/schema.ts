@@ -137,8 +137,14 @@ interface JsonSchemaFields {
   readonly properties?: unknown;
 }
 
-/** Whether a value is the caller's own JSON Schema, which models repeat instead of an answer. */
+/**
+ * Whether a value is the caller's own JSON Schema, which models repeat instead of an answer, often abridged. If the
+ * schema describes schemas, only an exact copy is one.
+ */
 export function isEcho(value: unknown, schema: StandardSchema | undefined): boolean {
   if (schema === undefined || !isContainer(value) || !isContainer(value['properties'])) return false;
-  return serialize(findJsonSchema(schema)?.properties) === serialize(value['properties']);
+  const { properties } = value;
+  const own = findJsonSchema(schema)?.properties;
+  if (!isContainer(own) || Object.hasOwn(own, 'properties')) return serialize(own) === serialize(properties);
+  return Object.entries(properties).every(([name, part]) => Object.hasOwn(own, name) && isContainer(part));
 }

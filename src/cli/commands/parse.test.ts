@@ -56,7 +56,9 @@ describe('sluice parse', () => {
       expect(stderr).toContain(`${code}: `);
       expect(stderr).toContain(option);
       const { output: detailedOutput } = await parseCommand(text, args);
-      expect(detailedOutput).toMatchObject({ error: { code, hint: expect.stringContaining(option) } });
+      expect(detailedOutput).toMatchObject({ error: { code } });
+      // The advice of a truncated value is part of its message.
+      expect(JSON.stringify(detailedOutput).split(option)).toHaveLength(2);
     },
   );
 

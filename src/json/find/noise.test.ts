@@ -53,7 +53,7 @@ describe('the removal of noise in parse', () => {
     expect(result.candidate).toMatchObject({ start: 0, end: text.length });
   });
 
-  test.each(['1| {\n2|   "a": 1\n3| }', '<![CDATA[{"a": 1}]]>', '{&#34;a&#34;: 1}', '{"a": 1,000}'])(
+  test.each(['1| {\n2|   "a": 1\n3| }', '<![CDATA[{"a": 1}]]>', '{&#34;a&#34;: 1}', '{"a": 1,000.5}'])(
     'counts as a repair even if the rest is valid JSON: %j',
     (text) => {
       const result = expectSuccess(parse(text));

@@ -1,10 +1,10 @@
+/** Block quotes; terminal colours; CDATA markers; entities. */
+const NOISE = /^>|[^\P{Cc}\s]\[[\d;?]{0,32}[A-Za-z]|<!\[CDATA\[|\]\]>|&(quot|apos|amp|lt|gt|#34|#39);/u.source;
 /**
- * Block quotes; terminal colours; CDATA markers; entities; thousands separators in a number after a quoted key
- * (elsewhere a comma can separate items or be content).
+ * Thousands separators in a number after a quoted key (elsewhere a comma can separate items or be content). Removed only
+ * if a number in the text shows that they are: `1,234` alone could have a decimal comma.
  */
-const NOISE =
-  /^>|[^\P{Cc}\s]\[[\d;?]{0,32}[A-Za-z]|<!\[CDATA\[|\]\]>|&(quot|apos|amp|lt|gt|#34|#39);|(?<="\s{0,9}:\s{0,9}-?\d{1,3}(?:,\d{3}){0,5}),(?=\d{3}(?:,\d{3}){0,5}(?:\.\d+)?\s{0,99}[,}])/u
-    .source;
+const GROUPS = /(?<="\s{0,9}:\s{0,9}-?\d{1,3}(?:,\d{3}){0,5}),(?=\d{3}(?:,\d{3}){0,5}(?:\.\d+)?\s{0,99}[,}])/u.source;
 /** A line added in a diff; if any exists, removed lines are dropped. */
 const ADDED_LINE = /^\+[ \t]*["{}[\]]/m;
 const LINE_NUMBER = /^[ \t]{0,9}\d{1,6}(?:[ \t]?[|:│→]|[ \t])/gm;
@@ -22,6 +22,7 @@ export function removeNoise(text: string): string {
   const hasEntities = QUOTE_ENTITY.test(text);
   const pattern = [NOISE];
   if (ADDED_LINE.test(text)) pattern.push('^\\+|^-.*\\n?');
+  if (/\d,\d{3}(?:,\d{3}|\.\d)/.test(text)) pattern.push(GROUPS);
   if (isNumbered) pattern.push(LINE_NUMBER.source);
   return text.replaceAll(new RegExp(pattern.join('|'), 'gmu'), (noise, entity: string | undefined) =>
     entity === undefined ? '' : hasEntities ? (ENTITIES[entity] ?? "'") : noise,

@@ -99,7 +99,7 @@ export function readBareText(token: string, atEnd: boolean, policy: ReaderPolicy
 
 /** Whether unquoted text can be an object key. */
 export function isBareKey(token: string, policy: ReaderPolicy): boolean {
-  return policy.generous ? token !== '' : PLAIN_KEY.test(token);
+  return policy.acceptsAnyText ? token !== '' : PLAIN_KEY.test(token);
 }
 
 /** Returns the value of a literal word, which may be truncated: its first letter is enough. */

@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chooseReader } from '../fixtures/repair-cases.js';
 import { readPlainRun } from './plain-run.js';
-import { createCautiousPolicy, repairSets, type ReaderPolicy } from './reader-policy.js';
+import { createReaderPolicy, repairSets, type ReaderPolicy } from './reader-policy.js';
 
 const limits = { bytes: 1e9, depth: 1000, candidates: 256 };
-const CAUTIOUS = createCautiousPolicy({ numbers: 'double', limits }, repairSets.all, true);
-const GENEROUS: ReaderPolicy = {
+const REFUSING = createReaderPolicy({ numbers: 'double', limits }, repairSets.all, true);
+const ANY_TEXT: ReaderPolicy = {
   repairs: repairSets.all,
-  generous: true,
+  acceptsAnyText: true,
   rootMustEnd: true,
   numbers: 'double',
   depth: 1000,
@@ -85,8 +85,8 @@ const DAMAGED = fc
 
 describe('a run of plain items', () => {
   test.each([
-    ['cautiously', CAUTIOUS],
-    ['generously', GENEROUS],
+    ['with refusals', REFUSING],
+    ['as any text', ANY_TEXT],
   ])('read %s, damaged input has the same result as token by token', (_, policy) => {
     fc.assert(
       fc.property(DAMAGED, (text) => {
@@ -120,8 +120,8 @@ describe('a run of plain items', () => {
     expect(readPlainRun(`${items}, 1]`, 0, true)).toBeDefined();
     expect(readPlainRun(`${items.replace('"id":', '"id":9007199254740993')}, 1]`, 0, true)).toBeUndefined();
     const text = `[${items.replaceAll('"id":', '"id":9007199254740993')}, {"id": 1,}]`;
-    expect(read(text, { ...CAUTIOUS, numbers: 'raw' }, false)).toEqual(
-      read(text, { ...CAUTIOUS, numbers: 'raw' }, true),
+    expect(read(text, { ...REFUSING, numbers: 'raw' }, false)).toEqual(
+      read(text, { ...REFUSING, numbers: 'raw' }, true),
     );
   });
 

@@ -10,7 +10,7 @@ export interface ReaderPolicy {
    * Accepts any unquoted text as a string, and `null` for a missing value. Otherwise anything that might be code or
    * prose is refused, and a key without a value is dropped.
    */
-  readonly generous: boolean;
+  readonly acceptsAnyText: boolean;
   /** Only white space and comments may follow the value; otherwise the reading ends where the value does. */
   readonly rootMustEnd: boolean;
   /** LaTeX commands are known to have single backslashes. */
@@ -28,12 +28,12 @@ export const repairSets = {
 } as const;
 
 /** Creates the policy used everywhere except in `repairJson`: nothing is added that is not in the input. */
-export function createCautiousPolicy(
+export function createReaderPolicy(
   { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
   repairs: RepairSet,
   rootMustEnd: boolean,
 ): ReaderPolicy {
-  return { repairs, generous: false, rootMustEnd, numbers, depth: limits.depth };
+  return { repairs, acceptsAnyText: false, rootMustEnd, numbers, depth: limits.depth };
 }
 
 /** The message for a value beyond the depth limit. */

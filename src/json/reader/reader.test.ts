@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { brokenJson, jsonText, splits } from '../fixtures/arbitraries.js';
 import { syntaxCases, validCases } from '../fixtures/reading-cases.js';
-import { chooseReader, generousRepairs, policies, type RepairCase, tolerantRepairs } from '../fixtures/repair-cases.js';
+import { chooseReader, anyTextRepairs, policies, type RepairCase, tolerantRepairs } from '../fixtures/repair-cases.js';
 import type { ReaderPolicy } from './reader-policy.js';
-import { type Reading, readValue, type ReadValue } from './reader.js';
+import { type ReadResult, readValue, type ReadValue } from './reader.js';
 import { REPAIR_KINDS } from '../repair.js';
 
 /** Returns the fields of a reading to compare, without those that always differ. */
@@ -18,7 +18,7 @@ function readChunks(chunks: readonly string[], policy: ReaderPolicy): unknown {
 }
 
 function readWhole(text: string, policy: ReaderPolicy): unknown {
-  const reading: Reading = readValue(text, 0, policy, chooseReader(policy));
+  const reading: ReadResult = readValue(text, 0, policy, chooseReader(policy));
   return 'value' in reading ? { value: reading.value, repairs: reading.repairs } : { failure: reading.failure };
 }
 
@@ -44,7 +44,7 @@ const refusedInputs = [
 
 const inputs = [
   ...refusedInputs,
-  ...[...tolerantRepairs, ...generousRepairs].map(({ marked }) => marked.replaceAll('¦', '')),
+  ...[...tolerantRepairs, ...anyTextRepairs].map(({ marked }) => marked.replaceAll('¦', '')),
   ...syntaxCases.map(({ text }) => text),
   ...validCases,
 ];
@@ -94,7 +94,7 @@ describe('valid JSON', () => {
 
 const OFFSET = 1000;
 
-function getValue(reading: Reading): ReadValue {
+function getValue(reading: ReadResult): ReadValue {
   if ('value' in reading) return reading;
   throw new Error(`${reading.failure.code}: ${reading.failure.message} (offset ${reading.failure.offset})`);
 }
@@ -121,12 +121,12 @@ describe('each repair has a kind and an offset (¦)', () => {
     expectRepairs(row, policies.tolerant);
   });
 
-  test.each(generousRepairs)('for repairJson: $marked', (row) => {
-    expectRepairs(row, policies.generous);
+  test.each(anyTextRepairs)('for repairJson: $marked', (row) => {
+    expectRepairs(row, policies.anyText);
   });
 
   test('every kind of repair has a case, except extraction and noise removal, which the reader does not do', () => {
-    const kinds = new Set([...tolerantRepairs, ...generousRepairs].flatMap((row) => row.kinds));
+    const kinds = new Set([...tolerantRepairs, ...anyTextRepairs].flatMap((row) => row.kinds));
     expect([...REPAIR_KINDS].filter((kind) => !kinds.has(kind))).toEqual(['noise', 'extracted']);
   });
 
@@ -138,13 +138,13 @@ describe('each repair has a kind and an offset (¦)', () => {
 });
 
 describe('reading stops at a repair that the policy does not allow', () => {
-  test.each([...tolerantRepairs, ...generousRepairs])('strict: $marked', ({ marked, kinds }) => {
+  test.each([...tolerantRepairs, ...anyTextRepairs])('strict: $marked', ({ marked, kinds }) => {
     const { text } = unmark(marked);
     const reading = readValue(text, 0, policies.strict);
     expect(reading).toMatchObject({ ok: false, failure: { code: kinds[0] === 'truncated' ? 'TRUNCATED' : 'SYNTAX' } });
   });
 
-  test.each(generousRepairs.filter(({ kinds }) => kinds.includes('function_call') || kinds.includes('several_values')))(
+  test.each(anyTextRepairs.filter(({ kinds }) => kinds.includes('function_call') || kinds.includes('several_values')))(
     'the reader of parse refuses $kinds: $marked',
     ({ marked }) => {
       expect(readValue(unmark(marked).text, 0, policies.tolerant).ok).toBe(false);

@@ -55,7 +55,7 @@ export class Reader {
     this.#run();
     if (this.cursor.failure === undefined) this.structure.finish();
     const { elidedAt } = this.cursor;
-    if (elidedAt !== undefined && !this.policy.generous && this.cursor.repairs.at(-1)?.kind !== 'truncated')
+    if (elidedAt !== undefined && !this.policy.acceptsAnyText && this.cursor.repairs.at(-1)?.kind !== 'truncated')
       this.cursor.repair('truncated', elidedAt - this.cursor.base, 0);
   }
 
@@ -84,7 +84,7 @@ export class Reader {
     // A root string with unescaped quotes is a sentence with quotation marks.
     const isSentence = structure.role === State.ROOT && (string.unescapedSeen || cursor.repairs.length > 0);
     if (progress === Step.CUT && !this.endCutString(string)) return true;
-    if ((isSentence || string.isDoubtful) && !this.policy.generous) cursor.fail(string.offset - cursor.base);
+    if ((isSentence || string.isDoubtful) && !this.policy.acceptsAnyText) cursor.fail(string.offset - cursor.base);
     if (structure.role === State.KEY) structure.placeKey(string.decoded, string.offset, false);
     else structure.placeScalar(progress === Step.CUT ? string.shown : string.decoded);
     if (string.separator !== '') structure.passSeparator(string.separator);
@@ -113,7 +113,7 @@ export class Reader {
     const token = readBareToken(cursor, this.measureBare(isKey));
     if (token === undefined) return false;
     this.token = undefined;
-    if (token.endQuote === false && !this.policy.generous) {
+    if (token.endQuote === false && !this.policy.acceptsAnyText) {
       cursor.fail(start);
     } else if (isKey) {
       this.#placeBareKey(token, start);
@@ -148,7 +148,8 @@ export class Reader {
       if (structure.builder.openDepth > 0) return;
       if (!('value' in reading)) cursor.fail(start, 'TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
-      const prose = reading.repair === 'unquoted_string' && structure.role === State.ROOT && !this.policy.generous;
+      const prose =
+        reading.repair === 'unquoted_string' && structure.role === State.ROOT && !this.policy.acceptsAnyText;
       if (prose) cursor.fail(start);
       if (reading.repair === 'truncated') cursor.repairEnd();
       else cursor.repair(reading.repair, start);
@@ -182,10 +183,10 @@ interface Refusal {
 }
 
 /** The result of reading: a value, a failure, or a failure with the partial value if the input was cut off. */
-export type Reading = (ReadValue & { readonly ok: true }) | (ReadValue & Refusal) | Refusal;
+export type ReadResult = (ReadValue & { readonly ok: true }) | (ReadValue & Refusal) | Refusal;
 
 /** The reading of a value that needed no repair. */
-export function createReading(value: unknown, end: number, isExact = false): Reading {
+export function createReading(value: unknown, end: number, isExact = false): ReadResult {
   return { ok: true, value, repairs: [], duplicates: [], end, isExact };
 }
 
@@ -195,7 +196,7 @@ export function createRefusal(code: ReadFailure['code'], message: string, offset
 }
 
 /** Reads one value from `text`, whose first character is at `offset` in the whole input. */
-export function readValue(text: string, offset: number, policy: ReaderPolicy, ReaderClass = Reader): Reading {
+export function readValue(text: string, offset: number, policy: ReaderPolicy, ReaderClass = Reader): ReadResult {
   const reader = new ReaderClass(policy, offset);
   reader.push(text);
   reader.end();
@@ -210,7 +211,7 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy, Re
   const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end, isExact: builder.isExact };
   const last = repairs.at(-1);
   if (last?.kind !== 'truncated') return { ok: true, ...read };
-  if (cursor.elidedAt !== undefined && !policy.generous)
+  if (cursor.elidedAt !== undefined && !policy.acceptsAnyText)
     return { ...createRefusal('TRUNCATED', 'The value leaves out items', last.offset, end), isElided: true, ...read };
   return { ...createRefusal('TRUNCATED', CUT_OFF, last.offset, end), plausible, ...read };
 }

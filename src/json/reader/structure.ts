@@ -106,7 +106,7 @@ export class Structure implements StringContext {
 
   /** Skips words in place of further items. */
   skipElision(words: string, start: number): boolean {
-    if (this.role !== State.ITEM || this.#policy.generous || !AND_SO_ON.test(words)) return false;
+    if (this.role !== State.ITEM || this.#policy.acceptsAnyText || !AND_SO_ON.test(words)) return false;
     this.cursor.repair('ellipsis', start, words.length);
     this.state = State.AFTER;
     return true;
@@ -169,7 +169,7 @@ export class Structure implements StringContext {
       return this.#readRun() ? Step.CONTINUE : this.#openContainer(char === '[');
     if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char))
       return this.#readPlainTokens() ? Step.CONTINUE : this.#stepToken(char);
-    if (isKey && char === '{' && this.builder.otherAbove && (this.state === State.KEY || this.#policy.generous))
+    if (isKey && char === '{' && this.builder.otherAbove && (this.state === State.KEY || this.#policy.acceptsAnyText))
       return this.#closeMissing();
     if (!',}]'.includes(char) || this.state === State.ROOT) return this.refuse();
     if (this.state === State.MEMBER) return this.skipValue();
@@ -270,7 +270,7 @@ export class Structure implements StringContext {
       return this.advance(State.MEMBER);
     }
     // Words before a bracket, a string or an equals sign are more likely code or prose than a key.
-    if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.refuse();
+    if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.acceptsAnyText)) return this.refuse();
     if (char === '=' && !cursor.has(2)) return Step.WAIT;
     cursor.repair('missing_colon');
     if (char === '=') cursor.at += cursor.char(1) === '>' ? 2 : 1;
@@ -343,24 +343,25 @@ export class Structure implements StringContext {
     return char === '.' || char === '…' ? this.cursor.matchHere(DOTS) : -1;
   }
 
-  /** An ellipsis can replace items or members, but never the root, and a key's value only if generous. */
+  /** An ellipsis can replace items or members, but never the root, and a key's value only if any text is accepted. */
   #readEllipsis(length: number): Step.StructureStep {
     const { cursor } = this;
     if (!cursor.final && (cursor.at + length === cursor.text.length || cursor.matchHere(CUT_DOTS) !== -1))
       return Step.WAIT;
     cursor.repair('ellipsis', cursor.at, length);
     cursor.at += length;
-    if (this.state === State.ROOT || (this.state === State.MEMBER && !this.#policy.generous)) return this.refuse();
+    if (this.state === State.ROOT || (this.state === State.MEMBER && !this.#policy.acceptsAnyText))
+      return this.refuse();
     return this.state === State.MEMBER ? this.skipValue() : this.goTo(State.DOTS);
   }
 
   /** Refuses an ellipsis that is an operator (something follows it) or replaces the answer (alone between brackets). */
   #stepDots(char: string): Step.StructureStep {
     const closes = isClosing(char);
-    const isAlone = closes && this.builder.last === undefined && !this.#policy.generous;
+    const isAlone = closes && this.builder.last === undefined && !this.#policy.acceptsAnyText;
     if (isAlone || (char !== ',' && !closes)) return this.refuse();
     this.state = State.AFTER;
-    this.#dotsSeen = !closes && !this.#policy.generous;
+    this.#dotsSeen = !closes && !this.#policy.acceptsAnyText;
     return this.stepAfter(char);
   }
 
@@ -373,7 +374,7 @@ export class Structure implements StringContext {
     cursor.at++;
     const char = this.#filler.skip(this);
     if (isQuote(char)) this.passSeparator('+');
-    else if (!this.#policy.generous && char !== '') return this.refuse();
+    else if (!this.#policy.acceptsAnyText && char !== '') return this.refuse();
     return Step.CONTINUE;
   }
 

@@ -9,6 +9,7 @@ import { BATCH_11_MIXED } from './fixtures/fresh/batch-11-mixed.js';
 import { BATCH_05_MIXED } from './fixtures/fresh/batch-05-mixed.js';
 import { BATCH_05_CHOICES } from './fixtures/fresh/batch-05-choices.js';
 import { BATCH_14 } from './fixtures/fresh/batch-14.js';
+import { BATCH_15 } from './fixtures/fresh/batch-15.js';
 import { BATCH_04 } from './fixtures/fresh/batch-04.js';
 import { NONE, type FreshAnswer } from './fixtures/fresh/fresh-answer.js';
 import { BATCH_09 } from './fixtures/fresh/batch-09.js';
@@ -38,6 +39,7 @@ import { fromJsonSchema } from './from-json-schema.js';
  * - 11: 103, 5 and 20 of 128, eleven of these without a warning; 12, with the rules for 11: 45, 0 and 5 of 50
  * - 13: 79, 19 and 3 of 101, all three with a warning; 14, with the rules for 13: 37, 2 and 3 of 42,
  *   one of these without a warning, which was valid JSON
+ * - 15, notations of other languages, marks between tokens and pasted streams: 22, 57 and 2 of 81
  *
  * Some expectations changed on a second look: valid JSON is not reinterpreted (five answers of the last two batches had
  * only valid escapes and were rewritten), documented repairs are right, and a value reached step by step is ambiguous.
@@ -100,6 +102,7 @@ describe.each(
     BATCH_13_CHOICES,
     BATCH_13_NOTATIONS,
     BATCH_14,
+    BATCH_15,
   }),
 )('answers written before the rules: %s', (_, answers) => {
   test.each(answers.map((answer) => [answer.title, answer] as const))('%s', (title, answer) => {

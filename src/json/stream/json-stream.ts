@@ -2,7 +2,7 @@ import { SluiceError } from '../../base/index.js';
 import { checkOptions, type ParseOptions } from '../options.js';
 import { resolveSettings } from '../read-span.js';
 import { parse } from '../parse.js';
-import { createCautiousPolicy } from '../reader/reader-policy.js';
+import { createReaderPolicy } from '../reader/reader-policy.js';
 import { TextBuilder } from '../reader/source.js';
 import { buildPath, type ValueLocation } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
@@ -84,7 +84,7 @@ export function createJsonStream<T, Input>(
   let ended = false;
   let isCut = false;
   let refusal: string | undefined;
-  const follower = new ValueFollower(createCautiousPolicy(settings, settings.repairsInProse, false), {
+  const follower = new ValueFollower(createReaderPolicy(settings, settings.repairsInProse, false), {
     changed: (location) => void changes.push(location),
     finished(location, value) {
       for (const { fits, listener } of subscriptions) if (fits(location)) listener(value, buildPath(location));

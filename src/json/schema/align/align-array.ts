@@ -122,7 +122,7 @@ function splitText(context: AlignmentContext, item: AlignmentView, text: string)
     return items;
   const isNumeric = item.types.length === 1 && (item.types[0] === 'number' || item.types[0] === 'integer');
   // `1,5` might be one number, and `1/2` is one.
-  if (!isNumeric || text.includes('/') || readNumber(text, item) !== undefined) return undefined;
+  if (!isNumeric || text.includes('/') || readNumber(text, item).length > 0) return undefined;
   return items.every((part) => /^-?\d+(?:\.\d+)?$/.test(part)) ? items.map(Number) : undefined;
 }
 

@@ -36,7 +36,9 @@ export function alignScalar(
   const unwrapped = unwrapValue(value);
   if (unwrapped === undefined || !context.useAttempt()) return keepValue(value);
   const inner = context.align(view, unwrapped.value, location);
-  if (!context.passes(view, inner.value)) return keepValue(value);
+  // In a list, `"a"[1]` is an item with a footnote, not two items.
+  const isNote = location.isElement && inner.changes.length > 0;
+  if (isNote || !context.passes(view, inner.value)) return keepValue(value);
   return combineOutcomes(createChange(location.path, unwrapped.rule, value, unwrapped.value), inner);
 }
 
@@ -53,8 +55,8 @@ function* listReadings(context: AlignmentContext, view: AlignmentView, value: un
     if (read !== undefined) yield { value: read, rule: 'boolean_text' };
   }
   if ((type === 'number' || type === 'integer') && typeof value === 'string') {
-    const read = readNumber(value, view);
-    if (read !== undefined) yield read;
+    const [only, other] = readNumber(value, view).filter((read) => context.passes(view, read.value));
+    if (only !== undefined && other === undefined) yield only;
   }
   if (type === 'string') yield* listTextReadings(context, view, value);
 }

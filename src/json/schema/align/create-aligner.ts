@@ -9,7 +9,7 @@ import { createDigitFinder } from '../text/source-digits.js';
 import { alignArray } from './align-array.js';
 import { alignObject } from './align-object.js';
 import { alignScalar } from './align-scalar.js';
-import { readLeniently } from '../loose/read-text.js';
+import { readText } from '../notations/read-text.js';
 import { keepValue } from './rules.js';
 import type { AlignmentContext, Outcome, ValueLocation } from './rules.js';
 import type { AlignmentView, SchemaViews } from '../views/schema-views.js';
@@ -34,7 +34,7 @@ export function createAligner(
     align: (value, source) => alignSafely(value, source, (context) => context.align(views.root, value, ROOT)),
     readText: (text) =>
       alignSafely(text, { text, start: 0, end: text.length, candidates: [] }, (context) =>
-        readLeniently(context, views.root, views.isKnownKey, text),
+        readText(context, views.root, views.isKnownKey, text),
       ),
     findItem: (list, candidates) => (Array.isArray(list) ? candidates.find(isItem)?.start : undefined),
   };

@@ -225,7 +225,8 @@ function findLongestMention(
   return longest;
 }
 
-function isQualifier(word: string): boolean {
+/** Whether a word can change the meaning of what it is about. */
+export function isQualifier(word: string): boolean {
   const folded = foldCase(word);
   return QUALIFIERS.has(folded) || /n['’]t$/.test(folded) || /^(?:non|anti|pre|un)-/.test(folded);
 }

@@ -40,6 +40,8 @@ const SIGNS: ReadonlyMap<string, string> = new Map([
   ['₩', 'krw'],
 ]);
 const PERCENT = /\s*(?:%|percent|per cent|pct\.?)$/;
+/** Words for a number of which it is unknown whether it is 0.45 or 45. */
+const FRACTION_WORDS = 'confidence fraction likelihood probability proportion ratio share weight'.split(' ');
 const MAGNITUDES: ReadonlyMap<string, number> = new Map([
   ['k', 3],
   ['thousand', 3],
@@ -76,15 +78,23 @@ const LABELLED = /^([\p{L}][\p{L}\s_-]{0,40})(?:([:=])\s*|\s(?=\d))(.+)$/u;
 const NUMBER_SIGN = /^(?:#|№|n[or]\.)\s*(?=\d+$)/;
 const WORD_AFTER = /^(.*\d)[\s-]*([\p{L}°]+(?:-[\p{L}]+)?)\.?(?: old| alt)?$/u;
 
+/** What a number can be, and the rule that read it. */
+interface NumberReading {
+  readonly value: number;
+  readonly rule: NumberRule;
+}
+
 /**
- * Reads a string that is exactly one number. Refused: two numbers, approximations (`~5`, `5+`), fractions (`4/5` could
- * be a rating), units the schema does not mention, and integers that a double cannot represent.
+ * Lists what a string that is exactly one number can mean: usually one value; two for `1,234`, which is grouped or has a
+ * decimal comma, and for `45%` of a ratio, if neither the schema nor the notation decides. The caller takes a value
+ * only if it is the only one that the schema accepts. Not read: two numbers, approximations (`~5`, `5+`), fractions
+ * (`4/5` could be a rating), units the schema does not mention, and integers that a double cannot represent.
  */
-export function readNumber(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
+export function readNumber(text: string, hints: NumberHints): readonly NumberReading[] {
   // Compatibility folding would read 10⁵ as 105.
-  if (text.length > MAX_TEXT_LENGTH || /\p{No}/u.test(text)) return undefined;
-  const folded = foldCase(text.replaceAll(/[−–](?=\s*[\d$€£¥])/g, '-')).trim();
-  if (PLAIN.test(folded)) return toReading(folded, 0, 'number_text');
+  if (text.length > MAX_TEXT_LENGTH || /\p{No}/u.test(text)) return [];
+  const folded = toAsciiDigits(foldCase(text.replaceAll(/[−–](?=\s*[\d$€£¥])/g, '-'))).trim();
+  if (PLAIN.test(folded)) return toReadings([folded], 0, 'number_text');
   const [, label, separator, labelledValue] = LABELLED.exec(folded) ?? [];
   // Without a colon or equals sign, as in `line 3`, only the words of the key count.
   const words = separator === undefined ? hints.keyWords : hints.words;
@@ -94,10 +104,20 @@ export function readNumber(text: string, hints: NumberHints): { value: number; r
     .split(/[\s_-]+/)
     .every((word) => words.has(word));
   if (isNamed) return readNotation(labelledValue, hints);
-  return separator === undefined ? readNotation(folded, hints) : undefined;
+  return separator === undefined ? readNotation(folded, hints) : [];
 }
 
-function readNotation(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
+/** Converts digits and separators of other scripts. Every script's ten digits start at a code that ends in 0 or 6. */
+function toAsciiDigits(text: string): string {
+  return text.replaceAll(/[\u0660-\uabf9]/g, (char) => {
+    if (char === '٫' || char === '٬') return char === '٫' ? '.' : ',';
+    const low = char.charCodeAt(0) % 16;
+    const isFromZero = /\p{Nd}/u.test(String.fromCharCode(char.charCodeAt(0) - low));
+    return /\p{Nd}/u.test(char) ? String(low - (isFromZero ? 0 : 6)) : char;
+  });
+}
+
+function readNotation(text: string, hints: NumberHints): readonly NumberReading[] {
   let rest = text.replace(NUMBER_SIGN, '');
   const percent = rest.replace(PERCENT, '');
   const isPercent = percent !== rest;
@@ -107,26 +127,29 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
     const accounting = /^\((.*)\)$/.exec(rest)?.[1];
     const amount = (accounting ?? rest).replace(CURRENCY_PREFIX, '$1$2').replace(CURRENCY_SUFFIX, '');
     isMoney = amount !== (accounting ?? rest);
-    if (isMoney && isOtherCurrency(rest, hints.words)) return undefined;
+    if (isMoney && isOtherCurrency(rest, hints.words)) return [];
     // In accounting, parentheses mark a negative amount; around a number without a currency they mean nothing.
-    if (accounting !== undefined && (!isMoney || amount.startsWith('-'))) return undefined;
+    if (accounting !== undefined && (!isMoney || amount.startsWith('-'))) return [];
     rest = accounting === undefined ? amount : `-${amount}`;
   }
   const word = WORD_AFTER.exec(rest);
-  let shift = isPercent && hints.isFraction ? -2 : 0;
+  let shift = 0;
   if (word !== null) {
     const [, number = '', name = ''] = word;
     const magnitude = MAGNITUDES.get(name) ?? (isMoney ? MONEY_MAGNITUDES.get(name) : undefined);
-    if (magnitude === undefined && !isNamedUnit(name, hints.words) && !isSameUnit(name, hints.keyWords))
-      return undefined;
-    shift += magnitude ?? 0;
+    if (magnitude === undefined && !isNamedUnit(name, hints.words) && !isSameUnit(name, hints.keyWords)) return [];
+    shift = magnitude ?? 0;
     rest = number;
   }
   // `€1.234` is 1234 if the point separates thousands, and 1.234 if it is a decimal point.
   if ((isMoney ? word === null : AMBIGUOUS_MAGNITUDE.test(text)) && /^[+-]?\d{1,3}\.\d{3}$/.test(rest.trim()))
-    return undefined;
-  const digits = readDigits(rest.trim());
-  return digits === undefined ? undefined : toReading(digits, shift, 'number_notation');
+    return [];
+  const digits = readDigits(rest.trim(), isMoney && !/€|eur/.test(text));
+  const readings = toReadings(digits, shift, 'number_notation');
+  const isPartOfOne = isPercent && (hints.isFraction || FRACTION_WORDS.some((name) => hints.words.has(name)));
+  if (!isPartOfOne) return readings;
+  const fractions = toReadings(digits, -2, 'number_notation');
+  return hints.isFraction ? fractions : [...readings, ...fractions];
 }
 
 /** Whether an amount has a currency while the words around it name only others: `$50` next to `EUR`. */
@@ -158,23 +181,30 @@ const GROUPED_BY_POINT = /^\d{1,3}(?:\.\d{3})+,\d+$|^\d{1,3}(?:\.\d{3}){2,}$/;
 const GROUPED_BY_GAP = /^\d{1,3}(?:[\s'’_]\d{3})+(?:[.,]\d+)?$/;
 const DECIMAL_COMMA = /^(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+)$/;
 
-/** Removes the separators if only one reading is possible: `1,234` is grouped, `1.234,5` and `1,5` are European. */
-function readDigits(text: string): string | undefined {
+/**
+ * Removes the separators: `1.234,5` and `1,5` are European; `1,234` is either, unless a comma separates groups in the
+ * currency it is an amount of, or only zeros follow it.
+ */
+function readDigits(text: string, isGrouped: boolean): string[] {
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
   const digits = text.slice(sign.length).trim();
-  if (PLAIN.test(digits)) return sign + digits;
-  if (GROUPED_BY_COMMA.test(digits) && !digits.startsWith('0')) return sign + digits.replaceAll(',', '');
-  if (GROUPED_IN_LAKHS.test(digits)) return sign + digits.replaceAll(',', '');
-  if (GROUPED_BY_POINT.test(digits)) return sign + digits.replaceAll('.', '').replace(',', '.');
-  if (GROUPED_BY_GAP.test(digits)) return sign + digits.replaceAll(/[\s'’_]/g, '').replace(',', '.');
-  return DECIMAL_COMMA.test(digits) ? sign + digits.replace(',', '.') : undefined;
+  if (PLAIN.test(digits)) return [sign + digits];
+  const grouped = sign + digits.replaceAll(',', '');
+  const decimal = sign + digits.replace(',', '.');
+  if (GROUPED_BY_COMMA.test(digits) && !digits.startsWith('0'))
+    return isGrouped || !/^\d+,(?!000)\d+$/.test(digits) ? [grouped] : [grouped, decimal];
+  if (GROUPED_IN_LAKHS.test(digits)) return [grouped];
+  if (GROUPED_BY_POINT.test(digits)) return [sign + digits.replaceAll('.', '').replace(',', '.')];
+  if (GROUPED_BY_GAP.test(digits)) return [sign + digits.replaceAll(/[\s'’_]/g, '').replace(',', '.')];
+  return DECIMAL_COMMA.test(digits) ? [decimal] : [];
 }
 
 /** Shifts the decimal point through the exponent in the string, which is exact, unlike multiplication. */
-function toReading(digits: string, shift: number, rule: NumberRule): { value: number; rule: NumberRule } | undefined {
-  const [mantissa = '', exponent = '0'] = digits.toLowerCase().split('e');
-  const value = Number(`${mantissa}e${Number(exponent) + shift}`);
-  if (!Number.isFinite(value)) return undefined;
-  if (Number.isInteger(value) && !Number.isSafeInteger(value) && /^[+-]?\d+$/.test(digits)) return undefined;
-  return { value: value === 0 ? 0 : value, rule };
+function toReadings(candidates: readonly string[], shift: number, rule: NumberRule): NumberReading[] {
+  return candidates.flatMap((digits) => {
+    const [mantissa = '', exponent = '0'] = digits.toLowerCase().split('e');
+    const value = Number(`${mantissa}e${Number(exponent) + shift}`);
+    const isInexact = Number.isInteger(value) && !Number.isSafeInteger(value) && /^[+-]?\d+$/.test(digits);
+    return isInexact || !Number.isFinite(value) ? [] : [{ value: value === 0 ? 0 : value, rule }];
+  });
 }

@@ -118,7 +118,6 @@ function toOutputError({ code, message, issues, attempts }: ParseError): NonNull
 
 /** Options that might help, with their names in code and on the command line. */
 const HINTS: Readonly<Partial<Record<ParseErrorCode, string>>> = {
-  TRUNCATED: 'Set allowPartial (--allow-partial) to accept a truncated value.',
   SCHEMA_MISMATCH: 'Set align (--align) to convert near misses to match the schema.',
   AMBIGUOUS: 'Set ambiguous (--ambiguous) to "first" or "last" to choose one.',
 };

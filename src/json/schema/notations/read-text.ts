@@ -5,7 +5,7 @@ import { jsonEquals } from '../json-values.js';
 import { MAX_TEXT_LENGTH } from '../text/spelling.js';
 import { matchKeys } from '../text/key-spelling.js';
 import type { AlignmentView } from '../views/schema-views.js';
-import { readLoosely } from './loose-reader.js';
+import { readNotation } from './notation-reader.js';
 import { readItems, readMembers } from './read-lines.js';
 import { findTable, readTable, splitCsv } from './read-table.js';
 import { readYaml } from './read-yaml.js';
@@ -22,6 +22,8 @@ const NON_ANSWER_WORDS = /\b(?:e\.g|example|format|instance|instead of|not|sampl
 /** A chat template marker, which is never content: `<|python_tag|>`, `<|eom_id|>`. */
 const CONTROL_TOKEN = /<\|\w{1,40}\|>/g;
 const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
+/** The rest of an object whose first brace and quote were given to the model as the start of its answer. */
+const CONTINUED = /^[\w -]{1,60}"\s*:[^]*\}(?=\s*(?:```)?$)/;
 /** Members in Python's notation: `title='A' body='B'`. */
 const STARTS_WITH_NAME = /^(\w{1,60})=["'\d[({]/;
 /** The boxed result of a mathematical answer. */
@@ -29,6 +31,8 @@ const BOX = /\\boxed\{\s{0,9}(?:\\(?:text|textbf|mathrm|mathbf)\{([^{}]{1,80})\}
 /** A line that only announces the answer, and the rest. */
 const INTRODUCTION =
   /^\s*(?:sure|certainly|of course|here(?:'s| is| are| you)|(?:the |my |final )*(?:answer|result|output)|hier (?:ist|sind)|voici|aquí)\b[^\n|:]{0,120}:[ \t]*\n([^]+)$/i;
+/** A sentence that only states the answer. */
+const ANSWER_SENTENCE = /^(?:(?:the|my|final|correct) ){0,3}(?:answer|result) is (\S{1,40}?)[.!]?$/i;
 /** Labels and values on one line: `City: Oslo, Days: 3`. */
 const STARTS_WITH_LABEL = /^([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)\s*:[^\n]*$/u;
 /** Rules that drop part of the input. */
@@ -43,7 +47,7 @@ interface TextReading {
  * Reads input that is not JSON: only after everything else has failed, and only if this yields exactly one value that
  * the schema accepts, with no key dropped. Otherwise undefined.
  */
-export function readLeniently(
+export function readText(
   context: AlignmentContext,
   root: AlignmentView,
   isKnownKey: (key: string) => boolean,
@@ -89,10 +93,12 @@ function* listReadings(
     if (elements !== undefined) yield { value: elements, rule: 'xml_elements' };
     for (const closing of ['matching', 'innermost'] as const) {
       const [, label = ''] = STARTS_WITH_LABEL.exec(body) ?? STARTS_WITH_NAME.exec(body) ?? [];
+      const [continued] = CONTINUED.exec(body) ?? [];
       const isBare = STARTS_WITH_KEY.test(body) || isKnownKey(label);
-      const read = readLoosely(isBare ? `{${body}}` : body, isKnownKey, closing);
+      const object = continued === undefined ? (isBare ? `{${body}}` : body) : `{"${continued}`;
+      const read = readNotation(object, isKnownKey, closing);
       if (read === undefined) continue;
-      const [rule] = isBare ? ['loose_members' as const] : read.kinds;
+      const [rule] = object !== body ? ['loose_members' as const] : read.kinds;
       if (rule !== undefined) yield { value: read.value, rule };
       // The other reading differs only if a bracket did not match.
       if (!read.kinds.has('loose_brackets')) break;
@@ -159,7 +165,8 @@ function listAnswerParts(text: string): readonly string[] {
 /** Extracts the text from the first match of `opening` to the index `last`. */
 function extractSpan(text: string, opening: RegExp, last: number): readonly string[] {
   const first = text.search(opening);
-  return first === -1 || last <= first || NON_ANSWER_WORDS.test(text.slice(0, first))
+  const isFormat = /^\s*as (?:an?|the|your) (?:example|format|structure|template)/i.test(text.slice(last + 1));
+  return first === -1 || last <= first || isFormat || NON_ANSWER_WORDS.test(text.slice(0, first))
     ? []
     : [text.slice(first, last + 1)];
 }
@@ -168,7 +175,8 @@ function extractSpan(text: string, opening: RegExp, last: number): readonly stri
 function wrapLoneValue(context: AlignmentContext, root: AlignmentView, body: string): unknown {
   if (root.groups.length > 0 || body.length > MAX_TEXT_LENGTH) return undefined;
   const scalar = readScalar(body);
-  if (root.members !== undefined || /^(?:number|integer|boolean)$/.test(root.types.join())) return scalar ?? body;
+  if (root.members !== undefined || /^(?:number|integer|boolean)$/.test(root.types.join()))
+    return scalar ?? body.replace(ANSWER_SENTENCE, '$1');
   if (root.types[0] !== 'object') return undefined;
   // Text with brackets or quotes was meant to be more than a word.
   if (scalar === undefined && /[[\]{}()"]/.test(body)) return undefined;

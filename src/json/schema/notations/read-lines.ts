@@ -1,6 +1,6 @@
 import { setOwnValue } from '../json-schema.js';
 import { canStartItem, splitEnumeration } from '../align/align-array.js';
-import { unescape } from './loose-reader.js';
+import { unescape } from './notation-reader.js';
 
 const MEMBER =
   /^\s*(?:[-*•]\s+)?[*_]{0,2}["']?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["']?[*_]{0,2}\s*[:：=]\s*(?:[*_]{1,2}\s*)?(\S.*)?$/u;

@@ -1,5 +1,5 @@
 import { setOwnValue } from '../json-schema.js';
-import { readLoosely, scanScalar } from './loose-reader.js';
+import { readNotation, scanScalar } from './notation-reader.js';
 
 /** A tool call. */
 export interface ToolCall {
@@ -115,7 +115,7 @@ function scanContainer(
     else if ('])}'.includes(mark)) depth -= 1;
     if (depth > 0) continue;
     const end = at + match.index + mark.length;
-    const read = readLoosely(text.slice(at, end), isKnownKey, 'matching');
+    const read = readNotation(text.slice(at, end), isKnownKey, 'matching');
     return read === undefined ? undefined : { value: read.value, end };
   }
   return undefined;

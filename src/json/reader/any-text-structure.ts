@@ -15,7 +15,7 @@ const MEMBER_OUTSIDE = /:[^[\]{}]{0,4096}}/y;
  * The extra structure that `repairJson` accepts: function calls around values, several values in one input, members
  * outside their object, and `null` for a missing value.
  */
-export class GenerousStructure extends Structure {
+export class AnyTextStructure extends Structure {
   #openCalls = 0;
   /** Multiple roots are being collected in an implicit array: the end of the input closes it. */
   #rootsWrapped = false;

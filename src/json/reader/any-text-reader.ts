@@ -1,7 +1,7 @@
 import * as Step from './step.js';
 import { MAX_TAIL_LENGTH } from '../bounds.js';
 import { KEY, measureBare, PHRASE, readLiteralOrNumber, type BareReading, WORD } from './bare-token.js';
-import { GenerousStructure } from './generous-structure.js';
+import { AnyTextStructure } from './any-text-structure.js';
 import { readCutNumber } from './number.js';
 import { Reader } from './reader.js';
 import type { StringToken } from './string-token.js';
@@ -13,13 +13,13 @@ const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
  * The reader behind `repairJson`: it finds a value in any input. It accepts any unquoted text as a string, and rereads
  * an unclosed string up to the next delimiter. Its policy must allow all repairs.
  */
-export class GenerousReader extends Reader {
-  declare readonly structure: GenerousStructure;
+export class AnyTextReader extends Reader {
+  declare readonly structure: AnyTextStructure;
   /** A character that ends unquoted text here; in other contexts it can be part of such text. */
   #stop = '';
 
-  protected override createStructure(listener: ValueListener | undefined): GenerousStructure {
-    return new GenerousStructure(this.cursor, this.policy, listener);
+  protected override createStructure(listener: ValueListener | undefined): AnyTextStructure {
+    return new AnyTextStructure(this.cursor, this.policy, listener);
   }
 
   protected override startToken(kind: Step.TokenKind): boolean {
