@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { selectRasp } from './contract/emitted-invariants.contract.js';
+import { createTranslator } from './translator.js';
 import { DONE, codex, translateLines } from './contract/translate-lines.contract.js';
 import type { Scenario, Translated } from './contract/translate-lines.contract.js';
 
@@ -10,6 +11,13 @@ const gemini = (response: string) => ({
   response,
   stats: { models: { m: { tokens: { prompt: 3, candidates: 2 } } }, tools: {}, files: {} },
 });
+
+/** The causes that make a line a failure. */
+const GEMINI_CAUSES = `429, 500, quota, rate limited, rateLimitExceeded, too many requests, RESOURCE_EXHAUSTED, UNAVAILABLE
+overloaded, unauthorized, forbidden, PERMISSION_DENIED, UNAUTHENTICATED, API key, credentials
+timed out, timeout, deadline, ECONNRESET, EHOSTUNREACH, ETIMEDOUT, ENOTFOUND, EAI_AGAIN
+UND_ERR_SOCKET, socket hang up, fetch failed, network, terminated, server error, bad gateway
+service unavailable`;
 
 const iflowInfo = ['<Execution Info>', '{"session-id": "s-1", "tokenUsage": {"input": 3}}', '</Execution Info>'];
 
@@ -66,6 +74,19 @@ describe('codex NDJSON', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
   });
 
+  test.each([{ type: 'thread.started' }, codex.thread('')])('a status can lack the session: %j', (record) => {
+    const { rasp, of } = translateLines({ stdout: [record] });
+    expect(rasp('lifecycle.run.status')).toEqual([{ status: 'thread.started' }]);
+    expect(of('conversation.started')).toEqual([]);
+  });
+
+  test('a message can be empty, and a summary can lack its id', () => {
+    const reasoning = { type: 'item.completed', item: { type: 'reasoning', text: 'Thinking.' } };
+    const { of } = translateLines({ stdout: [codex.thread(), codex.message(''), reasoning] });
+    expect(of('assistant.message.final')).toMatchObject([{ text: '' }]);
+    expect(of('assistant.reasoning')).toEqual([{ text: 'Thinking.' }]);
+  });
+
   test('stdout is read first, then the records that only the terminal has; the gap is reported as PTY_STREAM_MISMATCH', () => {
     const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
     const merged = translateLines({ stdout: [codex.thread(), codex.completed()], pty: lines });
@@ -97,6 +118,20 @@ describe('gemini JSON', () => {
     ]);
   });
 
+  test('a fenced array is a structured payload too', () => {
+    const response = 'Both:\n```json\n[1, 2]\n```';
+    expect(
+      translateLines({ engine: 'gemini', stderr: [gemini(response)] }).of('assistant.message.final'),
+    ).toMatchObject([{ text: response, structured_payload: [1, 2] }]);
+  });
+
+  test('an error in the document can lack its message', () => {
+    const stderr = [{ session_id: 'g-1', error: { type: 'ApiError', code: 500 } }];
+    const { rasp, of } = translateLines({ engine: 'gemini', stderr });
+    expect(rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 500, message: expect.any(String) }]);
+    expect(of('conversation.failed')).toMatchObject([{ error: { code: 'ENGINE_RUNTIME_ERROR' } }]);
+  });
+
   test('noise on stdout is an engine error: a warning if the engine recovers, otherwise a failure', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff... Error: 429';
     const recovered = translateLines({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
@@ -112,11 +147,25 @@ describe('gemini JSON', () => {
   });
 });
 
+describe('a line of gemini that names the cause of a failure', () => {
+  test.each(GEMINI_CAUSES.split(/, |\n/u))('%j', (cause) => {
+    const line = `Error: ${cause}`;
+    const { rasp, of } = translateLines({ engine: 'gemini', stdout: [line], end: { exitCode: 1 } });
+    expect(rasp('diagnostic.engine.error')).toMatchObject([{ message: line }]);
+    expect(of('assistant.message.final')).toEqual([]);
+  });
+});
+
 describe('iflow text', () => {
   test('session id, resuming and errors are found by pattern', () => {
     const translated = translateLines({ engine: 'iflow', stderr: ['Resuming session s-1', 'Error: no such model'] });
     expect(translated.of('conversation.started')).toEqual([{ session_id: 's-1' }]);
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ message: 'Error: no such model' }]);
+  });
+
+  test('a JSON block can be an array', () => {
+    const { of } = translateLines({ engine: 'iflow', stdout: ['```json', '[1, 2]', '```', ...iflowInfo] });
+    expect(of('assistant.message.final')).toMatchObject([{ structured_payload: [1, 2] }]);
   });
 
   test('JSON blocks and Execution Info are parsed', () => {
@@ -133,6 +182,28 @@ describe('iflow text', () => {
   });
 });
 
+describe('a line of iflow that names the session', () => {
+  test.each(['session-id: s-1', 'session-id = s-1', '"session-id": "s-1",', '• session-id=s-1'])('%j', (line) => {
+    const { of } = translateLines({ engine: 'iflow', stderr: [line] });
+    expect(of('conversation.started')).toEqual([{ session_id: 's-1' }]);
+  });
+});
+
+describe('a line of iflow that resumes the session', () => {
+  test.each(['Resuming session s-1', 'Resuming session: s-1', "• Resuming session 's-1'"])('%j', (line) => {
+    const { of, rasp } = translateLines({ engine: 'iflow', stderr: [line] });
+    expect(of('conversation.started')).toEqual([{ session_id: 's-1' }]);
+    expect(rasp('lifecycle.run.status')).toEqual([{ status: 'resuming_session', session_id: 's-1' }]);
+  });
+});
+
+describe('a line of iflow that starts like an error', () => {
+  test.each(['Error', 'Uncaught', 'Unhandled', 'Failed to', 'Request failed', '错误', '失败'])('%j', (start) => {
+    const { rasp } = translateLines({ engine: 'iflow', stdout: ['Hello.'], stderr: [`${start} x`] });
+    expect(rasp('diagnostic.engine.error')).toMatchObject([{ message: `${start} x` }]);
+  });
+});
+
 describe('opencode NDJSON', () => {
   test('steps are statuses, and the first sessionID starts the conversation', () => {
     const translated = translateLines({
@@ -145,9 +216,37 @@ describe('opencode NDJSON', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
   });
 
+  test('a step that finishes without token counts is a status', () => {
+    const { rasp } = translateLines({ engine: 'opencode', stdout: [opencode('step_finish', { reason: 'stop' })] });
+    expect(rasp('lifecycle.run.status')).toEqual([{ status: 'step_finish', session_id: 'ses_1', reason: 'stop' }]);
+  });
+
+  test('an error names the session', () => {
+    const error = { name: 'APIError', data: { message: 'no' } };
+    const stdout = [{ type: 'error', timestamp: 1, sessionID: 'ses_1', error }];
+    expect(translateLines({ engine: 'opencode', stdout }).of('conversation.started')).toEqual([
+      { session_id: 'ses_1' },
+    ]);
+  });
+
+  test('a text that is marked as not inserted is the message', () => {
+    const stdout = [opencodeStart, opencode('text', { text: 'Hello.', synthetic: false, ignored: false })];
+    expect(translateLines({ engine: 'opencode', stdout }).of('assistant.message.final')).toMatchObject([
+      { text: 'Hello.' },
+    ]);
+  });
+
+  test.each(['pending', 'running'])('a tool with status %s and its input has started', (status) => {
+    const input = { command: 'ls' };
+    const { rasp } = translateLines({ engine: 'opencode', stdout: [opencodeStart, opencodeTool({ status, input })] });
+    expect(rasp('tool.call.started')).toMatchObject([{ tool_call_id: 'call_1', input }]);
+  });
+
   test.each([
     ['completed', { status: 'completed', input: {}, output: 'a' }, 'tool.call.completed'],
+    ['completed, but its command failed,', { status: 'completed', metadata: { exit: 3 } }, 'tool.call.completed'],
     ['error', { status: 'error', input: {}, error: 'no file' }, 'tool.call.failed'],
+    ['error, but no reason,', { status: 'error', input: {} }, 'tool.call.failed'],
   ])('a tool with status %s is a call that starts and ends', (_, state, ended) => {
     const translated = translateLines({
       engine: 'opencode',
@@ -165,28 +264,65 @@ describe('opencode NDJSON', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
   });
 
-  test('a step that finishes for a reason other than stop does not end the invocation', () => {
-    const translated = translateLines({
-      engine: 'opencode',
-      stdout: [opencodeStart, opencodeText('Hello.'), opencodeStop('tool-calls')],
-    });
-    expect(translated.types).not.toContain('user.input.required');
+  test('each line before the first record becomes raw.stdout', () => {
+    const { rasp } = translateLines({ engine: 'opencode', stdout: ['npm notice', 'npm warn', opencodeStart] });
+    expect(rasp('raw.stdout')).toEqual([{ text: 'npm notice' }, { text: 'npm warn' }]);
   });
+
+  test.each(['tool-calls', '', 'unknown'])(
+    'a step that finishes for a reason other than stop does not end the invocation: %j',
+    (reason) => {
+      const translated = translateLines({
+        engine: 'opencode',
+        stdout: [opencodeStart, opencodeText('Hello.'), opencodeStop(reason)],
+      });
+      expect(translated.types).not.toContain('user.input.required');
+    },
+  );
 });
 
 describe('artifacts', () => {
   test.each(ENGINES)("of %s are the new files, without Sluice's files", (_, scenario) => {
-    const fsDiff = { created: ['artifacts/text.md', '.audit/stdout.1.log'], modified: ['a'], deleted: ['b'] };
-    const translated = translateLines({ ...scenario('Hello.'), end: { fsDiff } });
-    expect(translated.rasp('artifact.created')).toMatchObject([{ path: 'artifacts/text.md' }]);
-    expect(translated.rasp('artifact.modified')).toMatchObject([{ path: 'a' }]);
-    expect(translated.rasp('artifact.deleted')).toMatchObject([{ path: 'b' }]);
+    const own = ['.audit/stdout.1.log', 'sub/.audit/x'];
+    const paths = { created: ['a/text.md', '.env'], modified: ['b', 'c'], deleted: ['d', 'e'] };
+    const fsDiff = {
+      created: [...paths.created, ...own],
+      modified: [...paths.modified, ...own],
+      deleted: [...paths.deleted, ...own],
+    };
+    const { rasp, of } = translateLines({ ...scenario('Hello.'), end: { fsDiff } });
+    for (const change of ['created', 'modified', 'deleted'] as const) {
+      expect(rasp(`artifact.${change}`).map(({ path }) => path)).toEqual(paths[change]);
+      expect(of(`artifact.${change}`).map(({ path }) => path)).toEqual(paths[change]);
+    }
+  });
+});
+
+describe('the next attempt', () => {
+  test.each(ENGINES)('of %s starts the conversation only if it has another session', (_, scenario) => {
+    const { fcmp, of } = translateLines(scenario('Which one?'));
+    const next = { ...scenario('Hello.'), attempt: 2, fcmpSeq: fcmp.length };
+    const sessionId = of('conversation.started')[0]?.session_id ?? '';
+    expect(translateLines({ ...next, sessionId }).of('conversation.started')).toEqual([]);
+    expect(translateLines({ ...next, sessionId: 'other' }).of('conversation.started')).toMatchObject([
+      { session_id: sessionId },
+    ]);
   });
 });
 
 describe('how an attempt ends', () => {
   test.each(ENGINES)('%s: the end signal without the marker asks the user', (_, scenario) => {
     expect(translateLines(scenario('Which one?')).types.at(-1)).toBe('user.input.required');
+  });
+
+  test.each<[string, Scenario]>([
+    ['codex without token counts', { stdout: [codex.thread(), codex.message('?'), { type: 'turn.completed' }] }],
+    ['codex without a message', { stdout: [codex.thread(), codex.completed()] }],
+    ['gemini with an empty response', { engine: 'gemini', stderr: [gemini('')] }],
+    ['iflow with a broken block', { engine: 'iflow', stdout: ['?', '<Execution Info>', '{"ses', '</Execution Info>'] }],
+    ['opencode without token counts', { engine: 'opencode', stdout: [opencode('step_finish', { reason: 'stop' })] }],
+  ])('the end signal of %s asks the user', (_, scenario) => {
+    expect(translateLines(scenario).types.at(-1)).toBe('user.input.required');
   });
 
   test.each(ENGINES)('%s: the done marker completes the attempt, with or without the end signal', (_, scenario) => {
@@ -226,6 +362,15 @@ describe('unreadable output', () => {
       ]);
     },
   );
+
+  test.each(['stdout', 'stderr'] as const)('a %s line that is not UTF-8 is a raw event too', (stream) => {
+    const translator = createTranslator({ engine: 'codex', runId: 'run-1', attempt: 2, clock: () => 0 });
+    const emitted = [...translator.push(stream, new Uint8Array([0x61, 0xff, 0x0a])), ...translator.drain().events];
+    expect(selectRasp(emitted).find(({ event }) => event.type === `raw.${stream}`)).toMatchObject({
+      data: { text: 'a\uFFFD' },
+      raw_ref: { attempt_number: 2, stream, byte_from: 0, byte_to: 3, encoding: 'binary' },
+    });
+  });
 
   test('an uncertain parse is a warning with its confidence', () => {
     const diagnostics = translateLines({ stdout: ['garbage', codex.thread()] }).of('diagnostic.warning');

@@ -37,6 +37,14 @@ describe('the done marker', () => {
     expect(translateLines({ stdout, stderr: [DONE] }).types.at(-1)).toBe('user.input.required');
   });
 
+  it('does not count in a message of a sub-agent', () => {
+    const message = { id: 'msg_1', role: 'assistant', model: 'm', content: [{ type: 'text', text: DONE }] };
+    const record = { type: 'assistant', message, parent_tool_use_id: 'toolu_1', session_id: 's-1' };
+    const { of, types } = translateLines({ engine: 'claude', stdout: [record] });
+    expect(of('assistant.message.final')).toMatchObject([{ text: DONE, parent_tool_call_id: 'toolu_1' }]);
+    expect(types.at(-1)).toBe('diagnostic.warning');
+  });
+
   it('causes a warning if it is printed twice', () => {
     const { warnings, types } = translateLines({ stdout: [codex.message(DONE), codex.message(DONE)] });
     expect(warnings).toContain('DONE_MARKER_REPEATED');

@@ -19,6 +19,23 @@ function translate(engine: 'gemini' | 'claude', records: readonly object[]) {
 const listTexts = (events: ReturnType<typeof translate>, type: string) =>
   events.flatMap((event) => (event.type === type ? [(event.data as { text: string }).text] : []));
 
+const session = { session_id: 'c-1', uuid: 'u', parent_tool_use_id: null };
+const streamed = (event: object) => ({ type: 'stream_event', event, ...session });
+/** The start of a message that Claude prints in chunks. */
+const STARTED = [
+  streamed({ type: 'message_start', message: { id: 'm', role: 'assistant', content: [] } }),
+  streamed({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+];
+const addText = (text: string) =>
+  streamed({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
+
+describe('a message that never ends', () => {
+  it('is complete at the end of the output', () => {
+    const events = translate('claude', [...STARTED, addText('Hel'), addText('lo')]);
+    expect(listTexts(events, 'assistant.message.final')).toEqual(['Hello']);
+  });
+});
+
 describe('an endless message', () => {
   it('is split into multiple messages without losing text if Gemini prints it', () => {
     const delta = { type: 'message', timestamp, role: 'assistant', content: chunk, delta: true };
@@ -35,15 +52,7 @@ describe('an endless message', () => {
   });
 
   it('is split into multiple messages if Claude prints it', () => {
-    const session = { session_id: 'c-1', uuid: 'u', parent_tool_use_id: null };
-    const event = (inner: object) => ({ type: 'stream_event', event: inner, ...session });
-    const events = translate('claude', [
-      event({ type: 'message_start', message: { id: 'm', role: 'assistant', content: [] } }),
-      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-      ...Array.from({ length: 60 }, () =>
-        event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: chunk } }),
-      ),
-    ]);
+    const events = translate('claude', [...STARTED, ...Array.from({ length: 60 }, () => addText(chunk))]);
     const finals = listTexts(events, 'assistant.message.final');
     expect(finals.length).toBeGreaterThan(2);
     expect(finals.join('').length).toBe(30 * MIB);

@@ -23,7 +23,9 @@ describe('the order of precedence in interactive mode', () => {
     ['the done marker: completed', { doneMarker: true }, 'completed', 'DONE_MARKER_FOUND'],
     ['an end signal without it: awaiting', END, 'awaiting_user_input', 'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER'],
     ['a non-zero exit code: interrupted', { exitCode: 1 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
+    ['an exit code for a signal: interrupted', { exitCode: 137 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
     ['a signal: interrupted', { signal: 'SIGTERM' }, 'interrupted', 'PROCESS_SIGNALED'],
+    ['a crash: interrupted', { signal: 'SIGSEGV' }, 'interrupted', 'PROCESS_SIGNALED'],
     ['a runtime error: interrupted', { runtimeError: 'no' }, 'interrupted', 'ENGINE_RUNTIME_ERROR'],
     [
       'refused credentials: interrupted',
@@ -41,10 +43,29 @@ describe('the order of precedence in interactive mode', () => {
     ],
     ['marker before end signal', { doneMarker: true, ...END }, 'completed', 'DONE_MARKER_FOUND'],
     ['marker before exit code', { doneMarker: true, exitCode: 1 }, 'completed', 'DONE_MARKER_FOUND'],
+    ['marker before signal', { doneMarker: true, signal: 'SIGKILL' }, 'completed', 'DONE_MARKER_FOUND'],
     ['marker before runtime error', { doneMarker: true, runtimeError: 'x' }, 'completed', 'DONE_MARKER_FOUND'],
     [
       'end signal before exit code',
       { ...END, exitCode: 1 },
+      'awaiting_user_input',
+      'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
+    ],
+    [
+      'end signal before signal',
+      { ...END, signal: 'SIGKILL' },
+      'awaiting_user_input',
+      'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
+    ],
+    [
+      'end signal before runtime error',
+      { ...END, runtimeError: 'x' },
+      'awaiting_user_input',
+      'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
+    ],
+    [
+      'end signal and comment',
+      { ...END, verdict: 'comment' },
       'awaiting_user_input',
       'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
     ],
@@ -166,6 +187,22 @@ describe('the last event of an attempt', () => {
     const { of, warnings } = translateLines({ mode: 'auto', end: { verdict, exitCode: null, reason: 'because' } });
     expect(of('conversation.failed')).toMatchObject([{ error: { code, message: 'because' } }]);
     expect(warnings).toEqual(verdict === 'not_validated' ? ['NO_OUTPUT'] : []);
+  });
+
+  it('is a warning if the worker was lost', () => {
+    const end = { verdict: 'worker_lost', reason: 'no heartbeat', exitCode: null } as const;
+    expect(translateLines({ stdout: [codex.thread()], end }).fcmp.at(-1)).toMatchObject({
+      type: 'diagnostic.warning',
+      data: { code: 'WORKER_LOST', message: 'no heartbeat' },
+    });
+  });
+
+  it('is a completion if the output became a comment', () => {
+    const stdout = [codex.message(DONE), codex.completed()];
+    expect(translateLines({ stdout, end: { verdict: 'comment' } }).fcmp.at(-1)).toMatchObject({
+      type: 'conversation.completed',
+      data: { state: 'completed', reason_code: 'OUTPUT_DEGRADED_TO_COMMENT' },
+    });
   });
 
   it('is a warning if the output is retried', () => {

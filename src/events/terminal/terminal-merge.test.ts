@@ -55,6 +55,18 @@ describe('a terminal that shows what stdout printed', () => {
   });
 });
 
+describe('a terminal that shows the records in another order', () => {
+  it('adds none of them again', () => {
+    const [one, two] = [codex.message('one', 'item_0'), codex.message('two', 'item_1')];
+    const { of, warnings } = translateLines({
+      stdout: [codex.thread(), one, two, codex.completed()],
+      pty: showInTerminal([codex.thread(), two, one, codex.completed()]),
+    });
+    expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
+    expect(warnings).not.toContain('PTY_STREAM_MISMATCH');
+  });
+});
+
 describe('a terminal that shows more than stdout', () => {
   it('restores the message that stdout lost, with a warning', () => {
     const { of, warnings, fcmp } = translateLines({ stdout: omit(SCENARIO, 5), pty: showInTerminal(SCENARIO) });

@@ -46,6 +46,20 @@ function renamed<T>(value: T, dir: string): T {
   return JSON.parse(JSON.stringify(value).replaceAll('codex-resumed', dir.slice(dir.lastIndexOf('/') + 1))) as T;
 }
 
+test('diagnostics of every attempt are written to that log', async () => {
+  const dir = await makeRunFolder({
+    'stdout.1.log': 'not json\n',
+    'meta.1.json': '{"engine":"codex","exit_code":0}',
+    'stdout.2.log': 'not json\n',
+    'meta.2.json': '{"engine":"codex","exit_code":0}',
+  });
+  const diagnostics = (await collect(rewriteRunLogs(dir))).flatMap(({ protocol, event }) =>
+    protocol === 'rasp' && event.event.category === 'diagnostic' ? [event] : [],
+  );
+  expect(new Set(diagnostics.map(({ attempt_number }) => attempt_number))).toEqual(new Set([1, 2]));
+  expect(await toRows(join(dir, 'parser_diagnostics.jsonl'))).toEqual(diagnostics);
+});
+
 test('diagnostics are written to a separate log, and drift is counted at the end of an attempt', async () => {
   const dir = await makeRunFolder({
     'stdout.1.log': '{"type":"thread.sings"}\n{"type":"thread.sings"}\nnot json\n',

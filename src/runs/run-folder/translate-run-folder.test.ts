@@ -64,6 +64,26 @@ describe('translateRunFolder', () => {
     expect(artifacts).toEqual(created === undefined ? [] : [created]);
   });
 
+  test.each([1, 2])(
+    'reads all captured files of attempt %d: streams, terminal, meta, file changes',
+    async (attempt) => {
+      const otherMessage = { ...MESSAGE, item: { ...MESSAGE.item, text: 'Bye.' } };
+      const dir = await makeRunFolder({
+        'stdout.1.log': '',
+        [`stdout.${attempt}.log`]: TURN,
+        [`stderr.${attempt}.log`]: 'note\n',
+        [`pty-output.${attempt}.log`]: lines(otherMessage),
+        [`meta.${attempt}.json`]: '{"engine":"codex","exit_code":3}',
+        [`fs-diff.${attempt}.json`]: '{"created":["a.md"],"modified":[],"deleted":[]}',
+      });
+      const { fcmp } = await translate(dir, { engine: 'codex', attempt });
+      const texts = fcmp.flatMap(({ data }) => ('text' in data ? [data.text] : []));
+      expect(texts).toEqual(expect.arrayContaining(['Hello.', 'Bye.', 'note']));
+      expect(fcmp.map(({ type }) => type)).toContain('artifact.created');
+      expect(JSON.stringify(fcmp)).toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
+    },
+  );
+
   test('dates events by the start in the meta and the timing', async () => {
     const { fcmp } = await translate(RECORDED);
     const final = fcmp.find(({ type }) => type === 'assistant.message.final');

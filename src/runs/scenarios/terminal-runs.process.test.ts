@@ -28,35 +28,32 @@ it('an engine in a terminal is read as usual', async () => {
 });
 
 it.each([
-  ['requested', { terminal: 'beside' }],
-  ['of codex by default', {}],
-] as const)(
-  'a terminal besides the pipes, %s, restores what stdout lost, live and in the result',
-  async (_, terminal) => {
-    const print = (record: object, on: 'stdout' | 'terminal') => ({ print: `${JSON.stringify(record)}\n`, on });
-    const site = await makeSite([
-      print(codex.thread('t-1'), 'stdout'),
-      print(codex.thread('t-1'), 'terminal'),
-      print(codex.message('{"line":3}'), 'terminal'),
-      print(codex.completed(), 'stdout'),
-      print(codex.completed(), 'terminal'),
-    ]);
-    const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, ...terminal } as const;
-    const { result, file, fcmp } = await runToEnd(
-      { ...spec, contract: { schema: LINE } },
-      { ...site, programs: { codex: site.agent } },
-    );
-    expect(result).toMatchObject({ status: 'success', value: { line: 3 }, session_id: 't-1' });
-    expect(await file('stdout.1.log')).not.toContain('agent_message');
-    expect(await file('pty-output.1.log')).toContain('agent_message');
-    const restoredMessage = fcmp.find(({ type }) => type === 'assistant.message.final');
-    expect(restoredMessage?.raw_ref).toMatchObject({ stream: 'pty' });
-    const codes = fcmp.flatMap(({ type, data }) =>
-      type === 'diagnostic.warning' && 'code' in data ? [data.code] : [],
-    );
-    expect(codes).toContain('PTY_STREAM_MISMATCH');
-  },
-);
+  ['requested, restores what stdout lost, live', { terminal: 'beside' }, 'terminal'],
+  ['of codex by default, restores what stdout lost, live', {}, 'terminal'],
+  ['requested, restores what stdout lost, at the end of the output', { terminal: 'beside' }, 'stdout'],
+] as const)('a terminal besides the pipes, %s and in the result', async (_, terminal, endsOn) => {
+  const print = (record: object, on: 'stdout' | 'terminal') => ({ print: `${JSON.stringify(record)}\n`, on });
+  const site = await makeSite([
+    print(codex.thread('t-1'), 'stdout'),
+    print(codex.thread('t-1'), 'terminal'),
+    print(codex.message('{"line":3}'), 'terminal'),
+    print(codex.completed(), 'stdout'),
+    // Only this shows that stdout has passed the lost message.
+    ...(endsOn === 'terminal' ? [print(codex.completed(), 'terminal')] : []),
+  ]);
+  const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, ...terminal } as const;
+  const { result, file, fcmp } = await runToEnd(
+    { ...spec, contract: { schema: LINE } },
+    { ...site, programs: { codex: site.agent } },
+  );
+  expect(result).toMatchObject({ status: 'success', value: { line: 3 }, session_id: 't-1' });
+  expect(await file('stdout.1.log')).not.toContain('agent_message');
+  expect(await file('pty-output.1.log')).toContain('agent_message');
+  const restoredMessage = fcmp.find(({ type }) => type === 'assistant.message.final');
+  expect(restoredMessage?.raw_ref).toMatchObject({ stream: 'pty' });
+  const codes = fcmp.flatMap(({ type, data }) => (type === 'diagnostic.warning' && 'code' in data ? [data.code] : []));
+  expect(codes).toContain('PTY_STREAM_MISMATCH');
+});
 
 it('an engine without messages that only a terminal shows has none by default, nor does codex if it is refused', async () => {
   const step = { print: 'no terminal\n', on: 'terminal' } as const;

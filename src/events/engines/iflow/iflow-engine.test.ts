@@ -19,6 +19,8 @@ const info = (session = 'session-1', fields: object = {}) => [
   '</Execution Info>',
 ];
 
+const RETRY = 'Attempt 1 failed with status 429. Retrying with backoff... Error: 429';
+
 /** Returns the confidence of each event of a type. */
 function listConfidences({ emitted }: Translated, type: string): readonly number[] {
   return selectRasp(emitted).flatMap(({ event, source }) => (event.type === type ? [source.confidence] : []));
@@ -28,6 +30,10 @@ describe('the confidence of iflow', () => {
   it('is 0.7 for a regular expression match', () => {
     const translated = translateLines({ stderr: ['Resuming session session-1'] });
     expect(listConfidences(translated, 'lifecycle.run.status')).toEqual([0.7]);
+    const broken = translateLines({
+      stderr: ['<Execution Info>', '{"session-id": "session-1", oops', '</Execution Info>'],
+    });
+    expect(listConfidences(broken, 'lifecycle.run.status')).toEqual([0.7]);
   });
 
   it('is 0.8 for a JSON block that can be parsed', () => {
@@ -41,8 +47,11 @@ describe('the confidence of iflow', () => {
   it.each([
     ['on stdout, ended by the block', { stdout: ['Hello.'], stderr: info() }, 0.6],
     ['on stderr, ended by the block', { stdout: info(), stderr: ['Hello.'] }, 0.5],
+    ['on stdout, ended by the block on stdout', { stdout: ['Hello.', ...info()] }, 0.6],
     ['on stdout, without a block', { stdout: ['Hello.'] }, 0.45],
+    ['on stdout, with a session instead of a block', { stdout: ['Resuming session session-1', 'Hello.'] }, 0.45],
     ['on stderr, without a block', { stderr: ['Hello.'] }, 0.3],
+    ['on stderr, with a retry instead of a block', { stderr: [RETRY, 'Hello.'] }, 0.3],
   ])('is between 0.3 and 0.6 for plain text %s', (_, scenario, confidence) => {
     const translated = translateLines(scenario);
     expect(listConfidences(translated, 'agent.message.final')).toEqual([confidence]);
@@ -93,6 +102,11 @@ describe('iflow messages', () => {
     ]);
   });
 
+  it('are read from stderr although they end with a blank line', () => {
+    const { of } = translateLines({ stderr: ['Hello.', '', ''] });
+    expect(of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+  });
+
   it('are read live from stderr if it has much output and stdout has none', () => {
     const lines = Array.from({ length: 400 }, () => 'x'.repeat(1000));
     const translated = translateLines({ stderr: lines, end: { exitCode: 0 } });
@@ -129,8 +143,10 @@ describe('the iflow block', () => {
   });
 
   it('can be on one line', () => {
-    const translated = translateLines({ stderr: [info().join('')] });
-    expect(translated.of('conversation.started')).toEqual([{ session_id: 'session-1' }]);
+    const translated = translateLines({ stderr: [info().join('').replaceAll('\n', '')] });
+    expect(translated.rasp('lifecycle.run.status')).toMatchObject([
+      { session_id: 'session-1', usage: { input_tokens: 10, output_tokens: 2 } },
+    ]);
   });
 
   it('ends the invocation even if it cannot be parsed, and its session is still found', () => {
@@ -213,12 +229,7 @@ describe('the session of iflow', () => {
 });
 
 describe('the iflow log', () => {
-  const retry = [
-    'Attempt 1 failed with status 429. Retrying with backoff... Error: 429',
-    '    at retry (x.js:1:2) {',
-    '  status: 429',
-    '}',
-  ];
+  const retry = [RETRY, '    at retry (x.js:1:2) {', '  status: 429', '}'];
 
   it.each(['stdout', 'stderr'] as const)('reports a retry on %s, which is not a failure', (stream) => {
     const translated = translateLines(

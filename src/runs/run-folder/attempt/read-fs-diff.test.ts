@@ -16,9 +16,13 @@ async function read(text: string | undefined) {
 test("the list contains the working folder's files, without Sluice's own", async () => {
   expect(
     await read(
-      JSON.stringify({ created: ['artifacts/text.md', '.audit/stdout.1.log', 7], modified: [], deleted: 'x' }),
+      JSON.stringify({
+        created: ['artifacts/text.md', '.audit/stdout.1.log', 7],
+        modified: 'x',
+        deleted: ['a', './.audit/x', 'b'],
+      }),
     ),
-  ).toEqual({ diff: { created: ['artifacts/text.md'], modified: [], deleted: [] }, warnings: [] });
+  ).toEqual({ diff: { created: ['artifacts/text.md'], modified: [], deleted: ['a', 'b'] }, warnings: [] });
 });
 
 test('a missing list is undefined, and an invalid list causes a warning', async () => {
