@@ -21,6 +21,8 @@ export interface RunFlags {
   readonly sandbox?: 'auto' | 'required' | 'off';
   readonly network?: readonly string[];
   readonly model?: string;
+  /** False with `--no-wait`. */
+  readonly wait?: boolean;
   readonly maxRetries?: number;
   readonly timeout?: number;
   readonly idleTimeout?: number;

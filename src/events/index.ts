@@ -1,4 +1,6 @@
 export { createTranslator, type Translator, type TranslatorOptions } from './translator.js';
+export { NO_TAIL, advanceTail, writeLateAnswer } from './translate/late-answer.js';
+export type { AttemptTail, PermissionAnswer } from './translate/late-answer.js';
 export type { AttemptEnd } from './end/attempt-end.js';
 export type { DrainResult } from './protocol/translator-output.js';
 export { createAcpProjection, toAcp } from './projections/acp/acp.js';

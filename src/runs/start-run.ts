@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { createRunFolder, openRun, openRunLogs, getPackedRunPath, getRunFolderPath } from './run-folder/index.js';
 import type { RunFolder } from './run-folder/index.js';
+import { NO_TAIL } from '../events/index.js';
 import type { Emitted } from '../events/index.js';
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } from './cache/cached-result.js';
@@ -192,7 +193,7 @@ async function runInFolder(
     runDir,
     progress: {
       attempts: 0,
-      fcmpSeq: 0,
+      tail: NO_TAIL,
       printedBytes: 0,
       replies: 0,
       sessionId: null,

@@ -5,6 +5,7 @@ import type {
   IssueState,
   OrderRecord,
   OrderState,
+  RefusedAnswer,
   RunRecord,
   RunResult,
   RunState,
@@ -71,6 +72,7 @@ function throwDamaged(column: string, cause?: unknown): never {
 /** Reads a row of `run_records`, or of `runs` if the run is not queued. */
 export function readRun(row: Row): RunRecord {
   const issueRef = readTextOrNull(row, 'order_issue_ref');
+  const refused = readJsonOrNull(row, 'refused_answers');
   return {
     id: readText(row, 'id'),
     spec: readJson(row, 'spec') as StoredRunSpec,
@@ -84,6 +86,7 @@ export function readRun(row: Row): RunRecord {
     started_at: readTimeOrNull(row, 'started_at'),
     ended_at: readTimeOrNull(row, 'ended_at'),
     result: readJsonOrNull(row, 'result') as RunResult | null,
+    ...(refused === null ? {} : { refused_answers: refused as readonly RefusedAnswer[] }),
   };
 }
 
@@ -102,6 +105,7 @@ function readWaitingFor(row: Row): RunRecord['waiting_for'] {
   if (row['state'] !== 'queued') return null;
   return explainWaiting({
     folderHolder: readTextOrNull(row, 'folder_holder'),
+    folderHeldSince: readTimeOrNull(row, 'folder_held_since'),
     budget: readTextOrNull(row, 'waits_for'),
     notBefore: readNumber(row, 'not_before'),
   });
@@ -152,6 +156,8 @@ const DAY_MS = 86_400_000;
 interface ClaimObstacles {
   /** The run that occupies its folder. */
   readonly folderHolder: string | null;
+  /** When that run was started. */
+  readonly folderHeldSince: string | null;
   /** The budget that was used up when the run was last claimed. */
   readonly budget: string | null;
   /** The run must not be claimed before this time; 0 for any time. */
@@ -162,8 +168,12 @@ interface ClaimObstacles {
  * Explains why a queued run cannot start; null if it only waits for a worker. The folder takes precedence: until it is
  * free, the run cannot request its budget again.
  */
-function explainWaiting({ folderHolder, budget, notBefore }: ClaimObstacles): RunRecord['waiting_for'] {
-  if (folderHolder !== null) return { reason: 'folder', run: folderHolder };
+function explainWaiting(obstacles: ClaimObstacles): RunRecord['waiting_for'] {
+  const { folderHolder, folderHeldSince, budget, notBefore } = obstacles;
+  if (folderHolder !== null) {
+    const started = folderHeldSince === null ? {} : { started_at: folderHeldSince };
+    return { reason: 'folder', run: folderHolder, ...started };
+  }
   if (notBefore === 0) return null;
   if (budget === null) return { reason: 'folder', run: null };
   // A run requests its budget again at the end of the UTC day at the latest.

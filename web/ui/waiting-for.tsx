@@ -6,6 +6,7 @@ interface Waiting {
   readonly reason: string;
   /** The run that uses the folder; null if a process outside the store uses it. */
   readonly run?: string | null;
+  readonly started_at?: string;
   /** `day`, or `caller NAME`. */
   readonly budget?: string;
   /** The latest time at which the budget resets. */
@@ -15,13 +16,19 @@ interface Waiting {
 /** Explains in one line why a queued run does not start. */
 export function WaitingFor({ waiting }: { readonly waiting: Waiting | null }) {
   if (waiting === null) return null;
-  const { run = null, opens_at: opensAt } = waiting;
+  const { run = null, started_at: startedAt, opens_at: opensAt } = waiting;
   return (
     <span class="waiting-for">
       {describeReason(waiting)}
       {run === null ? null : (
         <>
           , in use by <a href={toPath({ page: 'run', id: run })}>{run}</a>
+          {startedAt === undefined ? null : (
+            <>
+              {' '}
+              (started <Timestamp at={startedAt} />)
+            </>
+          )}
         </>
       )}
       {opensAt === undefined ? null : (

@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { lockFolder } from '../../runs/index.js';
 import { replayRunFolder } from '../../runs/run-folder/index.js';
 import type { CommandIo } from '../command-io.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
@@ -83,6 +84,21 @@ describe('sluice run', () => {
       exitCode: 0,
       result: { value: { a: 1 } },
     });
+  });
+
+  it('says which run uses its folder, and fails instead of waiting with --no-wait', async () => {
+    const lock = await lockFolder(join(folder, 'data', 'locks'), folder, { run: 'R1' });
+    const refused = await runSluice(['--no-wait', ...program('')]);
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      result: { status: 'failed', error: { message: expect.stringContaining('in use by run R1 (started ') } },
+    });
+    const { printed, ...io } = createMemoryIo({});
+    const waiting = run(['run', '--data', join(folder, 'data'), '--workdir', folder, ...program('')], io);
+    const message = /Waiting for the folder ".*", in use by run R1 \(started /u;
+    await vi.waitFor(() => expect(printed.stderr).toMatch(message), { timeout: 30_000 });
+    await lock.release();
+    expect(await waiting).toBe(0);
   });
 
   it('stops a run that takes too long', async () => {

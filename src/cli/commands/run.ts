@@ -58,6 +58,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       new Option('--idle-timeout <seconds>', 'stop the run after this time without output').argParser(parseSeconds),
     )
     .option('--workdir <dir>', 'working folder (default: the current folder)')
+    .option('--no-wait', 'fail if another run uses the working folder, instead of waiting for it')
     .option(
       '--prompt-file <file>',
       "read the prompt from a file, or - for standard input; with --engine command: the command's input",
@@ -93,12 +94,15 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     await printSettings(config, flags, io);
     const tracer = await openCommandTracing(config, { io });
     const tracedSpec = { ...spec, ...omitUndefined({ traceparent: readTraceparent() }) };
+    // Every warning is also in the result, so with --watch-json stderr contains only events.
+    const print = (message: string): void => void (flags.watchJson === true || io.stderr.write(formatLine(message)));
     const run = startRun(tracedSpec, {
       data,
       sandbox,
       ...omitUndefined({ programs, agents, approvals, secrets, tracer }),
-      // Every warning is also in the result, so with --watch-json stderr contains only events.
-      onWarning: ({ message }) => void (flags.watchJson === true || io.stderr.write(formatLine(message))),
+      waitsForFolder: flags.wait !== false,
+      onWaiting: print,
+      onWarning: ({ message }) => print(message),
     });
     const cancel = (): void => void run.cancel();
     if (signal.aborted) cancel();

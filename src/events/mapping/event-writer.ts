@@ -74,7 +74,7 @@ export class EventWriter {
   readonly #engine: string;
   readonly #parserVersion: string;
   #parser: string;
-  #seq = 0;
+  #seq: number;
   #fcmpSeq: number;
   #out: Emitted[] = [];
   #ts = '';
@@ -107,6 +107,8 @@ export class EventWriter {
     readonly engine: string;
     readonly parser: string;
     readonly parserVersion: string;
+    /** The last RASP number that the attempt has used. */
+    readonly seq?: number;
     readonly fcmpSeq: number;
     readonly sessionId: string | null;
     readonly cachedFrom: string | null;
@@ -120,6 +122,7 @@ export class EventWriter {
     this.#engine = start.engine;
     this.#parser = start.parser;
     this.#parserVersion = start.parserVersion;
+    this.#seq = start.seq ?? 0;
     this.#fcmpSeq = start.fcmpSeq;
     this.#sessionId = start.sessionId;
     this.#continuedSession = start.fcmpSeq > 0 ? start.sessionId : null;

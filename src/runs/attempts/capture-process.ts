@@ -38,6 +38,8 @@ interface CaptureResult {
   readonly sandboxProblem?: string;
   /** Permission requests left unanswered when the process was stopped. */
   readonly unansweredPermissions: readonly PermissionQuestion[];
+  /** The stored answers to requests that the agent has not repeated. */
+  readonly unusedAnswers: readonly StoredAnswer[];
   /** The process, if it keeps running for another turn. */
   readonly agent: LiveAgent | null;
 }
@@ -82,7 +84,9 @@ export async function captureProcess(
     await captureAll(context, prepared, record, { agent, onErrorOutput, isContinued: false });
     if (conversation !== null && reader.isPaused) {
       keepsRunning = (await needsNextTurn?.()) ?? false;
-      if (keepsRunning) return { end: UNKNOWN_EXIT, pid: running.identity.pid, unansweredPermissions: [], agent };
+      const { unusedAnswers } = conversation;
+      if (keepsRunning)
+        return { end: UNKNOWN_EXIT, pid: running.identity.pid, unansweredPermissions: [], unusedAnswers, agent };
       conversation.finish();
       reader.resume();
       await captureAll(context, prepared, record, { agent, onErrorOutput, isContinued: true });
@@ -96,6 +100,7 @@ export async function captureProcess(
       end: wasStoppedBySluice && end.exitCode !== 0 ? UNKNOWN_EXIT : end,
       pid: running.identity.pid,
       unansweredPermissions: conversation?.unansweredPermissions ?? [],
+      unusedAnswers: conversation?.unusedAnswers ?? [],
       ...(end.exitCode === 0 ? {} : await describeMissingFile(context, agent, errors)),
       agent: null,
     };
@@ -175,7 +180,7 @@ async function recordChunks(
 ): Promise<void> {
   const { usage, limits, control, progress, journal } = context;
   const events = await record.write(chunks);
-  progress.fcmpSeq = record.fcmpSeq;
+  progress.tail = record.tail;
   const before = usage.tokens;
   addFindings(context, events);
   if (usage.tokens !== before) spendBudget(context);

@@ -1,11 +1,12 @@
 import { stat } from 'node:fs/promises';
-import type { Emitted, FcmpEvent, FsDiff } from '../../events/index.js';
-import { isRasp } from '../../events/index.js';
+import type { Emitted, FcmpData, FcmpEvent, FsDiff } from '../../events/index.js';
+import { advanceTail, isRasp } from '../../events/index.js';
 import { readFsDiff, readRunEvents, rewriteRunLogs, writeAttemptMeta } from '../run-folder/index.js';
 import type { WritableRunFolder } from '../run-folder/index.js';
 import type { RunDrift } from '../../store/records/index.js';
 import type { EventFeed } from '../capture/event-feed.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
+import type { StoredAnswer } from '../conversation/conversation.js';
 import { addDrift } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/run-findings.js';
 import { readEventLog } from '../../store/ports/index.js';
@@ -16,7 +17,13 @@ import type { RunContext } from './run-context.js';
 export interface RecoveredRun {
   readonly state:
     | { readonly kind: 'question'; readonly askedAt: number }
-    | { readonly kind: 'permissions'; readonly questions: readonly PermissionQuestion[]; readonly askedAt: number }
+    | {
+        readonly kind: 'permissions';
+        readonly questions: readonly PermissionQuestion[];
+        /** Answers given while no process was running. */
+        readonly answers: readonly StoredAnswer[];
+        readonly askedAt: number;
+      }
     | { readonly kind: 'working' }
     | { readonly kind: 'ended' };
   /** The number of retries after rejected outputs. */
@@ -42,7 +49,7 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   const loggedHistory = new History(last);
   const logged = ports.eventLog === null ? readRunEvents(folder, 'fcmp') : readEventLog(ports.eventLog, id, 'fcmp');
   for await (const { protocol, event } of logged) if (protocol === 'fcmp') loggedHistory.add(event);
-  await endLastAttempt(context, folder, last, loggedHistory.openQuestions.length > 0);
+  await endLastAttempt(context, folder, last, loggedHistory);
 
   let drift: RunDrift | undefined;
   let batch: Emitted[] = [];
@@ -83,21 +90,27 @@ export function computeRemainingWait(askedAt: number, waitS: number, now: number
   return Math.max(Math.min(5000, waitS * 1000), Math.min(waitS * 1000, askedAt + waitS * 1000 - now));
 }
 
-/** Records the end of an interrupted attempt: it was waiting for an answer, or working. */
+/**
+ * Records the end of an interrupted attempt: it was waiting for an answer, or working. Answers that were not published
+ * are removed: the agent could have written them, and a real one is delivered again.
+ */
 async function endLastAttempt(
   { ports }: Pick<RunContext, 'ports'>,
   folder: WritableRunFolder,
   attempt: number,
-  isWaiting: boolean,
+  { answers: published, openQuestions }: History,
 ): Promise<void> {
-  const meta = await folder.meta(attempt);
-  if (meta.finished_at !== undefined) return;
+  const { answers = [], ...meta } = await folder.meta(attempt);
+  const isPublished = (id: string): boolean => published.some(({ question }) => question.interaction_id === id);
+  const kept = answers.filter(({ interaction_id: id }) => isPublished(id));
+  if (meta.finished_at !== undefined && kept.length === answers.length) return;
   await writeAttemptMeta(folder, attempt, {
-    ...meta,
     finished_at: new Date(Math.floor(ports.clock())).toISOString(),
     exit_code: null,
     signal: null,
-    verdict: isWaiting ? 'held' : 'worker_lost',
+    verdict: openQuestions.length > 0 ? 'held' : 'worker_lost',
+    ...meta,
+    ...(kept.length === 0 ? {} : { answers: kept }),
   });
 }
 
@@ -107,15 +120,18 @@ function findState(rebuiltHistory: History, loggedHistory: History): RecoveredRu
   if (last.type === 'conversation.completed' || last.type === 'conversation.failed') return { kind: 'ended' };
   const askedAt = Date.parse(last.ts);
   if (last.type === 'user.input.required') return { kind: 'question', askedAt };
-  const isPermissionPending = last.type === 'diagnostic.warning' && last.data.code === 'PERMISSION_PENDING';
-  if (!isPermissionPending || loggedHistory.openQuestions.length === 0) return { kind: 'working' };
-  return { kind: 'permissions', questions: loggedHistory.openQuestions, askedAt: loggedHistory.askedAt ?? askedAt };
+  const { openQuestions: questions, answers } = loggedHistory;
+  if (!rebuiltHistory.isPending || questions.length + answers.length === 0) return { kind: 'working' };
+  return { kind: 'permissions', questions, answers, askedAt: loggedHistory.askedAt ?? askedAt };
 }
 
 /** A run's state, derived from its events. */
 class History {
   readonly #lastAttempt: number;
   readonly #open = new Map<string, PermissionQuestion>();
+  readonly #answers: StoredAnswer[] = [];
+  /** Whether the process was stopped while it waited for a permission; only answers follow. */
+  isPending = false;
   last: FcmpEvent | null = null;
   /** When the oldest question of the last attempt was asked. */
   askedAt: number | null = null;
@@ -131,8 +147,15 @@ class History {
     return [...this.#open.values()];
   }
 
+  /** Answers that arrived after the process had been stopped. */
+  get answers(): readonly StoredAnswer[] {
+    return this.#answers;
+  }
+
   add(event: FcmpEvent): void {
     this.last = event;
+    if (event.type !== 'permission.replied')
+      this.isPending = event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING';
     if (event.type === 'diagnostic.warning') {
       if (event.data.code === 'OUTPUT_RETRIED') this.retries += 1;
       if (event.data.code === 'WORKER_LOST') this.workerLosses += 1;
@@ -142,22 +165,31 @@ class History {
       this.#open.set(event.data.interaction_id, event.data);
       this.askedAt ??= Date.parse(event.ts);
     }
-    if (event.type === 'permission.replied') this.#open.delete(event.data.interaction_id);
+    if (event.type === 'permission.replied') this.#answer(event.data);
+  }
+
+  #answer({
+    interaction_id: id,
+    decision: decide,
+    option_id: optionId,
+    ...author
+  }: FcmpData<'permission.replied'>): void {
+    const question = this.#open.get(id);
+    this.#open.delete(id);
+    if (question !== undefined && this.isPending) this.#answers.push({ question, decide, optionId, ...author });
   }
 }
 
 /** Updates the run's progress from an event. */
-function updateProgress(
-  { progress, usage, findings }: Omit<RunContext, 'journal'>,
-  { protocol, event }: Emitted,
-): void {
+function updateProgress({ progress, usage, findings }: Omit<RunContext, 'journal'>, emitted: Emitted): void {
+  const { protocol, event } = emitted;
+  progress.tail = advanceTail(progress.tail, [emitted]);
   if (protocol === 'rasp') {
     if (!isRasp(event, 'lifecycle.run.started')) return;
     findings.startAttempt();
     if (!event.data.resumed) usage.startSession();
     return;
   }
-  progress.fcmpSeq = event.seq;
   progress.sessionId = event.correlation.session_id ?? progress.sessionId;
   if (event.type === 'user.input.replied') progress.replies += 1;
   if (event.type === 'assistant.message.final' && event.data.parent_tool_call_id === undefined)

@@ -37,6 +37,8 @@ export interface AttemptOutcome {
   readonly engineFailure: EngineFailure | null;
   /** Permission requests left unanswered when the process was stopped. */
   readonly unansweredPermissions: readonly PermissionQuestion[];
+  /** Answers to earlier requests that the agent has not repeated. */
+  readonly unusedAnswers: readonly StoredAnswer[];
   /** The process, if it keeps running for another turn. */
   readonly agent: LiveAgent | null;
   /** Absent if no process was started. */
@@ -134,6 +136,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       warnings: [...warnings, ...listConflicts(ended.events), ...listAnswerWarnings(answer, context.progress.attempts)],
       drift: record.drift,
       unansweredPermissions: stop === null ? unansweredPermissions : [],
+      unusedAnswers: run.unusedAnswers,
       agent: run.agent,
       engineFailure:
         stop === null && hasSucceeded(run.end, drained) ? null : (engineFailure ?? explainRuntimeError(drained)),
@@ -229,6 +232,7 @@ async function endUnlaunchedAttempt(
     drift: null,
     engineFailure: null,
     unansweredPermissions: [],
+    unusedAnswers: [],
     agent: null,
   };
 }
@@ -248,7 +252,7 @@ function openRecord(
     format: launcher.format,
     engines: ports.engines,
     mode: getRunMode(context),
-    fcmpSeq: progress.fcmpSeq,
+    tail: progress.tail,
     sessionId,
     reply,
     cachedFrom: null,
@@ -272,7 +276,7 @@ async function emitEnd(
     await ports.onQuestion();
   }
   await record.emitEnd(events);
-  progress.fcmpSeq = record.fcmpSeq;
+  progress.tail = record.tail;
 }
 
 /** Determines the agent's version while it is working, so the run does not wait for it. */

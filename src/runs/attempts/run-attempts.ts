@@ -1,4 +1,6 @@
+import { advanceTail, writeLateAnswer } from '../../events/index.js';
 import type { FsDiff } from '../../events/index.js';
+import { writeAttemptMeta } from '../run-folder/index.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
 import { renderFirstPrompt, renderRetry } from '../spec/render-contract.js';
 import { addDrift, buildResult } from '../result/build-result.js';
@@ -6,6 +8,7 @@ import { mergeFsDiffs, NO_CHANGES } from '../result/run-findings.js';
 import type { RunDrift, RunResult } from '../../store/records/index.js';
 import { omitUndefined } from '../../base/index.js';
 import type { StoredAnswer } from '../conversation/conversation.js';
+import { chooseOption } from '../conversation/approvals.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import { runAttempt, recordUnlaunchedAttempt } from './run-attempt.js';
@@ -16,6 +19,7 @@ import type { LiveAgent } from './live-agent.js';
 import { computeRemainingWait } from './recover-run.js';
 import type { RecoveredRun } from './recover-run.js';
 import { explainStop } from './run-control.js';
+import type { PermissionOutcome } from './run-control.js';
 
 /** Runs attempts until one ends the run; each further attempt starts with a reply or a correction. */
 export async function runAttempts(
@@ -54,10 +58,12 @@ export async function runAttempts(
       drift = addDrift(drift, outcome.drift);
       const next = await decideNextStep(context, plan, outcome);
       if ('ended' in next) {
+        warnAboutUnusedApprovals(context, outcome.unusedAnswers);
         return buildResult(next.ended, context, { artifacts, drift });
       }
       if (next.isRetry) retries -= 1;
-      plan = { ...plan, storedAnswers: [], agent: null, ...next, canRetry: retries > 0 };
+      const storedAnswers = [...outcome.unusedAnswers, ...(next.storedAnswers ?? [])];
+      plan = { ...plan, agent: null, ...next, storedAnswers, canRetry: retries > 0 };
     }
   } finally {
     await liveAgent?.end();
@@ -159,7 +165,7 @@ async function decideResumeStep(context: RunContext, { state, workerLosses }: Re
     case 'question':
       return waitForReply(context, null, computeRemainingWait(state.askedAt, limits.wait_s, ports.clock()));
     case 'permissions':
-      if (canResume) return waitForPermissions(context, state.questions);
+      if (canResume) return waitForPermissions(context, state.questions, state.answers);
       return end(
         `The permission was denied: the worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`,
       );
@@ -177,29 +183,29 @@ const INTERRUPTED_PROMPT =
 
 /**
  * Waits for answers to the permission requests that the exited process left open, then resumes the session, even if no
- * answer arrived.
+ * answer arrived. Each answer is recorded when it arrives. `answers` were given before the worker was lost.
  */
-async function waitForPermissions(context: RunContext, questions: readonly PermissionQuestion[]): Promise<NextStep> {
+async function waitForPermissions(
+  context: RunContext,
+  questions: readonly PermissionQuestion[],
+  answers: readonly StoredAnswer[] = [],
+): Promise<NextStep> {
   const { control, limits, ports, progress } = context;
   const { sessionId } = progress;
   ports.slot.release();
+  // One at a time, because the events of an answer are numbered after those of the previous one.
+  let recording = Promise.resolve();
   const waitForAnswer = async (question: PermissionQuestion): Promise<StoredAnswer> => {
-    const answer = await control.waitForPermission(question.interaction_id);
-    if (typeof answer === 'string') {
-      const why =
-        answer === 'withdrawn'
-          ? 'The agent withdrew the request when its process was stopped.'
-          : `No answer within limits.wait_s (${limits.wait_s} s).`;
-      return { question, decide: 'deny', by: 'rule', why };
-    }
+    const reply = await control.waitForPermission(question.interaction_id);
+    const answer = readAnswer(question, reply, `No answer within limits.wait_s (${limits.wait_s} s).`);
+    if (control.stop !== null) return answer;
+    recording = recording.then(async () => recordAnswer(context, answer));
+    await recording;
     // Other requests are still open, although this answer marked the run as continued.
-    if (control.isWaiting) await ports.onQuestion().catch(() => undefined);
-    const option = question.options.find(({ id }) => id === answer.option_id);
-    const { who, why } = answer;
-    const decide = option?.kind.startsWith('allow') === true ? 'allow' : 'deny';
-    return { question, decide, by: 'person', ...omitUndefined({ who, why }) };
+    if (answer.by === 'person' && control.isWaiting) await ports.onQuestion().catch(() => undefined);
+    return answer;
   };
-  const storedAnswers = await Promise.all(questions.map(waitForAnswer));
+  const storedAnswers = [...answers, ...(await Promise.all(questions.map(waitForAnswer)))];
   const { stop } = control;
   if (stop !== null)
     return { ended: await recordUnlaunchedAttempt(context, { sessionId, reply: null }, explainStop(stop)) };
@@ -207,6 +213,53 @@ async function waitForPermissions(context: RunContext, questions: readonly Permi
   progress.replies += 1;
   await ports.slot.acquire();
   return { prompt: renderPermissions(storedAnswers), sessionId, reply: null, isRetry: false, storedAnswers };
+}
+
+/** Converts the end of a wait for a permission to an answer; without a reply, the request is denied. */
+function readAnswer(question: PermissionQuestion, reply: PermissionOutcome, unanswered: string): StoredAnswer {
+  if (typeof reply === 'string') {
+    const why = reply === 'withdrawn' ? 'The agent withdrew the request when its process was stopped.' : unanswered;
+    const optionId = chooseOption(question.options, 'deny')?.id ?? NO_OPTION;
+    return { question, decide: 'deny', optionId, by: 'rule', why };
+  }
+  const { option_id: optionId, who, why } = reply;
+  const option = question.options.find(({ id }) => id === optionId);
+  const decide = option?.kind.startsWith('allow') === true ? 'allow' : 'deny';
+  return { question, decide, optionId, by: 'person', ...omitUndefined({ who, why }) };
+}
+
+/** The id of the option in a denial if the agent offered no option to deny. */
+const NO_OPTION = 'cancelled';
+
+/** Records an answer that arrived after the process that asked was stopped: in the attempt that asked. */
+async function recordAnswer(context: RunContext, { question, decide, optionId, by, who, why }: StoredAnswer) {
+  const { findings, folder, journal, ports, progress } = context;
+  const secrets = createAttemptSecrets(selectAgentEnvironment(context), ports.secretPatterns);
+  const mask = (text: string | undefined) => (text === undefined ? undefined : secrets.maskText(text));
+  const answer = {
+    interaction_id: question.interaction_id,
+    decision: decide,
+    option_id: optionId,
+    by,
+    ...omitUndefined({ who: mask(who), why: mask(why) }),
+  };
+  const now = Math.floor(ports.clock());
+  const meta = await folder.meta(progress.attempts);
+  const answers = [...(meta.answers ?? []), { ...answer, at: new Date(now).toISOString() }];
+  await writeAttemptMeta(folder, progress.attempts, { ...meta, answers });
+  const events = writeLateAnswer(progress.tail, answer, now);
+  progress.tail = advanceTail(progress.tail, events);
+  findings.add(events);
+  await journal.write(events);
+}
+
+/** Warns about approvals that the resumed agent did not use, because it never repeated the call. */
+function warnAboutUnusedApprovals(context: RunContext, answers: readonly StoredAnswer[]): void {
+  const unused = answers.filter(({ decide, by }) => decide === 'allow' && by === 'person');
+  if (unused.length === 0) return;
+  const calls = unused.map(({ question: { tool, interaction_id: id } }) => `${tool} (${id})`).join(', ');
+  const message = `Allowed, but never executed: ${calls}. The agent was resumed with the answer and did not repeat the call.`;
+  warn(context, { code: 'APPROVAL_UNUSED', message });
 }
 
 /**

@@ -9,7 +9,7 @@ import type { RunFindings } from '../result/run-findings.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import type { RunControl, Stopwatch } from './run-control.js';
 import { UsageTotals, sumUsage } from '../../events/index.js';
-import type { Usage } from '../../events/index.js';
+import type { AttemptTail, Usage } from '../../events/index.js';
 
 /** State shared by all attempts of a run. */
 export interface RunContext {
@@ -44,8 +44,8 @@ export function warn({ id, ports, warnings }: RunContext, warning: RunWarning): 
 export interface RunProgress {
   /** The number of attempts started. */
   attempts: number;
-  /** The last FCMP sequence number used. */
-  fcmpSeq: number;
+  /** The last published events. */
+  tail: AttemptTail;
   /** The number of bytes printed. */
   printedBytes: number;
   /** The number of user replies. */

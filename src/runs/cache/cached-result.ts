@@ -14,6 +14,7 @@ import type { RunResult } from '../../store/records/index.js';
 import { compileSecrets } from '../secrets/compile-secrets.js';
 import { listSensitiveValues } from '../secrets/environment.js';
 import type { CachedFile, CachedResult } from '../../store/ports/index.js';
+import { NO_TAIL } from '../../events/index.js';
 import type { FsDiff } from '../../events/index.js';
 import { beginReplacement, makeFolder, openForReading } from '../../base/files/index.js';
 import { isArtifactPath } from '../run-folder/index.js';
@@ -127,7 +128,7 @@ export async function emitCachedResult(context: RunContext, cached: CachedResult
     engine: 'generic',
     format: 'generic',
     mode: getRunMode(context),
-    fcmpSeq: 0,
+    tail: NO_TAIL,
     sessionId: null,
     reply: null,
     cachedFrom: cached.run_id,
@@ -146,7 +147,7 @@ export async function emitCachedResult(context: RunContext, cached: CachedResult
     const changes = hasChanges(result.artifacts) ? { fsDiff: result.artifacts } : {};
     const { events } = await record.end({ exitCode: 0, signal: null, verdict, ...changes });
     await record.emitEnd(events);
-    progress.fcmpSeq = record.fcmpSeq;
+    progress.tail = record.tail;
     const valueField = value === undefined ? {} : { value };
     const { captured } = record;
     return { ...result, ...valueField, captured, attempts: 1, session_id: null, cached_from: cached.run_id };

@@ -7,9 +7,10 @@ import type {
   StreamDigest,
 } from '../run-folder/index.js';
 import type { RunSandbox } from '../../store/records/index.js';
-import { createTranslator, isRasp } from '../../events/index.js';
+import { advanceTail, createTranslator, isRasp } from '../../events/index.js';
 import type {
   AttemptEnd,
+  AttemptTail,
   DrainResult,
   DriftSummary,
   Emitted,
@@ -31,8 +32,8 @@ export interface RecordedStart {
   /** Engines besides the built-in ones. */
   readonly engines?: readonly Engine[];
   readonly mode: 'auto' | 'interactive';
-  /** The last FCMP sequence number that the run has used. */
-  readonly fcmpSeq: number;
+  /** The last events of the run so far. */
+  readonly tail: AttemptTail;
   /** The session it resumes; null for a new one. */
   readonly sessionId: string | null;
   readonly reply: string | null;
@@ -84,7 +85,7 @@ export class AttemptRecord {
   #now: number;
   /** The time of the events that are being emitted. */
   #emitTime: number;
-  #fcmpSeq: number;
+  #tail: AttemptTail;
   /** Called before and after events are published. */
   observer: PublicationObserver | null = null;
   #drained: DrainResult | null = null;
@@ -97,15 +98,15 @@ export class AttemptRecord {
     this.#startedAt = Math.floor(clock());
     this.#now = this.#startedAt;
     this.#emitTime = this.#startedAt;
-    this.#fcmpSeq = start.fcmpSeq;
-    const { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom } = start;
+    this.#tail = start.tail;
+    const { runId, attempt, mode, tail, sessionId, reply, cachedFrom } = start;
     this.#translator = createTranslator({
       engine: start.format,
       engines: start.engines,
       runId,
       attempt,
       mode,
-      fcmpSeq,
+      fcmpSeq: tail.fcmp?.seq,
       sessionId: sessionId ?? undefined,
       reply: reply ?? undefined,
       cachedFrom: cachedFrom ?? undefined,
@@ -125,8 +126,9 @@ export class AttemptRecord {
     };
   }
 
-  get fcmpSeq(): number {
-    return this.#fcmpSeq;
+  /** The last published events. */
+  get tail(): AttemptTail {
+    return this.#tail;
   }
 
   /** Unknown types and fields in the engine's output, or null. */
@@ -225,8 +227,7 @@ export class AttemptRecord {
   }
 
   async #emit(events: readonly Emitted[]): Promise<void> {
-    const last = events.findLast(({ protocol }) => protocol === 'fcmp');
-    if (last !== undefined) this.#fcmpSeq = last.event.seq;
+    this.#tail = advanceTail(this.#tail, events);
     await this.observer?.beforePublishing(events);
     await this.#journal.write(events);
     this.observer?.afterPublishing();

@@ -21,6 +21,7 @@ import { resolveInFolder, readForAgent, writeForAgent } from './client-files.js'
 export interface StoredAnswer {
   readonly question: PermissionQuestion;
   readonly decide: 'allow' | 'deny';
+  readonly optionId: string;
   readonly by: 'rule' | 'person';
   readonly who?: string;
   readonly why?: string;
@@ -144,6 +145,11 @@ export class Conversation implements CapturedConversation {
   /** The questions still open if the process was stopped because no answer arrived within hold_s; otherwise empty. */
   get unansweredPermissions(): readonly PermissionQuestion[] {
     return this.#isReleased ? [...this.#waiting.values()].map(({ question }) => question) : [];
+  }
+
+  /** The stored answers to requests that the agent has not repeated. */
+  get unusedAnswers(): readonly StoredAnswer[] {
+    return this.#storedAnswers;
   }
 
   /** Sets the next turn; its prompt is sent when capturing starts. */

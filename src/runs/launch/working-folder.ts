@@ -4,7 +4,7 @@ import { getErrorMessage } from '../../base/index.js';
 import { computeCacheKey } from '../cache/cache-key.js';
 import type { RunContext } from '../attempts/run-context.js';
 import { terminateOrphans } from '../process/terminate-orphans.js';
-import { lockFolder } from '../workspace/folder-lock.js';
+import { describeHolder, lockFolder } from '../workspace/folder-lock.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
 import { GUARDS_FOLDER, removeLeftPlaceholders } from '../workspace/git-guards.js';
 import { findEngineVersion } from './engine-version.js';
@@ -62,7 +62,16 @@ export async function lockWorkdir(context: RunContext, workdir: string): Promise
   const hint = 'Wait for it to end, or use another folder.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), limits.time_s * 1000);
   try {
-    return await lockFolder(join(ports.data, 'locks'), workdir, { wait: true, signal: waiting.signal });
+    return await lockFolder(join(ports.data, 'locks'), workdir, {
+      wait: ports.waitsForFolder,
+      signal: waiting.signal,
+      run: context.id,
+      onBusy(holder) {
+        const message = `Waiting for the folder "${workdir}", in use by ${describeHolder(holder)}.`;
+        ports.logger.info(message, { run_id: context.id });
+        ports.onWaiting(message);
+      },
+    });
   } catch (error) {
     throw new RunNotStartedError(getErrorMessage(error), { cause: error });
   } finally {

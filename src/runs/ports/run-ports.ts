@@ -50,6 +50,10 @@ export interface RunPorts {
    * the lock.
    */
   readonly folderLock?: FolderLock;
+  /** Whether the run waits while another one uses its folder (default), instead of failing. */
+  readonly waitsForFolder?: boolean;
+  /** Called with a message when the run starts to wait for its folder. */
+  readonly onWaiting?: (message: string) => void;
   /** Called immediately with each warning that is known before the run ends: a limit that has no effect, an untested version. */
   readonly onWarning?: (warning: RunWarning) => void;
   /**
@@ -120,6 +124,8 @@ export function resolvePorts(ports: RunPorts): ResolvedPorts {
     sandbox: { ...ports.sandbox, use: ports.sandbox?.use ?? readSandboxUse() },
     secretPatterns: ports.secrets?.patterns ?? [],
     folderLock: ports.folderLock,
+    waitsForFolder: ports.waitsForFolder ?? true,
+    onWaiting: ports.onWaiting ?? (() => undefined),
     onWarning: ports.onWarning ?? (() => undefined),
     onQuestion: ports.onQuestion ?? (async () => undefined),
     onUnanswered: ports.onUnanswered ?? (async () => undefined),

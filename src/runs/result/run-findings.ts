@@ -1,4 +1,4 @@
-import { truncate } from '../../base/index.js';
+import { omitUndefined, truncate } from '../../base/index.js';
 import { isRasp } from '../../events/index.js';
 import type { Emitted, FsDiff, RaspData, RaspEvent } from '../../events/index.js';
 import { isJsonObject } from '../../json/schema/index.js';
@@ -32,6 +32,8 @@ export class RunFindings {
   readonly #engine = new Map<string, RunDiagnostic>();
   readonly #reader = new Map<string, RunDiagnostic>();
   readonly #denials = new Map<string, RunDenial>();
+  /** Permission requests without an answer, by id. */
+  readonly #requests = new Map<string, RaspData<'interaction.permission.required'>>();
   #model: string | undefined;
   #engineFailure: EngineFailure | null = null;
 
@@ -63,7 +65,10 @@ export class RunFindings {
       const { name: tool, tool_call_id, input, error, output } = event.data;
       const reason = [error, output].find((text) => typeof text === 'string' && DENIED_PATTERN.test(text));
       if (typeof reason === 'string') this.#deny({ tool, tool_call_id, input, reason });
-    } else if (isRasp(event, 'raw.stderr')) this.#addCodexDenial(event.data.text);
+    } else if (isRasp(event, 'interaction.permission.required'))
+      this.#requests.set(event.data.interaction_id, event.data);
+    else if (isRasp(event, 'interaction.permission.replied')) this.#addReply(event.data);
+    else if (isRasp(event, 'raw.stderr')) this.#addCodexDenial(event.data.text);
     else if (isRasp(event, 'tool.call.started')) this.#engineFailure = null;
     // Qwen Code repeats an error as the agent's last message, which is not an answer.
     else if (isRasp(event, 'agent.message.final') && !event.data.text.includes(this.#engineFailure?.message ?? '')) {
@@ -93,6 +98,16 @@ export class RunFindings {
     if (Array.isArray(denials)) for (const denial of denials) if (isJsonObject(denial)) this.#addDenial(denial);
   }
 
+  /** Adds a denial by a user or a rule. */
+  #addReply({ interaction_id: id, decision, by, who, why }: RaspData<'interaction.permission.replied'>): void {
+    const request = this.#requests.get(id);
+    this.#requests.delete(id);
+    if (request === undefined || decision === 'allow') return;
+    const { tool, tool_call_id, input } = request;
+    const reason = why ?? (by === 'rule' ? `A rule denied ${tool}.` : `${who ?? 'A user'} denied ${tool}.`);
+    this.#deny({ tool, tool_call_id, input, reason, by, ...omitUndefined({ who }) });
+  }
+
   /** Adds a denial in the format of Claude Code and Qwen Code. */
   #addDenial(denial: Readonly<Record<string, unknown>>): void {
     const { tool_name: tool, tool_use_id: id, tool_input: input, message } = denial;
@@ -108,7 +123,7 @@ export class RunFindings {
   }
 
   /** Adds a denial. The same call can be reported more than once; each report can add missing fields. */
-  #deny({ tool, tool_call_id, input, reason }: RunDenial): void {
+  #deny({ tool, tool_call_id, input, reason, by, who }: RunDenial): void {
     const key = tool_call_id ?? `${tool} ${reason}`;
     const known = this.#denials.get(key);
     if (known === undefined && this.#denials.size >= MAX_DENIALS) return;
@@ -118,6 +133,7 @@ export class RunFindings {
       reason: known?.reason ?? truncate(reason, MAX_MESSAGE_LENGTH),
       ...(tool_call_id === undefined ? {} : { tool_call_id }),
       ...(shortInput === undefined ? {} : { input: shortInput }),
+      ...omitUndefined({ by: known?.by ?? by, who: known?.who ?? who }),
     });
   }
 

@@ -1,7 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '../../base/index.js';
-import { ENGINE_NAMES, STREAMS, createTranslator, isEngineName } from '../../events/index.js';
+import {
+  ENGINE_NAMES,
+  STREAMS,
+  createTranslator,
+  NO_TAIL,
+  advanceTail,
+  isEngineName,
+  writeLateAnswer,
+} from '../../events/index.js';
 import type {
+  AttemptTail,
   CapturedStream,
   DrainResult,
   DriftSummary,
@@ -56,7 +65,7 @@ export interface AttemptJudge {
 
 /** Where the next attempt's events continue. */
 interface Handover {
-  readonly fcmpSeq: number;
+  readonly tail: AttemptTail;
   readonly sessionId: string | null;
 }
 
@@ -78,7 +87,7 @@ export async function* translateRunFolder(
 /** Translates an open folder in batches: awaiting every single event would be too slow. */
 export async function* translateFolder(folder: RunFolder, options: TranslateOptions): AsyncGenerator<Emitted[]> {
   await checkAttempt(folder, options);
-  let handover: Handover = { fcmpSeq: 0, sessionId: null };
+  let handover: Handover = { tail: NO_TAIL, sessionId: null };
   let runId: string | undefined;
   const addProgress = await createProgressCounter(folder, options);
   let isContinued = false;
@@ -94,7 +103,15 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
     }
     if (options.follow?.aborted === true) return;
     const isAwaited = isContinued && options.attempt !== undefined && attempt < options.attempt;
-    attempt = await findNextAttempt(folder, attempt, isAwaited ? options.follow : undefined);
+    const next = await findNextAttempt(folder, attempt, isAwaited ? options.follow : undefined);
+    // Read again: while following, answers can arrive until the next attempt starts.
+    const { answers = [] } = options.follow === undefined ? meta : await folder.meta(attempt);
+    for (const { at, ...answer } of answers) {
+      const events = writeLateAnswer(handover.tail, answer, Date.parse(at));
+      handover = advanceHandover(handover, events);
+      if (options.attempt === undefined || options.attempt === attempt) yield events;
+    }
+    attempt = next;
   }
   // With `follow`, the attempt could not be checked at the start.
   if (options.attempt !== undefined && options.follow?.aborted === false) {
@@ -124,7 +141,7 @@ async function* translateAttempt(
     engines: options.engines,
     runId: start.runId,
     attempt,
-    fcmpSeq: handover.fcmpSeq,
+    fcmpSeq: handover.tail.fcmp?.seq,
     clock: () => now,
     ...(meta.mode === undefined ? {} : { mode: meta.mode }),
     ...(sessionId === null ? {} : { sessionId }),
@@ -196,9 +213,8 @@ async function createProgressCounter(
 }
 
 function advanceHandover(handover: Handover, events: readonly Emitted[]): Handover {
-  const lastEvent = events.findLast(({ protocol }) => protocol === 'fcmp');
-  if (lastEvent?.protocol !== 'fcmp') return handover;
-  return { fcmpSeq: lastEvent.event.seq, sessionId: lastEvent.event.correlation.session_id ?? handover.sessionId };
+  const tail = advanceTail(handover.tail, events);
+  return { tail, sessionId: tail.fcmp?.correlation.session_id ?? handover.sessionId };
 }
 
 /** Whether the last of these events announces another attempt of the run; undefined if they have no FCMP event. */

@@ -330,8 +330,10 @@ describe('permissions: ask', () => {
     });
     expect(result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
     expect(types.filter((type) => type === 'permission.required')).toHaveLength(2);
+    const answer = { decision: 'allow', option_id: 'yes', by: 'person', who: 'ann' };
     expect(data('permission.replied')).toEqual([
-      { interaction_id: 'px_2_1', decision: 'allow', option_id: 'yes', by: 'person', who: 'ann' },
+      { interaction_id: 'px_1_1', ...answer },
+      { interaction_id: 'px_2_1', ...answer },
     ]);
     expect(new Set(calls.flatMap(({ pid }) => pid ?? [])).size).toBe(2);
   });
@@ -346,7 +348,10 @@ describe('permissions: ask', () => {
       },
     });
     expect(result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
-    expect(data('permission.replied')).toMatchObject([{ interaction_id: 'px_2_1', decision: 'allow', who: 'ann' }]);
+    expect(data('permission.replied')).toMatchObject([
+      { interaction_id: 'px_1_1', decision: 'allow', who: 'ann' },
+      { interaction_id: 'px_2_1', decision: 'allow', who: 'ann' },
+    ]);
   });
 
   it('waits for answers to all requests of an exited process, in any order', async () => {
@@ -367,6 +372,8 @@ describe('permissions: ask', () => {
     });
     expect(result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
     expect(data('permission.replied')).toMatchObject([
+      { interaction_id: 'px_1_2', decision: 'deny', by: 'person' },
+      { interaction_id: 'px_1_1', decision: 'allow', by: 'person' },
       { interaction_id: 'px_2_1', decision: 'allow', by: 'person' },
       { interaction_id: 'px_2_2', decision: 'deny', by: 'person' },
     ]);

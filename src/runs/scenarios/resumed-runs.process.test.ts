@@ -86,6 +86,7 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
     expect(await run.result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
     const events = await expectCompleteRun(run, ports);
     expect(select(events, 'permission.replied')).toMatchObject([
+      { interaction_id: 'px_1_1', decision: 'allow', by: 'person', who: 'ann' },
       { interaction_id: 'px_2_1', decision: 'allow', by: 'person', who: 'ann' },
     ]);
     expect(new Set((await calls()).map(({ pid }) => pid)).size).toBe(2);
@@ -118,7 +119,39 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
     expect(await run.result).toMatchObject({ status: 'success', text: 'without it' });
     expect(onUnanswered).toHaveBeenCalledOnce();
     expect(select(await expectCompleteRun(run, ports), 'permission.replied')).toMatchObject([
-      { decision: 'deny', by: 'rule', why: expect.stringContaining('wait_s') },
+      { interaction_id: 'px_1_1', decision: 'deny', by: 'rule', why: expect.stringContaining('wait_s') },
+      { interaction_id: 'px_2_1', decision: 'deny', by: 'rule', why: expect.stringContaining('wait_s') },
+    ]);
+  });
+
+  it('keeps an answer that was given before it was detached', async () => {
+    const asks = { asks: [ASK.ask, { tool: 'Write', input: { file_path: 'b.txt', content: 'y', command: 'ls' } }] };
+    const { spec, ports, log } = await prepare(engine, [[asks], [asks, { say: 'ok' }]], {
+      permissions: 'ask',
+      limits: { hold_s: 0.2 },
+    });
+    const first = startRun(spec, ports);
+    await readUntil(first, 'diagnostic.warning');
+    await first.reply({ interaction_id: 'px_1_1', option_id: option, who: 'ann', why: 'fine' });
+    await readUntil(first, 'permission.replied');
+    expect(await first.detach()).toBe(true);
+    // Only a published answer counts: an agent that can write to the folder must not grant itself anything.
+    const metaFile = join(ports.data ?? '', 'runs', first.id, '.audit', 'meta.1.json');
+    const meta = JSON.parse(await readFile(metaFile, 'utf8')) as { answers: object[] };
+    const forged = { ...meta.answers[0], interaction_id: 'px_1_2' };
+    await writeFile(metaFile, JSON.stringify({ ...meta, answers: [...meta.answers, forged] }));
+
+    const run = await resumeRun(first.id, spec, ports);
+    expect(await log.read({ runId: run.id, protocol: 'fcmp', limit: 10_000 })).not.toContainEqual(
+      expect.objectContaining({ event: expect.objectContaining({ data: expect.objectContaining(forged) }) }),
+    );
+    await run.reply({ interaction_id: 'px_1_2', option_id: engine === 'codex' ? 'decline' : 'deny', who: 'bob' });
+    expect(await run.result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
+    expect(select(await expectCompleteRun(run, ports), 'permission.replied')).toMatchObject([
+      { interaction_id: 'px_1_1', decision: 'allow', who: 'ann', why: 'fine' },
+      { interaction_id: 'px_1_2', decision: 'deny', who: 'bob' },
+      { interaction_id: 'px_2_1', decision: 'allow', who: 'ann' },
+      { interaction_id: 'px_2_2', decision: 'deny', who: 'bob' },
     ]);
   });
 
@@ -137,7 +170,10 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
         option_id: engine === 'codex' ? 'decline' : 'deny',
       });
     }
-    expect(select(await expectCompleteRun(run, ports), 'permission.replied')).toMatchObject([{ decision: 'deny' }]);
+    expect(select(await expectCompleteRun(run, ports), 'permission.replied')).toMatchObject([
+      { interaction_id: 'px_1_1', decision: 'allow' },
+      { interaction_id: 'px_2_1', decision: 'deny' },
+    ]);
   });
 });
 

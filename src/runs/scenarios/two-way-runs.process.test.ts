@@ -131,9 +131,46 @@ describe.each(ENGINES)('%s', (engine) => {
       });
       expect(result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
       expect(countProcesses(calls)).toBe(2);
-      expect(data('permission.replied')).toMatchObject([{ interaction_id: 'px_2_1', decision: 'allow', who: 'ann' }]);
+      expect(data('permission.replied')).toMatchObject([
+        { interaction_id: 'px_1_1', decision: 'allow', by: 'person', who: 'ann' },
+        { interaction_id: 'px_2_1', decision: 'allow', by: 'person', who: 'ann' },
+      ]);
+      expect(result.warnings.map(({ code }) => code)).not.toContain('APPROVAL_UNUSED');
       const words = JSON.stringify(calls);
       expect(words).toContain(engine === 'codex' ? 'thread/resume' : '--resume=');
+    });
+
+    it('records a late answer that the resumed agent does not use', async () => {
+      const { result, data } = await converse(engine, [[{ ask: WRITE }], [{ say: 'ok' }]], {
+        spec: { permissions: 'ask', limits: { hold_s: 0.2 } },
+        onEvent: (event, run) => {
+          if (event.type !== 'diagnostic.warning' || event.data.code !== 'PERMISSION_PENDING') return;
+          const option_id = engine === 'codex' ? 'accept' : 'allow';
+          void run.reply({ interaction_id: 'px_1_1', option_id, who: 'ann', why: 'looks right' });
+        },
+      });
+      expect(data('permission.replied')).toMatchObject([
+        { interaction_id: 'px_1_1', decision: 'allow', by: 'person', who: 'ann', why: 'looks right' },
+      ]);
+      const warning = { code: 'APPROVAL_UNUSED', message: expect.stringContaining('px_1_1') };
+      expect(result).toMatchObject({ status: 'success', warnings: expect.arrayContaining([warning]) });
+    });
+
+    it('records a late denial, and one because no answer arrived', async () => {
+      const late = await converse(engine, [[{ ask: WRITE }], [{ say: 'ok' }]], {
+        spec: { permissions: 'ask', limits: { hold_s: 0.2 } },
+        onEvent: (event, run) => {
+          if (event.type !== 'diagnostic.warning' || event.data.code !== 'PERMISSION_PENDING') return;
+          const option_id = engine === 'codex' ? 'decline' : 'deny';
+          void run.reply({ interaction_id: 'px_1_1', option_id, who: 'ann', why: 'too risky' });
+        },
+      });
+      expect(late.result.denials).toMatchObject([{ by: 'person', who: 'ann', reason: 'too risky' }]);
+      const missing = await converse(engine, [[{ ask: WRITE }], [{ say: 'ok' }]], {
+        spec: { permissions: 'ask', limits: { hold_s: 0.1, wait_s: 0.4 } },
+      });
+      expect(missing.data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'rule' }]);
+      expect(missing.result.denials).toMatchObject([{ by: 'rule', reason: expect.stringContaining('wait_s') }]);
     });
 
     it('closes a request withdrawn by the agent', async () => {

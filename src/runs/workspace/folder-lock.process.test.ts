@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { tryClaim, lockFolder } from './folder-lock.js';
+import { describeHolder, tryClaim, lockFolder } from './folder-lock.js';
 
 const HOLDER = new URL('fixtures/lock-holder.mjs', import.meta.url);
 
@@ -75,6 +75,21 @@ describe('lockFolder', () => {
     await lock.release();
   });
 
+  it('names the run that holds the lock', async () => {
+    const { locks, work } = await makeFolders();
+    const lock = await lockFolder(locks, work, { run: 'R1' });
+    const waits: string[] = [];
+    const waiting = lockFolder(locks, work, { wait: true, onBusy: (holder) => waits.push(describeHolder(holder)) });
+    expect(waits).toEqual([expect.stringMatching(/^run R1 \(started 20.*Z\)$/u)]);
+    await expect(lockFolder(locks, work)).rejects.toMatchObject({
+      message: expect.stringContaining('run R1 (started'),
+    });
+    const claims = join(locks, (await readdir(locks))[0] ?? '');
+    expect(await tryClaim(claims)).toMatchObject({ heldBy: { pid: process.pid, run: 'R1' } });
+    await lock.release();
+    await (await waiting).release();
+  });
+
   it('rejects a missing folder', async () => {
     const { locks, work } = await makeFolders();
     await expect(lockFolder(locks, join(work, 'missing'))).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });
@@ -114,7 +129,7 @@ describe('claims', () => {
     await mkdir(locks);
     const foreign = join(locks, `1.${Buffer.from('other-boot/1/1').toString('base64url')}.x`);
     await writeFile(foreign, '');
-    expect(await tryClaim(locks)).toEqual({ heldBy: 1 });
+    expect(await tryClaim(locks)).toEqual({ heldBy: { pid: 1, run: null, since: null } });
     await utimes(foreign, 0, 0);
     expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
   });

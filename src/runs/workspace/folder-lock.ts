@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { once } from 'node:events';
-import { readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { realpathSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorCode, SluiceError } from '../../base/index.js';
-import { makeFolder } from '../../base/files/index.js';
+import { makeFolder, parseJson } from '../../base/files/index.js';
+import { getName, isRecord } from '../../events/index.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { getProcessState, identifyOwnProcess } from '../process/process-identity.js';
 
@@ -22,6 +23,29 @@ export interface FolderLockOptions {
   readonly wait?: boolean;
   /** Aborts the wait; its reason is thrown. */
   readonly signal?: AbortSignal;
+  /** The run that needs the lock, for others that wait for it. */
+  readonly run?: string;
+  /** Called once if the lock is not free. */
+  readonly onBusy?: (holder: LockHolder) => void;
+}
+
+/** The holder of a lock. */
+export interface LockHolder {
+  readonly pid: number;
+  /** Null if it is not a run, or unknown. */
+  readonly run: string | null;
+  /** When it was locked, as an ISO time; null if unknown. */
+  readonly since: string | null;
+}
+
+/**
+ * Describes the holder of a lock.
+ *
+ * @example
+ * describeHolder({ pid: 7, run: '01J…', since: '2026-11-17T08:00:00.000Z' }) // 'run 01J… (started 2026-11-17T08:00:00.000Z)'
+ */
+export function describeHolder({ pid, run, since }: LockHolder): string {
+  return run === null ? `process ${pid}` : `run ${run}${since === null ? '' : ` (started ${since})`}`;
 }
 
 const FIRST_PAUSE_MS = 5;
@@ -44,12 +68,14 @@ const queues = new Map<string, Promise<void>>();
 export async function lockFolder(
   locks: string,
   folder: string,
-  { wait = false, signal }: FolderLockOptions = {},
+  { wait = false, signal, run, onBusy }: FolderLockOptions = {},
 ): Promise<FolderLock> {
   signal?.throwIfAborted();
   return lockClaims(findClaimFolder(locks, folder), {
     wait,
     signal,
+    run: run ?? null,
+    onBusy,
     createBusyError: (holder) => createBusyError(folder, holder),
   });
 }
@@ -70,6 +96,8 @@ export async function lockFile(
   return lockClaims(getClaimFolder(locks, resolve(path)), {
     wait: true,
     signal,
+    run: null,
+    onBusy: undefined,
     createBusyError: (holder) => createBusyError(path, holder),
   });
 }
@@ -77,14 +105,23 @@ export async function lockFile(
 interface LockOptions {
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
+  readonly run: string | null;
+  readonly onBusy: FolderLockOptions['onBusy'];
   /** Creates the error for a caller that does not wait. */
-  readonly createBusyError: (holder: number) => SluiceError;
+  readonly createBusyError: (holder: LockHolder) => SluiceError;
 }
 
+/** The holders of locks in this process. */
+const holders = new Map<string, LockHolder>();
+
 async function lockClaims(claimFolder: string, options: LockOptions): Promise<FolderLock> {
-  const { wait, signal } = options;
+  const { wait, signal, run } = options;
   const previous = queues.get(claimFolder);
-  if (previous !== undefined && !wait) throw options.createBusyError(process.pid);
+  if (previous !== undefined) {
+    const holder = holders.get(claimFolder) ?? { pid: process.pid, run: null, since: null };
+    if (!wait) throw options.createBusyError(holder);
+    options.onBusy?.(holder);
+  }
   const turn = new AbortController();
   const queueEnd = Promise.all([previous, once(turn.signal, 'abort')]).then(() => undefined);
   queues.set(claimFolder, queueEnd);
@@ -94,10 +131,17 @@ async function lockClaims(claimFolder: string, options: LockOptions): Promise<Fo
   };
   try {
     await waitOrAbort(previous, signal);
-    const claim = await waitForClaim(claimFolder, options);
+    const holder = { pid: process.pid, run, since: new Date().toISOString() };
+    const claim = await waitForClaim(
+      claimFolder,
+      holder,
+      previous === undefined ? options : { ...options, onBusy: undefined },
+    );
+    holders.set(claimFolder, holder);
     let released: Promise<void> | undefined;
     return {
       async release() {
+        if (released === undefined) holders.delete(claimFolder);
         released ??= claim.release().finally(leave);
         await released;
       },
@@ -130,20 +174,21 @@ function getClaimFolder(locks: string, path: string): string {
   return join(resolve(locks), createHash('sha256').update(path).digest('hex').slice(0, 40));
 }
 
-async function waitForClaim(claimFolder: string, options: LockOptions): Promise<FolderClaim> {
+async function waitForClaim(claimFolder: string, holder: LockHolder, options: LockOptions): Promise<FolderClaim> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-    const claim = await tryClaim(claimFolder);
+    const claim = await tryClaim(claimFolder, holder);
     if (!('heldBy' in claim)) return claim;
     if (!options.wait) throw options.createBusyError(claim.heldBy);
+    if (pause === FIRST_PAUSE_MS) options.onBusy?.(claim.heldBy);
     // A random pause, so two processes that block each other do not retry simultaneously.
     await waitOrAbort(sleep(pause * (0.5 + Math.random())), options.signal);
   }
 }
 
-function createBusyError(folder: string, holder: number): SluiceError {
+function createBusyError(folder: string, holder: LockHolder): SluiceError {
   return new SluiceError(
     'WORKING_FOLDER_BUSY',
-    `Another run is using the folder "${folder}" (process ${holder}). Wait for it to end, or use another folder.`,
+    `The folder "${folder}" is in use by ${describeHolder(holder)}. Wait for it to end, or use another folder.`,
   );
 }
 
@@ -174,9 +219,12 @@ const MAX_SILENCE_MS = 60_000;
  * after creating its claim; a process that finds another claim removes its own and returns the owner of the other. No
  * name is used twice, so a dead claim can be removed without the risk of removing a new one.
  */
-export async function tryClaim(folder: string): Promise<FolderClaim | { readonly heldBy: number }> {
+export async function tryClaim(
+  folder: string,
+  { run, since }: Pick<LockHolder, 'run' | 'since'> = { run: null, since: null },
+): Promise<FolderClaim | { readonly heldBy: LockHolder }> {
   const own = formatClaimName(await identifyOwnProcess());
-  await createClaim(folder, own);
+  await createClaim(folder, own, JSON.stringify({ run, since }));
   const heldBy = await findOtherOwner(folder, own);
   if (heldBy !== undefined) {
     await rm(join(folder, own), { force: true });
@@ -207,11 +255,11 @@ function readClaim(name: string): ProcessIdentity {
   return { pid: Number(pid), started: started === '' ? null : Buffer.from(started, 'base64url').toString() };
 }
 
-async function createClaim(folder: string, name: string): Promise<void> {
+async function createClaim(folder: string, name: string, content: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await makeFolder(folder);
-      await writeFile(join(folder, name), '', { flag: 'wx' });
+      await writeFile(join(folder, name), content, { flag: 'wx' });
       return;
     } catch (error) {
       // The previous owner can remove the empty folder at any time.
@@ -220,12 +268,13 @@ async function createClaim(folder: string, name: string): Promise<void> {
   }
 }
 
-/** Returns the process id of another valid claim. */
-async function findOtherOwner(folder: string, own: string): Promise<number | undefined> {
+/** Returns the owner of another valid claim. */
+async function findOtherOwner(folder: string, own: string): Promise<LockHolder | undefined> {
   for (const name of await readdir(folder)) {
     if (name === own) continue;
     const holder = readClaim(name);
-    if (!(await isDead(join(folder, name), holder))) return holder.pid;
+    if (!(await isDead(join(folder, name), holder)))
+      return { pid: holder.pid, ...(await readHolder(join(folder, name))) };
     await rm(join(folder, name), { force: true });
   }
   return undefined;
@@ -236,4 +285,13 @@ async function isDead(path: string, holder: ProcessIdentity): Promise<boolean> {
   if (state !== 'unknown') return state === 'gone';
   const stats = await stat(path).catch(() => undefined);
   return stats === undefined || Date.now() - stats.mtimeMs > MAX_SILENCE_MS;
+}
+
+/** Reads which run a claim belongs to. Its file can be empty, because it is created before it is written. */
+async function readHolder(path: string): Promise<Pick<LockHolder, 'run' | 'since'>> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const content = parseJson(text);
+  return isRecord(content)
+    ? { run: getName(content, 'run'), since: getName(content, 'since') }
+    : { run: null, since: null };
 }

@@ -59,6 +59,13 @@ describe('POST /v1/runs/{id}/reply to a permission request', () => {
     });
     const { record, events } = await waitForEnd();
     expect(record).toMatchObject({ result: { status: 'success', text: 'ok' } });
+    // Refused, because it was answered; then, because the run has ended. Both are kept.
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'no', why: 'too late' })).toEqual({
+      status: 409,
+      code: 'RUN_NOT_WAITING',
+    });
+    const late = { interaction_id: 'px_1_1', option_id: 'no', who: expect.any(String), at: expect.any(String) };
+    expect((await waitForEnd()).record['refused_answers']).toEqual([late, { ...late, why: 'too late' }]);
     expect(events.find(({ type }) => type === 'permission.replied')?.data).toMatchObject({
       decision: 'allow',
       by: 'person',
@@ -93,8 +100,14 @@ describe('POST /v1/runs/{id}/reply to a permission request', () => {
       },
       { timeout: 60_000 },
     );
-    expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 });
-    expect((await waitForEnd()).record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes', why: 'fine' })).toMatchObject({ status: 200 });
+    const { record, events } = await waitForEnd();
+    expect(record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
+    const answers = events.filter(({ type }) => type === 'permission.replied').map(({ data }) => data);
+    expect(answers).toMatchObject([
+      { interaction_id: 'px_1_1', decision: 'allow', by: 'person', why: 'fine', who: expect.any(String) },
+      { interaction_id: 'px_2_1', decision: 'allow', by: 'person', why: 'fine', who: expect.any(String) },
+    ]);
   });
 
   it('counts as a denial if it is missing, and the run continues', async () => {

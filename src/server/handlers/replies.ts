@@ -9,7 +9,7 @@ import { RequestError } from '../http/problem.js';
 
 /** Options for replying to a run. */
 interface ReplyOptions {
-  readonly store: Pick<Store, 'postReply' | 'findRun' | 'read' | 'watch'>;
+  readonly store: Pick<Store, 'postReply' | 'keepRefusedAnswer' | 'findRun' | 'read' | 'watch'>;
   /** Aborted when the server shuts down. */
   readonly shutdownSignal: AbortSignal;
   /** The maximum time to wait for the run. */
@@ -40,16 +40,15 @@ export async function replyToRun(options: ReplyOptions, id: string, text: string
 
 /**
  * Stores the answer to a permission request, and returns once the run has received it: when the run publishes the
- * answer or, if its process is gone, when the next attempt resumes the session.
+ * answer. An answer that comes too late is refused, and kept with the run.
  */
 export async function answerPermission(options: ReplyOptions, id: string, reply: PermissionReply) {
   const { store } = options;
   const search = new QuestionSearch(store, id, reply.interaction_id);
   await search.readNewEvents();
   const { question } = search;
-  if (question === null || search.isAnswered) {
-    return (await store.findRun(id)) === undefined ? ('not_found' as const) : ('not_waiting' as const);
-  }
+  if (question === null) return (await store.findRun(id)) === undefined ? 'not_found' : 'not_waiting';
+  const keep = async (): Promise<void> => store.keepRefusedAnswer(id, { ...reply, at: new Date().toISOString() });
   if (!question.options.some((option) => option.id === reply.option_id)) {
     const optionIds = question.options.map((option) => option.id).join(', ');
     throw new RequestError(
@@ -61,7 +60,17 @@ export async function answerPermission(options: ReplyOptions, id: string, reply:
     await search.readNewEvents();
     return search.isAnswered;
   };
-  return post(options, id, encodeReply(reply), { isReceived, name: 'answer', advice: 'Start another run.' });
+  const refused = search.isAnswered ? 'not_waiting' : undefined;
+  try {
+    const status =
+      refused ??
+      (await post(options, id, encodeReply(reply), { isReceived, name: 'answer', advice: 'Start another run.' }));
+    if (status === 'not_waiting') await keep();
+    return status;
+  } catch (error) {
+    if (error instanceof RequestError && error.code === 'RUN_NOT_WAITING') await keep();
+    throw error;
+  }
 }
 
 interface PostedReply {

@@ -26,8 +26,9 @@ export function summarizeRun(record: RunRecord): RunSummary {
   const { prompt, command, model, mode, permissions, workdir } = record.spec;
   const program = command?.[0];
   const shortSpec = { prompt: truncateText(prompt), program: truncateText(program), model, mode, permissions, workdir };
+  const { refused_answers: _, ...view } = toRunView(record);
   return {
-    ...toRunView(record),
+    ...view,
     spec: omitUndefined(shortSpec),
     result: record.result === null ? null : summarizeResult(record.result),
   };

@@ -102,6 +102,9 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.findRun('r2')).toMatchObject(waiting);
       expect((await store.listRuns({ state: 'queued' })).items).toMatchObject([waiting]);
       expect((await store.listRuns({ search: 'shared', state: 'queued' })).items).toMatchObject([waiting]);
+      await store.markStarted(HOLD);
+      const { started_at } = (await store.findRun('r1')) ?? {};
+      expect((await store.findRun('r2'))?.waiting_for).toEqual({ reason: 'folder', run: 'r1', started_at });
       const woken = vi.fn<() => void>();
       const stop = store.watchQueue(woken);
       await store.endRun({ ...HOLD, result: createRunResult() });
@@ -335,6 +338,18 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.findRun('r1')).toMatchObject({ state: 'running' });
       expect((await store.renewRun(renewal)).reply).toBeNull();
       expect(await store.postReply('r1', 'late')).toBe('not_waiting');
+    });
+
+    it('keep answers that came too late, the newest of them', async () => {
+      const store = await openSite(await makeSite());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      expect(await store.findRun('r1')).not.toHaveProperty('refused_answers');
+      const answer = { interaction_id: 'px_1_1', option_id: 'yes', who: 'ann', why: UNTRUSTED_TEXT };
+      const times = Array.from({ length: 21 }, (_, index) => new Date(NOW + index).toISOString());
+      for (const at of times) await store.keepRefusedAnswer('r1', { ...answer, at });
+      const kept = times.slice(1).map((at) => ({ ...answer, at }));
+      expect(await store.findRun('r1')).toMatchObject({ refused_answers: kept });
+      await store.keepRefusedAnswer('none', { ...answer, at: times[0] ?? '' });
     });
 
     it('keep a run waiting while its lease is renewed', async () => {

@@ -1,4 +1,12 @@
-import type { OrderRecord, RunRecord, RunResult, RunSpec, RunState, WorkerIdentity } from '../records/index.js';
+import type {
+  OrderRecord,
+  RefusedAnswer,
+  RunRecord,
+  RunResult,
+  RunSpec,
+  RunState,
+  WorkerIdentity,
+} from '../records/index.js';
 
 /** Filters for runs. */
 export interface RunFilter {
@@ -124,6 +132,8 @@ export interface RunStore {
    * read its last reply yet.
    */
   postReply(id: string, text: string): Promise<'posted' | 'not_waiting' | 'not_found'>;
+  /** Keeps an answer to a permission request that the run cannot use any more, with the run; the oldest are dropped. */
+  keepRefusedAnswer(id: string, answer: RefusedAnswer): Promise<void>;
   /**
    * Calls `wake` when there might be a reply or a cancellation for a run; calls can be late, repeated or unnecessary.
    */

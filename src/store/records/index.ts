@@ -14,7 +14,15 @@ export { problemSchema, type ReadingSource, type Reading, type Problem, isIncomp
 export { approvalRulesSchema, type ApprovalRule } from './approval-rule.js';
 export { decodeReply, encodeReply, permissionChoiceSchema, runRecordSchema, runState } from './run-record.js';
 export { describeWaitingFor } from './run-record.js';
-export type { PermissionReply, RunReply, RunRecord, RunState, WorkerIdentity, WaitingFor } from './run-record.js';
+export type {
+  PermissionReply,
+  RefusedAnswer,
+  RunReply,
+  RunRecord,
+  RunState,
+  WorkerIdentity,
+  WaitingFor,
+} from './run-record.js';
 export { engineNameSchema, RUN_ENGINES, type RunEngine } from './run-engine.js';
 export { repairLevel, runFailureSchema, runOutcome, runResultSchema } from './run-result.js';
 export type { RunResult, RunProcess, RunDrift, RunFailure, RunDiagnostic, RunDenial } from './run-result.js';

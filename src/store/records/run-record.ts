@@ -1,15 +1,15 @@
-import { flag, name, object, oneOf, orNull, timestamp, text } from '../../base/index.js';
+import { arrayOf, flag, name, object, oneOf, orNull, timestamp, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import { runResultSchema } from './run-result.js';
 import { storedRunSpec } from './run-spec.js';
 
 /**
- * Why a queued run cannot start. `folder`: its folder is in use by another run, or (null) by a process outside the
- * store. `budget`: the budget is used up.
+ * Why a queued run cannot start. `folder`: its folder is in use by another run, since `started_at`, or (null) by a
+ * process outside the store. `budget`: the budget is used up.
  */
 const waitingForSchema = {
   anyOf: [
-    object({ reason: { const: 'folder' }, run: orNull(name) }),
+    object({ reason: { const: 'folder' }, run: orNull(name) }, { started_at: timestamp }),
     object({
       reason: { const: 'budget' },
       budget: { ...name, description: 'The budget that is used up: `day`, or `caller` and a token name.' },
@@ -32,7 +32,8 @@ export type WaitingFor = FromSchema<typeof waitingForSchema>;
  */
 export function describeWaitingFor(waiting: WaitingFor): string {
   if (waiting.reason === 'folder') {
-    return `its folder, in use by ${waiting.run === null ? 'another process' : `run ${waiting.run}`}`;
+    const since = waiting.started_at === undefined ? '' : ` (started ${waiting.started_at})`;
+    return `its folder, in use by ${waiting.run === null ? 'another process' : `run ${waiting.run}${since}`}`;
   }
   const caller = /^caller (?<name>.*)$/su.exec(waiting.budget)?.groups?.['name'];
   const budget = caller === undefined ? 'the daily budget' : `the budget of token "${caller}"`;
@@ -51,27 +52,45 @@ const workerIdentitySchema = object({
   pid_started: orNull({ type: 'string' }),
 });
 
+/** The answer to a permission request, as sent to the API: one of the options. */
+export const permissionChoiceSchema = object(
+  { interaction_id: name, option_id: name },
+  { why: { ...text, maxLength: 2000 } },
+);
+
+/** An answer to a permission request that came too late. */
+const refusedAnswerSchema = object(
+  { interaction_id: name, option_id: name, at: timestamp },
+  { who: text, why: permissionChoiceSchema.properties.why },
+);
+
 /** One run. If it executes an order, the order is settled when the run ends. */
-export const runRecordSchema = object({
-  id: name,
-  /** For a queued order, only the engine, the folder and the instructions. */
-  spec: storedRunSpec,
-  state: runState,
-  /** The order that this run executes. */
-  order: orNull(object({ issue_ref: name, run_id: name })),
-  /** The worker that has claimed it; null while it is queued. */
-  owner: orNull(workerIdentitySchema),
-  /** When the claim expires, in milliseconds since 1970. */
-  lease_until: orNull({ type: 'integer' }),
-  cancel_requested: flag,
-  /** Why a queued run cannot start; null if it only waits for a worker. */
-  waiting_for: orNull(waitingForSchema),
-  created_at: timestamp,
-  /** Recorded just before its process starts; null until then, even if the run is claimed. */
-  started_at: orNull(timestamp),
-  ended_at: orNull(timestamp),
-  result: orNull(runResultSchema),
-});
+export const runRecordSchema = object(
+  {
+    id: name,
+    /** For a queued order, only the engine, the folder and the instructions. */
+    spec: storedRunSpec,
+    state: runState,
+    /** The order that this run executes. */
+    order: orNull(object({ issue_ref: name, run_id: name })),
+    /** The worker that has claimed it; null while it is queued. */
+    owner: orNull(workerIdentitySchema),
+    /** When the claim expires, in milliseconds since 1970. */
+    lease_until: orNull({ type: 'integer' }),
+    cancel_requested: flag,
+    /** Why a queued run cannot start; null if it only waits for a worker. */
+    waiting_for: orNull(waitingForSchema),
+    created_at: timestamp,
+    /** Recorded just before its process starts; null until then, even if the run is claimed. */
+    started_at: orNull(timestamp),
+    ended_at: orNull(timestamp),
+    result: orNull(runResultSchema),
+  },
+  {
+    /** Answers that arrived when the run had ended or someone else had answered: the newest, at most 20. */
+    refused_answers: arrayOf(refusedAnswerSchema),
+  },
+);
 
 /** See {@link runState}. */
 export type RunState = FromSchema<typeof runState>;
@@ -82,11 +101,8 @@ export type WorkerIdentity = FromSchema<typeof workerIdentitySchema>;
 /** One stored run. */
 export type RunRecord = FromSchema<typeof runRecordSchema>;
 
-/** The answer to a permission request, as sent to the API: one of the options. */
-export const permissionChoiceSchema = object(
-  { interaction_id: name, option_id: name },
-  { why: { ...text, maxLength: 2000 } },
-);
+/** See {@link refusedAnswerSchema}. */
+export type RefusedAnswer = FromSchema<typeof refusedAnswerSchema>;
 
 /** The answer to a permission request, and its author. */
 export type PermissionReply = FromSchema<typeof permissionChoiceSchema> & { readonly who?: string };

@@ -54,8 +54,13 @@ const diagnosticSchema = object(
   { severity: oneOf(['warning', 'error']), http_status: count },
 );
 
-/** A tool that the agent was not allowed to use. Long inputs are omitted. */
-const denialSchema = object({ tool: name, reason: text }, { tool_call_id: name, input: anything });
+/**
+ * A tool that the agent was not allowed to use. Long inputs are omitted. `by` is absent if the engine itself denied it.
+ */
+const denialSchema = object(
+  { tool: name, reason: text },
+  { tool_call_id: name, input: anything, by: oneOf(['rule', 'person']), who: text },
+);
 
 /** Size and SHA-256 of a captured stream, which `sluice replay` uses to detect later changes to the file. */
 const capturedSchema = object({
@@ -142,6 +147,7 @@ export const RUN_WARNING_CODES = [
   'DONE_MARKER_MISSING',
   'TEXT_SHORTENED',
   'INVALID_UTF8',
+  'APPROVAL_UNUSED',
   'COST_NOT_REPORTED',
   'UNPROVEN_VERSION',
   'NOT_CACHED',

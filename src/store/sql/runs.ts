@@ -1,9 +1,9 @@
-import type { RunRecord } from '../records/index.js';
+import type { RefusedAnswer, RunRecord } from '../records/index.js';
 import type { RunStore } from '../ports/index.js';
 import type { Dialect, Session } from '../driver.js';
 import { CANCELED_IN_QUEUE, checkSameRun, queuePlainRun, resolveFolder, storeSpec } from '../queue-rules.js';
 import type { QueuedRun } from '../queue-rules.js';
-import { readNumber, readRun } from '../rows.js';
+import { readJsonOrNull, readNumber, readRun } from '../rows.js';
 import { buildSearchText, buildDigestStatements, listDigestValues } from '../run-digest.js';
 import { readRunSearch } from '../search.js';
 import { createClaims } from './claims.js';
@@ -56,6 +56,16 @@ export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
       return found === undefined ? 'not_found' : 'not_waiting';
     },
 
+    async keepRefusedAnswer(id, answer) {
+      await database.transaction(async (session) => {
+        const row = await session.get('SELECT refused_answers FROM runs WHERE id = $1 FOR UPDATE', [id]);
+        if (row === undefined) return;
+        const earlier = (readJsonOrNull(row, 'refused_answers') ?? []) as readonly RefusedAnswer[];
+        const answers = JSON.stringify([...earlier, answer].slice(-MAX_REFUSED_ANSWERS));
+        await session.run('UPDATE runs SET refused_answers = $2 WHERE id = $1', [id, answers]);
+      });
+    },
+
     watchRequests,
     findRun,
 
@@ -71,6 +81,9 @@ export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
     },
   };
 }
+
+/** The maximum number of refused answers kept with a run. */
+const MAX_REFUSED_ANSWERS = 20;
 
 interface AddedRun {
   readonly requestId: string | null;

@@ -148,6 +148,7 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
     lease_until ${bigint},
     cancel_requested integer NOT NULL DEFAULT 0,
     reply ${text},
+    refused_answers ${text},
     created_at ${bigint} NOT NULL,
     started_at ${bigint},
     ended_at ${bigint},
@@ -272,10 +273,8 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
 
   -- A run with the run that keeps it from its folder and the budget it waits for.
   CREATE VIEW run_records AS
-    SELECT runs.*, CASE WHEN runs.state = 'queued' THEN (
-      SELECT busy.id FROM runs AS busy
-      WHERE busy.folder = runs.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR runs.exclusive = 1)
-      ORDER BY busy.seq LIMIT 1) END AS folder_holder,
+    SELECT runs.*, ${findFolderHolder('id')} AS folder_holder,
+      ${findFolderHolder('started_at')} AS folder_held_since,
       CASE WHEN runs.state = 'queued' THEN (SELECT waits_for FROM budget_entries WHERE run = runs.id) END AS waits_for
     FROM runs;
   -- An order with what follows from its run.
@@ -285,6 +284,14 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
       WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
     FROM orders LEFT JOIN runs ON runs.id = orders.run;
   ${additions}`;
+}
+
+/** Builds the expression for a column of the run that occupies the folder of a queued run. */
+function findFolderHolder(column: string): string {
+  return `CASE WHEN runs.state = 'queued' THEN (
+      SELECT busy.${column} FROM runs AS busy
+      WHERE busy.folder = runs.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR runs.exclusive = 1)
+      ORDER BY busy.seq LIMIT 1) END`;
 }
 
 /** The tables in the order of their references, each with its key, and the columns that can be large. */

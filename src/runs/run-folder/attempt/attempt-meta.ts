@@ -1,5 +1,8 @@
-import { VERDICTS, isRecord } from '../../../events/index.js';
-import type { Verdict } from '../../../events/index.js';
+import { VERDICTS, getName, isRecord } from '../../../events/index.js';
+import type { PermissionAnswer, Verdict } from '../../../events/index.js';
+
+/** An answer that arrived after its attempt had ended. */
+export type LateAnswer = PermissionAnswer & { readonly at: string };
 
 /** The content of `meta.N.json`. Files written by older versions or other tools can lack any field. */
 export interface AttemptMeta {
@@ -30,6 +33,8 @@ export interface AttemptMeta {
   readonly session_id?: string | null;
   /** The user's answer, if the attempt resumes after a question. */
   readonly reply?: string;
+  /** Answers to its permission requests that arrived after the attempt had ended. */
+  readonly answers?: readonly LateAnswer[];
   /** Whether the attempt ran in a terminal, so it has a terminal stream instead of stdout and stderr. */
   readonly terminal?: boolean;
   /** Whether the process was sandboxed, and what it could reach. */
@@ -62,6 +67,21 @@ export function hasEnded(meta: AttemptMeta): boolean {
 const isText = (field: unknown): boolean => typeof field === 'string' && field !== '';
 const isTime = (field: unknown): boolean => typeof field === 'string' && !Number.isNaN(Date.parse(field));
 
+/** Whether a value is an answer; an agent can write to the file. */
+function isLateAnswer(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { at, decision, by, who = '', why = '' } = value as Readonly<Record<string, unknown>>;
+  return (
+    isTime(at) &&
+    getName(value, 'interaction_id') !== null &&
+    getName(value, 'option_id') !== null &&
+    (decision === 'allow' || decision === 'deny') &&
+    (by === 'rule' || by === 'person') &&
+    typeof who === 'string' &&
+    typeof why === 'string'
+  );
+}
+
 const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> = {
   run_id: isText,
   engine: isText,
@@ -79,6 +99,7 @@ const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> =
   pid: (field) => Number.isSafeInteger(field),
   session_id: (field) => field === null || isText(field),
   reply: (field) => typeof field === 'string',
+  answers: (field) => Array.isArray(field) && field.every(isLateAnswer),
   sandbox: isRecord,
   cached_from: isText,
   terminal: (field) => typeof field === 'boolean',

@@ -23,13 +23,20 @@ export const runRequestSchema = {
   },
 } as const;
 
-const { owner: _owner, lease_until: _lease, spec, result, ...stateFields } = runRecordSchema.properties;
+const {
+  owner: _owner,
+  lease_until: _lease,
+  spec,
+  result,
+  refused_answers,
+  ...stateFields
+} = runRecordSchema.properties;
 
 /** The host that claimed the run and has its folder; absent until the run is claimed. */
 const host = name;
 
 /** A run and its state, with its engine at the top level and without its claim. */
-export const runSchema = object({ ...stateFields, engine: name, spec, result }, { host });
+export const runSchema = object({ ...stateFields, engine: name, spec, result }, { host, refused_answers });
 
 /** See {@link runSchema}. */
 export type RunView = FromSchema<typeof runSchema>;
