@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { createSinks, findDatabaseFile, readSandbox } from '../server/config/index.js';
+import { createSinks, findDatabaseFile, readCommentTemplate, readSandbox } from '../server/config/index.js';
 import type { Config, ConfigFlags } from '../server/config/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import { createJsonLogger, silentLogger, omitUndefined } from '../base/index.js';
@@ -80,6 +80,7 @@ export async function withContext<T>(
   };
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
+  const commentTemplate = await readCommentTemplate(config);
   const filters = await readGitFilters(config.git?.filters ?? []);
   if (!isReadOnly) await prepareDataFolder(data);
   const store = await openStore(
@@ -97,7 +98,7 @@ export async function withContext<T>(
       repos: readRepos(config.repos ?? [], process.env),
       filters,
       logger,
-      ...omitUndefined({ secrets }),
+      ...omitUndefined({ secrets, commentTemplate }),
     });
     try {
       const tracing = isReadOnly ? undefined : await openCommandTracing(config, { logger, io });

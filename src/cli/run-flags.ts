@@ -31,6 +31,8 @@ export interface RunFlags {
   readonly promptFile?: string;
   readonly env?: readonly string[];
   readonly cache?: boolean;
+  /** False with `--no-thinking`. */
+  readonly thinking?: boolean;
   readonly terminal?: boolean;
   readonly terminalBeside?: boolean;
   readonly watchJson?: boolean;
@@ -84,11 +86,12 @@ function readNetwork(hosts: RunFlags['network']): RunSpec['network'] {
 
 /** Builds a run's contract from the command line. */
 export async function readContract(
-  flags: Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align'>,
+  flags: Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align' | 'thinking'>,
   io: CommandIo,
 ): Promise<RunSpec['contract']> {
   const { profile, allowPartial, align } = flags;
-  const rules = omitUndefined({ profile, allow_partial: allowPartial, align });
+  const thinking = flags.thinking === false ? { thinking: false } : {};
+  const rules = { ...omitUndefined({ profile, allow_partial: allowPartial, align }), ...thinking };
   if (flags.schema === undefined) {
     if (align === true) throw new MisuseError('--align needs --schema. Add a schema, or omit --align.');
     if (profile !== undefined) return rules;

@@ -29,6 +29,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
     .option('--align', 'convert near misses to match the schema')
+    .option('--no-thinking', 'do not ask the agent for its reasoning before the result')
     .addOption(
       new Option('--mode <mode>', 'interactive lets the agent ask questions (default: auto)').choices([
         'auto',

@@ -12,6 +12,8 @@ import type {
 } from '../../store/records/index.js';
 import { showLine, showText } from '../plain-text.js';
 import { describeLine } from '../review/review-comments.js';
+import { DEFAULT_TEMPLATE, fillTemplate } from './comment-template.js';
+import type { CommentFields } from './comment-template.js';
 
 /** The content of a comment. */
 export interface CommentContent {
@@ -23,26 +25,27 @@ export interface CommentContent {
 }
 
 /**
- * Renders the comment about a decision: header lines, a blank line, then sections. Headers and sections are always the
- * same and in the same order, with `none` for missing values; only the Evidence section is omitted when empty. Text
- * from an agent is quoted or on one line, so it cannot forge a header or a section. The comment mentions no user and
- * loads no image; its only link is the URL of the pull request.
+ * Renders the comment about a decision: header lines, a blank line, then sections, or as the template says. Missing
+ * values are `none`; only the Evidence section is omitted when empty. Text from an agent is quoted or on one line, so it
+ * cannot forge a header or a section. The comment mentions no user and loads no image; its only link is the URL of the
+ * pull request.
  *
  * @example
  * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
  */
-export function renderComment(content: CommentContent): string {
+export function renderComment(content: CommentContent, template = DEFAULT_TEMPLATE): string {
   const { order, reading } = content;
   const result = getMatchingResult(content);
   const agentText = (result?.summary ?? reading.answer ?? '').replaceAll(/\r\n?/g, '\n').trim();
-  const frame = renderParts(content, result, '');
+  const frame = fillTemplate(template, listFields(content, result, ''));
   if (agentText === '') return frame;
   const fullLength = result === undefined ? reading.answer_length : undefined;
-  return renderParts(content, result, quote(agentText, MAX_COMMENT_LENGTH - frame.length, order, fullLength));
+  const quoted = quote(agentText, MAX_COMMENT_LENGTH - frame.length, order, fullLength);
+  return fillTemplate(template, listFields(content, result, quoted));
 }
 
-/** Renders the comment with a quoted text from the agent, which may be empty. */
-function renderParts(content: CommentContent, result: WorkResult | undefined, quoted: string): string {
+/** Lists the fields of a comment with a quoted text from the agent, which may be empty. */
+function listFields(content: CommentContent, result: WorkResult | undefined, quoted: string): CommentFields {
   const { order, decision, resolved } = content;
   const header = {
     Role: order.role,
@@ -57,18 +60,17 @@ function renderParts(content: CommentContent, result: WorkResult | undefined, qu
     ReadUpTo: undefined,
     Trigger: formatTrigger(order, resolved?.id),
   };
-  const sections = {
+  const values = Object.fromEntries(Object.entries(header).map(([key, value]) => [key, showValue(value)]));
+  return {
+    ...values,
     Summary: [...explainDecision(content), quoted].filter((part) => part !== '').join('\n\n'),
     Changes: `- PR: ${renderUrl(result?.changes.pr)}\n${renderFields({ Commit: findCommit(content, result) })}`,
     Tests: renderFields(listTestFields(result)),
-    ...(decision.evidence?.length ? { Evidence: renderEvidence(decision.evidence) } : {}),
+    Evidence: decision.evidence?.length ? renderEvidence(decision.evidence) : undefined,
     BlockedBy: renderList(result?.blocked_by),
     OpenQuestions: renderList(result?.questions),
     Next: toLine(decision.next),
   };
-  const lines = Object.entries(header).map(([key, value]) => `${key}: ${showValue(value)}`);
-  const blocks = Object.entries(sections).map(([title, text]) => `## ${title}\n${text}`);
-  return `${lines.join('\n')}\n\n${blocks.join('\n\n')}\n`;
 }
 
 /**

@@ -6,6 +6,7 @@ import { compileSecrets, listSensitiveValues } from '../../runs/index.js';
 import type { Secrets } from '../../runs/index.js';
 import { getRunFolderPath } from '../../runs/run-folder/index.js';
 import type { OrderStore, OutboxStore, StoreClock } from '../../store/ports/index.js';
+import { checkTemplate, DEFAULT_TEMPLATE } from '../comment/comment-template.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
 import type { Sink } from '../sinks/sink.js';
 import { findChecks } from '../proof/checks.js';
@@ -29,6 +30,8 @@ export interface LeadOptions {
   readonly filters?: GitFilters;
   /** Where comments go; Markdown files in `<data>/comments` by default. */
   readonly sinks?: readonly Sink[];
+  /** The template of comments, see `templates/comment.md`; an invalid one is refused with `INVALID_CONFIG`. */
+  readonly commentTemplate?: string;
   /** The folder for run folders, comments and worktrees; by default the data folder of this project. */
   readonly data?: string;
   /** How failed deliveries are retried. */
@@ -73,6 +76,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     repos,
     filters,
     sinks: options.sinks ?? [createMarkdownSink({ folder: join(data, 'comments') })],
+    commentTemplate: checkTemplate(options.commentTemplate ?? DEFAULT_TEMPLATE),
     data,
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,

@@ -99,7 +99,7 @@ interface ResolutionPlan {
 
 /** Checks a request and works out what it would record. Writes nothing. */
 async function planResolution(
-  { store }: Pick<LeadContext, 'store'>,
+  { store, commentTemplate }: Pick<LeadContext, 'store' | 'commentTemplate'>,
   request: ResolveRequest,
   now: number,
 ): Promise<ResolutionPlan> {
@@ -119,12 +119,13 @@ async function planResolution(
     decision: decision.action,
     at: new Date(now).toISOString(),
   };
-  const comment = renderComment({
+  const content = {
     order: record.order,
     reading: item.reading,
     decision: item.evidence === undefined ? decision : { ...decision, evidence: item.evidence },
     resolved: { id, resolution },
-  });
+  };
+  const comment = renderComment(content, commentTemplate);
   return { item, record, decision, resolution, comment };
 }
 

@@ -152,6 +152,23 @@ describe('a lead that settles', () => {
     expect(body).not.toContain('<!--');
   });
 
+  it('a configured template replaces the default one, also when a human decides', async () => {
+    const commentTemplate = '{{IssueRef}} {{RunId}}\n=> {{Status}}\n\n{{Summary}}\n{{Changes}}\n{{Tests}}\n{{Next}}\n';
+    const { lead, report, outbox, inbox } = await startLead({ commentTemplate });
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', goodResult(submitted, { Tests: undefined }));
+    await lead.settle(cleanEnd(submitted));
+    const [item] = await inbox();
+    await lead.resolve({ id: item?.id ?? '', action: 'reject', who: 'ada', why: 'No tests.' });
+    const bodies = (await outbox()).map(({ body }) => body.split('\n').slice(0, 2));
+    const title = `acme/shop#12 ${submitted.order.run_id}`;
+    expect(bodies).toEqual([
+      [title, '=> blocked'],
+      [title, '=> needs-human'],
+    ]);
+    await expect(startLead({ commentTemplate: 'Hello' })).rejects.toMatchObject({ code: 'INVALID_CONFIG' });
+  });
+
   it('an unreadable result goes to a human, with a draft', async () => {
     const { lead, inbox } = await startLead();
     const submitted = await lead.submit(makeRequest());

@@ -170,7 +170,7 @@ function createDecidedOrder(context: LeadContext, execution: EndedOrder, group?:
     ...(group === undefined ? {} : { group }),
   });
   const subject = { issueRef: order.issue_ref, trigger: formatTrigger(order) };
-  const comment = () => renderComment({ order, reading, decision });
+  const comment = () => renderComment({ order, reading, decision }, context.commentTemplate);
   return {
     decision,
     result: reading.result ?? null,

@@ -46,6 +46,7 @@ export async function computeCacheKey(
             profile: contract.profile ?? 'default',
             allow_partial: contract.allow_partial ?? false,
             align: contract.align ?? false,
+            thinking: contract.thinking ?? true,
           },
     mode: spec.mode ?? 'auto',
     permissions: spec.permissions ?? 'safe',

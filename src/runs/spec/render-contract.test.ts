@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { createTranslator } from '../../events/index.js';
 import { ParseError, parse, type Profile } from '../../json/index.js';
 import { fromJsonSchema } from '../../json/schema/index.js';
-import { renderContract, renderRetry } from './render-contract.js';
+import { renderContract, renderFirstPrompt, renderRetry } from './render-contract.js';
 
 const SCHEMA = {
   type: 'object',
@@ -58,6 +58,23 @@ describe('renderContract', () => {
     expect(renderContract({ schema: SCHEMA, profile, mode: 'auto' })).not.toContain('<json>');
   });
 
+  it.each(['default', 'tagged'] as const)(
+    'asks for thinking before the result in profile %s, unless it is off',
+    (profile) => {
+      const text = renderContract({ schema: SCHEMA, profile, mode: 'auto' });
+      expect(text.indexOf('<thinking> and </thinking>')).toBeGreaterThan(0);
+      expect(text.indexOf('<json> and </json>')).toBeGreaterThan(text.indexOf('</thinking>'));
+      expect(renderContract({ schema: SCHEMA, profile, thinking: false, mode: 'auto' })).not.toContain('thinking');
+      const prompt = { engine: 'codex', prompt: 'Count.', workdir: '.' } as const;
+      expect(renderFirstPrompt({ ...prompt, contract: { profile } })).toContain('</thinking>');
+      expect(renderFirstPrompt({ ...prompt, contract: { profile, thinking: false } })).not.toContain('thinking');
+    },
+  );
+
+  it.each(['generic', 'unified'] as const)('does not ask for thinking in profile %s, which has no tags', (profile) => {
+    expect(renderContract({ schema: SCHEMA, profile, mode: 'auto' })).not.toContain('thinking');
+  });
+
   it('lets the agent ask only in interactive mode', () => {
     expect(renderContract({ mode: 'interactive' })).toContain('ask one question');
     expect(renderContract({ mode: 'auto' })).toContain('Nobody can answer');
@@ -92,7 +109,7 @@ describe('an agent that repeats its contract', () => {
 describe('an answer in the contract’s format', () => {
   it.each([
     ['default', 'Done.\n<json>{"summary": "s", "risk": "low"}</json>'],
-    ['tagged', 'Done.\n<json>{"summary": "s", "risk": "low"}</json>'],
+    ['tagged', '<thinking>\nIt is small.\n</thinking>\n\n<json>\n{"summary": "s", "risk": "low"}\n</json>'],
     ['generic', '{"summary": "s", "risk": "low"}'],
     ['unified', '{"summary": "s", "risk": "low"}'],
   ] as const satisfies readonly (readonly [Profile, string])[])(

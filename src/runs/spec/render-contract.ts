@@ -10,6 +10,8 @@ export interface ContractTerms {
   readonly schema?: ContractSchema | undefined;
   /** The profile that reads the output; `default` by default. */
   readonly profile?: Profile | undefined;
+  /** Whether the profiles with tags ask for the agent's reasoning before the result; true by default. */
+  readonly thinking?: boolean | undefined;
   readonly mode: 'auto' | 'interactive';
 }
 
@@ -20,12 +22,12 @@ export interface ContractTerms {
  * @example
  * const prompt = `${task}${renderContract({ schema, profile: 'tagged', mode: 'auto' })}`
  */
-export function renderContract({ schema, profile = 'default', mode }: ContractTerms): string {
+export function renderContract({ schema, profile = 'default', thinking, mode }: ContractTerms): string {
   const jsonSchema = toJsonSchema(schema);
   const isObject = canBeObject(jsonSchema, profile);
   const sentences = [
     writeTurnRule(mode),
-    ...writeFormRules(profile, isObject),
+    ...writeFormRules(profile, isObject, thinking),
     ...writeMarkerRules(profile, isObject, declaresDoneMarker(jsonSchema)),
     ...(jsonSchema === undefined ? [] : [writeSchemaRule(jsonSchema)]),
   ];
@@ -46,14 +48,17 @@ function writeTurnRule(mode: ContractTerms['mode']): string {
   }
 }
 
-function writeFormRules(profile: Profile, isObject: boolean): string[] {
+function writeFormRules(profile: Profile, isObject: boolean, thinking = true): string[] {
   const value = isObject ? 'one JSON object' : 'one JSON value';
   switch (profile) {
     case 'default':
     case 'tagged':
       return [
+        ...(thinking
+          ? ['In your last message, first write your reasoning between the tags <thinking> and </thinking>.']
+          : []),
         `Write the result as ${value} between the tags <json> and </json>, at the very end of your last message.`,
-        'Write the tags once. Between them, write only strict JSON: double quotes, no comments, no Markdown, nothing left out.',
+        'Write the tags once. Between <json> and </json>, write only strict JSON: double quotes, no comments, no Markdown, nothing left out.',
       ];
     case 'generic':
     case 'unified':
@@ -103,9 +108,9 @@ const MAX_ERROR_LENGTH = 2000;
 export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean): string {
   const message = `[${error.code}] ${error.message}`;
   const summary = message.length > MAX_ERROR_LENGTH ? `${cutText(message, MAX_ERROR_LENGTH)}…` : message;
-  const { schema, profile = 'default' } = spec.contract ?? {};
+  const { schema, profile = 'default', thinking } = spec.contract ?? {};
   const contract = renderTerms(spec);
-  const form = contract === '' ? writeFormRules(profile, canBeObject(toJsonSchema(schema), profile)) : [];
+  const form = contract === '' ? writeFormRules(profile, canBeObject(toJsonSchema(schema), profile), thinking) : [];
   const lines = [
     'Your previous output did not meet the output contract.',
     `Error: ${summary}`,
@@ -117,5 +122,5 @@ export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean
 
 function renderTerms({ engine, contract, mode = 'auto' }: RunSpec): string {
   if (engine === 'command' || (contract === undefined && mode === 'auto')) return '';
-  return renderContract({ schema: contract?.schema, profile: contract?.profile, mode });
+  return renderContract({ ...contract, mode });
 }

@@ -206,6 +206,8 @@ export const configFileSchema = object(
     /** Commands that Sluice itself runs to check agents' changes. */
     checks: { type: 'object', additionalProperties: CHECK_SCHEMA },
     sinks: { type: 'array', items: sinkSchema },
+    /** A file with a template for comments; `templates/comment.md` in the package is the default. */
+    comment_template: name,
     notify: notifySchema,
     /** The maximum number of concurrent orders per wrapper type. */
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },

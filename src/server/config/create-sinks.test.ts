@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createSinks } from './read-settings.js';
+import { fileURLToPath } from 'node:url';
+import { createSinks, readCommentTemplate } from './read-settings.js';
 import type { SinkConfig } from './config.js';
 
 const listNames = (sinks: readonly SinkConfig[], env = {}) =>
@@ -33,5 +34,21 @@ describe('configured sinks', () => {
     expect(() => listNames(sinks)).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(expected) }),
     );
+  });
+});
+
+describe('a configured template for comments', () => {
+  const file = fileURLToPath(new URL('../../../templates/comment.md', import.meta.url));
+
+  it('is read from its file', async () => {
+    expect(await readCommentTemplate({ comment_template: file })).toContain('## Summary\n{{Summary}}\n');
+    expect(await readCommentTemplate({})).toBeUndefined();
+  });
+
+  it('must exist', async () => {
+    await expect(readCommentTemplate({ comment_template: `${file}.none` })).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringContaining('comment.md.none", which does not exist.'),
+    });
   });
 });

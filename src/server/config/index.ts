@@ -1,6 +1,13 @@
 export { type ConfigFlags, examineConfig, findConfigFile, loadConfig } from './load-config.js';
 export { recordTrust, revokeTrust, type UntrustedConfig } from './trust.js';
-export { createNotifyPost, createSinks, createArchive, readSandbox, readSecrets } from './read-settings.js';
+export {
+  createNotifyPost,
+  createSinks,
+  createArchive,
+  readCommentTemplate,
+  readSandbox,
+  readSecrets,
+} from './read-settings.js';
 export { findDatabaseFile, readPacking, readRetention, type Config } from './config.js';
 export {
   type Token,

@@ -88,8 +88,9 @@ describe('settings', () => {
       { type: 'github', token_env: 'T' },
     ];
     const programs = { codex: './bin/codex', gemini: 'gemini', qwen: '/opt/qwen' };
-    await write('other.json', JSON.stringify({ sinks, programs }));
+    await write('other.json', JSON.stringify({ sinks, programs, comment_template: 'comment.md' }));
     const config = await loadConfig({ cwd: '/', env: {}, flags: { config: join(cwd, 'other.json') } });
+    expect(config.comment_template).toBe(join(cwd, 'comment.md'));
     expect(config.sinks).toEqual([{ ...sinks[0], dir: join(cwd, 'comments') }, sinks[1]]);
     expect(config.programs).toEqual({ ...programs, codex: join(cwd, 'bin', 'codex') });
   });

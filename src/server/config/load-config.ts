@@ -202,7 +202,7 @@ type ResolvedSettings = Omit<ConfigFile, 'agents' | 'database'> &
 /** Resolves every path in the settings against the configuration file's folder. */
 function resolvePaths(base: string, settings: ConfigFile): ResolvedSettings {
   const { agents, database: databaseSetting, ...others } = settings;
-  const { data, roots, sinks, programs, sandbox, wrappers } = others;
+  const { data, roots, sinks, programs, sandbox, wrappers, comment_template: template } = others;
   const { url: database, pool } =
     typeof databaseSetting === 'string'
       ? { url: databaseSetting }
@@ -214,6 +214,7 @@ function resolvePaths(base: string, settings: ConfigFile): ResolvedSettings {
     ...omitUndefined({ pool }),
     ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(base, root)) }),
     ...(sinks === undefined ? {} : { sinks: sinks.map((sink) => resolveSink(base, sink)) }),
+    ...(template === undefined ? {} : { comment_template: resolve(base, template) }),
     ...(programs === undefined ? {} : { programs: resolvePrograms(base, programs) }),
     ...(agents === undefined ? {} : { agents: resolveAgents(base, agents) }),
     ...(sandbox === undefined ? {} : { sandbox: resolveSandbox(base, sandbox) }),

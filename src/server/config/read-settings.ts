@@ -4,7 +4,7 @@ import type { Archive } from '../../runs/archive/index.js';
 import { findDatabaseFile } from './config.js';
 import type { Config, SinkConfig } from './config.js';
 import { omitUndefined, SluiceError } from '../../base/index.js';
-import { findUserFolder } from '../../base/files/index.js';
+import { findUserFolder, readSmallFile } from '../../base/files/index.js';
 import type { SandboxPort } from '../../runs/index.js';
 import { findTokensFile, listTokenValues } from './tokens.js';
 import {
@@ -96,6 +96,20 @@ export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environ
   if (duplicate !== undefined)
     throw createConfigError(nameSink(duplicate), 'has the same name as another sink. Rename one of them');
   return created;
+}
+
+/** Far more than a template may have. */
+const MAX_TEMPLATE_BYTES = 1024 * 1024;
+
+/** Reads the configured template for comments; returns undefined if none is configured. `createLead` checks it. */
+export async function readCommentTemplate({
+  comment_template: file,
+}: Pick<Config, 'comment_template'>): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const text = await readSmallFile(file, MAX_TEMPLATE_BYTES);
+  if (text === undefined)
+    throw createConfigError('The setting "comment_template"', `names "${file}", which does not exist`);
+  return text;
 }
 
 /** Creates the function that sends notifications; returns undefined without `notify` in the configuration. */

@@ -86,6 +86,8 @@ export const storedRunSpec = {
         profile: oneOf(['default', 'generic', 'tagged', 'unified']),
         allow_partial: flag,
         align: flag,
+        /** Whether the prompt asks for `<thinking>` before the result, in profiles with tags; true by default. */
+        thinking: flag,
       },
     ),
     /**
