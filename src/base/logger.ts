@@ -75,7 +75,7 @@ function convert(value: unknown, conversion: Conversion, depth: number): unknown
   if (conversion.remaining < 0) return '[…]';
   switch (typeof value) {
     case 'string':
-      return shorten(conversion.mask(value));
+      return limitText(conversion.mask(value));
     case 'number':
       return Number.isFinite(value) ? value : String(value);
     case 'bigint':
@@ -108,7 +108,7 @@ function convertObject(value: object, conversion: Conversion, depth: number): un
   }
   const members = Object.keys(value)
     .slice(0, MAX_MEMBERS)
-    .map((key) => [shorten(conversion.mask(key)), convert(readMember(value, key), conversion, depth)] as const);
+    .map((key) => [limitText(conversion.mask(key)), convert(readMember(value, key), conversion, depth)] as const);
   return Object.fromEntries(members);
 }
 
@@ -132,6 +132,6 @@ function readMember(value: object, key: string): unknown {
 }
 
 /** Called with masked text, so no part of a secret remains where the text is cut. */
-function shorten(text: string): string {
+function limitText(text: string): string {
   return text.length > MAX_CHARACTERS ? `${truncate(text, MAX_CHARACTERS)} (${text.length} characters)` : text;
 }

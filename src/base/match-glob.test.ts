@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchPathGlob } from './match-glob.js';
+import { matchPathGlob } from './text.js';
 
 test.each([
   ['src/**', 'src/a.ts', true],

@@ -94,7 +94,6 @@ export interface ObjectSchema<
   readonly additionalProperties: false;
 }
 
-/** Any string. */
 export const text = { type: 'string' } as const;
 /** A name: a non-empty string. */
 export const name = { type: 'string', minLength: 1 } as const;

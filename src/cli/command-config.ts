@@ -3,8 +3,7 @@ import type { Config, ConfigFlags, UntrustedConfig } from '../server/config/inde
 import type { CommandIo } from './command-io.js';
 import { makeVisible, formatLine } from './terminal-text.js';
 import type { Secrets } from '../runs/index.js';
-import { silentLogger } from '../base/index.js';
-import type { Logger } from '../base/index.js';
+import { silentLogger, type Logger } from '../base/index.js';
 import { runSpecSchema } from '../store/records/index.js';
 import type { Tracing } from '../server/tracing/index.js';
 

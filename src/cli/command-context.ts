@@ -3,14 +3,12 @@ import type { Command } from 'commander';
 import { createSinks, findDatabaseFile, readCommentTemplate, readSandbox } from '../server/config/index.js';
 import type { Config, ConfigFlags } from '../server/config/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
-import { createJsonLogger, silentLogger, omitUndefined } from '../base/index.js';
+import { createJsonLogger, silentLogger, omitUndefined, type Logger } from '../base/index.js';
 import { prepareDataFolder } from '../base/files/index.js';
-import type { Logger } from '../base/index.js';
 import type { Store } from '../store/index.js';
 import type { Tracing } from '../server/tracing/index.js';
 import type { CommandIo } from './command-io.js';
-import { createKnownSecrets, loadCommandConfig, openCommandTracing } from './command-config.js';
-import type { KnownSecrets } from './command-config.js';
+import { createKnownSecrets, loadCommandConfig, openCommandTracing, type KnownSecrets } from './command-config.js';
 import { withInterruption } from './interruption.js';
 import { formatLine } from './terminal-text.js';
 

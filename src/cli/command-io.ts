@@ -14,7 +14,6 @@ export interface CommandIo {
   readonly ask?: ((question: string) => Promise<string>) | undefined;
 }
 
-/** Input as it arrives. */
 interface InputStream extends AsyncIterable<Uint8Array> {
   readonly isTerminal: boolean;
   /** Stops reading: an open input keeps the process alive. */

@@ -2,7 +2,6 @@ import { getErrorMessage, isSluiceError, truncate } from '../base/index.js';
 import type { FcmpData, FcmpEvent } from '../events/index.js';
 import type { RunReply } from '../store/records/index.js';
 import type { Run } from '../runs/index.js';
-import { chooseOption } from './choose-option.js';
 import type { CommandIo } from './command-io.js';
 import { formatLine, makeVisible } from './terminal-text.js';
 
@@ -191,10 +190,6 @@ const MAX_REMEMBERED = 1024 * 1024;
 /**
  * Creates a printer that shows messages as they arrive. When a message is complete, only the missing part is added; a
  * final message that differs from the printed text is printed again.
- *
- * @example
- * const printer = createEventPrinter()
- * for await (const { event } of run.events) process.stderr.write(printer.format(event))
  */
 export function createEventPrinter(): EventPrinter {
   let openMessage: OpenMessage | null = null;
@@ -312,4 +307,19 @@ function describeToolCall({ name, status, input, error }: FcmpData<'assistant.to
 
 function toOneLine(text: string): string {
   return truncate(text.replaceAll(/\s+/g, ' ').trim(), MAX_SHOWN);
+}
+
+type PermissionOption = FcmpData<'permission.required'>['options'][number];
+
+/**
+ * Returns the option that allows or denies a tool call, preferably only once: "yes" to one call must not allow all
+ * later calls. Undefined if the agent offers no such option.
+ */
+export function chooseOption(
+  options: readonly PermissionOption[],
+  decision: 'allow' | 'deny',
+): PermissionOption | undefined {
+  const kinds =
+    decision === 'allow' ? (['allow_once', 'allow_always'] as const) : (['reject_once', 'reject_always'] as const);
+  return kinds.flatMap((kind) => options.find((option) => option.kind === kind) ?? [])[0];
 }

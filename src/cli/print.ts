@@ -12,7 +12,6 @@ export function wantsJson({ json = false }: { readonly json?: boolean | undefine
   return json || !stdout.isTerminal;
 }
 
-/** A column of a table. */
 export interface Column<Row> {
   readonly heading: string;
   readonly value: (row: Row) => string | number | null;

@@ -15,9 +15,6 @@ const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 /**
  * Shows progress on stderr while a command works: how much is done, how fast, and how long it will take. Prints nothing
  * if stderr is not a terminal.
- *
- * @example
- * await withProgress(io, { label: 'replay', unit: 'bytes' }, async (set) => { set(4096, 1_000_000) })
  */
 export async function withProgress<T>(
   { stderr }: Pick<CommandIo, 'stderr'>,

@@ -1,8 +1,10 @@
-import { getErrorMessage, getErrorCode } from '../base/index.js';
+import { getErrorMessage, getErrorCode, isSluiceError } from '../base/index.js';
 import type { JsonSchema } from '../json/schema/index.js';
 import { resolveLimits } from '../json/index.js';
 import type { CommandIo } from './command-io.js';
 import { MisuseError } from './failure.js';
+import { createArchive, type Config } from '../server/config/index.js';
+import { RunFolderError, openRun, type RunFolder } from '../runs/run-folder/index.js';
 
 /** The content of an input, unless it is too long. */
 type InputText = { readonly text: string } | { readonly tooLong: true };
@@ -97,4 +99,19 @@ const REASONS: Readonly<Record<string, string>> = {
 export function describeFileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return REASONS[getErrorCode(error) ?? ''] ?? error.message;
+}
+
+/** Opens a run by its id: in the data folder, packed or not, or in the configured archive. */
+export async function openRunById(config: Pick<Config, 'data' | 'archive'>, run: string): Promise<RunFolder> {
+  try {
+    return await openRun(config.data, run);
+  } catch (error) {
+    if (!isSluiceError(error) || error.code === 'INVALID_RUN_ID') throw error;
+    const archive = await createArchive(config, process.env);
+    const archivedRun = await archive?.openRun(run);
+    if (archivedRun !== undefined) return archivedRun;
+    if (error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
+    const message = `Run "${run}" not found in "${config.data}", and there is no folder with this name. Check the id and --data.`;
+    throw new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause: error });
+  }
 }

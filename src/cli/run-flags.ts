@@ -46,11 +46,11 @@ export interface RunFlags {
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
 /** Builds the run spec from the command line. */
-export async function readRunSpec(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<RunSpec> {
+export async function readRunSpec(args: readonly string[], flags: RunFlags, io: CommandIo): Promise<RunSpec> {
   if (flags.inputFile !== undefined && flags.cache !== true)
     throw new MisuseError('--input-file needs --cache. Add --cache, or omit --input-file.');
   const contract = await readContract(flags, io);
-  const input = flags.engine === 'command' ? await readCommand(words, flags, io) : await readPrompt(words, flags, io);
+  const input = flags.engine === 'command' ? await readCommand(args, flags, io) : await readPrompt(args, flags, io);
   if (flags.terminal === true && flags.terminalBeside === true)
     throw new MisuseError('--terminal and --terminal-beside cannot be combined. Omit one of them.');
   const { engine, format, session, mode, permissions, sandbox, model, env } = flags;
@@ -141,7 +141,6 @@ async function readPromptFile(file: string, io: CommandIo): Promise<string> {
   return input.text;
 }
 
-/** Parses a number of retries. */
 export function parseRetries(value: string): number {
   if (!/^\d{1,3}$/.test(value)) throw new InvalidArgumentError('Use a whole number from 0 to 999.');
   return Number(value);

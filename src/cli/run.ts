@@ -1,11 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandIo } from './command-io.js';
-import { EXIT, describeFailure } from './failure.js';
-import type { ExitCode } from './failure.js';
+import { EXIT, describeFailure, type ExitCode } from './failure.js';
 import { formatLine } from './terminal-text.js';
 import { VERSION } from '../base/files/index.js';
 
-/** Adds a command to the program. */
 type AddCommand = (program: Command, io: CommandIo, end: (code: ExitCode) => void) => void;
 
 /**
@@ -20,25 +18,25 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   mcp: async () => (await import('./commands/protocols.js')).addMcpCommand,
   translate: async () => (await import('./commands/run-folders.js')).addTranslateCommand,
   replay: async () => (await import('./commands/run-folders.js')).addReplayCommand,
-  token: async () => (await import('./commands/trust.js')).addTokenCommand,
-  trust: async () => (await import('./commands/trust.js')).addTrustCommand,
-  doctor: async () => (await import('./commands/trust.js')).addDoctorCommand,
-  order: async () => (await import('./commands/order.js')).addOrderCommand,
+  token: async () => (await import('./commands/maintenance.js')).addTokenCommand,
+  trust: async () => (await import('./commands/maintenance.js')).addTrustCommand,
+  doctor: async () => (await import('./commands/maintenance.js')).addDoctorCommand,
+  order: async () => (await import('./commands/orders.js')).addOrderCommand,
   inbox: async () => (await import('./commands/lists.js')).addInboxCommand,
-  diff: async () => (await import('./commands/decisions.js')).addDiffCommand,
-  reply: async () => (await import('./commands/decisions.js')).addReplyCommand,
-  resolve: async () => (await import('./commands/decisions.js')).addResolveCommand,
+  diff: async () => (await import('./commands/orders.js')).addDiffCommand,
+  reply: async () => (await import('./commands/orders.js')).addReplyCommand,
+  resolve: async () => (await import('./commands/orders.js')).addResolveCommand,
   outbox: async () => (await import('./commands/lists.js')).addOutboxCommand,
   executions: async () => (await import('./commands/lists.js')).addExecutionsCommand,
   serve: async () => (await import('./commands/serve.js')).addServeCommand,
   worker: async () => (await import('./commands/serve.js')).addWorkerCommand,
   workers: async () => (await import('./commands/lists.js')).addWorkersCommand,
   budgets: async () => (await import('./commands/lists.js')).addBudgetsCommand,
-  backup: async () => (await import('./commands/copies.js')).addBackupCommand,
-  migrate: async () => (await import('./commands/copies.js')).addMigrateCommand,
-  export: async () => (await import('./commands/copies.js')).addExportCommand,
+  backup: async () => (await import('./commands/maintenance.js')).addBackupCommand,
+  migrate: async () => (await import('./commands/maintenance.js')).addMigrateCommand,
+  export: async () => (await import('./commands/maintenance.js')).addExportCommand,
   suite: async () => (await import('./commands/suite.js')).addSuiteCommand,
-  demo: async () => (await import('./commands/order.js')).addDemoCommand,
+  demo: async () => (await import('./commands/orders.js')).addDemoCommand,
   completion: async () => (await import('./commands/completion.js')).addCompletionCommand,
 };
 

@@ -3,8 +3,7 @@ export { NO_TAIL, advanceTail, writeLateAnswer } from './translate/late-answer.j
 export type { AttemptTail, PermissionAnswer } from './translate/late-answer.js';
 export type { AttemptEnd } from './end/attempt-end.js';
 export type { DrainResult } from './protocol/translator-output.js';
-export { createAcpProjection, toAcp } from './projections/acp/acp.js';
-export { toAcpPermission, type AcpPermission } from './projections/acp/acp-permission.js';
+export { createAcpProjection, toAcp, toAcpPermission, type AcpPermission } from './projections/acp/acp.js';
 export type { AcpSessionNotification, AcpUpdate } from './projections/acp/acp-update.js';
 export { createAgUiProjection, toAgUi } from './projections/ag-ui/ag-ui.js';
 export type { AgUiEvent } from './projections/ag-ui/ag-ui-event.js';
@@ -26,7 +25,7 @@ export type { Emitted } from './protocol/translator-output.js';
 export { checkEngine, type EngineRecording } from './engines/check-engine.js';
 export { defineEngine } from './engines/define-engine.js';
 export type { Engine, ProcessExit, Reader } from './engines/engine.js';
-export type { Fact } from './engines/fact.js';
+export type { Fact, PermissionOption } from './engines/fact.js';
 export { ENGINE_NAMES, engineName, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
 export {
   FCMP_TYPES,
@@ -48,7 +47,7 @@ export {
 } from './protocol/rasp-event.js';
 export { RAW_STREAMS, STREAMS, type CapturedStream, type RawRef, type StreamName } from './protocol/event-parts.js';
 export { usageSchema, type Usage } from './protocol/event-parts.js';
-export { isRecord, getArray, getCount } from './reading/record-fields.js';
+export { isRecord, getArray, getCount, getField, getName, getObject } from './reading/record-fields.js';
 export { packEvents, unpackEvents, type EventPack } from './log/event-pack.js';
 export { decodeLine, encodeLines } from './log/series.js';
 export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log-position.js';
@@ -62,6 +61,4 @@ export {
 export { isApproval } from './engines/codex/approval.js';
 export { PERMISSION_METHOD, readPermissionRequest } from './engines/acp/acp-permission.js';
 export { readRpcMessage, getResultFields, type RpcId, type RpcMessage } from './engines/json-rpc.js';
-export type { PermissionOption } from './engines/fact.js';
-export { getField, getName, getObject } from './reading/record-fields.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

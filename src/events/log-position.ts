@@ -14,7 +14,6 @@ export const LOG_START: LogPosition = { attempt: 0, seq: 0 };
 /** The position after any possible event; databases can store it as an ordinary integer. */
 export const LOG_END: LogPosition = { attempt: 2_147_483_647, seq: 2_147_483_647 };
 
-/** Returns the position of an event. */
 export function getPosition({ protocol, event }: Emitted): LogPosition {
   return protocol === 'rasp' ? { attempt: event.attempt_number, seq: event.seq } : { attempt: 0, seq: event.seq };
 }

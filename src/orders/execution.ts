@@ -1,16 +1,10 @@
-import { isIncompleteCode } from '../store/records/index.js';
-import type { ExecutionRecord, InboxItem, Reading } from '../store/records/index.js';
+import { isIncompleteCode, type ExecutionRecord, type InboxItem, type Reading } from '../store/records/index.js';
 import type { Execution } from '../store/ports/index.js';
 
 /** The version of the rules for reading results. It changes whenever the rules do. */
 export const READER_VERSION = 'work-result/1';
 
-/**
- * Creates the permanent record of an execution.
- *
- * @example
- * const row = createExecution({ id, order, reading, decision, exitCode: 0, signal: null, … })
- */
+/** Creates the permanent record of an execution. */
 export function createExecution(execution: Execution): ExecutionRecord {
   const { order, reading, decision } = execution;
   return {
@@ -59,12 +53,7 @@ export function getParseStatus({ source, result, problems }: Reading): Execution
   }
 }
 
-/**
- * Creates the inbox item for an execution that the rules could not settle.
- *
- * @example
- * if (decision.action === 'needs-human') inbox.push(createItem({ id, order, run, exitCode, signal, reading, decision, at }))
- */
+/** Creates the inbox item for an execution that the rules could not settle. */
 export function createItem(
   execution: Pick<Execution, 'id' | 'order' | 'run' | 'exitCode' | 'signal' | 'reading' | 'decision' | 'at'>,
 ): InboxItem {

@@ -4,11 +4,10 @@ export type { RunBudget, RunPorts, RunSlot, SandboxPort, OrderTrace, RunTrace, R
 export { type TracedOrder, findDataFolder } from './ports/run-ports.js';
 export { ACCEPTS_TEXT_ONLY, findUnsupported } from './ports/run-inputs.js';
 export type { Attachment, AcceptedInputs, McpServer, NamedValue, RunInputs } from './ports/run-inputs.js';
-export { findAcceptedInputs } from './launch/find-accepted-inputs.js';
-export { createMemoryEventLog } from './ports/memory-event-log.js';
+export { findAcceptedInputs, checkEngines, renderDoctor, type EngineReport } from './launch/check-engines.js';
+export { createMemoryEventLog } from './ports/run-ports.js';
 export { createMemoryResultCache } from './cache/result-caches.js';
 export { renderContract } from './spec/render-contract.js';
-export { checkEngines, type EngineReport, renderDoctor } from './launch/check-engines.js';
 export { judgeRunAgain, judgeText, type JudgedRun, type StoredContract } from './judge/judge-again.js';
 export { createFailedResult } from './result/build-result.js';
 export { identifyOwnProcess, getProcessState } from './process/process-identity.js';

@@ -10,22 +10,18 @@ import { EventFeed } from './capture/event-feed.js';
 import { createRunJournal } from './capture/run-journal.js';
 import { recordUnlaunchedAttempt } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
-import type { RunContext } from './attempts/run-context.js';
-import { recoverRun, computeRemainingWait } from './attempts/recover-run.js';
-import type { RecoveredRun } from './attempts/recover-run.js';
+import { RunUsage, type RunContext } from './attempts/run-context.js';
+import { recoverRun, computeRemainingWait, type RecoveredRun } from './attempts/recover-run.js';
 import { RunControl, explainStop, createStopwatch } from './attempts/run-control.js';
-import { RunUsage } from './attempts/run-context.js';
 import type { Launcher } from './launchers/launcher.js';
 import { getLauncher } from './launchers/launchers.js';
-import { resolvePorts } from './ports/run-ports.js';
-import type { ResolvedPorts, RunPorts } from './ports/run-ports.js';
+import { resolvePorts, type ResolvedPorts, type RunPorts } from './ports/run-ports.js';
 import { prepareCacheKey, findWorkdir, RunNotStartedError, lockWorkdir } from './launch/working-folder.js';
 import { buildResult, createFailedResult } from './result/build-result.js';
 import { NO_CHANGES, RunFindings } from './result/run-findings.js';
 import type { RunReply, RunResult, RunSpec } from '../store/records/index.js';
 import { isPresent, makeFolder } from '../base/files/index.js';
-import type { CheckedSpec } from './spec/check-run-spec.js';
-import { checkRunSpec, resolveLimits } from './spec/check-run-spec.js';
+import { checkRunSpec, resolveLimits, type CheckedSpec } from './spec/check-run-spec.js';
 import type { FolderLock } from './workspace/folder-lock.js';
 
 /** A started run. */

@@ -1,26 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import { resolve, join } from 'node:path';
 import { rm, writeFile } from 'node:fs/promises';
-import type { Hono } from 'hono';
-import { SluiceError, createUlidGenerator, silentLogger, omitUndefined } from '../base/index.js';
-import type { Logger } from '../base/index.js';
+import { Hono, RESPONSE_ALREADY_SENT } from './http/hono.js';
+import { SluiceError, createUlidGenerator, silentLogger, omitUndefined, type Logger } from '../base/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
-import { compileSecrets, listSensitiveValues } from '../runs/index.js';
-import type { Secrets } from '../runs/index.js';
+import { compileSecrets, listSensitiveValues, type Secrets } from '../runs/index.js';
 import type { Archive } from '../runs/archive/index.js';
 import type { Store } from '../store/index.js';
-import { createApp } from './app.js';
 import { readConsole } from './console/console.js';
 import { RequestError } from './http/problem.js';
 import { isLoopback } from './security/origin.js';
 import { createGuard } from './security/guard.js';
 import type { ServerContext, ServerMeter } from './server-context.js';
 import { createMetrics } from './metrics/create-metrics.js';
-import { DEFAULT_SETTINGS } from './server-settings.js';
-import type { ServerSettings, TokenSettings } from './server-settings.js';
+import { DEFAULT_SETTINGS, type ServerSettings, type TokenSettings } from './server-settings.js';
 import { makeFolder } from '../base/files/index.js';
+import type { Context } from 'hono';
+import { ENDPOINTS, type Endpoint, type EndpointName } from './api/index.js';
+import { allowOrigins, completeResponse, createProblemResponse } from './http/responses.js';
+import { readOutgoingMessage } from './http/read-request.js';
+import { createRoute, MCP_ENDPOINT, createMcpRoute } from './http/route.js';
+import { createDeadlines, createGate, createBodyAdmission, type Gate } from './http/admission.js';
+import { addPages } from './pages/add-pages.js';
+import type { Handler, Handlers } from './http/request-checks.js';
+import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
+import { createRecordHandlers, createServiceHandlers } from './handlers/records.js';
+import { createRunEventHandlers } from './handlers/run-events.js';
+import { createRunFileHandlers } from './handlers/run-files.js';
+import { createRunHandlers } from './handlers/runs.js';
+import { createTriggerHandlers } from './handlers/triggers.js';
+import { createParsing, INLINE_BYTES, type Parsing } from './parse/create-parsing.js';
 
-/** Options for a server. */
 export interface ServerOptions {
   readonly store: Store;
   readonly lead: Lead;
@@ -62,10 +72,6 @@ export const DEFAULT_HOST = '127.0.0.1';
 
 /**
  * Creates a server without a port. Throws `TOKENS_NEEDED` if other hosts could reach it and no tokens are configured.
- *
- * @example
- * const { app } = createServer({ store, lead, data }) const response = await app.request('/v1/parse', { method: 'POST',
- * headers: { 'content-type': 'application/json' }, body: '{"text":"{}"}' })
  */
 export function createServer(options: ServerOptions): SluiceServer {
   const { store, lead, host = DEFAULT_HOST, clock = () => store.now() } = options;
@@ -132,7 +138,6 @@ function createRequestIds(): () => string {
   };
 }
 
-/** Options for the readiness check. */
 interface ReadyCheckOptions {
   readonly store: Pick<Store, 'listRuns'>;
   /** The folder that this process writes runs to; undefined if it runs no worker. */
@@ -146,10 +151,6 @@ const VALID_MS = 1000;
 
 /**
  * Creates the check for `/readyz`, which throws `NOT_READY` unless the store responds and the data folder is writable.
- *
- * @example
- * const checkReady = createReadyCheck({ store, writesTo: data })
- * await checkReady()
  */
 export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => Promise<void> {
   let pending: Promise<void> | undefined;
@@ -193,3 +194,92 @@ async function tryToWrite(folder: string): Promise<void> {
     await rm(file, { force: true });
   }
 }
+
+/** Creates the server as a function from request to response, with all endpoints and pages; tests call it without a port. */
+function createApp(server: ServerContext): Hono {
+  const app = new Hono();
+  const { limits, origins } = server.settings;
+  const requests = createGate(limits.requestsAtOnce);
+  const streams = createGate(limits.streamsAtOnce);
+  const downloads = createGate(limits.requestsAtOnce);
+  const bodies = createBodyAdmission(limits);
+  const deadlines = createDeadlines(limits.requestMs);
+  const parsing = createParsing(server);
+  const handlers = createHandlers(server, parsing);
+
+  app.use(async (context, next) => {
+    server.guard.checkHost(context);
+    await next();
+    if (readOutgoingMessage(context)?.headersSent !== true) return;
+    // A stream has written to the connection itself. hono may have copied its response to add headers, and the adapter
+    // recognizes only the original.
+    context.res = undefined;
+    context.res = RESPONSE_ALREADY_SENT;
+  });
+  if (origins.length > 0) app.use(allowOrigins(origins, server.newRequestId));
+  for (const [key, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
+    const name = key as EndpointName;
+    const handler = handlers[name] as Handler<Endpoint>;
+    const gate = ALWAYS_ADMITTED.has(name) ? undefined : chooseGate(endpoint.response.media);
+    const largeBody = name === 'parse' ? { above: INLINE_BYTES, answer: parsing.parseInThread } : undefined;
+    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate, bodies, deadlines, largeBody }));
+  }
+  app.on(MCP_ENDPOINT.method, MCP_ENDPOINT.path, createMcpRoute(server, { app, gate: streams, bodies }));
+  addPages(app, server);
+
+  /**
+   * Chooses the concurrency limit for an endpoint. A slow client can take a long time to download, so downloads must
+   * not occupy the slots of other requests.
+   */
+  function chooseGate(media: string): Gate {
+    if (media === 'text/event-stream') return streams;
+    return media === 'application/json' ? requests : downloads;
+  }
+
+  app.notFound((context) => createUnmatchedResponse(context, server.newRequestId()));
+  app.onError((error) => {
+    const requestId = server.newRequestId();
+    if (!(error instanceof RequestError)) server.logger.error('request failed', { request_id: requestId, error });
+    return createProblemResponse(error, requestId);
+  });
+  return app;
+}
+
+/** The endpoints that respond even under load, so monitoring does not consider the server dead. */
+const ALWAYS_ADMITTED: ReadonlySet<EndpointName> = new Set(['health', 'ready']);
+
+/** Creates the handlers for all endpoints; each resource has its own file. */
+function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
+  return {
+    parse: ({ body, caller }) => parsing.answer(body, caller.name),
+    ...createRunHandlers(context),
+    ...createRunEventHandlers(context),
+    ...createRunFileHandlers(context),
+    ...createTriggerHandlers(context),
+    ...createOrderHandlers(context),
+    ...createInboxHandlers(context),
+    ...createRecordHandlers(context),
+    ...createServiceHandlers(context),
+  };
+}
+
+/** Creates the response when no route matches: an unknown path, a wrong method, or a preflight that is granted nothing. */
+function createUnmatchedResponse({ req: { path, method } }: Context, requestId: string): Response {
+  const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map((known) => known.method);
+  if (methods.length === 0)
+    return createProblemResponse(
+      new RequestError('NO_SUCH_PATH', 'No such path. See /docs for the list of endpoints.'),
+      requestId,
+    );
+  const allow = methods.join(', ');
+  if (method === 'OPTIONS')
+    return completeResponse(new Response(null, { status: 204, headers: { allow: `${allow}, OPTIONS` } }), requestId);
+  const message = `This path does not support this method. Use ${allow}.`;
+  return createProblemResponse(new RequestError('METHOD_NOT_ALLOWED', message), requestId, { allow });
+}
+
+const PATTERNS = [...Object.values<Endpoint>(ENDPOINTS), MCP_ENDPOINT].map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));

@@ -1,18 +1,14 @@
-import { createServer as createHttpServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer as createHttpServer, type Server } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { getRequestListener } from './http/hono.js';
 import type { Worker } from '../orders/dispatch/index.js';
 import { SluiceError } from '../base/index.js';
 import { CONSOLE_FOLDER } from './console/console.js';
-import { createServer, DEFAULT_HOST } from './create-server.js';
-import type { ServerOptions, SluiceServer } from './create-server.js';
+import { createServer, DEFAULT_HOST, type ServerOptions, type SluiceServer } from './create-server.js';
 import { createGate } from './http/admission.js';
 import { formatUrl, groupAddress } from './security/origin.js';
-import { startNotifier } from './waiting/waiting-list.js';
-import type { NotifyOptions } from './waiting/waiting-list.js';
+import { startNotifier, type NotifyOptions } from './waiting/waiting-list.js';
 
-/** A running server. */
 interface RunningServer {
   readonly url: string;
   readonly server: SluiceServer;
@@ -34,13 +30,7 @@ export interface RunServerOptions extends ServerOptions {
   readonly notify?: Pick<NotifyOptions, 'post' | 'consoleUrl'>;
 }
 
-/**
- * Starts a server on a port.
- *
- * @example
- * const running = await runServer({ store, lead, data, port: 7171 })
- * process.once('SIGTERM', () => void running.stop({ graceMs: 30_000 }))
- */
+/** Starts a server on a port. */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port, worker } = options;
   const server = createServer({ web: CONSOLE_FOLDER, hasWorker: worker !== undefined, ...options });

@@ -48,7 +48,6 @@ export interface ServerMeter {
   render(): Promise<string>;
 }
 
-/** The outcome of a parse. */
 export interface ParseOutcome {
   readonly status: ParseResult<unknown>['status'];
   readonly repairLevel: RepairLevel;
@@ -59,7 +58,6 @@ export interface ParseOutcome {
 /** An endpoint in the table, or the Model Context Protocol. */
 export type RouteName = EndpointName | 'mcp';
 
-/** A request that was handled. */
 export interface HandledRequest {
   readonly endpoint: RouteName;
   readonly status: number;

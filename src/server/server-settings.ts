@@ -1,6 +1,5 @@
 import { omitUndefined } from '../base/index.js';
-import type { Token, Config } from './config/index.js';
-import { readTokens } from './config/index.js';
+import { readTokens, type Token, type Config } from './config/index.js';
 import type { BudgetSettings } from '../orders/dispatch/index.js';
 import type { AgentSettings } from '../runs/index.js';
 
@@ -12,7 +11,6 @@ export interface TokenSettings {
   readonly openRead?: boolean;
 }
 
-/** The settings of a server. */
 export interface ServerSettings extends TokenSettings {
   /** Folders that requests may use, including everything in them. */
   readonly roots: readonly string[];

@@ -37,7 +37,6 @@ export interface GuardedChange {
   readonly statements: readonly string[];
 }
 
-/** The database of a store. */
 export interface Database extends Session {
   /** Throws if the database is closed. */
   checkOpen(): void;

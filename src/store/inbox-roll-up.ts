@@ -1,6 +1,5 @@
 import type { InboxItem } from './records/index.js';
-import { createSums, splitPeriod } from './roll-up.js';
-import type { StatisticsPeriod, SlotRange } from './roll-up.js';
+import { createSums, splitPeriod, type StatisticsPeriod, type SlotRange } from './roll-up.js';
 
 /** Counts of opened and resolved inbox items in a time slot. */
 export interface InboxCounts {
@@ -60,7 +59,6 @@ function readTime(text: string): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-/** A stored item. */
 export interface StoredItem {
   readonly item: InboxItem;
   /** Whether its opening is counted in its slots. */
@@ -82,7 +80,6 @@ export type HistoryPart =
   | ({ readonly part: 'open' } & Pick<InboxHistory, 'open' | 'oldest'>)
   | ({ readonly part: 'new' | 'opened' | 'resolved' } & StoredItem);
 
-/** Combines the parts of a history. */
 export function joinHistory(parts: readonly HistoryPart[], since: number): InboxHistory {
   let [open, oldest]: [number, number | null] = [0, null];
   const slots = parts.flatMap((part): InboxSlot[] => {

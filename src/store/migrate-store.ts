@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { getErrorCode } from '../base/index.js';
+import { getErrorCode, SluiceError } from '../base/index.js';
 import type { Row, Session, Value, MigrationSide } from './driver.js';
 import { readNumber, readText } from './rows.js';
 import { TRANSFER_SCHEMA_VERSION } from './schema-version.js';
-import { SCHEMA_STEPS, STORED_TABLES } from './sql/schema.js';
-import type { StoredTable } from './sql/schema.js';
+import { SCHEMA_STEPS, STORED_TABLES, type StoredTable } from './sql/schema.js';
 import { openDatabase } from './sqlite/database.js';
 import { StoreError } from './store-error.js';
 
@@ -59,7 +58,7 @@ export async function migrateStore(
   const [from, to] = [parseUrl(source), parseUrl(target)];
   if (from.kind === to.kind) {
     throw new StoreError(
-      'MIGRATION_UNSUPPORTED',
+      'COPY_UNSUPPORTED',
       'Cannot migrate: one store must be on SQLite and the other on PostgreSQL. To copy a SQLite file use "sluice backup", for PostgreSQL pg_dump.',
     );
   }
@@ -138,7 +137,7 @@ async function withSide<T>(
   work: (side: MigrationSide) => Promise<T>,
 ): Promise<T> {
   if (kind === 'postgres') {
-    const { withPostgresSide } = await import('./postgres/side.js');
+    const { withPostgresSide } = await import('./postgres/migrate.js');
     return withPostgresSide(location, schemaVersion, work);
   }
   const database = await openDatabase(location, schemaVersion === SCHEMA_STEPS.length ? {} : { schemaVersion });
@@ -189,9 +188,9 @@ async function prepareTarget(to: StoreLocation, origin: string): Promise<boolean
   return false;
 }
 
-function createFilledError(why: string): StoreError {
-  return new StoreError(
-    'MIGRATION_TARGET_FILLED',
+function createFilledError(why: string): SluiceError {
+  return new SluiceError(
+    'TARGET_EXISTS',
     `Cannot migrate into this target: ${why}. It was left unchanged; use an empty database or a new file.`,
   );
 }

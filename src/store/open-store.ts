@@ -4,8 +4,7 @@ import { openSqliteStore } from './sqlite/open.js';
 import { SluiceError } from '../base/index.js';
 import type { Store, StoreOptions } from './store.js';
 import { StoreError } from './store-error.js';
-import { backUpFile } from './sqlite/back-up-file.js';
-import type { Backup, BackupOptions } from './sqlite/back-up-file.js';
+import { backUpFile, type Backup, type BackupOptions } from './sqlite/back-up-file.js';
 
 /**
  * Opens the store at a URL, by default a SQLite file in this project's data folder. Creates the file, folder and tables
@@ -57,7 +56,7 @@ function checkPool(pool: number | undefined): void {
 export async function backUpStore(url: string, target: string, options: BackupOptions = {}): Promise<Backup> {
   if (/^sqlite:./s.test(url)) return backUpFile(url.slice('sqlite:'.length), target, options);
   throw new StoreError(
-    'BACKUP_UNSUPPORTED',
+    'COPY_UNSUPPORTED',
     'Cannot back up this store: only a SQLite file can be copied. For PostgreSQL use pg_dump, which also works while the server is running.',
   );
 }

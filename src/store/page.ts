@@ -56,7 +56,6 @@ export function readEndPage(page: { readonly since: number; readonly cursor?: st
   return { size, after: { endedAt: Number(endedAt), sequence: Number(sequence) } };
 }
 
-/** Formats a position as a cursor. */
 export function formatEndCursor({ endedAt, sequence }: EndPosition): string {
   return `${endedAt}.${sequence}`;
 }
@@ -95,7 +94,6 @@ export function readExecutionPage(page: {
     : { size, after: { at, sequence: Number(sequence) }, until: null };
 }
 
-/** Formats a position as a cursor. */
 export function formatExecutionCursor({ at, sequence }: ExecutionPosition): string {
   return `${at}~${sequence}`;
 }

@@ -101,7 +101,6 @@ function addTo<Key extends string>(sums: Record<Key, number>, added: Readonly<Re
   for (const key of Object.keys(sums) as Key[]) sums[key] += added[key];
 }
 
-/** Creates sums of entries with the same name. */
 export function createSums<Entry extends object>(nameKey: keyof Entry, numbers: readonly (keyof Entry)[]) {
   const sums = new Map<unknown, Entry>();
   const chooseName = (name: unknown): unknown =>
@@ -135,7 +134,6 @@ export function roundDuration(ms: number): number {
 /** The slot lengths: a run is counted in one slot of each length. */
 const SLOT_LENGTHS = [86_400_000, 3_600_000, 60_000] as const;
 
-/** Finds the slots that contain a time. */
 function findSlots(time: number): { readonly length: number; readonly at: number }[] {
   return SLOT_LENGTHS.map((length) => ({ length, at: Math.floor(time / length) * length }));
 }
@@ -167,7 +165,6 @@ export function splitPeriod({ since, until, stepMs }: StatisticsPeriod): {
   return { ranges, coveredUntil: from };
 }
 
-/** Counts to be added to a slot. */
 interface SlotAddition<Counts> {
   readonly length: number;
   readonly at: number;

@@ -111,7 +111,6 @@ function readWaitingFor(row: Row): RunRecord['waiting_for'] {
   });
 }
 
-/** Reads a row of `order_records`. */
 export function readOrder(row: Row): OrderRecord {
   const group = readTextOrNull(row, 'race_group');
   return {
@@ -129,7 +128,6 @@ export function readOrder(row: Row): OrderRecord {
   };
 }
 
-/** Reads a row of `issues`. */
 export function readIssue(row: Row): IssueRecord {
   const group = readTextOrNull(row, 'active_group');
   return {

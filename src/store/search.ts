@@ -1,6 +1,5 @@
 import type { RunFilter } from './ports/index.js';
-import { MAX_SEQUENCE, readPage } from './page.js';
-import type { PageWindow } from './page.js';
+import { MAX_SEQUENCE, readPage, type PageWindow } from './page.js';
 import { splitWords } from './run-digest.js';
 
 /** A search with defaults filled in, so each store needs only one statement. */

@@ -17,12 +17,9 @@ export const STORE_ERROR_CODES = [
   'ORDER_NOT_FOUND',
   'INVALID_CURSOR',
   'SPEC_NOT_STORABLE',
-  'BACKUP_UNSUPPORTED',
-  'BACKUP_EXISTS',
+  'COPY_UNSUPPORTED',
   'BACKUP_FAILED',
-  'MIGRATION_UNSUPPORTED',
   'MIGRATION_IN_USE',
-  'MIGRATION_TARGET_FILLED',
   'MIGRATION_FAILED',
 ] as const;
 
@@ -57,7 +54,6 @@ export function createOrderNotFoundError(issueRef: string, runId: string): Store
   );
 }
 
-/** Creates the error for an invalid cursor. */
 export function createCursorError(): StoreError {
   return new StoreError('INVALID_CURSOR', 'Invalid cursor. Start again without a cursor.');
 }

@@ -9,11 +9,6 @@ export interface Wakers {
 /**
  * Creates an empty set of callbacks. Each is called in a microtask, so a command returns before its effects are used,
  * and a callback that throws does not fail the command.
- *
- * @example
- * const wakers = createWakers()
- * const stop = wakers.watch('run', () => readMore())
- * wakers.wake('run')
  */
 export function createWakers(): Wakers {
   const sets = new Map<string, Set<() => void>>();

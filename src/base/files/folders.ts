@@ -1,8 +1,10 @@
 import { mkdir, stat, chmod, lstat, readdir, rm, access, opendir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { constants } from 'node:fs';
-import type { Dirent } from 'node:fs';
+import { dirname, join, basename, isAbsolute, resolve, delimiter } from 'node:path';
+import { constants, type Dirent, realpathSync } from 'node:fs';
 import { getErrorCode, SluiceError } from '../index.js';
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import { createRequire } from 'node:module';
 
 /** Sluice's folders are accessible only to the user that runs it. */
 const MODE = 0o700;
@@ -11,9 +13,6 @@ const MODE = 0o700;
  * Creates a folder and its missing parents, accessible only to this user; an existing folder stays unchanged. Does not
  * use `mkdir` with `recursive: true`: if a folder exists and nothing can be created in it (`/proc`), Node.js retries
  * forever.
- *
- * @example
- * await makeFolder('data/comments')
  */
 export async function makeFolder(path: string): Promise<void> {
   try {
@@ -38,9 +37,6 @@ async function createSingleFolder(path: string): Promise<void> {
  * Removes a folder and everything in it; a missing folder is ignored, and links are not followed. Some tools create
  * folders without write permission (for example Go's module cache), which cannot be emptied: they are made writable if
  * the removal fails.
- *
- * @example
- * await removeFolder('/data/checks/01J…')
  */
 export async function removeFolder(path: string): Promise<void> {
   const remove = async (): Promise<void> => rm(path, { recursive: true, force: true });
@@ -77,9 +73,6 @@ const REASONS: Readonly<Record<string, string>> = {
 /**
  * Creates a data folder if it is missing, and checks that it is writable, before anything that needs it starts.
  * Otherwise throws `DATA_FOLDER_UNUSABLE`.
- *
- * @example
- * await prepareDataFolder('/srv/sluice')
  */
 export async function prepareDataFolder(path: string): Promise<void> {
   try {
@@ -95,9 +88,6 @@ export async function prepareDataFolder(path: string): Promise<void> {
 /**
  * Lists the names that `choose` returns for a folder's entries, in groups of at most `size`, so memory stays bounded.
  * Yields nothing if the folder is missing.
- *
- * @example
- * for await (const names of listNames(folder, 500, chooseFolder)) await remove(names)
  */
 export async function* listNames(
   folder: string,
@@ -141,4 +131,112 @@ export async function isPresent(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns the user's Sluice folder: data of all projects, trusted configurations, the local token. It is in `XDG_DATA_HOME`, or
+ * in `~/.local/share`.
+ *
+ * @example
+ * findUserFolder(process.env) // '/home/ada/.local/share/sluice'
+ */
+export function findUserFolder(env: Environment): string {
+  const dataHome = env['XDG_DATA_HOME'] ?? '';
+  // According to the XDG specification, a relative path is invalid and must be ignored.
+  if (isAbsolute(dataHome)) return join(dataHome, 'sluice');
+  const home = env['HOME'] ?? '';
+  return join(isAbsolute(home) ? home : homedir(), '.local', 'share', 'sluice');
+}
+
+/**
+ * Returns the default data folder for library calls: `SLUICE_DATA`, or else the data folder of the project in the
+ * current folder.
+ *
+ * @example
+ * findDataFolder() // '/home/ada/.local/share/sluice/projects/shop-1f0c9a3b5d7e2468'
+ */
+export function findDataFolder(
+  cwd: string = process.cwd(),
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  const configured = env['SLUICE_DATA'] ?? '';
+  return configured === '' ? findProjectData(cwd, env) : resolve(cwd, configured);
+}
+
+/** Returns the data folder for a library call: the one passed in, or else the default. */
+export function chooseDataFolder(chosenPath: string | undefined): string {
+  return chosenPath === undefined ? findDataFolder() : resolve(chosenPath);
+}
+
+/**
+ * Returns a project's data folder, one per real path. It is outside the project, so an agent working there cannot write
+ * Sluice's own files.
+ */
+export function findProjectData(cwd: string, env: Environment): string {
+  const project = findRealPath(cwd);
+  return join(findUserFolder(env), 'projects', nameProject(project));
+}
+
+/** A recognisable name, with a hash that distinguishes projects with the same name. */
+function nameProject(project: string): string {
+  const name = basename(project)
+    .replaceAll(/[^\w.-]+/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 40);
+  const hash = createHash('sha256').update(project).digest('hex').slice(0, 16);
+  return `${name === '' ? 'project' : name}-${hash}`;
+}
+
+function findRealPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+/**
+ * Finds an executable as the system would: a name on the PATH, or a path relative to the working folder. Returns
+ * undefined if none is found.
+ *
+ * @example
+ * await findExecutable('codex', { path: process.env.PATH ?? '', cwd: process.cwd() }) // '/usr/local/bin/codex'
+ */
+export async function findExecutable(
+  program: string,
+  { path, cwd }: { readonly path: string; readonly cwd: string },
+): Promise<string | undefined> {
+  const isPath = program.includes('/') || (process.platform === 'win32' && program.includes('\\'));
+  const folders = isPath || isAbsolute(program) ? [cwd] : path.split(delimiter).filter((folder) => folder !== '');
+  const extensions = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
+  for (const folder of folders) {
+    for (const extension of extensions) {
+      const file = isAbsolute(program)
+        ? `${program}${extension}`
+        : join(resolve(cwd, folder), `${program}${extension}`);
+      if (await isExecutable(file)) return file;
+    }
+  }
+  return undefined;
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The version of this package. */
+export const VERSION = readVersion();
+
+function readVersion(): string {
+  // This path is correct in both `src/base/files` and `dist/base/files`.
+  const manifest: unknown = createRequire(import.meta.url)('../../../package.json');
+  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return isManifest ? String(manifest.version) : 'unknown';
 }

@@ -5,8 +5,6 @@ export {
   findProjectData,
   findUserFolder,
   findExecutable,
-} from './system-paths.js';
-export {
   makeFolder,
   removeFolder,
   prepareDataFolder,

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs';
-import { open, lstat, realpath, stat, rename, rm } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, lstat, realpath, stat, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, isAbsolute, relative, sep } from 'node:path';
 import { FileError, getErrorCode, isSluiceError } from '../index.js';
 import type { OpenFile, TrustedRoot, ReadableFile } from '../index.js';
@@ -199,7 +198,6 @@ export interface Replacement {
   discard(): Promise<void>;
 }
 
-/** Options for replacing a file. */
 interface ReplaceOptions extends TrustedRoot {
   /**
    * Whether the new content must survive a power failure, not only a crash of this process; true by default. Costs two

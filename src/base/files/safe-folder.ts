@@ -1,8 +1,7 @@
 import { closeSync, constants, existsSync, lstatSync, openSync } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { FileError, getErrorCode } from '../index.js';
-import type { TrustedRoot } from '../index.js';
+import { FileError, getErrorCode, type TrustedRoot } from '../index.js';
 
 /*
  * An agent that can write to a folder can replace it, or a writable folder above it, with a link at any time. On Linux
@@ -26,9 +25,6 @@ interface FolderWork<T> {
  * Runs an operation in a folder below another folder, with no link between them. `folderPath` is a path to it that is
  * valid only during the operation. Throws `UNSAFE_FILE` if a link is on the path, and the system error if a folder is
  * missing. A file on the path causes the system error on Linux, and `UNSAFE_FILE` on other systems.
- *
- * @example
- * await withFolder(join(data, 'runs'), { trustedRoot: data }, { work: async (folderPath) => rm(join(folderPath, id), { recursive: true }) })
  */
 export async function withFolder<T>(
   folder: string,

@@ -2,7 +2,7 @@ import { realpath, symlink, chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { findDataFolder, findProjectData, findUserFolder, findExecutable } from './system-paths.js';
+import { findDataFolder, findProjectData, findUserFolder, findExecutable } from './folders.js';
 
 async function createProject(files: Readonly<Record<string, string>> = {}) {
   const root = await realpath(await makeFolder({ 'home/x': '', 'shop/README.md': 'x', ...files }));

@@ -1,2 +1,1 @@
-export { createThreadPool, ThreadError } from './thread-pool.js';
-export { serveTasks } from './serve-tasks.js';
+export { createThreadPool, ThreadError, serveTasks } from './thread-pool.js';

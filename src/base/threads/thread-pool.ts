@@ -1,5 +1,4 @@
-import { Worker } from 'node:worker_threads';
-import type { ThreadMessage } from './serve-tasks.js';
+import { Worker, parentPort } from 'node:worker_threads';
 
 /**
  * Why a task was not finished: it took too long, its thread crashed or ran out of memory, its thread did not start, or
@@ -215,4 +214,26 @@ function createWorker(entry: URL, memoryMb: number): Worker {
   if (!entry.pathname.endsWith('.ts')) return new Worker(entry, limits);
   const load = `import('tsx/esm/api').then((tsx) => { tsx.register(); return import(${JSON.stringify(entry.href)}); })`;
   return new Worker(load, { ...limits, eval: true });
+}
+
+/** The messages of a thread: once that it takes tasks, then for each task its reply, or the error that it threw. */
+type ThreadMessage = { readonly ready: true } | ThreadReply;
+
+type ThreadReply = { readonly reply: unknown } | { readonly error: unknown };
+
+/** Runs the tasks that the pool sends to this thread, one at a time. */
+export function serveTasks(handleTask: (task: never) => unknown): void {
+  const port = parentPort;
+  if (port === null) throw new Error('This module runs only in a worker thread.');
+  port.on('message', (task: unknown) => port.postMessage(runTask(handleTask, task)));
+  port.postMessage({ ready: true } satisfies ThreadMessage);
+}
+
+function runTask(handleTask: (task: never) => unknown, task: unknown): ThreadReply {
+  try {
+    // The pool sends only tasks of this type.
+    return { reply: handleTask(task as never) };
+  } catch (error) {
+    return { error };
+  }
 }

@@ -1,8 +1,6 @@
-import { Argument } from 'commander';
-import type { Command, Option } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
 import type { CommandIo } from '../command-io.js';
-import { EXIT } from '../failure.js';
-import type { ExitCode } from '../failure.js';
+import { EXIT, type ExitCode } from '../failure.js';
 
 const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish } satisfies Record<
   string,
@@ -26,7 +24,6 @@ export type Completion =
   | { readonly kind: 'files' }
   | { readonly kind: 'anything' };
 
-/** A command option. */
 export interface OptionShape {
   readonly names: readonly string[];
   readonly description: string;

@@ -1,16 +1,11 @@
-import { Option, InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { Option, InvalidArgumentError, type Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
-import { describeWaitingFor } from '../../store/records/index.js';
-import type { Budget, Decision, OutboxMessage } from '../../store/records/index.js';
-import { withContext, withContextOptions } from '../command-context.js';
-import type { CommandContext } from '../command-context.js';
+import { describeWaitingFor, type Budget, type Decision, type OutboxMessage } from '../../store/records/index.js';
+import { withContext, withContextOptions, type CommandContext } from '../command-context.js';
 import type { ConfigFlags } from '../../server/config/index.js';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, MisuseError } from '../failure.js';
-import type { ExitCode } from '../failure.js';
-import { printJson, printRows, wantsJson } from '../print.js';
-import type { Column } from '../print.js';
+import { EXIT, MisuseError, type ExitCode } from '../failure.js';
+import { printJson, printRows, wantsJson, type Column } from '../print.js';
 import { formatLine } from '../terminal-text.js';
 import { FORMATS } from '../../json/schema/index.js';
 import type { Listed, Page } from '../../store/ports/index.js';
@@ -270,7 +265,6 @@ function formatAmount(amount: Budget['tokens'], sign = ''): string | null {
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000_000;
 
-/** Creates the option that limits a list. */
 export function createLimitOption(): Option {
   return new Option('--limit <n>', 'maximum number of entries').default(DEFAULT_LIMIT).argParser((value) => {
     const limit = Number(value);

@@ -28,7 +28,7 @@ describe('sluice backup', () => {
     expect(await (await openSite(`sqlite:${target}`)).findIssue('local#1')).toBeDefined();
 
     const secondAttempt = await sluice('backup', target, '--data', data);
-    expect(secondAttempt).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('BACKUP_EXISTS') });
+    expect(secondAttempt).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('TARGET_EXISTS') });
   });
 
   it('suggests pg_dump for a PostgreSQL database', async () => {

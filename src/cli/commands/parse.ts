@@ -1,18 +1,14 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { ParseError, parse, repairJson } from '../../json/index.js';
 import type { ParseOptions, ParseResult, StandardSchema } from '../../json/index.js';
 import type { CommandIo } from '../command-io.js';
 import { describeFileError, MAX_INPUT_BYTES, readInput, readSchemaFile } from '../read-input.js';
-import { EXIT, MisuseError } from '../failure.js';
-import type { ExitCode } from '../failure.js';
-import { toParseOutput } from '../../server/api/index.js';
-import type { ParseOutput } from '../../server/api/index.js';
+import { EXIT, MisuseError, type ExitCode } from '../failure.js';
+import { toParseOutput, type ParseOutput } from '../../server/api/index.js';
 import { printJson, escapeControls } from '../print.js';
 import { formatLine } from '../terminal-text.js';
 import { isSluiceError } from '../../base/index.js';
 
-/** The parsed options of `sluice parse`. */
 type ParseFlags = Pick<ParseOptions, 'profile' | 'allowPartial' | 'align' | 'ambiguous' | 'label' | 'numbers'> & {
   readonly schema?: string;
   readonly value?: true;

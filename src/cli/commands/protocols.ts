@@ -1,19 +1,14 @@
 import { Readable, Writable } from 'node:stream';
-import { Option } from 'commander';
-import type { Command } from 'commander';
-import { omitUndefined, createJsonLogger } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { Option, type Command } from 'commander';
+import { omitUndefined, createJsonLogger, type Logger } from '../../base/index.js';
 import type { Permissions as AcpPermissions } from '../../server/acp/index.js';
-import { withContextOptions, withService, readWorkerSettings } from '../command-context.js';
-import type { CommandContext } from '../command-context.js';
+import { withContextOptions, withService, readWorkerSettings, type CommandContext } from '../command-context.js';
 import type { ConfigFlags } from '../../server/config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { readTraceparent } from '../command-config.js';
-import { EXIT, MisuseError } from '../failure.js';
-import type { ExitCode } from '../failure.js';
+import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { withInterruption } from '../interruption.js';
-import { parseRetries, parseSeconds, readContract } from '../run-flags.js';
-import type { RunFlags } from '../run-flags.js';
+import { parseRetries, parseSeconds, readContract, type RunFlags } from '../run-flags.js';
 import type { Client } from '../../server/client/index.js';
 
 type AcpFlags = ConfigFlags &

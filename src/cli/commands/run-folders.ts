@@ -1,34 +1,29 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import {
   RunFolderError,
   rewriteRunLogs,
   translateRunFolder,
   PACKED_FOLDER,
   replayRunFolder,
-} from '../../runs/run-folder/index.js';
-import type {
-  RunFolder,
-  TranslateOptions,
-  ReplayOptions,
-  ReplayResult,
-  RunFolderWarning,
+  type RunFolder,
+  type TranslateOptions,
+  type ReplayOptions,
+  type ReplayResult,
+  type RunFolderWarning,
 } from '../../runs/run-folder/index.js';
 import { createAcpProjection, createAgUiProjection, ENGINE_NAMES } from '../../events/index.js';
 import type { Emitted, EngineName, Projection } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, MisuseError } from '../failure.js';
-import type { ExitCode } from '../failure.js';
+import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { withInterruption } from '../interruption.js';
 import { withProgress } from '../progress.js';
 import { loadCommandConfig } from '../command-config.js';
-import { openRunById } from '../open-run.js';
+import { openRunById } from '../read-input.js';
 import { withContextOptions } from '../command-context.js';
-import { findDatabaseFile } from '../../server/config/index.js';
-import type { Config, ConfigFlags } from '../../server/config/index.js';
+import { findDatabaseFile, type Config, type ConfigFlags } from '../../server/config/index.js';
 import { escapeControls, printJson } from '../print.js';
 import { isSluiceError } from '../../base/index.js';
 import { readEventLog } from '../../store/ports/index.js';

@@ -1,20 +1,17 @@
 import { appendFile } from 'node:fs/promises';
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import type { RunResult } from '../../store/records/index.js';
 import { prepareDataFolder } from '../../base/files/index.js';
 import type { Run } from '../../runs/index.js';
-import { readSandbox } from '../../server/config/index.js';
-import type { Config } from '../../server/config/index.js';
+import { readSandbox, type Config } from '../../server/config/index.js';
 import { answerQuestions, createEventPrinter } from '../conversation.js';
 import type { CommandIo } from '../command-io.js';
 import { openCommandTracing, readTraceparent, loadCommandConfig } from '../command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withInterruption } from '../interruption.js';
 import { printJson, escapeControls } from '../print.js';
-import { parseRetries, parseSeconds, readRunSpec } from '../run-flags.js';
-import type { RunFlags } from '../run-flags.js';
+import { parseRetries, parseSeconds, readRunSpec, type RunFlags } from '../run-flags.js';
 import { formatLine } from '../terminal-text.js';
 
 export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -79,11 +76,11 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       '\nThe conversation goes to stderr, the result as JSON to stdout.' +
         '\nExit codes: 0 success (with --profile tagged, also an answer without a value), 1 failed, 2 usage error, 130 canceled (Ctrl-C).',
     )
-    .action(async (words: readonly string[], flags: RunFlags) => end(await runRun(words, flags, io)));
+    .action(async (args: readonly string[], flags: RunFlags) => end(await runRun(args, flags, io)));
 }
 
-async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<ExitCode> {
-  const spec = await readRunSpec(words, flags, io);
+async function runRun(args: readonly string[], flags: RunFlags, io: CommandIo): Promise<ExitCode> {
+  const spec = await readRunSpec(args, flags, io);
   const startedAt = Date.now();
   return withInterruption(async (signal) => {
     // Imported here, because other commands start no processes.

@@ -1,15 +1,18 @@
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
-import { omitUndefined } from '../../base/index.js';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { omitUndefined, getErrorMessage, type Logger } from '../../base/index.js';
 import type { RunningDemo } from '../../orders/dispatch/index.js';
-import type { Metrics } from '../../server/index.js';
+import type { Metrics, TokenSettings } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets, loadCommandConfig } from '../command-config.js';
 import { parseCount } from '../run-flags.js';
-import { EXIT } from '../failure.js';
-import type { ExitCode } from '../failure.js';
-import { withContextOptions, withService, readWorkerSettings, describeDatabase } from '../command-context.js';
-import type { CommandContext } from '../command-context.js';
+import { EXIT, type ExitCode } from '../failure.js';
+import {
+  withContextOptions,
+  withService,
+  readWorkerSettings,
+  describeDatabase,
+  type CommandContext,
+} from '../command-context.js';
 import {
   createArchive,
   createNotifyPost,
@@ -17,10 +20,15 @@ import {
   readPacking,
   readRetention,
   readTokens,
+  type Config,
+  type ConfigFlags,
+  findLocalTokenFile,
+  findTokensFile,
+  readLocalToken,
 } from '../../server/config/index.js';
-import type { Config, ConfigFlags } from '../../server/config/index.js';
 import { waitForInterruption } from '../interruption.js';
 import { formatLine } from '../terminal-text.js';
+import { unwatchFile, watchFile } from 'node:fs';
 
 interface ServeFlags extends ConfigFlags {
   readonly host?: string;
@@ -68,10 +76,7 @@ interface ServeOptions {
 }
 
 async function serve(context: CommandContext, { flags, io, signal }: ServeOptions): Promise<ExitCode> {
-  const [{ runServer, readServerSettings, createMetrics }, { watchTokens }] = await Promise.all([
-    import('../../server/index.js'),
-    import('../watch-tokens.js'),
-  ]);
+  const { runServer, readServerSettings, createMetrics } = await import('../../server/index.js');
   const { config, wrappers, store, lead, logger, knownSecrets, tracing } = context;
   const { data, server: fileSettings = {} } = config;
   const host = flags.host ?? fileSettings.host;
@@ -280,4 +285,56 @@ async function work(context: CommandContext, flags: WorkerFlags, signal: AbortSi
   await maintenance.stop();
   logger.info('worker stopped', { worker_id: worker.id });
   return EXIT.success;
+}
+
+/** How often the files are checked. */
+const POLL_MS = 1000;
+
+interface TokenSource {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reloads the configuration. */
+  readonly load: () => Promise<Pick<Config, 'tokens'>>;
+  /** Whether the server accepts this user's token while no tokens are configured. */
+  readonly isLocal: boolean;
+  readonly replace: (settings: TokenSettings) => void;
+  readonly logger: Logger;
+}
+
+interface TokenWatch extends TokenSource {
+  readonly config: Pick<Config, 'file'>;
+}
+
+/**
+ * Watches the token files, so a server accepts new tokens without a restart. A file that cannot be read, or that is no
+ * longer trusted, changes nothing. Returns a function that stops watching.
+ */
+function watchTokens({ config, ...source }: TokenWatch): () => void {
+  const { env, isLocal } = source;
+  const candidates = [config.file, findTokensFile(env), isLocal ? findLocalTokenFile(env) : null];
+  const files = candidates.filter((file) => file !== null && file !== undefined);
+  const reload = createTokenReload(source);
+  const listener = (): void => void reload();
+  for (const file of files) watchFile(file, { interval: POLL_MS, persistent: false }, listener);
+  return () => {
+    for (const file of files) unwatchFile(file, listener);
+  };
+}
+
+/** Creates a function that reloads the tokens. Reloads run one after another, so the last one takes effect. */
+export function createTokenReload({ env, load, isLocal, replace, logger }: TokenSource): () => Promise<void> {
+  const reload = async (): Promise<void> => {
+    try {
+      const { readTokenSettings } = await import('../../server/index.js');
+      const localToken = isLocal ? await readLocalToken(env) : undefined;
+      const settings = readTokenSettings(await load(), { env, localToken });
+      // Without tokens, the server would admit everyone.
+      if (settings.tokens.length === 0) throw new Error('no tokens are configured anymore');
+      replace(settings);
+      logger.info('tokens reloaded', { tokens: settings.tokens.map(({ name }) => name) });
+    } catch (error) {
+      logger.warn('cannot reload the tokens; the old tokens stay valid', { error: getErrorMessage(error) });
+    }
+  };
+  let last = Promise.resolve();
+  return async () => (last = last.then(reload));
 }

@@ -1,24 +1,20 @@
 import { lstat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import { openRunFolder } from '../../runs/run-folder/index.js';
-import { openRunById } from '../open-run.js';
+import { openRunById, MAX_INPUT_BYTES, readInput } from '../read-input.js';
 import type { CaseReport, NewCase } from '../../server/suite/index.js';
 import type { CommandIo } from '../command-io.js';
-import { withContext, withContextOptions } from '../command-context.js';
-import type { CommandContext } from '../command-context.js';
+import { withContext, withContextOptions, type CommandContext } from '../command-context.js';
 import type { ConfigFlags } from '../../server/config/index.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { compileKnownSecrets } from '../command-config.js';
 import { printJson, printRows, wantsJson } from '../print.js';
 import { withProgress } from '../progress.js';
-import { readContract } from '../run-flags.js';
-import type { RunFlags } from '../run-flags.js';
-import { MAX_INPUT_BYTES, readInput } from '../read-input.js';
+import { readContract, type RunFlags } from '../run-flags.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
-import { readAuthor } from './decisions.js';
+import { readAuthor } from './orders.js';
 
 interface SuiteFlags {
   readonly suite: string;

@@ -11,7 +11,6 @@ const MAX_NAMES = 1000;
 /** Longer values are not remembered, so they are emitted each time. */
 const MAX_REMEMBERED = 256;
 
-/** The unknown fields of one frame. */
 interface UnknownFields {
   /** The values by path; null if each was emitted before. */
   values: Record<string, unknown> | null;

@@ -24,7 +24,6 @@ const RAW_CONFIDENCE = 0.3;
 /** The confidence that a record with unknown fields was read completely. */
 const DRIFT_CONFIDENCE = 0.5;
 
-/** Explains an error without a message. */
 const NO_MESSAGE = 'The engine reported an error without a message.';
 
 /** Limit on open permission requests; a malicious agent could send them endlessly. */

@@ -1,7 +1,6 @@
 import type { FileToolCalls, FileToolCall } from '../attempt/tool-calls.js';
 import type { EventWriter } from '../mapping/event-writer.js';
-import { name, object } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { name, object, type FromSchema } from '../../base/index.js';
 
 const pathList = { type: 'array', items: name } as const;
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectInOrder, expectValid } from '../contract/emitted-invariants.contract.js';
 import { DONE, codex, translateLines } from '../contract/translate-lines.contract.js';
-import { judge } from './completion.js';
-import type { Evidence } from './completion.js';
+import { judge, type Evidence } from './attempt-end.js';
 
 const NO_EVIDENCE: Evidence = {
   doneMarker: false,

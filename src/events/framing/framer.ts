@@ -1,8 +1,7 @@
 import type { CapturedStream } from '../protocol/event-parts.js';
 import type { Frame } from './frame.js';
 import { isTooDeep, isBlank, segmentLine, readJson } from './segment-line.js';
-import { LineFragment } from './decode-line.js';
-import type { Line } from './decode-line.js';
+import { LineFragment, type Line } from './decode-line.js';
 import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.js';
 import type { JsonScanner } from './json-scanner.js';
 
@@ -37,11 +36,6 @@ const OPENING_BRACE = 0x7b;
 /**
  * Splits a stream into frames; every byte is in exactly one. Frames are emitted only at line ends and depend only on the bytes,
  * not on how they are chunked.
- *
- * @example
- * const framer = createFramer({ stream: 'stdout', framing: 'json', recognizes: () => true, onFrame: console.log })
- * framer.push(bytes)
- * framer.end()
  */
 export function createFramer(options: FramerOptions): Framer {
   const { stream, framing, recognizes, onFrame } = options;

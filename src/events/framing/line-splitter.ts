@@ -1,5 +1,4 @@
-import { describeLine, LONG_LINE_BYTES, decodeLine } from './decode-line.js';
-import type { DecodedLine, Line } from './decode-line.js';
+import { describeLine, LONG_LINE_BYTES, decodeLine, type DecodedLine, type Line } from './decode-line.js';
 
 /** The maximum length of a line, twice the required length; a longer line is split into fragments of this size. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
@@ -12,11 +11,6 @@ const REPLACEMENT_CHARACTER = '\uFFFD';
 
 /**
  * Splits a stream of bytes into decoded lines. Only complete lines are emitted, so the result does not depend on the chunks.
- *
- * @example
- * const splitter = createLineSplitter((line) => console.log(line.text))
- * splitter.push(bytes)
- * splitter.end()
  */
 export function createLineSplitter(
   onLine: (line: Line) => void,

@@ -27,7 +27,6 @@ const BLANK = new RegExp(String.raw`[\s\u0000\ufeff]*`, 'uy');
 /** Limit on failed searches for a value per line, because each can scan to the end of the line. */
 const MAX_FAILURES = 16;
 
-/** Whether a string is blank from a position on. */
 export function isBlank(text: string, start = 0): boolean {
   return skip(BLANK, text, start) === text.length;
 }

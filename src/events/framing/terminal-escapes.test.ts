@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createOriginalCursor, stripEscapes } from './terminal-escapes.js';
+import { createOriginalCursor, stripEscapes } from './decode-line.js';
 
 describe('escape sequences', () => {
   it.each([

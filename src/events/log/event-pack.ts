@@ -20,12 +20,7 @@ const MAX_BYTES = 256 * 1024;
 /** The estimated size of an event besides the bytes it was derived from. */
 const ENVELOPE_BYTES = 600;
 
-/**
- * Packs events, each protocol in order. A gap in the numbers starts a new pack.
- *
- * @example
- * for (const { protocol, lines } of packEvents(events)) write(protocol, lines)
- */
+/** Packs events, each protocol in order. A gap in the numbers starts a new pack. */
 export function packEvents(events: readonly Emitted[]): EventPack[] {
   const packs: EventPack[] = [];
   for (const protocol of PROTOCOLS) {

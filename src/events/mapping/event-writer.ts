@@ -1,15 +1,12 @@
 import type { Correlation, RawRef, Usage } from '../protocol/event-parts.js';
-import { DIAGNOSTIC_CODES } from '../protocol/diagnostic-codes.js';
-import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { Emitted } from '../protocol/translator-output.js';
-import { FCMP_VERSION } from '../protocol/fcmp-event.js';
-import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
+import { FCMP_VERSION, type FcmpData, type FcmpEvent, type FcmpType } from '../protocol/fcmp-event.js';
 import { RASP_TYPES, RASP_VERSION, getCategory } from '../protocol/rasp-event.js';
 import type { RaspData, RaspEvent, RaspSource, RaspType } from '../protocol/rasp-event.js';
 import { isRecord } from '../reading/record-fields.js';
 import { boundDetail } from './bound-detail.js';
-import { toFcmp } from './fcmp-mapping.js';
-import type { FcmpContent } from './fcmp-mapping.js';
+import { toFcmp, type FcmpContent } from './fcmp-mapping.js';
 
 /** An event's ids, other than its session. */
 type Subject = Omit<Correlation, 'session_id'>;
@@ -42,7 +39,6 @@ function canEndStep(type: FcmpType, data: FcmpEvent['data']): boolean {
   return type === 'assistant.tool_call' && 'status' in data && data.status !== 'started';
 }
 
-/** Whether an event can have a detail. */
 function canHaveDetail({ event }: RaspEvent): boolean {
   return event.category === 'agent' || event.category === 'tool' || TYPES_WITH_DETAIL.has(event.type);
 }

@@ -73,7 +73,6 @@ export const planSchema = object(
   { tool_call_id: name, parent_tool_call_id: name },
 );
 
-/** An entry of a plan. */
 export type PlanEntry = FromSchema<typeof planSchema>['entries'][number];
 
 /** A tool call that waits for permission. */

@@ -1,5 +1,4 @@
-import { count, name, object, ordinal } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { count, name, object, ordinal, type FromSchema } from '../../base/index.js';
 import type { FcmpEvent } from './fcmp-event.js';
 import type { RaspEvent } from './rasp-event.js';
 import type { EndSignal } from './completion.js';

@@ -15,14 +15,7 @@ export interface MessageJudgement {
   readonly payload?: unknown;
 }
 
-/**
- * A message that an agent prints as plain lines: reported line by line, and in full when it is closed.
- *
- * @example
- * const message = new LineMessage(emit, () => ({ confidence: 0.6 }))
- * message.add(frame, frame.text, 0.6)
- * message.close()
- */
+/** A message that an agent prints as plain lines: reported line by line, and in full when it is closed. */
 export class LineMessage {
   readonly #emit: Emit;
   readonly #judge: (text: string) => MessageJudgement;

@@ -28,7 +28,6 @@ export function getNumber(record: object, key: string): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** Returns an integer. */
 export function getInteger(record: object, key: string): number | null {
   const value = getField(record, key);
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;

@@ -10,11 +10,6 @@ const MAX_HELD_BYTES = 1024 * 1024;
  * Reads the text mode of a CLI that usually prints records. Lines of stdout that are not records are either the agent's
  * plain text answer or damage. They are held until a record appears (then they are damage, and each becomes a raw event
  * with a warning) or the output ends.
- *
- * @example
- * const answer = new TextAnswer(emit, () => 0.6)
- * answer.hold(frame)
- * answer.end()
  */
 export class TextAnswer {
   readonly #emit: Emit;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { align } from './align.js';
+import { align } from './terminal-merge.js';
 
 describe('an alignment', () => {
   it.each([

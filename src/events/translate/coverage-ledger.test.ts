@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CoverageLedger } from './coverage-ledger.js';
+import { CoverageLedger } from './stream-translator.js';
 
 function reportCoverage(bytes: number, claims: readonly (readonly [number, number])[]) {
   const ledger = new CoverageLedger();

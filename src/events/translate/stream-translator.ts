@@ -1,18 +1,20 @@
 import { AttemptReader } from '../attempt/attempt-reader.js';
-import { endAttempt, startWithoutSession } from '../end/attempt-end.js';
-import type { AttemptEnd } from '../end/attempt-end.js';
+import { endAttempt, startWithoutSession, type AttemptEnd } from '../end/attempt-end.js';
 import type { Engine, ProcessExit } from '../engines/engine.js';
 import type { Frame } from '../framing/frame.js';
-import { createFramer } from '../framing/framer.js';
-import type { Framer } from '../framing/framer.js';
+import { createFramer, type Framer } from '../framing/framer.js';
 import { EventWriter, toTimestamp } from '../mapping/event-writer.js';
-import type { Coverage, DriftSummary, Emitted, DrainResult } from '../protocol/translator-output.js';
+import type {
+  Coverage,
+  DriftSummary,
+  Emitted,
+  DrainResult,
+  ByteRange,
+  StreamCoverage,
+} from '../protocol/translator-output.js';
 import type { CapturedStream } from '../protocol/event-parts.js';
-import { RecentBytes } from '../terminal/recent-bytes.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
-import { CoverageLedger } from './coverage-ledger.js';
 
-/** The attempt to translate. */
 export interface AttemptStart {
   readonly runId: string;
   readonly attempt: number;
@@ -241,5 +243,114 @@ class EngineMismatch {
     }
     this.#remaining -= 1;
     this.#otherEngine ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
+  }
+}
+
+/** Limit on stored bytes: a terminal that starts late is compared with this much recent stream output. */
+const CAPACITY = 4 * 1024 * 1024;
+const INITIAL_SIZE = 64 * 1024;
+const LINE_FEED = 0x0a;
+
+/** The last bytes of a stream, in a ring buffer: memory is bounded, and the content does not depend on chunking. */
+export class RecentBytes {
+  #ring = new Uint8Array(0);
+  #written = 0;
+
+  /** Whether older bytes were dropped. */
+  get isTruncated(): boolean {
+    return this.#written > CAPACITY;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#grow(this.#written + bytes.length);
+    const recent = bytes.subarray(Math.max(0, bytes.length - CAPACITY));
+    const start = (this.#written + bytes.length - recent.length) % this.#ring.length;
+    const head = Math.min(recent.length, this.#ring.length - start);
+    this.#ring.set(recent.subarray(0, head), start);
+    this.#ring.set(recent.subarray(head), 0);
+    this.#written += bytes.length;
+  }
+
+  /**
+   * Returns the stored bytes, oldest first, from the start of a line, and frees the memory. Nothing can be added
+   * afterwards.
+   */
+  take(): Uint8Array {
+    const bytes = this.#unroll();
+    this.#ring = new Uint8Array(0);
+    return this.isTruncated ? bytes.subarray(bytes.indexOf(LINE_FEED) + 1) : bytes;
+  }
+
+  #unroll(): Uint8Array {
+    const length = Math.min(this.#written, this.#ring.length);
+    const start = this.#written <= this.#ring.length ? 0 : this.#written % this.#ring.length;
+    const bytes = new Uint8Array(length);
+    bytes.set(this.#ring.subarray(start, Math.min(this.#ring.length, start + length)));
+    if (start > 0) bytes.set(this.#ring.subarray(0, start), this.#ring.length - start);
+    return bytes;
+  }
+
+  /** Doubles the buffer up to its limit, so a short run does not use as much memory as a long one. */
+  #grow(needed: number): void {
+    if (this.#ring.length === CAPACITY || needed <= this.#ring.length) return;
+    let size = Math.max(INITIAL_SIZE, this.#ring.length);
+    while (size < needed && size < CAPACITY) size *= 2;
+    const grown = new Uint8Array(size);
+    grown.set(this.#ring.subarray(0, this.#written));
+    this.#ring = grown;
+  }
+}
+
+/**
+ * Compares the bytes that arrived on one stream with the bytes that its frames cover. It does not rely on the framer or on the
+ * order of frames. While frames arrive in order, each costs one comparison.
+ */
+export class CoverageLedger {
+  #bytes = 0;
+  /** Sorted, without adjacent ranges; normally a single range. */
+  #claimed: [from: number, to: number][] = [];
+  readonly #doubled: ByteRange[] = [];
+
+  receive(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  claim(from: number, to: number): void {
+    if (to <= from) return;
+    const last = this.#claimed.at(-1);
+    if (last === undefined || from > last[1]) this.#claimed.push([from, to]);
+    else if (from === last[1]) last[1] = to;
+    else this.#claimOutOfOrder(from, to);
+  }
+
+  report(): StreamCoverage {
+    const unclaimed: ByteRange[] = [];
+    let covered = 0;
+    let claimed = 0;
+    for (const [from, to] of this.#claimed) {
+      if (from > covered) unclaimed.push([covered, from]);
+      claimed += to - from;
+      covered = to;
+    }
+    if (covered < this.#bytes) unclaimed.push([covered, this.#bytes]);
+    return { bytes: this.#bytes, claimed, unclaimed, doubled: [...this.#doubled] };
+  }
+
+  /** Claims a range that is not at the end. The part that is already covered is doubled, the rest fills gaps. */
+  #claimOutOfOrder(from: number, to: number): void {
+    const merged: [number, number][] = [];
+    let start = from;
+    let end = to;
+    for (const range of this.#claimed) {
+      const overlap: ByteRange = [Math.max(from, range[0]), Math.min(to, range[1])];
+      if (overlap[0] < overlap[1]) this.#doubled.push(overlap);
+      if (range[1] < start || range[0] > end) merged.push(range);
+      else {
+        start = Math.min(start, range[0]);
+        end = Math.max(end, range[1]);
+      }
+    }
+    merged.push([start, end]);
+    this.#claimed = merged.toSorted((left, right) => left[0] - right[0]);
   }
 }

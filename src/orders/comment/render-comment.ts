@@ -15,7 +15,6 @@ import { describeLine } from '../review/review-comments.js';
 import { DEFAULT_TEMPLATE, fillTemplate } from './comment-template.js';
 import type { CommentFields } from './comment-template.js';
 
-/** The content of a comment. */
 export interface CommentContent {
   readonly order: WorkOrder;
   readonly reading: Reading;

@@ -1,8 +1,7 @@
 import { getErrorMessage } from '../../base/index.js';
 import type { Budget, BudgetReport, RunRecord } from '../../store/records/index.js';
 import type { RunBudget } from '../../runs/index.js';
-import { describeBudget } from '../../store/index.js';
-import type { BudgetLimit, Budgets } from '../../store/index.js';
+import { describeBudget, type BudgetLimit, type Budgets } from '../../store/index.js';
 import { retryStore } from './retry-store.js';
 import type { BudgetAmount, BudgetSettings, WorkContext } from './worker-options.js';
 

@@ -1,14 +1,37 @@
 import type { ClaimedRun } from '../../store/ports/index.js';
-import { holdClaim } from './hold-claim.js';
-import type { HeldClaim } from './hold-claim.js';
-import type { OrderRecord, RunRecord } from '../../store/records/index.js';
-import { requestBudget } from './budgets.js';
-import type { BudgetOutcome } from './budgets.js';
-import { executeOrder, resumeOrder } from './order/execute-order.js';
-import { EXIT_UNKNOWN, settleOrder } from './order/finish-order.js';
+import { holdClaim, type HeldClaim } from './hold-claim.js';
+import {
+  type OrderRecord,
+  type RunRecord,
+  runSpecSchema,
+  type RunSpec,
+  type WorkOrder,
+} from '../../store/records/index.js';
+import { requestBudget, type BudgetOutcome } from './budgets.js';
+import { EXIT_UNKNOWN, settleOrder, finishOrder } from './order/finish-order.js';
 import { retryStore } from './retry-store.js';
 import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from './run-to-end.js';
 import type { WorkContext } from './worker-options.js';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { getErrorMessage, omitUndefined } from '../../base/index.js';
+import { makeFolder, makeFolderBelow, replaceFile } from '../../base/files/index.js';
+import { chooseIsolation, createWorktree, getWorktree, removeWorktree, type Worktree } from '../git/worktree.js';
+import type { WorkerEnd } from '../lead/settle.js';
+import { findWrapper } from '../wrappers/wrappers.js';
+import { getRunFolderPath } from '../../runs/run-folder/index.js';
+import { listLaunchers } from '../../runs/index.js';
+import { fetchOrderRepository, type LocatedOrder } from './order/order-repository.js';
+import { type Injection, injectOrder } from './order/inject-order.js';
+import { hasPointers } from '../git/git-lfs.js';
+import { enterRepository, getOwnBranch, leaveRepository } from '../git/own-branch.js';
+import {
+  recordStart,
+  serializeStart,
+  withObjects,
+  type RepositoryStart,
+  type UnknownStart,
+} from '../git/repository.js';
 
 /** Executes a claimed run and the order it carries, if any. */
 export async function executeRun(context: WorkContext, claimed: ClaimedRun, workerId: string): Promise<void> {
@@ -29,7 +52,7 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
     if (order === null) await executePlainRun(budgeted, record, workerId, claim);
     else {
       await traceOrder(budgeted, claimed.record.spec.traceparent, order, async (inside) =>
-        executeOrder(inside, { record: order, unresolved: claimed.unresolved }, { workerId, claim, executeCheck }),
+        executeOrder(inside, { record: order, unresolved: claimed.unresolved }, { workerId, claim }),
       );
     }
   } finally {
@@ -94,7 +117,7 @@ export async function resumeAdopted(worker: WorkContext, record: RunRecord, work
   try {
     // It reserved its share of the budgets when it started; further usage is still counted.
     const context = withBudget(worker, await requestBudget(worker, record));
-    if (record.order !== null) return await resumeOrder(context, record, { workerId, claim, executeCheck });
+    if (record.order !== null) return await resumeOrder(context, record, { workerId, claim });
     const run = { id, workerId, spec, lock: undefined, resumedFrom, mayDetach: true };
     const result = await runToEnd(context, run, claim);
     if (isDetached(result)) return;
@@ -108,4 +131,199 @@ export async function resumeAdopted(worker: WorkContext, record: RunRecord, work
 async function executeCheck(context: WorkContext, id: string, workerId: string): Promise<void> {
   const record = await context.store.findRun(id);
   if (record !== undefined) await executeRun(context, { record, order: null, unresolved: [] }, workerId);
+}
+
+/** A claimed order and its unresolved dependencies. */
+interface ClaimedOrder {
+  readonly record: OrderRecord;
+  readonly unresolved: readonly string[];
+}
+
+/** The claim under which an order is executed. */
+interface OrderExecution {
+  readonly workerId: string;
+  readonly claim: HeldClaim;
+}
+
+/**
+ * Executes a claimed order: prepares its run folder, runs its agent, and settles it with the outcome. If the claim is lost
+ * before the process starts, nothing is changed.
+ */
+async function executeOrder(
+  context: WorkContext,
+  { record: submitted, unresolved }: ClaimedOrder,
+  { workerId, claim }: OrderExecution,
+): Promise<void> {
+  const { run: id } = submitted;
+  const { store, lead, clock, signal } = context;
+  const settle = async (end: WorkerEnd) => settleOrder(context, submitted.order, end);
+
+  if (unresolved.length > 0) return settle({ ...EXIT_UNKNOWN, unresolved });
+  const located = await fetchOrderRepository(context, submitted);
+  const { record } = located;
+  const { order } = record;
+  const worktree = await chooseWorktree(context, record);
+  const lock = worktree === undefined ? await acquireFolder(context, { id, workerId }, order.repo_dir) : undefined;
+  if (lock === 'busy') return;
+  let leave: (() => Promise<unknown>) | undefined;
+  try {
+    // Recorded before the agent can change anything.
+    const recorded = await recordStart(order.repo_dir);
+    const chosen = order.isolation === 'current-branch' ? recorded : await chooseStart(recorded, order);
+    const branch = getOwnBranch(record, lead.filters);
+    const entered = worktree === undefined && !('why' in chosen) ? await enterRepository(chosen, branch) : chosen;
+    const start = 'error' in entered ? chosen : entered;
+    leave = async () => leaveRepository(start, branch);
+    const refusal = 'error' in entered ? entered.error : 'why' in entered ? entered.refusal : undefined;
+    const prepared = addTraceparent(
+      refusal !== undefined
+        ? { startError: refusal }
+        : await resumeSession(context, order, await prepareOrder(context, located, worktree, start)),
+      context.traceparent,
+    );
+    if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
+    const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
+    const base = 'why' in start ? {} : { baseCommit: start.head };
+    const repositoryStart = 'spec' in prepared && canAsk(prepared.spec) ? serializeStart(start) : undefined;
+    const localStart = Date.now();
+    const started = await retryStore(
+      async () =>
+        store.markStarted({ id, workerId, now: clock(), ...spec, ...base, ...omitUndefined({ repositoryStart }) }),
+      context,
+    );
+    if (started === 'lost') return;
+    if (started === 'canceled') {
+      await removeWorktree(worktree);
+      return await settle({ ...EXIT_UNKNOWN, canceled: true, runResult: CANCELED_BEFORE_START });
+    }
+    if (!('spec' in prepared)) return await settle({ ...EXIT_UNKNOWN, ...prepared });
+    const mayDetach = repositoryStart !== undefined;
+    const { env, sandbox } = prepared;
+    const run = { id, workerId, spec: prepared.spec, env, sandbox, lock, mayDetach };
+    const result = await runToEnd(context, run, claim);
+    if (isDetached(result)) return void (leave = undefined);
+    await finishOrder(context, { record, worktree, start, localStart }, result, { claim, executeCheck });
+  } finally {
+    await leave?.();
+    await lock?.release();
+  }
+}
+
+/** Makes the order's span the parent of its run's span. */
+function addTraceparent<T extends Injection | { readonly startError: string }>(
+  prepared: T,
+  traceparent: string | undefined,
+): T {
+  if (traceparent === undefined || !('spec' in prepared)) return prepared;
+  return { ...prepared, spec: { ...prepared.spec, traceparent } };
+}
+
+/** Whether the agent can wait for a human. If so, another worker can resume the order. */
+function canAsk({ permissions, mode }: RunSpec): boolean {
+  return permissions === 'ask' || mode === 'interactive';
+}
+
+/** Chooses where an order's work starts: a retry continues from the reviewed commit, if it still exists. */
+async function chooseStart(
+  start: RepositoryStart | UnknownStart,
+  { start_commit: reviewed }: Pick<WorkOrder, 'start_commit'>,
+): Promise<RepositoryStart | UnknownStart> {
+  if (reviewed === undefined || 'why' in start) return start;
+  const lookup = await withObjects(start, async (call) =>
+    call(['rev-parse', '--quiet', '--verify', `${reviewed}^{commit}`]),
+  );
+  return lookup.code === 0 ? { ...start, head: lookup.stdout.trim() } : start;
+}
+
+/** Returns an order's worktree, or undefined if it works in the repository itself. */
+async function chooseWorktree({ lead, runs }: WorkContext, { order, run }: OrderRecord): Promise<Worktree | undefined> {
+  return (await chooseIsolation(order)) === 'worktree' ? getWorktree(runs.data, order, run, lead.filters) : undefined;
+}
+
+/** Returns the folder an agent works in, or undefined for `repo_dir`; that can be below the top of its repository. */
+function getWorkFolder(worktree: Worktree | undefined, start: RepositoryStart | UnknownStart): string | undefined {
+  return worktree === undefined ? undefined : join(worktree.folder, 'why' in start ? '' : start.prefix);
+}
+
+/**
+ * Lets a retry continue in the reviewed run's session: only on the host that has the session, with the same engine, and
+ * only if that engine can resume.
+ */
+async function resumeSession<T extends Injection | { readonly startError: string }>(
+  context: WorkContext,
+  { start_run: reviewedRun }: WorkOrder,
+  prepared: T,
+): Promise<T> {
+  if (reviewedRun === undefined || !('spec' in prepared)) return prepared;
+  const { spec } = prepared;
+  const reviewed = await retryStore(async () => context.store.findRun(reviewedRun), context);
+  const session = reviewed?.result?.session_id;
+  const isOnThisHost = reviewed?.owner?.host === hostname() && reviewed.spec.engine === spec.engine;
+  const canResume = listLaunchers(context.runs.agents)[spec.engine]?.canResume === true;
+  if (!isOnThisHost || !canResume || session === undefined || session === null || !SESSION.test(session))
+    return prepared;
+  return { ...prepared, spec: { ...spec, session } };
+}
+
+/** The format of a session id in a spec. */
+const SESSION = new RegExp(runSpecSchema.properties.session.pattern);
+
+const POINTERS = 'the worktree has Git LFS pointers instead of files; add "lfs" to git.filters to get the files';
+
+/** Prepares everything the agent needs to start; returns a message if that fails. */
+async function prepareOrder(
+  { lead, runs, logger }: WorkContext,
+  { record: { order, run }, startError }: LocatedOrder,
+  worktree: Worktree | undefined,
+  start: RepositoryStart | UnknownStart,
+): Promise<Injection | { readonly startError: string }> {
+  if (startError !== undefined) return { startError };
+  try {
+    const runDir = getRunFolderPath(runs.data, run);
+    const wrapper = findWrapper(order.worker, lead.wrappers);
+    const injection = injectOrder(wrapper, order, runDir, getWorkFolder(worktree, start));
+    if (worktree !== undefined) {
+      const { error } = await createWorktree(worktree, 'why' in start ? undefined : start);
+      if (error !== undefined) return { startError: error };
+      if (await hasPointers(worktree)) logger.warn(POINTERS, { run_id: run, repo: order.repo ?? order.repo_dir });
+    }
+    await makeFolder(runs.data);
+    await makeFolderBelow(runDir, runs.data);
+    // Each file is written completely or not at all. It need not survive a power failure: the agent does not either.
+    const options = { trustedRoot: runs.data, isDurable: false };
+    await Promise.all(injection.files.map(async ({ path, text }) => replaceFile(join(runDir, path), text, options)));
+    return injection;
+  } catch (error) {
+    return { startError: getErrorMessage(error) };
+  }
+}
+
+/** Resumes an order that is waiting for a human and whose worker is gone, after its claim was taken over. */
+async function resumeOrder(
+  context: WorkContext,
+  { id, spec, state: resumedFrom, order: name }: RunRecord,
+  { workerId, claim }: OrderExecution,
+): Promise<void> {
+  const { store, lead, runs } = context;
+  const record = await retryStore(
+    async () => (name === null ? undefined : store.findOrder(name.issue_ref, name.run_id)),
+    context,
+  );
+  const stored = await retryStore(async () => store.findRepositoryStart(id), context);
+  if (record === undefined || stored === undefined) return;
+  const start = JSON.parse(stored) as RepositoryStart | UnknownStart;
+  const { order } = record;
+  const worktree = await chooseWorktree(context, record);
+  let injection: Injection;
+  try {
+    const wrapper = findWrapper(order.worker, lead.wrappers);
+    injection = injectOrder(wrapper, order, getRunFolderPath(runs.data, id), getWorkFolder(worktree, start));
+  } catch (error) {
+    // The configuration has changed since: a human decides.
+    return settleOrder(context, order, { ...EXIT_UNKNOWN, startError: getErrorMessage(error) });
+  }
+  const { env, sandbox } = injection;
+  const run = { id, workerId, spec, env, sandbox, lock: undefined, resumedFrom, mayDetach: true };
+  const result = await runToEnd(context, run, claim);
+  if (!isDetached(result)) await finishOrder(context, { record, worktree, start }, result, { claim, executeCheck });
 }

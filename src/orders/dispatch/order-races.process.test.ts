@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { OrderRecord } from '../../store/records/index.js';
 import { setUpWorker } from './fixtures/set-up-worker.js';
-import { readRace } from '../review/read-race.js';
+import { readRace } from '../race/decide-race.js';
 
 /** A script that writes `$LINES_LEFT` lines to a file and reports success. */
 const WORKER = `seq "$LINES_LEFT" > work.txt

@@ -1,13 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '../../base/index.js';
+import { getErrorMessage, type Logger } from '../../base/index.js';
 import type { Waker } from './waker.js';
-import { getErrorMessage } from '../../base/index.js';
 
 /** Minimum time between the starts of two rounds, even if the loop is woken more often. */
 const MIN_INTERVAL_MS = 5;
 const FAILURE_PAUSE_MS = 200;
 
-/** Work that is repeated. */
 export interface RepeatedWork {
   /** For the log: `delivering`. */
   readonly name: string;
@@ -54,7 +52,6 @@ export interface SweepOptions {
   readonly logger: Logger;
 }
 
-/** Repeated sweeps. */
 export interface Sweeps {
   /** Sweeps once, after the current sweep; returns the number from `work`. */
   readonly sweep: () => Promise<number>;

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isSluiceError } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { isSluiceError, type Logger } from '../../base/index.js';
 import { isOutage } from '../../store/ports/index.js';
 
 const FIRST_PAUSE_MS = 200;

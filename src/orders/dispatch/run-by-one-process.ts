@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createUlidGenerator, silentLogger } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { createUlidGenerator, silentLogger, type Logger } from '../../base/index.js';
 import type { JobLeases } from '../../store/index.js';
 import type { StoreClock } from '../../store/ports/index.js';
 import { repeatWork } from './repeat-work.js';
@@ -18,7 +17,6 @@ export interface BackgroundJob {
   readonly work: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Options for sharing jobs. */
 export interface BackgroundJobOptions {
   readonly store: JobLeases & StoreClock;
   readonly jobs: readonly BackgroundJob[];
@@ -33,10 +31,6 @@ const LEASE_MS = 30_000;
  * Runs each job in one of the processes that share a store. The first process to request a job holds it and does the
  * work at its interval; if it stops, crashes or loses the store, another process takes over within two leases. Each of
  * the other processes runs one statement per half to whole lease, for all jobs together.
- *
- * @example
- * const jobs = runByOneProcess({ store, jobs: [{ name: 'retention', everyMs: 60_000, work: () => sweep() }] })
- * await jobs.stop()
  */
 export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promise<void> } {
   const { store, jobs, leaseMs = LEASE_MS, logger = silentLogger } = options;

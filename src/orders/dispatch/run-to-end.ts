@@ -1,11 +1,18 @@
 import { join } from 'node:path';
-import { getErrorMessage, isSluiceError, omitUndefined } from '../../base/index.js';
-import { decodeReply } from '../../store/records/index.js';
-import type { RunResult, RunSpec, RunState } from '../../store/records/index.js';
-import { createFailedResult, lockFolder, resumeRun, startRun } from '../../runs/index.js';
-import type { FolderLock, Run, RunPorts } from '../../runs/index.js';
+import { getErrorMessage, isSluiceError, omitUndefined, createUlidGenerator } from '../../base/index.js';
+import { decodeReply, type RunResult, type RunSpec, type RunState } from '../../store/records/index.js';
+import {
+  createFailedResult,
+  lockFolder,
+  resumeRun,
+  startRun,
+  type FolderLock,
+  type Run,
+  type RunPorts,
+  type RunInputs,
+} from '../../runs/index.js';
 import { settleBudget } from './budgets.js';
-import type { HeldClaim } from './hold-claim.js';
+import { type HeldClaim, holdClaim, whileInProgress } from './hold-claim.js';
 import type { WorkContext, WorkerFailureCode } from './worker-options.js';
 import { retryStore } from './retry-store.js';
 import type { Injection } from './order/inject-order.js';
@@ -123,4 +130,40 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
  */
 export function isDetached({ error }: RunResult): boolean {
   return error?.code === 'RUN_DETACHED';
+}
+
+/** A run that this process executes itself. */
+interface InProcessRun {
+  readonly id?: string;
+  readonly spec: RunSpec;
+  /** Inputs for the agent besides the spec. */
+  readonly inputs?: Partial<RunInputs>;
+  /** Called when the run has started. */
+  readonly onRun?: (run: Run) => void;
+}
+
+/**
+ * Executes a run in this process immediately, without the queue. It is in the store like any other run: other processes can
+ * follow its events, answer its questions and cancel it.
+ */
+export async function runInProcess(
+  context: WorkContext,
+  { id = createUlidGenerator(context.clock)(), spec, inputs, onRun }: InProcessRun,
+): Promise<RunResult> {
+  const { store, clock, leaseMs } = context;
+  const workerId = `here/${id}`;
+  const now = clock();
+  await retryStore(async () => store.createRun({ id, spec, state: 'running', workerId, leaseMs, now }), context);
+  return whileInProgress(workerId, async () => {
+    const claim = holdClaim(context, { id, workerId });
+    try {
+      const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock() }), context);
+      const plan = { id, workerId, spec, lock: undefined, ...omitUndefined({ inputs, onRun }) };
+      const result = started === 'started' ? await runToEnd(context, plan, claim) : CANCELED_BEFORE_START;
+      await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
+      return result;
+    } finally {
+      await claim.end();
+    }
+  });
 }

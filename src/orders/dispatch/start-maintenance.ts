@@ -1,19 +1,20 @@
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
-import { silentLogger } from '../../base/index.js';
+import { silentLogger, type Logger, getErrorMessage, isSluiceError } from '../../base/index.js';
 import type { Archive } from '../../runs/archive/index.js';
-import type { Logger } from '../../base/index.js';
 import type { Lead } from '../lead/create-lead.js';
-import type { Repo } from '../repos/repos.js';
+import { type Repo, getRepositoryFolder } from '../repos/repos.js';
 import type { Statistics, Store } from '../../store/index.js';
-import { startPacking } from './packing/start-packing.js';
-import type { PackingSettings } from './packing/start-packing.js';
-import { startMirrorSweep } from './retention/sweep-mirrors.js';
-import { createArchiveJob, startRetention } from './retention/start-retention.js';
-import type { RetentionSettings } from './retention/start-retention.js';
-import { runByOneProcess } from './run-by-one-process.js';
-import type { BackgroundJob } from './run-by-one-process.js';
+import { startPacking, type PackingSettings } from './packing/start-packing.js';
+import { createArchiveJob, startRetention, type RetentionSettings } from './retention/start-retention.js';
+import { runByOneProcess, type BackgroundJob } from './run-by-one-process.js';
+import type { Dirent } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chooseFolder, listFirstNames } from '../../base/files/index.js';
+import { lockFolder } from '../../runs/index.js';
+import { repeatSweep } from './repeat-work.js';
+import { hasOwnCommits } from '../git/mirror.js';
 
-/** Options for maintenance. */
 export interface MaintenanceOptions {
   readonly store: Store;
   /** The folder of run folders on this machine. */
@@ -38,10 +39,6 @@ export interface MaintenanceOptions {
 /**
  * Starts the background work of a server and a worker: packing ended runs, deleting old data and unused mirrors, counting runs
  * for statistics, and other jobs.
- *
- * @example
- * const maintenance = startMaintenance({ store, data, settings: { runsMs: 30 * 86_400_000 } })
- * await maintenance.stop()
  */
 export function startMaintenance(options: MaintenanceOptions): { stop(): Promise<void> } {
   const { store, data, settings, packing = {}, archive, repos, lead, jobs = [] } = options;
@@ -94,4 +91,110 @@ function createDeliveryJob(lead: Pick<Lead, 'deliver'>): BackgroundJob {
     everyMs: DELIVER_EVERY_MS,
     work: async (signal) => lead.deliver({ signal }),
   };
+}
+
+/** Options for removing mirrors. */
+interface MirrorSweepOptions {
+  readonly data: string;
+  /** The configured repositories; their mirrors are kept. */
+  readonly repos: readonly Repo[];
+  /** How long a mirror is kept after its last use; 30 days by default. */
+  readonly unusedMs?: number | undefined;
+  readonly everyMs?: number;
+  readonly clock?: () => number;
+  readonly logger?: Logger;
+}
+
+/** The repeated removal of mirrors. */
+interface MirrorSweep {
+  /** Removes the mirrors that are due; returns their number. */
+  sweep(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 60 * 60 * 1000;
+const UNUSED_MS = 30 * 86_400_000;
+/** The suffix of a mirror's name while it is being removed. */
+const REMOVED = '.removed';
+/** The maximum number of mirrors that one sweep examines; one exists for every URL that was ever configured. */
+const MAX_MIRRORS = 1000;
+/** A mirror, or a mirror whose removal was interrupted by a crash. */
+const MIRROR = /^[0-9a-f]{32}\.git(?:\.removed)?$/u;
+
+/**
+ * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror
+ * is kept while a worktree uses it, and while it might have the only copy of an order's commit.
+ */
+export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
+  const { data, repos, unusedMs = UNUSED_MS, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
+  const configured = new Set(repos.map(({ url }) => getRepositoryFolder(data, { repo: url, repo_dir: url })));
+  let isStopping = false;
+
+  async function sweepOnce(): Promise<number> {
+    let removed = 0;
+    const mirrors = join(data, 'mirrors');
+    for (const name of await listFirstNames(mirrors, MAX_MIRRORS, chooseMirror)) {
+      const folder = join(mirrors, name);
+      if (isStopping) break;
+      if (configured.has(folder)) continue;
+      try {
+        if (name.endsWith(REMOVED)) await rm(folder, { recursive: true, force: true });
+        else if (clock() - (await findLastUse(folder)) >= unusedMs && (await removeUnused(folder))) removed += 1;
+      } catch (error) {
+        logger.warn('cannot remove an unused mirror, will retry', { folder, error: getErrorMessage(error) });
+      }
+    }
+    if (removed > 0) logger.info('unused mirrors removed', { mirrors: removed });
+    return removed;
+  }
+
+  /**
+   * Removes a mirror under its lock, so no process fetches into it; a process waiting for the lock creates a new
+   * mirror.
+   */
+  async function removeUnused(folder: string): Promise<boolean> {
+    const lockPath = `${folder}.lock`;
+    const lock = await lockFolder(join(data, 'locks'), lockPath).catch((error: unknown) => {
+      if (isSluiceError(error) && error.code === 'WORKING_FOLDER_BUSY') return undefined;
+      throw error;
+    });
+    if (lock === undefined) return false;
+    try {
+      const isUsed = clock() - (await findLastUse(folder)) < unusedMs || (await hasWorktrees(folder));
+      if (isUsed || (await hasOwnCommits(folder))) return false;
+      // Renamed first, because a partly removed mirror must not have the name of a complete one.
+      const removedPath = `${folder}${REMOVED}`;
+      await rm(removedPath, { recursive: true, force: true });
+      await rename(folder, removedPath);
+      await rm(removedPath, { recursive: true, force: true });
+      await rm(lockPath, { recursive: true, force: true });
+      return true;
+    } finally {
+      await lock.release();
+    }
+  }
+
+  const sweeps = repeatSweep({ name: 'removing unused mirrors', work: sweepOnce, everyMs, logger });
+  return {
+    sweep: sweeps.sweep,
+    async stop() {
+      isStopping = true;
+      await sweeps.stop();
+    },
+  };
+}
+
+function chooseMirror(entry: Dirent): string | undefined {
+  return MIRROR.test(entry.name) ? chooseFolder(entry) : undefined;
+}
+
+/** Returns when a mirror was last used: every fetch and push touches the lock's folder. */
+async function findLastUse(folder: string): Promise<number> {
+  const stats = await stat(`${folder}.lock`).catch(async () => stat(folder));
+  return stats.mtimeMs;
+}
+
+/** Whether the mirror has worktrees: of orders in progress, or with changes left for a human. */
+async function hasWorktrees(folder: string): Promise<boolean> {
+  return (await readdir(join(folder, 'worktrees')).catch((): string[] => [])).length > 0;
 }

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
-import { silentLogger } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { silentLogger, type Logger } from '../../base/index.js';
 import { endOrphanedProcesses, NOTHING_DONE, reconcileFleet, reconcileHost } from './reconcile.js';
 import type { ReconcileOptions, Reconciliation } from './reconcile.js';
 import { repeatWork } from './repeat-work.js';
@@ -8,7 +7,6 @@ import { runByOneProcess } from './run-by-one-process.js';
 import { createWaker } from './waker.js';
 import { DEFAULT_LEASE_MS } from './worker-options.js';
 
-/** Options for a reaper. */
 export interface ReaperOptions extends Omit<ReconcileOptions, 'clock' | 'data' | 'isAbandoned'> {
   readonly data: string;
   readonly clock?: () => number;
@@ -36,10 +34,6 @@ const MIN_INTERVAL_MS = 1000;
  * reconciles runs on its own host; other hosts' runs and claims that never started are a job of one reaper at a time.
  * Every worker has a reaper; a server without a worker starts one too, so no run stays `running` when the last worker
  * is gone.
- *
- * @example
- * const reaper = startReaper({ store, lead, data })
- * await reaper.stop()
  */
 export function startReaper(options: ReaperOptions): Reaper {
   const { store, everyMs = DEFAULT_LEASE_MS, logger = silentLogger, onRequeued, isNotified = false } = options;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hostname } from 'node:os';
 import { createJsonLogger } from '../../base/logger.js';
-import { VERSION } from '../../base/files/system-paths.js';
+import { VERSION } from '../../base/files/folders.js';
 import { openStore } from '../../store/open-store.js';
 import { lockFolder } from '../../runs/workspace/folder-lock.js';
 import { readChange } from '../git/read-change.js';

@@ -10,8 +10,7 @@ import { repeatWork } from './repeat-work.js';
 import { Slots } from './slots.js';
 import { startReaper } from './start-reaper.js';
 import { createWaker } from './waker.js';
-import type { WorkContext, Worker, WorkerOptions } from './worker-options.js';
-import { DEFAULT_LEASE_MS } from './worker-options.js';
+import { DEFAULT_LEASE_MS, type WorkContext, type Worker, type WorkerOptions } from './worker-options.js';
 
 const DEFAULT_CONCURRENCY = 4;
 /** Work is normally found by wake-ups; a poll only finds work whose wake-up was lost. */

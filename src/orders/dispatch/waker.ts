@@ -7,13 +7,7 @@ export interface Waker {
   readonly wakeAt: (time: number) => void;
 }
 
-/**
- * Creates a waker for one loop.
- *
- * @example
- * const waker = createWaker()
- * while (isRunning) { await claimWork(); await waker.sleep(1000) }
- */
+/** Creates a waker for one loop. */
 export function createWaker(): Waker {
   let isWoken = false;
   let resume: (() => void) | undefined;

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { isPresent } from '../../base/files/index.js';
 import type { Problem } from '../../store/records/index.js';
-import { runGit } from './run-git.js';
-import type { GitResult } from './run-git.js';
+import { runGit, type GitResult } from './run-git.js';
 
 /** The outcome of looking up a commit; empty if the commit exists. */
 export interface CommitCheck {

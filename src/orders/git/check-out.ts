@@ -2,8 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, removeFolder } from '../../base/files/index.js';
 import { adaptGitFilters } from './git-filters.js';
-import { describeGitFailure, runGit } from './run-git.js';
-import type { GitFilters, GitOptions, GitResult } from './run-git.js';
+import { describeGitFailure, runGit, type GitFilters, type GitOptions, type GitResult } from './run-git.js';
 import type { RepositoryStart } from './repository.js';
 import { copyObjects } from './copy-objects.js';
 

@@ -4,16 +4,12 @@ import { join } from 'node:path';
 import { cutText } from '../../base/index.js';
 import { makeFolder } from '../../base/files/index.js';
 import { adaptGitFilters } from './git-filters.js';
-import { describeGitFailure, runGit } from './run-git.js';
-import type { CallGit } from './run-git.js';
+import { describeGitFailure, runGit, type CallGit } from './run-git.js';
 import { listSubmodules } from '../proof/changes.js';
 import type { WorkOrder, WorkResult } from '../../store/records/index.js';
-import { findNestedRepositories } from './worktree.js';
-import type { Worktree } from './worktree.js';
-import { withObjects } from './repository.js';
-import type { RepositoryStart } from './repository.js';
-import { findLinksOut, listChange } from './examine-commit.js';
-import type { ListedChange, MadeCommit } from './examine-commit.js';
+import { findNestedRepositories, type Worktree } from './worktree.js';
+import { withObjects, type RepositoryStart } from './repository.js';
+import { findLinksOut, listChange, type ListedChange, type MadeCommit } from './examine-commit.js';
 
 /** The changes to commit for an agent, and the content of the commit message. */
 export interface Leftovers {

@@ -1,8 +1,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../base/files/index.js';
-import { describeGitFailure, runGit } from './run-git.js';
-import type { GitResult, GitOptions } from './run-git.js';
+import { describeGitFailure, runGit, type GitResult, type GitOptions } from './run-git.js';
 
 const LONG = { timeLimitMs: 300_000 };
 /** About six million objects. */
@@ -10,7 +9,6 @@ const MAX_LISTING = 256 * 1024 * 1024;
 /** The maximum number of commits between two commits. */
 const MAX_COMMITS = 10_000;
 
-/** The objects to copy. */
 export interface WantedObjects {
   /** The object folder of the agent's repository. */
   readonly objects: string;

@@ -1,14 +1,9 @@
-import { runGit } from './run-git.js';
-import type { CallGit } from './run-git.js';
-import { isTestPath, leavesRepository, listLinks, parseChanges } from '../proof/changes.js';
-import type { FileChange } from '../proof/changes.js';
+import { runGit, type CallGit } from './run-git.js';
+import { isTestPath, leavesRepository, listLinks, parseChanges, type FileChange } from '../proof/changes.js';
 import type { CommitFacts, OrderChange } from '../proof/judge-commit.js';
-import { withGitDir, withObjects } from './repository.js';
-import type { RepositoryStart } from './repository.js';
-import { copyObjects } from './copy-objects.js';
-import type { WantedObjects } from './copy-objects.js';
+import { withGitDir, withObjects, type RepositoryStart } from './repository.js';
+import { copyObjects, type WantedObjects } from './copy-objects.js';
 
-/** A claimed commit and the commits it is compared with. */
 export interface CommitClaim {
   readonly commit: string;
   /** The commit where work on the issue started; for a retry, where the first order started. */

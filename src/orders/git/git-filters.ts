@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { OrdersError } from '../orders-error.js';
-import { readUserConfig } from './run-git.js';
-import type { GitFilters } from './run-git.js';
+import { readUserConfig, type GitFilters } from './run-git.js';
 
 /** Names of filters, as JSON Schema. */
 export const GIT_FILTERS_SCHEMA = {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { readSmallFile } from '../../base/files/index.js';
-import { runGit } from './run-git.js';
-import type { GitFilters } from './run-git.js';
+import { runGit, type GitFilters } from './run-git.js';
 
 /*
  * Git LFS stores file contents outside git. Sluice neither downloads nor uploads them, and reports when that matters.

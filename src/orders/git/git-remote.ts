@@ -1,8 +1,7 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeGitFailure, runGit } from './run-git.js';
-import type { CallGit, GitOptions, GitResult } from './run-git.js';
+import { describeGitFailure, runGit, type CallGit, type GitOptions, type GitResult } from './run-git.js';
 import { withGitDir } from './repository.js';
 import type { Repo } from '../repos/repos.js';
 

@@ -3,11 +3,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorMessage, SluiceError } from '../../base/index.js';
 import { isPresent, makeFolder } from '../../base/files/index.js';
-import { describeGitFailure, runGit } from './run-git.js';
-import type { CallGit, GitResult } from './run-git.js';
+import { describeGitFailure, runGit, type CallGit, type GitResult } from './run-git.js';
 import { dropFullStop } from '../plain-text.js';
-import { getRepositoryFolder } from '../repos/repos.js';
-import type { Repo } from '../repos/repos.js';
+import { getRepositoryFolder, type Repo } from '../repos/repos.js';
 import { lockFolder } from '../../runs/index.js';
 import { callRemote, listRefs, measureFolder, watchSize, withRemote } from './git-remote.js';
 

@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { describeGitFailure, readUserConfig, runGit } from './run-git.js';
-import type { GitFilters } from './run-git.js';
+import { describeGitFailure, readUserConfig, runGit, type GitFilters } from './run-git.js';
 import type { OrderRecord } from '../../store/records/index.js';
 import type { RepositoryStart, UnknownStart } from './repository.js';
 import { listUncommitted, withPrivateGitDir } from './worktree.js';

@@ -2,8 +2,7 @@ import { lstat, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isPresent, readSmallFile } from '../../base/files/index.js';
-import { runGit } from './run-git.js';
-import type { CallGit } from './run-git.js';
+import { runGit, type CallGit } from './run-git.js';
 
 /**
  * The state of a repository before an agent could change it. Kept in memory and in the store, never in the run's files.

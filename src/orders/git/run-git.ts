@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { getErrorCode } from '../../base/index.js';
@@ -14,7 +13,6 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** Options for a git call. */
 export interface GitOptions {
   readonly timeLimitMs?: number;
   /** A private git directory instead of the repository's own, so the repository's configuration has no effect. */

@@ -2,13 +2,11 @@ import { realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import { isPresent, makeFolder, readSmallFile, removeFolder } from '../../base/files/index.js';
-import { describeGitFailure, runGit } from './run-git.js';
-import type { CallGit, GitFilters, GitResult } from './run-git.js';
+import { describeGitFailure, runGit, type CallGit, type GitFilters, type GitResult } from './run-git.js';
 import { getRepositoryFolder } from '../repos/repos.js';
 import { explainMissingContent } from './git-lfs.js';
 import type { WorkOrder, WorkRequest } from '../../store/records/index.js';
-import { locateInRepository, readBranch, withGitDir } from './repository.js';
-import type { RepositoryStart } from './repository.js';
+import { locateInRepository, readBranch, withGitDir, type RepositoryStart } from './repository.js';
 
 /** A folder for a single order, on its own branch of the repository. */
 export interface Worktree {
@@ -208,7 +206,6 @@ async function listSubmodules(call: CallGit, commit: string): Promise<readonly s
   return paths;
 }
 
-/** Options for removing a worktree. */
 export interface RemoveOptions {
   /** Everything in it is committed, so it is not searched again. */
   readonly isCommitted?: boolean;

@@ -1,23 +1,16 @@
-import { createStrandedReport, deliverDue } from './deliver.js';
-import type { DeliveryReport } from './deliver.js';
-import { createLeadContext } from './lead-context.js';
-import type { LeadContext, LeadOptions } from './lead-context.js';
+import { createStrandedReport, deliverDue, type DeliveryReport } from './deliver.js';
+import { createLeadContext, type LeadContext, type LeadOptions } from './lead-context.js';
 import { LeadError } from '../orders-error.js';
-import { previewResolution, resolveItem } from './resolve.js';
-import type { ResolveRequest, ResolveResult } from './resolve.js';
-import { readResult, settle } from './settle.js';
-import type { OrderName, Settlement, WorkerEnd } from './settle.js';
-import { submit } from './submit.js';
-import type { SubmitOptions, SubmittedOrder } from './submit.js';
-import type { Reading } from '../../store/records/index.js';
+import { previewResolution, resolveItem, type ResolveRequest, type ResolveResult } from './resolve.js';
+import { readResult, settle, type OrderName, type Settlement, type WorkerEnd } from './settle.js';
+import { submit, type SubmitOptions, type SubmittedOrder } from './submit.js';
+import { getRepository, type Reading } from '../../store/records/index.js';
 import type { Checks } from '../proof/checks.js';
-import type { PullRequestFinding } from '../proof/pull-request.js';
+import { parsePullRequest, type PullRequestFinding } from '../proof/pull-request.js';
 import type { GitFilters } from '../git/run-git.js';
 import type { Repo } from '../repos/repos.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 import { getErrorMessage } from '../../base/index.js';
-import { getRepository } from '../../store/records/index.js';
-import { parsePullRequest } from '../proof/pull-request.js';
 
 /** The delegating side: submits orders, settles their results, asks humans and comments on the issues. */
 export interface Lead {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
 import { openStore } from '../../store/open-store.js';
-import type { NewOutboxMessage } from '../../store/records/outbox-message.js';
+import type { NewOutboxMessage } from '../../store/records/order-record.js';
 import { SinkError } from '../sinks/sink.js';
 import type { Sink } from '../sinks/sink.js';
 import { DEFAULT_BACKOFF, chooseDelay, deliverDue } from './deliver.js';

@@ -1,11 +1,8 @@
-import { getErrorMessage } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { getErrorMessage, type Logger } from '../../base/index.js';
 import type { OutboxMessage } from '../../store/records/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
-import { SinkError } from '../sinks/sink.js';
-import type { Delivery, OutgoingMessage, Sink } from '../sinks/sink.js';
+import { SinkError, type Delivery, type OutgoingMessage, type Sink } from '../sinks/sink.js';
 
-/** Options for a delivery. */
 export interface DeliveryPorts {
   readonly store: OutboxStore;
   readonly sinks: readonly Sink[];
@@ -33,7 +30,6 @@ export interface DeliveryReport {
   readonly retryAt?: number;
 }
 
-/** The outcome of one message. */
 type DeliveryOutcome = { readonly kind: Exclude<keyof DeliveryReport, 'retryAt'>; readonly retryAt?: number };
 
 /*

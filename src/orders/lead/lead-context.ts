@@ -1,21 +1,17 @@
 import { join } from 'node:path';
-import { createUlidGenerator, silentLogger } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { createUlidGenerator, silentLogger, type Logger } from '../../base/index.js';
 import { chooseDataFolder } from '../../base/files/index.js';
-import { compileSecrets, listSensitiveValues } from '../../runs/index.js';
-import type { Secrets } from '../../runs/index.js';
+import { compileSecrets, listSensitiveValues, type Secrets } from '../../runs/index.js';
 import { getRunFolderPath } from '../../runs/run-folder/index.js';
 import type { OrderStore, OutboxStore, StoreClock } from '../../store/ports/index.js';
 import { checkTemplate, DEFAULT_TEMPLATE } from '../comment/comment-template.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
 import type { Sink } from '../sinks/sink.js';
-import { findChecks } from '../proof/checks.js';
-import type { Checks } from '../proof/checks.js';
+import { findChecks, type Checks } from '../proof/checks.js';
 import type { GitFilters } from '../git/run-git.js';
 import type { Repo } from '../repos/repos.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
-import { DEFAULT_BACKOFF } from './deliver.js';
-import type { Backoff } from './deliver.js';
+import { DEFAULT_BACKOFF, type Backoff } from './deliver.js';
 
 /** Options for a lead. */
 export interface LeadOptions {

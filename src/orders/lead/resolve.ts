@@ -1,25 +1,28 @@
 import { formatTrigger, getResolvedState, renderComment } from '../comment/render-comment.js';
 import { decideFromResolution } from '../decide/decide.js';
-import { formatRunId } from '../../store/records/index.js';
-import type {
-  Decision,
-  InboxItem,
-  LineComment,
-  OrderRecord,
-  Resolution,
-  WorkOrder,
-  WorkResult,
+import {
+  formatRunId,
+  type Decision,
+  type InboxItem,
+  type LineComment,
+  type OrderRecord,
+  type Resolution,
+  type WorkOrder,
+  type WorkResult,
+  type Problem,
 } from '../../store/records/index.js';
 import { createExecution } from '../execution.js';
 import type { ItemResolution, ResolveOutcome } from '../../store/ports/index.js';
 import { chooseIsolation } from '../git/worktree.js';
 import { continueFromReview, findCommentProblems } from '../review/review-comments.js';
-import { readResultValue } from '../reading/read-result-value.js';
 import { findWrapper } from '../wrappers/wrappers.js';
 import { createPreliminarySpec } from './submit.js';
 import type { LeadContext } from './lead-context.js';
-import { LeadError } from '../orders-error.js';
+import { LeadError, createInvalidError } from '../orders-error.js';
 import { createMessages } from './settle.js';
+import { createValueProblem } from '../shapes/check-shape.js';
+import { normalizeResult } from '../reading/normalize-result.js';
+import { isFields, readResultFields } from '../reading/result-fields.js';
 
 /** A human decision on an inbox item. */
 export interface ResolveRequest {
@@ -214,4 +217,26 @@ function createUnknownItemError(id: string): LeadError {
     'ITEM_NOT_FOUND',
     `Cannot find the inbox item "${id.slice(0, 100)}". \`sluice inbox --all\` lists all items.`,
   );
+}
+
+/**
+ * Validates a result that a human entered for an order, in either spelling. Issue and run default to the order's. The
+ * result must be acceptable: `ok`, with evidence and an explicit statement about tests.
+ */
+export function readResultValue(value: unknown, order: Pick<WorkOrder, 'issue_ref' | 'run_id'>): WorkResult {
+  if (!isFields(value)) throw createResultError([createValueProblem('', 'must be an object')]);
+  const { known, conflicts } = readResultFields(Object.entries(value));
+  const fields = new Map([['issue_ref', order.issue_ref], ['run_id', order.run_id], ...known]);
+  const { result, problems } = normalizeResult({ known: fields, conflicts });
+  if (result === undefined || problems.length > 0) throw createResultError(problems);
+  if (result.status !== 'ok')
+    throw createResultError([createValueProblem('status', 'only ok can be accepted; reject it instead')]);
+  if (result.issue_ref !== order.issue_ref || result.run_id !== order.run_id) {
+    throw createResultError([createValueProblem('run_id', `must be the result of ${order.issue_ref} ${order.run_id}`)]);
+  }
+  return result;
+}
+
+function createResultError(problems: readonly Problem[]): Error {
+  return createInvalidError('INVALID_WORK_RESULT', 'work result', problems);
 }

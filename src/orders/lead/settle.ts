@@ -1,10 +1,8 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getErrorCode } from '../../base/index.js';
+import { getErrorCode, type TrustedRoot } from '../../base/index.js';
 import { withFolder } from '../../base/files/index.js';
-import type { TrustedRoot } from '../../base/index.js';
 import type {
   Decision,
   Evidence,
@@ -20,14 +18,12 @@ import { decide } from '../decide/decide.js';
 import { createExecution, createItem } from '../execution.js';
 import { choosePolicy } from '../proof/checks.js';
 import { gatherEvidence } from '../proof/judge-result.js';
-import { findWrapper } from '../wrappers/wrappers.js';
-import type { Wrapper } from '../wrappers/wrappers.js';
+import { findWrapper, type Wrapper } from '../wrappers/wrappers.js';
 import type { DecidedOrder, OrderSettlement, RaceEntry } from '../../store/ports/index.js';
 import { dropFullStop } from '../plain-text.js';
 import { decideRace } from '../race/decide-race.js';
 import { getRepositoryFolder } from '../repos/repos.js';
-import { readWorkResult } from '../reading/read-work-result.js';
-import type { RejectedAnswer } from '../reading/read-work-result.js';
+import { readWorkResult, type RejectedAnswer } from '../reading/read-work-result.js';
 import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from '../orders-error.js';
@@ -77,7 +73,6 @@ export interface WorkerEnd {
   readonly changedLines?: number;
 }
 
-/** Identifies an order. */
 export interface OrderName {
   readonly issueRef: string;
   readonly runId: string;

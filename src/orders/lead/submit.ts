@@ -5,8 +5,7 @@ import { chooseIsolation } from '../git/worktree.js';
 import { findChecks } from '../proof/checks.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
 import { findRepo } from '../repos/repos.js';
-import { findWrapper, findAgentEngine } from '../wrappers/wrappers.js';
-import type { Wrapper } from '../wrappers/wrappers.js';
+import { findWrapper, findAgentEngine, type Wrapper } from '../wrappers/wrappers.js';
 import type { Rival } from '../../store/ports/index.js';
 import type { LeadContext } from './lead-context.js';
 

@@ -56,7 +56,7 @@ const namePattern = new RegExp(WORKER_NAME.pattern);
  */
 export function readChecks(value: unknown): Checks {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw createInvalidError('INVALID_CHECKS', 'setting "checks"', [
+    throw createInvalidError('INVALID_CONFIG', 'setting "checks"', [
       createValueProblem('', 'write an object with a check for each name'),
     ]);
   }
@@ -80,7 +80,7 @@ export function readChecks(value: unknown): Checks {
       checks.push([name, validated.value]);
     }
   }
-  if (problems.length > 0) throw createInvalidError('INVALID_CHECKS', 'setting "checks"', problems);
+  if (problems.length > 0) throw createInvalidError('INVALID_CONFIG', 'setting "checks"', problems);
   return Object.fromEntries(checks);
 }
 

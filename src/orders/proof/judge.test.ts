@@ -253,7 +253,7 @@ describe('configured checks', () => {
     ['a bad name', { 'a b': { command: ['x'] } }],
     ['a list', []],
   ])('are rejected with %s', (_, value) => {
-    expect(() => readChecks(value)).toThrow(expect.objectContaining({ code: 'INVALID_CHECKS' }));
+    expect(() => readChecks(value)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG' }));
   });
 
   test('are rejected, and the error names the invalid key', () => {

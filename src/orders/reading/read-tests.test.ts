@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recognizeTestResult } from './read-tests.js';
+import { recognizeTestResult } from './normalize-result.js';
 
 describe('a statement about tests', () => {
   test.each([

@@ -4,8 +4,7 @@ import { isPresent } from '../../base/files/index.js';
 import { parse } from '../../json/index.js';
 import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../store/records/index.js';
 import type { Problem, Reading, WorkOrder } from '../../store/records/index.js';
-import { checkCommit } from '../git/check-commit.js';
-import type { CommitCheck } from '../git/check-commit.js';
+import { checkCommit, type CommitCheck } from '../git/check-commit.js';
 import { isNoneLike } from '../proof/missing-evidence.js';
 import { showLine } from '../plain-text.js';
 import { foldKey } from '../shapes/spelling.js';
@@ -298,9 +297,6 @@ const NAMES = [
 /**
  * Reads `work_result.txt`: `Key: Value` lines up to the first blank line after them, then free text, which is the
  * summary. Any other line or a duplicate key makes the header invalid; unknown keys are ignored.
- *
- * @example
- * readTextResult('IssueRef: acme/shop#12\nRunId: 2026-11-15-qa-0001\nStatus: ok\nCommit: 1a2b3c4\nTests: n/a\n\nDone.\n')
  */
 export function readTextResult(text: string): ResultReading {
   const allLines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));

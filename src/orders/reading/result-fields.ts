@@ -1,7 +1,6 @@
 import type { Problem } from '../../store/records/index.js';
 import { isNoneLike } from '../proof/missing-evidence.js';
-import { foldKey, readSpellings } from '../shapes/spelling.js';
-import type { SpelledFields } from '../shapes/spelling.js';
+import { foldKey, readSpellings, type SpelledFields } from '../shapes/spelling.js';
 
 /** The fields of a work result, by their snake_case names. `pr` and `commit` belong to `changes`. */
 const RESULT_FIELDS = [

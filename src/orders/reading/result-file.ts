@@ -1,9 +1,7 @@
 import type { BigIntStats } from 'node:fs';
-import { lstat } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
-import { isSluiceError } from '../../base/index.js';
+import { lstat, type FileHandle } from 'node:fs/promises';
+import { isSluiceError, type TrustedRoot } from '../../base/index.js';
 import { openForReading } from '../../base/files/index.js';
-import type { TrustedRoot } from '../../base/index.js';
 import type { Problem } from '../../store/records/index.js';
 
 /** The names of an agent's result file, most trusted first. */

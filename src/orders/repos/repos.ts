@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { fromRecordSchema } from '../../json/schema/index.js';
-import { flag, name, object } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { flag, name, object, type FromSchema } from '../../base/index.js';
 import type { WorkOrder } from '../../store/records/index.js';
 import { OrdersError, createInvalidError } from '../orders-error.js';
 import { checkShape, createValueProblem } from '../shapes/check-shape.js';
@@ -50,17 +49,17 @@ const repoSchema = fromRecordSchema<FromSchema<typeof REPO_SCHEMA>>(REPO_SCHEMA)
  */
 export function readRepos(value: unknown, env: Readonly<Record<string, string | undefined>>): readonly Repo[] {
   if (!Array.isArray(value))
-    throw createInvalidError('INVALID_REPOS', 'setting "repos"', [createValueProblem('', 'must be a list')]);
+    throw createInvalidError('INVALID_CONFIG', 'setting "repos"', [createValueProblem('', 'must be a list')]);
   return value.map((entry: unknown, index) => {
     const validated = checkShape(repoSchema, entry);
     if (validated.problems !== undefined) {
-      throw createInvalidError('INVALID_REPOS', `setting "repos[${index}]"`, validated.problems);
+      throw createInvalidError('INVALID_CONFIG', `setting "repos[${index}]"`, validated.problems);
     }
     const read = validated.value;
     const settings = typeof read === 'string' ? { url: read } : read;
     const why = findUrlProblem(settings.url);
     if (why !== undefined)
-      throw createInvalidError('INVALID_REPOS', `setting "repos[${index}]"`, [createValueProblem('url', why)]);
+      throw createInvalidError('INVALID_CONFIG', `setting "repos[${index}]"`, [createValueProblem('url', why)]);
     return readRepo(settings, env);
   });
 }

@@ -1,8 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import { createInvalidError } from '../orders-error.js';
-import type { OrdersErrorCode } from '../orders-error.js';
+import { createInvalidError, type OrdersErrorCode } from '../orders-error.js';
 import { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA, describeIssueRef, parseRunId } from '../../store/records/index.js';
 import type { Problem, WorkOrder, WorkRequest } from '../../store/records/index.js';
 import { findUrlProblem } from '../repos/repos.js';
@@ -24,12 +23,7 @@ export function readWorkRequest(value: unknown): WorkRequest {
   return read(value, 'work request', 'INVALID_WORK_REQUEST', requestSchema);
 }
 
-/**
- * Validates an untrusted order, like {@link readWorkRequest} for requests.
- *
- * @example
- * const order = readWorkOrder(JSON.parse(await readFile('work_order.json', 'utf8')))
- */
+/** Validates an untrusted order, like {@link readWorkRequest} for requests. */
 export function readWorkOrder(value: unknown): WorkOrder {
   return read(value, 'work order', 'INVALID_WORK_ORDER', orderSchema);
 }

@@ -30,7 +30,7 @@ describe('readWrappers', () => {
       thrown = error;
     }
     expect(thrown).toBeInstanceOf(OrdersError);
-    expect(thrown).toMatchObject({ code: 'INVALID_WRAPPERS' });
+    expect(thrown).toMatchObject({ code: 'INVALID_CONFIG' });
     expect((thrown as OrdersError).problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
       'a.command: a wrapper of type "script" needs a command',
       'b.command: expected array, got string',

@@ -1,6 +1,5 @@
 import { fromRecordSchema } from '../../json/schema/index.js';
-import { WORKER_NAME, runSpecSchema } from '../../store/records/index.js';
-import type { Problem, RunEngine, RunSpec } from '../../store/records/index.js';
+import { WORKER_NAME, runSpecSchema, type Problem, type RunEngine, type RunSpec } from '../../store/records/index.js';
 import { OrdersError, createInvalidError } from '../orders-error.js';
 import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 
@@ -152,5 +151,5 @@ function addWrapperName(name: string, problem: Problem): Problem {
 }
 
 function createWrappersError(problems: readonly Problem[]): Error {
-  return createInvalidError('INVALID_WRAPPERS', 'setting "wrappers"', problems);
+  return createInvalidError('INVALID_CONFIG', 'setting "wrappers"', problems);
 }

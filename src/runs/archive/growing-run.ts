@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readSpan } from '../../base/files/index.js';
 import type { ReadableFile } from '../../base/index.js';
-import { getPackedRunName, readRunFiles } from '../run-folder/index.js';
-import type { AuditFile, RunFolder } from '../run-folder/index.js';
-import { ArchiveError } from './s3-client.js';
+import { getPackedRunName, readRunFiles, type AuditFile, type RunFolder } from '../run-folder/index.js';
+import { ArchiveError, type S3Client } from './s3-client.js';
 import {
   EMPTY_MANIFEST,
   countBytes,
@@ -14,7 +13,6 @@ import {
 } from './growing-manifest.js';
 import type { CopiedFile, GrowingManifest, Part, PartPlan } from './growing-manifest.js';
 import { createDamagedError } from './remote-file.js';
-import type { S3Client } from './s3-client.js';
 import { putObject } from './upload-file.js';
 
 /*

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ReadableFile } from '../../base/index.js';
-import { getPackedRunName, readPackedRun } from '../run-folder/index.js';
-import type { RunFolder } from '../run-folder/index.js';
+import { getPackedRunName, readPackedRun, type RunFolder } from '../run-folder/index.js';
 import type { ArchiveSettings } from './archive-settings.js';
-import { createGrowingCopy, openGrowingRun, removeGrowingRun } from './growing-run.js';
-import type { GrowingCopy } from './growing-run.js';
+import { createGrowingCopy, openGrowingRun, removeGrowingRun, type GrowingCopy } from './growing-run.js';
 import { createDamagedError, openRemoteFile } from './remote-file.js';
-import { createS3Client } from './s3-client.js';
-import type { S3RetryOptions } from './s3-client.js';
-import { abortUpload, requireBucket, uploadFile } from './upload-file.js';
-import type { Upload } from './upload-file.js';
+import { createS3Client, type S3RetryOptions } from './s3-client.js';
+import { abortUpload, requireBucket, uploadFile, type Upload } from './upload-file.js';
 
 /** An S3 store for the runs of all hosts: packed, or in parts while they grow. */
 export interface Archive {

@@ -1,6 +1,5 @@
 import type { ReadableFile } from '../../base/index.js';
-import { ArchiveError } from './s3-client.js';
-import type { S3Client } from './s3-client.js';
+import { ArchiveError, type S3Client } from './s3-client.js';
 
 /** The minimum number of bytes to fetch, so one request is enough for a small file or the end of a larger file. */
 const MIN_FETCHED_BYTES = 64 * 1024;

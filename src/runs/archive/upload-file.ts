@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readChunks, readSpan } from '../../base/files/index.js';
 import type { ReadableFile } from '../../base/index.js';
-import { ArchiveError } from './s3-client.js';
+import { ArchiveError, type S3Response, type S3Client } from './s3-client.js';
 import { createDamagedError, openRemoteFile } from './remote-file.js';
-import type { S3Response, S3Client } from './s3-client.js';
 
 /** The progress of a multipart upload; the caller stores it, so another process can resume the upload. */
 export interface UploadProgress {

@@ -1,6 +1,5 @@
 import type { CapturedChunk } from '../run-folder/index.js';
-import { isRasp } from '../../events/index.js';
-import type { Emitted, Verdict } from '../../events/index.js';
+import { isRasp, type Emitted, type Verdict } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
 import { captureOutput, OutputLimiter } from '../capture/capture-output.js';
@@ -8,8 +7,7 @@ import type { StoredAnswer } from '../conversation/conversation.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import type { ProcessExit } from '../process/spawn-process.js';
-import { launchAgent } from './live-agent.js';
-import type { LiveAgent } from './live-agent.js';
+import { launchAgent, type LiveAgent } from './live-agent.js';
 import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
 import { SandboxError } from '../sandbox/index.js';

@@ -1,19 +1,21 @@
-import { join } from 'node:path';
+import { join, dirname } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
 import { OutputReader } from '../capture/capture-output.js';
 import { Conversation } from '../conversation/conversation.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
-import { prepareSandbox } from '../launch/prepare-sandbox.js';
-import { openCgroup, readPidMark, trackTree } from '../process/descendants.js';
+import { openCgroup, readPidMark, trackTree, type TrackedTree } from '../process/descendants.js';
 import { terminateEscapedProcesses } from '../process/terminate-orphans.js';
-import { launchProcess } from '../process/launch-process.js';
-import type { RunningProcess } from '../process/launch-process.js';
+import { launchProcess, type RunningProcess } from '../process/launch-process.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import { recordProcess } from '../process/process-record.js';
-import type { TrackedTree } from '../process/descendants.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
-import type { RunContext } from './run-context.js';
-import type { Sandbox } from '../sandbox/index.js';
+import { type RunContext, warn } from './run-context.js';
+import { type Sandbox, openSandbox, probeSandbox, SandboxError, type DeniedHost } from '../sandbox/index.js';
+import { AUDIT_FOLDER } from '../run-folder/index.js';
+import type { RunSandbox, RunSpec } from '../../store/records/index.js';
+import { isWithin } from '../../base/files/index.js';
+import type { SandboxPort } from '../ports/run-ports.js';
+import { createGitGuards, GUARDS_FOLDER } from '../workspace/git-guards.js';
 
 /** A run's agent process. With a two-way protocol it can serve multiple attempts. */
 export interface LiveAgent {
@@ -170,4 +172,78 @@ function openConversation(
       stop: () => void running.stop().catch(() => undefined),
     },
   });
+}
+
+/** A process's sandbox, if any, and its description for the result. */
+interface PreparedSandbox {
+  readonly sandbox: Sandbox | undefined;
+  /** Absent if no sandbox was requested. */
+  readonly report: RunSandbox | undefined;
+}
+
+/** Prepares an attempt's sandbox. Throws `SandboxError` if a sandbox is required and cannot be created. */
+async function prepareSandbox(
+  context: RunContext,
+  workdir: string,
+  launch: Pick<PreparedLaunch, 'command' | 'env' | 'trustedArguments'>,
+): Promise<PreparedSandbox> {
+  const { spec, ports, runDir, launcher } = context;
+  const { hidden = [], configuration } = ports.sandbox;
+  const use = chooseSandboxUse(spec.sandbox, ports.sandbox.use);
+  if (use === 'off') return { sandbox: undefined, report: undefined };
+  const { network = 'host' } = spec;
+  try {
+    const support = await probeSandbox(ports.sandbox.program);
+    if (!support.works) throw new SandboxError(support.reason);
+    const sandbox = await openSandbox(support, {
+      command: launch.command,
+      trustedArguments: launch.trustedArguments,
+      workdir,
+      env: { ...launch.env, ...launcher.sandboxEnvironment },
+      runDir,
+      hidden: [
+        dirname(dirname(runDir)),
+        join(runDir, AUDIT_FOLDER),
+        ...hidden,
+        // An agent would otherwise commit a project without its configuration.
+        ...(configuration === undefined || (!configuration.hasTokens && isWithin(workdir, configuration.file))
+          ? []
+          : [configuration.file]),
+      ],
+      isRequired: use === 'required',
+      states: launcher.listStateFolders?.(launch.env) ?? [],
+      guards: createGitGuards(join(dirname(dirname(runDir)), GUARDS_FOLDER), context.id),
+      network,
+      folders: ports.sandbox,
+      onDenied: (denied) => reportDenied(context, denied),
+    });
+    if (sandbox.gaps.length > 0) {
+      const message = `The sandbox does not protect everything: ${sandbox.gaps.join('; ')}.`;
+      warn(context, { code: 'SANDBOX_INCOMPLETE', message });
+    }
+    return { sandbox, report: { used: true, network } };
+  } catch (error) {
+    if (!(error instanceof SandboxError) || use === 'required') throw error;
+    return { sandbox: undefined, report: { used: false, reason: error.reason } };
+  }
+}
+
+function chooseSandboxUse(
+  requested: RunSpec['sandbox'],
+  configured: SandboxPort['use'],
+): NonNullable<RunSpec['sandbox']> {
+  return configured === 'required' ? 'required' : (requested ?? configured ?? 'auto');
+}
+
+const DENIAL_HINTS: Readonly<Record<DeniedHost['reason'], string>> = {
+  'not listed': 'Add the host to "network" if the agent needs it.',
+  'its address is private': 'Add the address itself to "network" if the agent needs it.',
+  'unknown host': 'Check its name and the DNS settings of this host.',
+};
+
+function reportDenied({ findings, ports, id }: RunContext, { host, reason }: DeniedHost): void {
+  const message = `The sandbox blocked the connection to ${host}: ${reason}. ${DENIAL_HINTS[reason]}`;
+  const isNew = findings.addDiagnostic({ code: 'HOST_DENIED', message, severity: 'warning' });
+  // An agent can repeat a request endlessly, and must not fill the log with it.
+  if (isNew) ports.logger.warn('host denied', { run_id: id, host, reason });
 }

@@ -1,6 +1,5 @@
 import type { DrainResult, DriftSummary, FcmpEvent, FsDiff, Emitted } from '../../events/index.js';
-import { judgeOutput } from '../judge/judge-output.js';
-import type { JudgedOutput } from '../judge/judge-output.js';
+import { judgeOutput, type JudgedOutput } from '../judge/judge-output.js';
 import type { RunProcess, RunWarning } from '../../store/records/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
@@ -10,16 +9,12 @@ import { findEngineVersion } from '../launch/engine-version.js';
 import { selectAgentEnvironment, prepareLaunch, getProgramCommand } from '../launch/prepare-launch.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { isVersionIn } from '../launchers/version.js';
-import { NO_CHANGES, findCause } from '../result/run-findings.js';
-import type { EngineFailure } from '../result/run-findings.js';
-import { trackChanges } from '../workspace/track-changes.js';
-import type { ChangeTracker } from '../workspace/track-changes.js';
+import { NO_CHANGES, findCause, type EngineFailure } from '../result/run-findings.js';
+import { trackChanges, type ChangeTracker } from '../workspace/track-changes.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import type { StoredAnswer } from '../conversation/conversation.js';
-import { getRunMode, warn } from './run-context.js';
-import type { RunContext } from './run-context.js';
-import { addFindings, captureProcess } from './capture-process.js';
-import type { LaunchRefusal } from './capture-process.js';
+import { getRunMode, warn, type RunContext } from './run-context.js';
+import { addFindings, captureProcess, type LaunchRefusal } from './capture-process.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { LiveAgent } from './live-agent.js';
 
@@ -45,7 +40,6 @@ export interface AttemptOutcome {
   readonly process?: RunProcess;
 }
 
-/** The plan for the next attempt. */
 export interface AttemptPlan {
   readonly workdir: string;
   readonly prompt: string;

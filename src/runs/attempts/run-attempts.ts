@@ -11,13 +11,10 @@ import type { StoredAnswer } from '../conversation/conversation.js';
 import { chooseOption } from '../conversation/approvals.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
-import { runAttempt, recordUnlaunchedAttempt } from './run-attempt.js';
-import type { AttemptOutcome, AttemptPlan } from './run-attempt.js';
-import { warn } from './run-context.js';
-import type { RunContext } from './run-context.js';
+import { runAttempt, recordUnlaunchedAttempt, type AttemptOutcome, type AttemptPlan } from './run-attempt.js';
+import { warn, type RunContext } from './run-context.js';
 import type { LiveAgent } from './live-agent.js';
-import { computeRemainingWait } from './recover-run.js';
-import type { RecoveredRun } from './recover-run.js';
+import { computeRemainingWait, type RecoveredRun } from './recover-run.js';
 import { explainStop } from './run-control.js';
 import type { PermissionOutcome } from './run-control.js';
 

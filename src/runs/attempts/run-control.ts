@@ -1,8 +1,7 @@
 import { SluiceError } from '../../base/index.js';
 import type { PermissionOption } from '../../events/index.js';
 import type { PermissionReply } from '../../store/records/index.js';
-import { CAUSE_HINTS } from '../result/run-findings.js';
-import type { EngineFailure } from '../result/run-findings.js';
+import { CAUSE_HINTS, type EngineFailure } from '../result/run-findings.js';
 
 /** Why Sluice itself ends a run. */
 export interface Stop {

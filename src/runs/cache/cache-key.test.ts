@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { RunSpec } from '../../store/records/run-spec.js';
-import { computeCacheKey } from './cache-key.js';
+import { computeCacheKey } from './result-caches.js';
 
 const VERSION_1 = { engineVersion: '1.0.0' } as const;
 

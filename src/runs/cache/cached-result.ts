@@ -3,8 +3,7 @@ import { dirname, join, posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lstat, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { getErrorCode, getErrorMessage } from '../../base/index.js';
-import { getRunMode } from '../attempts/run-context.js';
-import type { RunContext } from '../attempts/run-context.js';
+import { getRunMode, type RunContext } from '../attempts/run-context.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { AnswerCollector } from '../judge/answer.js';
 import { RunNotStartedError } from '../launch/working-folder.js';
@@ -163,7 +162,6 @@ const MAX_RESULT_FILES = 1000;
 /** Limits on all stored results; the least recently used is evicted first. */
 const STORE_LIMITS = { files: 20_000, bytes: 1024 * 1024 * 1024 };
 
-/** The files of a run to store. */
 interface FilesToStore {
   readonly workdir: string;
   readonly artifacts: FsDiff;

@@ -8,7 +8,7 @@ import type { Emitted } from '../../events/index.js';
 import { SluiceError } from '../../base/index.js';
 import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
 import { createRunFolder, openRunLogs } from '../run-folder/index.js';
-import { createMemoryEventLog } from '../ports/memory-event-log.js';
+import { createMemoryEventLog } from '../ports/run-ports.js';
 import { EventFeed } from './event-feed.js';
 
 /** Events of a command that prints many lines: RASP and FCMP, interleaved irregularly. */

@@ -3,7 +3,7 @@ import { SluiceError, silentLogger } from '../../base/index.js';
 import { toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
-import { createMemoryEventLog } from '../ports/memory-event-log.js';
+import { createMemoryEventLog } from '../ports/run-ports.js';
 import { EventFeed } from './event-feed.js';
 import { createRunJournal } from './run-journal.js';
 

@@ -22,7 +22,6 @@ const ASKING_MODES = ['default', 'ask', 'read-only', 'workspace-write'] as const
 const INVALID_PARAMS = -32_602;
 const REFUSED = -32_000;
 
-/** The parameters of `initialize`. */
 export const INITIALIZE = {
   protocolVersion: 1,
   clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },

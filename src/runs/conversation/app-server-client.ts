@@ -1,5 +1,4 @@
-import { getField, isApproval, getName, getObject } from '../../events/index.js';
-import type { RpcId } from '../../events/index.js';
+import { getField, isApproval, getName, getObject, type RpcId } from '../../events/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './approvals.js';
 import type { Attachment } from '../ports/run-inputs.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseOption, decideByRules } from './approvals.js';
 import type { PermissionQuestion } from './approvals.js';
-import { matchGlob } from '../../base/match-glob.js';
+import { matchGlob } from '../../base/text.js';
 import type { ApprovalRule } from '../../store/records/index.js';
 
 const QUESTION: PermissionQuestion = {

@@ -1,7 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { matchGlob } from '../../base/index.js';
-import type { FcmpData, PermissionOption } from '../../events/index.js';
-import { getField, getName, isRecord } from '../../events/index.js';
+import { getField, getName, isRecord, type FcmpData, type PermissionOption } from '../../events/index.js';
 import type { ApprovalRule, RunSpec } from '../../store/records/index.js';
 import type { ConversationRequest } from '../launchers/launcher.js';
 

@@ -51,7 +51,6 @@ export async function readForAgent(
   }
 }
 
-/** Writes a text file for an agent. */
 export async function writeForAgent(folder: string, path: string, text: string): Promise<void> {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
     throw new SluiceError('FILE_TOO_LARGE', `"${path}" is too large. The limit is ${MAX_FILE_BYTES} bytes.`);

@@ -27,7 +27,6 @@ export interface StoredAnswer {
   readonly why?: string;
 }
 
-/** Options for a conversation. */
 export interface ConversationOptions {
   readonly request: AgentRequest;
   readonly policy: ApprovalPolicy;

@@ -2,7 +2,6 @@ import { createRecordReader, readRpcMessage, getResultFields } from '../../event
 import type { EngineName, RpcId, RpcMessage } from '../../events/index.js';
 import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './approvals.js';
 
-/** Peer callbacks. */
 interface RpcPeerPorts {
   send(message: object): void;
   onRequest(id: RpcId, method: string, params: object): void;

@@ -1,11 +1,9 @@
 import type { DrainResult, Verdict } from '../../events/index.js';
-import { explainStop } from '../attempts/run-control.js';
-import type { Stop } from '../attempts/run-control.js';
+import { explainStop, type Stop } from '../attempts/run-control.js';
 import type { EngineFailure } from '../result/run-findings.js';
 import type { ProcessExit } from '../process/spawn-process.js';
 import type { JudgedOutput } from './judge-output.js';
 
-/** The facts that determine the verdict. */
 export interface VerdictFacts {
   readonly stop: Stop | null;
   readonly judged: JudgedOutput | null;

@@ -2,13 +2,11 @@ import type { DrainResult, Emitted, FcmpEvent, Verdict } from '../../events/inde
 import { fromJsonSchema } from '../../json/schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import type { RunResult, StoredRunSpec } from '../../store/records/index.js';
-import { translateRunFolder } from '../run-folder/index.js';
-import type { AttemptJudge, AttemptMeta, TranslateOptions } from '../run-folder/index.js';
+import { translateRunFolder, type AttemptJudge, type AttemptMeta, type TranslateOptions } from '../run-folder/index.js';
 import { describeOutcome } from '../result/build-result.js';
 import { AnswerCollector, chooseAnswerSource } from './answer.js';
 import { decideVerdict, isAsking } from './decide-verdict.js';
-import { judgeOutput } from './judge-output.js';
-import type { JudgedOutput } from './judge-output.js';
+import { judgeOutput, type JudgedOutput } from './judge-output.js';
 
 /** A contract as data: the part of a run's spec that judges its answer. */
 export type StoredContract = NonNullable<StoredRunSpec['contract']>;
@@ -27,9 +25,6 @@ export interface JudgedRun {
 /**
  * Reads a run's recorded bytes and judges its answer again, attempt by attempt, using this version's rules. Facts that
  * are not in the bytes are used as recorded: a cancellation, a timeout, an exceeded limit.
- *
- * @example
- * const { outcome } = await judgeRunAgain('runs/01J…', { schema })
  */
 export async function judgeRunAgain(
   dir: string,

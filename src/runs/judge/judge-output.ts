@@ -1,7 +1,7 @@
 import { getErrorMessage, isSluiceError, cutText } from '../../base/index.js';
 import { createCommentError, parseAsync } from '../../json/index.js';
 import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../../json/index.js';
-import { stripDoneMarker } from '../spec/done-marker.js';
+import { stripDoneMarker } from '../spec/render-contract.js';
 import type { RunContract } from '../../store/records/index.js';
 
 /** An answer judged against the contract. */

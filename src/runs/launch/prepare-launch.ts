@@ -1,14 +1,12 @@
 import type { RunContext } from '../attempts/run-context.js';
 import type { RunEngine } from '../../store/records/index.js';
 import { SluiceError } from '../../base/index.js';
-import { ACCEPTS_TEXT_ONLY, findUnsupported } from '../ports/run-inputs.js';
-import type { McpServer } from '../ports/run-inputs.js';
+import { ACCEPTS_TEXT_ONLY, findUnsupported, type McpServer } from '../ports/run-inputs.js';
 import { extractSecrets } from '../launchers/mcp-servers.js';
 import type { ConversationRequest, LaunchRequest, LaunchFile } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
 import { makeFoldersInside } from '../workspace/make-folders.js';
-import { createAttemptSecrets } from '../secrets/compile-secrets.js';
-import type { AttemptSecrets } from '../secrets/compile-secrets.js';
+import { createAttemptSecrets, type AttemptSecrets } from '../secrets/compile-secrets.js';
 import { selectEnvironment } from '../secrets/environment.js';
 import { isVersionIn } from '../launchers/version.js';
 import { findEngineVersion } from './engine-version.js';

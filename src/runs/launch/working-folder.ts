@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
-import { computeCacheKey } from '../cache/cache-key.js';
+import { computeCacheKey } from '../cache/result-caches.js';
 import type { RunContext } from '../attempts/run-context.js';
 import { terminateOrphans } from '../process/terminate-orphans.js';
 import { describeHolder, lockFolder } from '../workspace/folder-lock.js';

@@ -1,9 +1,6 @@
-import { listKeys, object, omitUndefined, oneOf, name, SluiceError } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
-import { findClaudeState, findCodexState, createStateFinder, findKimiState } from './engine-state.js';
-import type { FindState } from './engine-state.js';
-import { programAgentSchema } from './configured.js';
-import type { ProgramAgent } from './configured.js';
+import { listKeys, object, omitUndefined, oneOf, name, SluiceError, type FromSchema } from '../../base/index.js';
+import { findClaudeState, findCodexState, createStateFinder, findKimiState, type FindState } from './engine-state.js';
+import { programAgentSchema, type ProgramAgent } from './configured.js';
 import { copilotLauncher } from './copilot.js';
 import { geminiLauncher } from './gemini.js';
 import type { LaunchRequest, Launcher } from './launcher.js';

@@ -1,6 +1,5 @@
 import { ENGINE_NAMES } from '../../events/index.js';
-import { name, object, oneOf, SluiceError } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { name, object, oneOf, SluiceError, type FromSchema } from '../../base/index.js';
 import { createStateFinder } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {

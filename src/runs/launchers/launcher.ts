@@ -1,9 +1,8 @@
 import type { EngineName } from '../../events/index.js';
-import type { RunSpec } from '../../store/records/index.js';
+import { engineNameSchema, RUN_ENGINES, type RunSpec } from '../../store/records/index.js';
 import type { StateFolder } from '../sandbox/index.js';
 import type { AcceptedInputs, Attachment, McpServer } from '../ports/run-inputs.js';
 import { SluiceError } from '../../base/index.js';
-import { engineNameSchema, RUN_ENGINES } from '../../store/records/index.js';
 import { readVersion } from './version.js';
 
 /**

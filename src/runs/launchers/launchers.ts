@@ -1,6 +1,5 @@
 import { SluiceError } from '../../base/index.js';
-import { createAcpLauncher, ACP_LAUNCHERS } from './acp.js';
-import type { AgentSettings } from './acp.js';
+import { createAcpLauncher, ACP_LAUNCHERS, type AgentSettings } from './acp.js';
 import { claudeLauncher } from './claude.js';
 import { codexLauncher } from './codex.js';
 import { createProgramLauncher } from './configured.js';
@@ -64,12 +63,7 @@ export function listLaunchers(
   return { ...LAUNCHERS, ...ACP_LAUNCHERS, ...Object.fromEntries(addedLaunchers) };
 }
 
-/**
- * Returns an engine's launcher; throws `UNKNOWN_ENGINE` for an unknown name.
- *
- * @example
- * getLauncher('codex').launch({ prompt, workdir, runDir, permissions: 'safe' }).command
- */
+/** Returns an engine's launcher; throws `UNKNOWN_ENGINE` for an unknown name. */
 export function getLauncher(
   engine: string,
   agents: Readonly<Record<string, AgentSettings>> = {},

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeEventLog, createTwoAttempts } from './event-log.contract.js';
-import { createMemoryEventLog } from './memory-event-log.js';
+import { createMemoryEventLog } from './run-ports.js';
 import { describeWatchableEventLog } from './watchable-event-log.contract.js';
 
 describeEventLog('in memory', async () => createMemoryEventLog());

@@ -1,14 +1,26 @@
 import type { RunInputs } from './run-inputs.js';
 import { createFileResultCache } from '../cache/result-caches.js';
 import type { ApprovalRule, Decision, RunEngine, RunResult, RunSpec, RunWarning } from '../../store/records/index.js';
-import { createUlidGenerator, silentLogger } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { createUlidGenerator, silentLogger, type Logger, findFirstIndex } from '../../base/index.js';
 import { chooseDataFolder, findDataFolder as findDefaultFolder } from '../../base/files/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
-import type { Engine, FcmpEvent } from '../../events/index.js';
+import {
+  type Engine,
+  type FcmpEvent,
+  comparePositions,
+  getPosition,
+  type Emitted,
+  type LogPosition,
+} from '../../events/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
 import type { Launcher } from '../launchers/launcher.js';
-import type { EventLog, ResultCache } from '../../store/ports/index.js';
+import {
+  type EventLog,
+  type ResultCache,
+  readEventRange,
+  type EventQuery,
+  type WatchableEventLog,
+} from '../../store/ports/index.js';
 import type { SandboxFolders } from '../sandbox/index.js';
 
 /** The dependencies and settings of a run. Everything has a default. */
@@ -210,4 +222,57 @@ function readSandboxUse(): NonNullable<SandboxPort['use']> {
  */
 export function findDataFolder(cwd?: string, env?: Readonly<Record<string, string | undefined>>): string {
   return findDefaultFolder(cwd, env);
+}
+
+/** Maximum stored runs; the oldest is dropped first. */
+const MAX_MEMORY_RUNS = 256;
+
+type RunEvents = Record<EventQuery['protocol'], Emitted[]>;
+
+/**
+ * Creates an event log that keeps the events of recent runs in memory, for tests and for programs that need no history.
+ *
+ * @example
+ * const run = startRun(spec, { eventLog: createMemoryEventLog() })
+ */
+export function createMemoryEventLog(options: { readonly runs?: number } = {}): WatchableEventLog {
+  const { runs = MAX_MEMORY_RUNS } = options;
+  const logs = new Map<string, RunEvents>();
+  const watchers = new Map<string, Set<() => void>>();
+
+  function open(runId: string): RunEvents {
+    const log = logs.get(runId) ?? { rasp: [], fcmp: [] };
+    logs.set(runId, log);
+    if (logs.size > runs) logs.delete(logs.keys().next().value ?? runId);
+    return log;
+  }
+
+  return {
+    async append(runId, events) {
+      const log = open(runId);
+      for (const emitted of events) {
+        const storedEvents = log[emitted.protocol];
+        const last = storedEvents.at(-1);
+        if (last === undefined || comparePositions(getPosition(last), getPosition(emitted)) < 0)
+          storedEvents.push(emitted);
+      }
+      for (const wake of watchers.get(runId) ?? []) wake();
+    },
+    async read(query) {
+      const { after, to, limit } = readEventRange(query);
+      const storedEvents = logs.get(query.runId)?.[query.protocol] ?? [];
+      const findFirstAfter = (position: LogPosition) =>
+        findFirstIndex(storedEvents, (emitted) => comparePositions(getPosition(emitted), position) > 0);
+      const from = findFirstAfter(after);
+      return storedEvents.slice(from, Math.min(from + limit, findFirstAfter(to)));
+    },
+    watch(runId, wake) {
+      const waiting = watchers.get(runId) ?? new Set();
+      watchers.set(runId, waiting.add(wake));
+      return () => {
+        waiting.delete(wake);
+        if (waiting.size === 0) watchers.delete(runId);
+      };
+    },
+  };
 }

@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSy
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { collectDescendants, listDescendants, listPids, waitUntilGone } from './process-group.js';
-import { readProcessStat } from './process-identity.js';
-import type { ProcessStat } from './process-identity.js';
+import { readProcessStat, type ProcessStat } from './process-identity.js';
 import { getErrorCode } from '../../base/index.js';
 
 /** Tracks all descendants of a process while it runs. */
@@ -125,9 +124,6 @@ const cleanedParents = new Set<string>();
  * created, which is common outside services and containers, and resolves with undefined if the process cannot be moved.
  * The kernel takes tens of milliseconds to move a process, so the caller should not await the result before the process
  * has exited.
- *
- * @example
- * const cgroup = openCgroup(running.identity.pid)
  */
 export function openCgroup(
   pid: number,

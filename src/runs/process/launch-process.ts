@@ -1,10 +1,8 @@
-import { createOutputQueue } from './output-queue.js';
-import type { OutputChunk, OutputQueue } from './output-queue.js';
-import type { ProcessIdentity } from './process-identity.js';
+import { createOutputQueue, type OutputChunk, type OutputQueue } from './output-queue.js';
+import { canSignal, type ProcessIdentity } from './process-identity.js';
 import { spawnProcess } from './spawn-process.js';
 import type { ProcessCommand, ProcessExit, ProcessInput, SpawnedProcess } from './spawn-process.js';
 import { terminateGroup, terminateSandbox, waitUntilGone, isGroupAlive } from './process-group.js';
-import { canSignal } from './process-identity.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** A launched process, the leader of its own process group. */
@@ -23,7 +21,6 @@ export interface RunningProcess {
   stop(): Promise<void>;
 }
 
-/** Options for terminating a process. */
 export interface ProcessOptions {
   /** The time from SIGTERM to SIGKILL. */
   readonly graceMs?: number;
@@ -44,11 +41,6 @@ const LEFTOVER_GRACE_MS = 500;
 /**
  * Launches a process as the leader of its own process group. Its exit counts as the end even if another process still
  * has its pipes open: they are drained, then the rest of the group is terminated and the output is closed.
- *
- * @example
- * const running = await launchProcess({ command: ['codex', 'exec', prompt], cwd, env });
- * for await (const { stream, bytes } of running.output) await capture.write(stream, bytes);
- * const { exitCode } = await running.exited;
  */
 export async function launchProcess(command: ProcessCommand, options: ProcessOptions = {}): Promise<RunningProcess> {
   const { graceMs = GRACE_MS, quietMs = QUIET_MS, drainMs = DRAIN_MS } = options;

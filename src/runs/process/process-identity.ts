@@ -27,7 +27,6 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | un
 
 let ownIdentity: Promise<ProcessIdentity> | undefined;
 
-/** Returns the identity of this process. */
 export async function identifyOwnProcess(): Promise<ProcessIdentity> {
   ownIdentity ??= identifyProcess(process.pid).then((found) => found ?? { pid: process.pid, started: null });
   return ownIdentity;
@@ -45,7 +44,6 @@ export async function getProcessState({ pid, started }: ProcessIdentity): Promis
   return canSignal(pid) && (await readStartTime(pid)) === started ? 'alive' : 'gone';
 }
 
-/** A Linux process. */
 export interface ProcessStat {
   readonly parent: number;
   readonly group: number;

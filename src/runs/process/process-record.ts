@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, rm, writeFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, parseJson, readSmallFile } from '../../base/files/index.js';
-import { identifyOwnProcess } from './process-identity.js';
-import type { ProcessIdentity } from './process-identity.js';
+import { identifyOwnProcess, type ProcessIdentity } from './process-identity.js';
 
 /** The environment variable that marks every process of a run. */
 export const RUN_MARKER = 'SLUICE_RUN_DIR';
 
-/** The extension of process records. */
 const RECORD_SUFFIX = '.process';
 
 /** A record of a running process, for the Sluice process that starts after a crash. */
@@ -22,11 +20,6 @@ export interface ProcessRecord {
 /**
  * Records that this process is about to launch a process for a run, with `SLUICE_RUN_DIR` set to `runDir` in its
  * environment. After a crash between the launch and `addProcess`, the launched process is found by that marker.
- *
- * @example
- * const record = await recordProcess(join(data, 'processes'), runDir);
- * const running = await launchProcess(command);
- * await record.addProcess(running.identity);
  */
 export async function recordProcess(folder: string, runDir: string): Promise<ProcessRecord> {
   await makeFolder(folder);
@@ -50,7 +43,6 @@ function formatLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** A record found in the folder. */
 export interface FoundRecord {
   readonly path: string;
   readonly owner: ProcessIdentity;

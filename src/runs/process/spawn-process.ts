@@ -1,13 +1,11 @@
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { Socket } from 'node:net';
 import { closeSync, fstatSync, readdirSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
-import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import type { StreamName } from '../../events/index.js';
-import { identifyProcess } from './process-identity.js';
-import type { ProcessIdentity } from './process-identity.js';
+import { identifyProcess, type ProcessIdentity } from './process-identity.js';
 import { findExecutable } from '../../base/files/index.js';
 import { getErrorCode, SluiceError } from '../../base/index.js';
 

@@ -1,11 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { createPidFilter } from './descendants.js';
-import type { PidMark } from './descendants.js';
+import { createPidFilter, type PidMark } from './descendants.js';
 import { terminateGroup, waitUntilGone, listPids } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
-import { readProcessRecords, removeOld, RUN_MARKER } from './process-record.js';
-import type { FoundRecord } from './process-record.js';
+import { readProcessRecords, removeOld, RUN_MARKER, type FoundRecord } from './process-record.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 
@@ -15,7 +13,6 @@ export interface TerminatedOrphan {
   readonly pid: number;
 }
 
-/** Options for terminating orphans. */
 export interface TerminateOrphansOptions {
   readonly graceMs?: number;
   /**
@@ -37,9 +34,6 @@ const MAX_ROUNDS = 5;
  *
  * An agent could have forged a record. So a record must belong to a run of this data folder, `isOrphan` must return
  * true (with a store, it checks the run's claim), and on Linux the leader's environment must contain the run's marker.
- *
- * @example
- * const ended = await terminateOrphans(join(data, 'processes'));
  */
 export async function terminateOrphans(
   folder: string,

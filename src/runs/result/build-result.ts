@@ -1,11 +1,9 @@
-import { NO_CHANGES } from './run-findings.js';
-import { REASON_CODES } from '../../events/index.js';
-import type { DriftSummary, FcmpEvent, FsDiff } from '../../events/index.js';
+import { NO_CHANGES, type EngineFailure } from './run-findings.js';
+import { REASON_CODES, type DriftSummary, type FcmpEvent, type FsDiff } from '../../events/index.js';
 import type { AttemptOutcome } from '../attempts/run-attempt.js';
 import type { RunContext } from '../attempts/run-context.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunDrift, RunFailure, RunResult } from '../../store/records/index.js';
-import type { EngineFailure } from './run-findings.js';
 
 /** The totals of a run's attempts. */
 export interface RunTotals {

@@ -213,7 +213,6 @@ function isShort(input: unknown): boolean {
   return input !== undefined && (JSON.stringify(input) ?? '').length <= MAX_INPUT_LENGTH;
 }
 
-/** No changes. */
 export const NO_CHANGES: FsDiff = { created: [], modified: [], deleted: [] };
 
 /**

@@ -6,10 +6,8 @@ import { tmpdir } from 'node:os';
 import { FileError, getErrorCode, isSluiceError } from '../../base/index.js';
 import type { ReadableFile, TrustedRoot, OpenFile } from '../../base/index.js';
 import { makeFolder, openForReading, readChunks, removeFolder, withFolder, readSpan } from '../../base/files/index.js';
-import { AUDIT_FOLDER, getAttemptFileName } from './file-names.js';
-import type { AttemptFile } from './file-names.js';
-import { openRunFolder } from './open-run-folder.js';
-import type { RunFolder } from './open-run-folder.js';
+import { AUDIT_FOLDER, getAttemptFileName, type AttemptFile } from './file-names.js';
+import { openRunFolder, type RunFolder } from './open-run-folder.js';
 import type { RunFile } from './run-files.js';
 import { getRunFolderPath } from './run-place.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
@@ -31,9 +29,6 @@ const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stder
 /**
  * Lists the files that a run has recorded so far, in write order, without the derived logs. Sizes are read in reverse
  * order, so the bytes of every listed timing are within the listed sizes, and a copy looks like an interrupted run.
- *
- * @example
- * const files = await listAuditFiles('/data/runs/01J…')
  */
 export async function listAuditFiles(dir: string, root: TrustedRoot = {}): Promise<readonly AuditFile[]> {
   const folder = await openRunFolder(dir, root);
@@ -171,9 +166,6 @@ const EMPTY: LastAttempt = {
 /**
  * Reads the last output bytes of a run's last attempt, and its command. If the folder cannot be read completely,
  * returns the readable part.
- *
- * @example
- * const { stdout } = await readLastAttempt('data/runs/01J…', 65_536)
  */
 export async function readLastAttempt(dir: string, maxBytes: number, root: TrustedRoot = {}): Promise<LastAttempt> {
   try {

@@ -6,7 +6,6 @@ export const AUDIT_FOLDER = '.audit';
 /** The folder in a packed run for the files that the run changed in its working folder. */
 export const ARTIFACT_FOLDER = '.artifacts';
 
-/** The files of each attempt. */
 const ATTEMPT_FILES = {
   meta: ['meta', 'json'],
   stdin: ['stdin', 'log'],
@@ -17,7 +16,6 @@ const ATTEMPT_FILES = {
   fsDiff: ['fs-diff', 'json'],
 } as const;
 
-/** A file of an attempt. */
 export type AttemptFile = keyof typeof ATTEMPT_FILES;
 
 /** A run's logs, across all its attempts. */

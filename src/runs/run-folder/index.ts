@@ -11,9 +11,8 @@ export { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt/att
 export type { AttemptCapture, CapturedChunk, StreamDigest } from './attempt/attempt-capture.js';
 export { openRunLogs, type RunLogs } from './logs/run-logs.js';
 export { translateRunFolder, type AttemptJudge, type TranslateOptions } from './translate-run-folder.js';
-export { listFilesWithLogs, rewriteRunLogs } from './rewrite-run-logs.js';
+export { listFilesWithLogs, rewriteRunLogs, openEventTail, readRunEvents } from './logs/read-events.js';
 export { findFirstDifference, replayRunFolder } from './replay-run-folder.js';
 export type { ChangedStream, LogDifference, ReplayOptions, ReplayResult } from './replay-run-folder.js';
 export { readLastAttempt } from './audit-files.js';
-export { openEventTail, readRunEvents } from './logs/read-events.js';
-export { isArtifactPath, readFsDiff } from './attempt/read-fs-diff.js';
+export { isArtifactPath, readFsDiff } from './attempt/attempt-capture.js';

@@ -1,6 +1,6 @@
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { getErrorCode } from '../../base/index.js';
+import { getErrorCode, type TrustedRoot, type ReadableFile } from '../../base/index.js';
 import {
   makeFolder,
   makeFolderBelow,
@@ -9,16 +9,12 @@ import {
   readSmallFile,
   withFolder,
 } from '../../base/files/index.js';
-import type { TrustedRoot, ReadableFile } from '../../base/index.js';
-import { readAttemptMeta } from './attempt/attempt-meta.js';
-import type { AttemptMeta } from './attempt/attempt-meta.js';
-import { RunFolderError } from './run-folder-error.js';
-import type { RunFolderWarning } from './run-folder-error.js';
+import { readAttemptMeta, type AttemptMeta } from './attempt/attempt-meta.js';
+import { RunFolderError, type RunFolderWarning } from './run-folder-error.js';
 import { AUDIT_FOLDER, getAttemptFileName, parseAttempt, RUN_LOGS } from './file-names.js';
 import type { AttemptFile, RunLog } from './file-names.js';
 import { openPackedFiles } from './packed/open-packed-files.js';
-import { walkRunFolder } from './run-files.js';
-import type { RunFile } from './run-files.js';
+import { walkRunFolder, type RunFile } from './run-files.js';
 
 /** The files of a run, in a folder or in a packed file. */
 export interface RunFolder {
@@ -81,12 +77,7 @@ export async function openWritableRunFolder(
   throw new RunFolderError('RUN_PACKED', message);
 }
 
-/**
- * Creates a new run's folder, with an empty `.audit`, and opens it.
- *
- * @example
- * const folder = await createRunFolder('/srv/sluice/runs/01JC…')
- */
+/** Creates a new run's folder, with an empty `.audit`, and opens it. */
 export async function createRunFolder(dir: string, { trustedRoot }: TrustedRoot = {}): Promise<WritableRunFolder> {
   if (trustedRoot === undefined) await makeFolder(join(dir, AUDIT_FOLDER));
   else {
@@ -115,16 +106,12 @@ async function openPlainFolder(root: string, trustedRoot = root): Promise<Writab
 
 /**
  * Reads a run from a packed file. `open` is called for each file that is read from it; `place` is its location for messages.
- *
- * @example
- * const folder = await readPackedRun(async () => openForReading(path), path)
  */
 export async function readPackedRun(open: () => Promise<ReadableFile | undefined>, place: string): Promise<RunFolder> {
   const { root, files } = await openPackedFiles(open, place);
   return readRunFiles(files, { place, name: root ?? basename(place).replace(/\.zip$/u, '') });
 }
 
-/** Reads a run from a list of its files. */
 export function readRunFiles(
   files: readonly RunFile[],
   { place, name }: { readonly place: string; readonly name: string },

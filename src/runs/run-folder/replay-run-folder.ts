@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { listKeys } from '../../base/index.js';
-import { FCMP_VERSION, RASP_VERSION, isRecord } from '../../events/index.js';
-import type { Emitted } from '../../events/index.js';
+import { listKeys, type OpenFile, type ReadableFile } from '../../base/index.js';
+import { FCMP_VERSION, RASP_VERSION, isRecord, type Emitted } from '../../events/index.js';
 import { readChunks } from '../../base/files/index.js';
-import type { OpenFile, ReadableFile } from '../../base/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import type { StreamDigest } from './attempt/attempt-capture.js';
-import { RUN_LOGS, getAttemptFileName } from './file-names.js';
-import type { RunLog } from './file-names.js';
-import { toDriftRow, toRows, readLogFile } from './logs/run-logs.js';
-import type { Row, LoggedRow } from './logs/run-logs.js';
-import { openRunFolder } from './open-run-folder.js';
-import type { RunFolder } from './open-run-folder.js';
-import { checkAttempt, translateFolder } from './translate-run-folder.js';
-import type { TranslateOptions } from './translate-run-folder.js';
+import { RUN_LOGS, getAttemptFileName, type RunLog } from './file-names.js';
+import { toDriftRow, toRows, readLogFile, type Row, type LoggedRow } from './logs/run-logs.js';
+import { openRunFolder, type RunFolder } from './open-run-folder.js';
+import { checkAttempt, translateFolder, type TranslateOptions } from './translate-run-folder.js';
 
 /** The outcome of rebuilding a run folder's events from its bytes. */
 export type ReplayResult =

@@ -1,8 +1,7 @@
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSluiceError } from '../../base/index.js';
+import { isSluiceError, type TrustedRoot, type ReadableFile } from '../../base/index.js';
 import { openForReading, withFolder } from '../../base/files/index.js';
-import type { TrustedRoot, ReadableFile } from '../../base/index.js';
 
 /** A file that belongs to a run, stored in the run folder, a packed run or the archive. */
 export interface RunFile {

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { SluiceError, isSluiceError } from '../../base/index.js';
 import { isPresent, openForReading } from '../../base/files/index.js';
-import { openRunFolder, readPackedRun } from './open-run-folder.js';
-import type { RunFolder } from './open-run-folder.js';
+import { openRunFolder, readPackedRun, type RunFolder } from './open-run-folder.js';
 import { RunFolderError } from './run-folder-error.js';
 
 /** A plain folder name: no separators, no `..`. The message of `checkRunId` describes it: change both together. */
@@ -40,12 +39,7 @@ function checkRunId(runId: string): string {
   throw new SluiceError('INVALID_RUN_ID', message);
 }
 
-/**
- * Opens a run in a data folder, packed or not. Throws `RUN_FOLDER_NOT_FOUND` if it does not exist.
- *
- * @example
- * const folder = await openRun('/data', '01J…')
- */
+/** Opens a run in a data folder, packed or not. Throws `RUN_FOLDER_NOT_FOUND` if it does not exist. */
 export async function openRun(data: string, runId: string): Promise<RunFolder> {
   // Packed first: once that file exists, the folder can be partly removed.
   const packed = await openIfPacked(data, runId);

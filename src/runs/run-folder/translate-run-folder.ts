@@ -19,15 +19,11 @@ import type {
   EngineName,
   Verdict,
 } from '../../events/index.js';
-import { readAttemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
-import type { ChunkWarning, Following } from './attempt/attempt-chunks.js';
-import { hasEnded } from './attempt/attempt-meta.js';
-import type { AttemptMeta } from './attempt/attempt-meta.js';
-import { readFsDiff } from './attempt/read-fs-diff.js';
-import { RunFolderError } from './run-folder-error.js';
-import type { RunFolderWarning } from './run-folder-error.js';
-import { openRunFolder } from './open-run-folder.js';
-import type { RunFolder } from './open-run-folder.js';
+import { readAttemptChunks, POLL_MS, type ChunkWarning, type Following } from './attempt/attempt-chunks.js';
+import { hasEnded, type AttemptMeta } from './attempt/attempt-meta.js';
+import { readFsDiff } from './attempt/attempt-capture.js';
+import { RunFolderError, type RunFolderWarning } from './run-folder-error.js';
+import { openRunFolder, type RunFolder } from './open-run-folder.js';
 
 /** Options for translating a run folder. */
 export interface TranslateOptions {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Emitted } from '../../events/index.js';
-import { createMemoryEventLog } from '../ports/memory-event-log.js';
+import { createMemoryEventLog } from '../ports/run-ports.js';
 import type { RunSpec } from '../../store/records/run-spec.js';
 import { openRun, readRunEvents } from '../run-folder/index.js';
 import { startRun } from '../start-run.js';

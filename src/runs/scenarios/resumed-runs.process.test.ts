@@ -7,10 +7,8 @@ import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { RunSpec } from '../../store/records/index.js';
 import { packRunFolder, replayRunFolder } from '../run-folder/index.js';
 import { LAUNCHERS } from '../launchers/launchers.js';
-import { createMemoryEventLog } from '../ports/memory-event-log.js';
-import type { RunPorts } from '../ports/run-ports.js';
-import { resumeRun, startRun } from '../start-run.js';
-import type { Run } from '../start-run.js';
+import { createMemoryEventLog, type RunPorts } from '../ports/run-ports.js';
+import { resumeRun, startRun, type Run } from '../start-run.js';
 import { makeSite, START_AGENT } from './fixtures/make-site.js';
 
 const AGENT = fileURLToPath(new URL('./fixtures/two-way-agent.mjs', import.meta.url));

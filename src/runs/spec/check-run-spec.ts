@@ -6,8 +6,7 @@ import { ENGINE_NAMES } from '../../events/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import { listLaunchers } from '../launchers/launchers.js';
 import { isStandardSchema, toJsonSchema } from './contract-schema.js';
-import { runSpecSchema } from '../../store/records/index.js';
-import type { RunContract, RunLimits, RunSpec } from '../../store/records/index.js';
+import { runSpecSchema, type RunContract, type RunLimits, type RunSpec } from '../../store/records/index.js';
 
 /**
  * A run spec is invalid; `issues` lists all problems with their paths.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { stripDoneMarker } from './done-marker.js';
+import { stripDoneMarker } from './render-contract.js';
 
 describe('stripDoneMarker', () => {
   it.each(['__SKILL_DONE__', '__skill_done__'])('strips %s from the top', (marker) => {

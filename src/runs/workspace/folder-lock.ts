@@ -10,7 +10,6 @@ import { getName, isRecord } from '../../events/index.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { getProcessState, identifyOwnProcess } from '../process/process-identity.js';
 
-/** A lock on a folder. */
 export interface FolderLock {
   /** Releases the lock; calling it again does nothing. */
   release(): Promise<void>;
@@ -60,10 +59,6 @@ const queues = new Map<string, Promise<void>>();
 /**
  * Locks a folder for one run at a time, across all processes that share `locks`. Links to the same folder share its
  * lock; a folder inside another has its own lock. A lock held by an exited process is ignored.
- *
- * @example
- * const lock = await lockFolder(join(data, 'locks'), workdir, { wait: true, signal });
- * try { … } finally { await lock.release(); }
  */
 export async function lockFolder(
   locks: string,
@@ -83,9 +78,6 @@ export async function lockFolder(
 /**
  * Locks a file for one writer at a time, across all processes that share `locks`, and waits for the lock. The file need
  * not exist yet.
- *
- * @example
- * const lock = await lockFile(join(folder, '.locks'), path, { signal });
  */
 export async function lockFile(
   locks: string,

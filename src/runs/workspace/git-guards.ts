@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, parseJson, readSmallFile, replaceFile } from '../../base/files/index.js';
-import { removePlaceholders } from '../sandbox/index.js';
-import type { GitGuards } from '../sandbox/index.js';
-import { getProcessState, identifyOwnProcess } from '../process/process-identity.js';
-import type { ProcessIdentity } from '../process/process-identity.js';
+import { removePlaceholders, type GitGuards } from '../sandbox/index.js';
+import { getProcessState, identifyOwnProcess, type ProcessIdentity } from '../process/process-identity.js';
 import { lockFile } from './folder-lock.js';
 
 /** The sandboxes that use a git directory, and the placeholders that were created in it for them. */

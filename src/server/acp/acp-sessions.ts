@@ -7,12 +7,9 @@ import type { AcpUpdate } from '../../events/index.js';
 import type { RunResult, RunSpec } from '../../store/records/index.js';
 import { ACCEPTS_TEXT_ONLY, findAcceptedInputs, listLaunchers } from '../../runs/index.js';
 import type { AcceptedInputs, Launcher, McpServer } from '../../runs/index.js';
-import { createRequestError, readPrompt, readServers } from './read-prompt.js';
-import type { PromptBlock } from './read-prompt.js';
-import { createTurnUpdates, createId, runTurn } from './run-turn.js';
-import type { TurnClient } from './run-turn.js';
-import { createSessionFiles } from './session-files.js';
-import type { SessionFiles, StoredSession } from './session-files.js';
+import { createRequestError, readPrompt, readServers, type PromptBlock } from './read-prompt.js';
+import { createTurnUpdates, createId, runTurn, type TurnClient } from './run-turn.js';
+import { createSessionFiles, type SessionFiles, type StoredSession } from './session-files.js';
 
 /** The part of the run spec shared by all prompts of a session. */
 export type TurnSpec = Pick<RunSpec, 'engine' | 'contract' | 'model' | 'max_retries' | 'limits' | 'env'> & {

@@ -1,7 +1,6 @@
 import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk';
 import { SluiceError } from '../../base/index.js';
-import { findUnsupported } from '../../runs/index.js';
-import type { Attachment, AcceptedInputs, McpServer } from '../../runs/index.js';
+import { findUnsupported, type Attachment, type AcceptedInputs, type McpServer } from '../../runs/index.js';
 
 /** The relevant fields of a prompt block. */
 export interface PromptBlock {

@@ -1,14 +1,11 @@
 import { createUlidGenerator, getErrorMessage } from '../../base/index.js';
 import { createAcpProjection, toAcpPermission } from '../../events/index.js';
 import type { AcpUpdate, FcmpEvent, AcpPermission } from '../../events/index.js';
-import { runInProcess } from '../../orders/dispatch/index.js';
-import type { WorkContext } from '../../orders/dispatch/index.js';
-import { encodeReply } from '../../store/records/index.js';
-import type { RunResult, RunSpec } from '../../store/records/index.js';
+import { runInProcess, type WorkContext } from '../../orders/dispatch/index.js';
+import { encodeReply, type RunResult, type RunSpec } from '../../store/records/index.js';
 import type { Run, RunInputs } from '../../runs/index.js';
 import type { RunStore } from '../../store/ports/index.js';
 
-/** A turn's client. */
 export interface TurnClient extends Pick<RelayOptions, 'ask' | 'who'> {
   /** Sends an update; resolves when the client has room for more. */
   update(update: AcpUpdate): Promise<void>;

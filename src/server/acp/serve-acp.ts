@@ -5,12 +5,10 @@ import { getErrorMessage, isSluiceError } from '../../base/index.js';
 import type { WorkContext } from '../../orders/dispatch/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { RunResult } from '../../store/records/index.js';
-import { AcpSessions, createBusyError } from './acp-sessions.js';
-import type { Permissions, TurnSpec } from './acp-sessions.js';
+import { AcpSessions, createBusyError, type Permissions, type TurnSpec } from './acp-sessions.js';
 import type { TurnClient } from './run-turn.js';
 import type { StoredSession } from './session-files.js';
 
-/** Options for serving a client. */
 export interface AcpServerOptions {
   readonly context: WorkContext;
   /** The part of the run spec shared by all prompts. */

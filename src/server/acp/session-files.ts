@@ -1,7 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SluiceError, arrayOf, count, name, object, orNull } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { SluiceError, arrayOf, count, name, object, orNull, type FromSchema } from '../../base/index.js';
 import { makeFolder, parseJson, readSmallFile, replaceFile } from '../../base/files/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { runPermissions } from '../../store/records/index.js';

@@ -3,7 +3,6 @@ import type { FromSchema, Schema } from '../../base/index.js';
 /** The scope a token needs; `none` needs no token. */
 export type Scope = 'none' | 'read' | 'run' | 'decide';
 
-/** The media types of responses. */
 export type Media =
   | 'application/json'
   | 'text/event-stream'
@@ -54,7 +53,6 @@ export function created<const Body extends Schema>(schema: Body) {
   return { status: 201, media: 'application/json', schema } as const;
 }
 
-/** The body of a request. */
 export type BodyOf<E extends Endpoint> = E extends { readonly body: infer Body extends Schema }
   ? FromSchema<Body>
   : undefined;
@@ -66,7 +64,6 @@ export type ResponseOf<E extends Endpoint> = E extends {
   ? FromSchema<Body>
   : undefined;
 
-/** The parameter names in a path. */
 export type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParametersOf<Rest>
   : never;

@@ -1,6 +1,302 @@
-import { orderEndpoints } from './endpoints/orders.js';
-import { recordEndpoints } from './endpoints/records.js';
 import { runEndpoints } from './endpoints/runs.js';
+import { flag, name, object, oneOf, text, count } from '../../base/index.js';
+import {
+  WORK_REQUEST_SCHEMA,
+  changeSchema,
+  raceSchema,
+  issueSchema,
+  issueState,
+  budgetsSchema,
+  decisionAction,
+  executionSchema,
+  outboxMessageSchema,
+  outboxState,
+  sinkStateSchema,
+  workerSchema,
+} from '../../store/records/index.js';
+import { created, defineEndpoints, json } from './endpoint.js';
+import { definePage, pageQuery, search, timeParameter } from './shapes/lists.js';
+import {
+  issueDetailSchema,
+  submittedOrderSchema,
+  inboxResponseSchema,
+  commentPreviewSchema,
+  resolveRequestSchema,
+  waitingSchema,
+} from './shapes/order.js';
+import { statisticsSchema, sessionSchema } from './shapes/service.js';
+
+const executionQuery = {
+  issue_ref: name,
+  run_id: name,
+  worker: name,
+  decision: decisionAction,
+  since: timeParameter,
+  until: timeParameter,
+} as const;
+
+const redeliveredSchema = object({
+  /** At most 1,000 per request. */
+  redelivered: count,
+});
+
+const recordEndpoints = defineEndpoints({
+  listOutbox: {
+    method: 'GET',
+    path: '/v1/outbox',
+    scope: 'read',
+    summary: 'Lists comments and their delivery, newest first.',
+    query: { ...pageQuery, state: outboxState, issue_ref: name },
+    response: json(definePage(outboxMessageSchema)),
+    problems: ['INVALID_CURSOR'],
+  },
+  redeliverComment: {
+    method: 'POST',
+    path: '/v1/outbox/{id}/redeliver',
+    scope: 'decide',
+    summary: 'Redelivers a comment whose delivery failed or is waiting for a retry.',
+    response: json(redeliveredSchema),
+    problems: ['COMMENT_NOT_FOUND'],
+  },
+  redeliverSink: {
+    method: 'POST',
+    path: '/v1/outbox/redeliver',
+    scope: 'decide',
+    summary: "Redelivers a sink's comments whose delivery failed or is waiting for a retry, oldest first.",
+    body: object({ sink: name }),
+    response: json(redeliveredSchema),
+  },
+  listSinks: {
+    method: 'GET',
+    path: '/v1/sinks',
+    scope: 'read',
+    summary: 'Lists sinks with undelivered comments.',
+    response: json(definePage(sinkStateSchema)),
+  },
+  listExecutions: {
+    method: 'GET',
+    path: '/v1/executions',
+    scope: 'read',
+    summary: 'Lists executions and their decisions, newest first.',
+    query: { ...pageQuery, ...executionQuery },
+    response: json(definePage(executionSchema)),
+    problems: ['INVALID_CURSOR'],
+  },
+  exportExecutions: {
+    method: 'GET',
+    path: '/v1/executions/export',
+    scope: 'read',
+    summary: 'Exports executions as CSV or NDJSON, with the filters of the list.',
+    query: { ...executionQuery, format: oneOf(['csv', 'ndjson']) },
+    response: { status: 200, media: 'text/csv', alternative: 'application/x-ndjson' },
+  },
+  listWorkers: {
+    method: 'GET',
+    path: '/v1/workers',
+    scope: 'read',
+    summary: 'Lists workers that reported within the last day, most recent first.',
+    response: json(definePage(workerSchema)),
+  },
+  listBudgets: {
+    method: 'GET',
+    path: '/v1/budgets',
+    scope: 'read',
+    summary:
+      'Returns the usage of the configured budgets (for issues, the ten that used the most tokens) and the runs that wait for a budget.',
+    response: json(budgetsSchema),
+  },
+  readStatistics: {
+    method: 'GET',
+    path: '/v1/statistics',
+    scope: 'read',
+    summary: 'Returns statistics over time: outcomes, latency and drift of runs, open inbox items.',
+    query: {
+      since: timeParameter,
+      until: timeParameter,
+      step: {
+        type: 'integer',
+        minimum: 60,
+        maximum: 31_536_000,
+        description:
+          'Length of a step in seconds, rounded up to whole minutes, hours above one hour, days above one day. By default the period is divided into a few dozen steps.',
+      },
+    },
+    response: json(statisticsSchema),
+  },
+  openSession: {
+    method: 'POST',
+    path: '/v1/session',
+    scope: 'none',
+    summary: 'Exchanges a token for a cookie, for pages and EventSource.',
+    body: object({ token: text }),
+    response: json(sessionSchema),
+    problems: ['TOKEN_REFUSED'],
+  },
+  getSession: {
+    method: 'GET',
+    path: '/v1/session',
+    scope: 'none',
+    summary: 'Returns the caller, its scopes, and whether tokens are required.',
+    response: json(sessionSchema),
+  },
+  closeSession: {
+    method: 'POST',
+    path: '/v1/session/close',
+    scope: 'none',
+    summary: 'Deletes the cookie.',
+    response: json(object({ status: { const: 'closed' } })),
+  },
+  health: {
+    method: 'GET',
+    path: '/healthz',
+    scope: 'none',
+    summary: 'Succeeds if the process is alive.',
+    response: json(object({ status: { const: 'ok' } })),
+  },
+  ready: {
+    method: 'GET',
+    path: '/readyz',
+    scope: 'none',
+    summary: 'Succeeds if the store responds and new work is accepted.',
+    response: json(object({ status: { const: 'ready' } })),
+  },
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    scope: 'read',
+    summary: 'Returns metrics in the Prometheus text format.',
+    response: { status: 200, media: 'text/plain' },
+  },
+});
+
+const resolutionProblems = [
+  'ITEM_NOT_FOUND',
+  'CONFLICT',
+  'NOTHING_TO_ACCEPT',
+  'INVALID_RESOLUTION',
+  'INVALID_WORK_RESULT',
+  'UNKNOWN_WORKER',
+] as const;
+
+const orderEndpoints = defineEndpoints({
+  submitOrder: {
+    method: 'POST',
+    path: '/v1/orders',
+    scope: 'run',
+    summary:
+      "Submits an order; its run becomes the issue's active run. A race submits multiple orders and returns the first.",
+    body: WORK_REQUEST_SCHEMA,
+    response: created(submittedOrderSchema),
+    problems: ['INVALID_WORK_REQUEST', 'UNKNOWN_WORKER', 'FOLDER_NOT_ALLOWED', 'REQUEST_ID_REUSED'],
+  },
+  listIssues: {
+    method: 'GET',
+    path: '/v1/issues',
+    scope: 'read',
+    summary: 'Lists issues, newest first.',
+    query: {
+      ...pageQuery,
+      state: issueState,
+      search: { ...search, description: 'Words in the reference; case-insensitive.' },
+    },
+    response: json(definePage(issueSchema)),
+    problems: ['INVALID_CURSOR'],
+  },
+  getIssue: {
+    method: 'GET',
+    path: '/v1/issues/{ref}',
+    scope: 'read',
+    summary: 'Returns one issue with its newest orders and open inbox items; the reference is percent-encoded.',
+    query: {
+      run_id: { ...name, description: 'Only the order with this run id, however old; by default the newest 20.' },
+    },
+    response: json(issueDetailSchema),
+    problems: ['ISSUE_NOT_FOUND'],
+  },
+  getIssueDiff: {
+    method: 'GET',
+    path: '/v1/issues/{ref}/diff',
+    scope: 'read',
+    summary:
+      "Returns the changes made for one of the issue's orders, file by file, committed or not; the size is limited.",
+    query: { run_id: { ...name, description: "The order's run id; by default the active run." } },
+    response: json(changeSchema),
+    problems: ['ISSUE_NOT_FOUND'],
+  },
+  getIssueRace: {
+    method: 'GET',
+    path: '/v1/issues/{ref}/race',
+    scope: 'read',
+    summary: 'Returns the runs of the last race, each with its changes; without a race, the newest order.',
+    response: json(raceSchema),
+    problems: ['ISSUE_NOT_FOUND'],
+  },
+  receiveTrigger: {
+    method: 'POST',
+    path: '/v1/triggers/{name}',
+    scope: 'none',
+    summary:
+      'Receives a signed webhook about an issue from GitHub (X-Hub-Signature-256) or GitLab (X-Gitlab-Token), and submits the configured order.',
+    body: { type: 'object' },
+    // A forge's events contain the complete issue and its repository.
+    maxAnonymousBytes: 1024 * 1024,
+    response: json(
+      object(
+        { status: oneOf(['submitted', 'ignored']) },
+        { reason: text, issue_ref: name, run_id: name, repeated: flag },
+      ),
+    ),
+    problems: ['SIGNATURE_REFUSED', 'INVALID_WORK_REQUEST', 'UNKNOWN_WORKER'],
+  },
+  listWaiting: {
+    method: 'GET',
+    path: '/v1/waiting',
+    scope: 'read',
+    summary:
+      "Lists everything that waits for a human: agents' questions and permission requests, failing sinks, results to review. At most 200 of each.",
+    response: json(waitingSchema),
+  },
+  listInbox: {
+    method: 'GET',
+    path: '/v1/inbox',
+    scope: 'read',
+    summary: 'Lists open inbox items, oldest first, or resolved items, newest first.',
+    query: {
+      ...pageQuery,
+      open: { ...oneOf(['true', 'false']), description: 'true by default: only open items. false: all items.' },
+      settled: { ...oneOf(['true']), description: 'Only resolved items, newest first.' },
+      issue_ref: name,
+    },
+    response: json(definePage(inboxResponseSchema)),
+    problems: ['INVALID_CURSOR'],
+  },
+  getInboxItem: {
+    method: 'GET',
+    path: '/v1/inbox/{id}',
+    scope: 'read',
+    summary: 'Returns one inbox item with its evidence.',
+    response: json(inboxResponseSchema),
+    problems: ['ITEM_NOT_FOUND'],
+  },
+  previewResolution: {
+    method: 'POST',
+    path: '/v1/inbox/{id}/preview',
+    scope: 'read',
+    summary: 'Returns the comment that a decision would write.',
+    body: resolveRequestSchema,
+    response: json(commentPreviewSchema),
+    problems: resolutionProblems,
+  },
+  resolveItem: {
+    method: 'POST',
+    path: '/v1/inbox/{id}/resolve',
+    scope: 'decide',
+    summary: 'Resolves an inbox item: accept, reject, retry or edit.',
+    body: resolveRequestSchema,
+    response: json(inboxResponseSchema),
+    problems: resolutionProblems,
+  },
+});
 
 /** Named, so that the declarations refer to the groups instead of repeating every schema. */
 type Endpoints = typeof runEndpoints & typeof orderEndpoints & typeof recordEndpoints;
@@ -11,5 +307,4 @@ type Endpoints = typeof runEndpoints & typeof orderEndpoints & typeof recordEndp
  */
 export const ENDPOINTS: Endpoints = { ...runEndpoints, ...orderEndpoints, ...recordEndpoints };
 
-/** A name in {@link ENDPOINTS}. */
 export type EndpointName = keyof Endpoints;

@@ -1,10 +1,8 @@
 import { ENDPOINTS } from '../api/index.js';
 import type { ResponseOf, BodyOf, Endpoint, EndpointName, ParametersOf } from '../api/index.js';
 import type { FromSchema, Schema } from '../../base/index.js';
-import { followRun } from './follow-run.js';
-import type { FollowInput, ProtocolEvents } from './follow-run.js';
-import { createSendRequest, readJson, receive } from './send-request.js';
-import type { ClientOptions, SendRequest } from './send-request.js';
+import { followRun, type FollowInput, type ProtocolEvents } from './follow-run.js';
+import { createSendRequest, readJson, receive, type ClientOptions, type SendRequest } from './send-request.js';
 
 /** Endpoints with a JSON response, by name. */
 type JsonName = {

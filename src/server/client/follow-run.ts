@@ -1,8 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { ENDPOINTS } from '../api/index.js';
 import type { AcpSessionNotification, AgUiEvent, FcmpEvent, RaspEvent } from '../../events/index.js';
-import { ClientError } from './send-request.js';
-import type { SendRequest } from './send-request.js';
+import { ClientError, type SendRequest } from './send-request.js';
 
 /** The events of each protocol. */
 export interface ProtocolEvents {
@@ -234,9 +233,6 @@ const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 /**
  * Reads server-sent events from a body. An event cut off by the end of the body is dropped; an event that is too long
  * throws a `RangeError`.
- *
- * @example
- * for await (const { id, data } of readSse(response.body)) console.log(id, JSON.parse(data))
  */
 export async function* readSse(
   body: ReadableStream<Uint8Array>,

@@ -14,7 +14,6 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** The parts of a request. */
 interface RequestParts {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -26,7 +25,6 @@ interface RequestParts {
 /** Sends requests; throws a {@link ClientError} unless the response is a success. */
 export type SendRequest = (endpoint: Pick<Endpoint, 'method' | 'path'>, parts: RequestParts) => Promise<Response>;
 
-/** Creates the function that sends requests to a server. */
 export function createSendRequest({ url = '', token: explicitToken, fetch: send = fetch }: ClientOptions): SendRequest {
   const base = url.replace(/\/+$/, '');
   return async ({ method, path }, { params = {}, query = {}, body, headers = {}, signal }) => {

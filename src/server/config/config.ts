@@ -1,10 +1,8 @@
-import { count, flag, name, object, oneOf } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { count, flag, name, object, oneOf, type FromSchema } from '../../base/index.js';
 import { approvalRulesSchema, engineNameSchema, RUN_ENGINES, sandboxUse } from '../../store/records/index.js';
 import type { PackingSettings, RetentionSettings } from '../../orders/dispatch/index.js';
 import { CHECK_SCHEMA, GIT_FILTERS_SCHEMA, REPO_SCHEMA, WRAPPER_SCHEMA } from '../../orders/index.js';
-import { agentSettingsSchema } from '../../runs/index.js';
-import type { AgentSettings } from '../../runs/index.js';
+import { agentSettingsSchema, type AgentSettings } from '../../runs/index.js';
 
 const names = { type: 'array', items: name } as const;
 
@@ -154,7 +152,6 @@ const budgetsSchema = object(
 /** A work request without the fields that Sluice adds. Its fields are checked when it is submitted. */
 const requestPart = { type: 'object' } as const;
 
-/** Orders on a schedule. */
 const scheduleSchema = object(
   {
     /** Minute, hour, day, month, weekday; UTC. */
@@ -258,10 +255,8 @@ export const configFileSchema = object(
 /** See {@link configFileSchema}. */
 export type ConfigFile = FromSchema<typeof configFileSchema>;
 
-/** The settings of one sink. */
 export type SinkConfig = FromSchema<typeof sinkSchema>;
 
-/** The settings of one token. */
 export type TokenConfig = FromSchema<typeof tokenSchema>;
 
 /** The settings of this process, from all sources. */

@@ -4,10 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SluiceError, getErrorCode, getErrorMessage, omitUndefined } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
-import { configFileSchema, findDatabaseFile } from './config.js';
-import type { Config, ConfigFile } from './config.js';
-import { listLaunchers } from '../../runs/index.js';
-import type { AgentSettings } from '../../runs/index.js';
+import { configFileSchema, findDatabaseFile, type Config, type ConfigFile } from './config.js';
+import { listLaunchers, type AgentSettings } from '../../runs/index.js';
 import { findProjectData } from '../../base/files/index.js';
 import { hashConfig, listSettingsNeedingTrust, requireTrust } from './trust.js';
 import type { ConfirmTrust, UntrustedConfig } from './trust.js';
@@ -35,7 +33,6 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Long enough for a module that fetches secrets. */
 const MAX_LOAD_MS = 10_000;
 
-/** Finds the configuration file in a folder, or returns null. */
 export async function findConfigFile(folder: string): Promise<string | null> {
   for (const name of FILE_NAMES) {
     const file = join(folder, name);
@@ -48,9 +45,6 @@ export async function findConfigFile(folder: string): Promise<string | null> {
  * Loads the settings. Flags override the environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`), which
  * overrides `sluice.config.mjs` or `.json`. Paths in the file are relative to it. A file that was found in the current
  * folder, not named by a flag or variable, is used only if it is trusted or has no settings that need trust.
- *
- * @example
- * const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags: { data: 'runs' } })
  */
 export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigSources): Promise<Config> {
   const givenFile = ignoreEmpty(flags.config) ?? ignoreEmpty(env['SLUICE_CONFIG']);

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { openArchive, readArchiveSettings } from '../../runs/archive/index.js';
-import type { Archive } from '../../runs/archive/index.js';
-import { findDatabaseFile } from './config.js';
-import type { Config, SinkConfig } from './config.js';
+import { openArchive, readArchiveSettings, type Archive } from '../../runs/archive/index.js';
+import { findDatabaseFile, type Config, type SinkConfig } from './config.js';
 import { omitUndefined, SluiceError } from '../../base/index.js';
 import { findUserFolder, readSmallFile } from '../../base/files/index.js';
 import type { SandboxPort } from '../../runs/index.js';
@@ -18,12 +16,7 @@ import type { SignedPost, Sink } from '../../orders/index.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Opens the configured archive without contacting it; returns undefined if none is configured.
- *
- * @example
- * const archive = await createArchive({ archive: 's3://runs/team-a' }, process.env)
- */
+/** Opens the configured archive without contacting it; returns undefined if none is configured. */
 export async function createArchive(
   { archive }: Pick<Config, 'archive'>,
   env: Environment,
@@ -84,9 +77,6 @@ export function readSecrets(
 /**
  * Creates the configured sinks; by default, a sink that writes a Markdown file per issue. Secrets come from the
  * environment.
- *
- * @example
- * createSinks({ data, sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env)
  */
 export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environment): readonly Sink[] {
   const { data, sinks = [{ type: 'markdown' }] } = config;

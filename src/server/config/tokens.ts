@@ -4,8 +4,7 @@ import { link, lstat, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SluiceError, getErrorCode, isSluiceError } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
-import { configFileSchema } from './config.js';
-import type { Config, TokenConfig } from './config.js';
+import { configFileSchema, type Config, type TokenConfig } from './config.js';
 import { findUserFolder, makeFolder, openNew, readSmallFile } from '../../base/files/index.js';
 
 /** A named token for the server. Its name is recorded as the author of decisions. */
@@ -27,9 +26,6 @@ const FILE_VARIABLE = 'SLUICE_TOKENS_FILE';
 /**
  * Reads the tokens: a JSON list in `SLUICE_TOKENS` or in the file named by `SLUICE_TOKENS_FILE`, or else the configured
  * tokens.
- *
- * @example
- * readTokens({}, { SLUICE_TOKENS: '[{"name":"ada","scopes":["read","decide"],"value":"…"}]' })
  */
 export function readTokens(
   config: Pick<Config, 'tokens'>,
@@ -181,9 +177,6 @@ export async function readLocalToken(env: Environment): Promise<string | undefin
 /**
  * Returns this user's token, which is generated on first use. If it cannot be stored, it is valid only for this
  * process.
- *
- * @example
- * const { value, file } = await openLocalToken(process.env)
  */
 export async function openLocalToken(env: Environment): Promise<LocalToken> {
   const file = findLocalTokenFile(env);

@@ -7,7 +7,6 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context, Hono } from 'hono';
 import { CONSOLE_HEADERS, PAGE_HEADERS } from '../security/headers.js';
 
-/** A console file. */
 export interface ConsoleFile {
   readonly bytes: Buffer;
   readonly type: string;

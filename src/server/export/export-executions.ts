@@ -1,7 +1,6 @@
 import type { ExecutionFilter, OrderStore } from '../../store/ports/index.js';
 import type { ExecutionRecord } from '../../store/records/index.js';
 
-/** The export formats. */
 export type ExportFormat = 'csv' | 'ndjson';
 
 const PAGE = 500;

@@ -3,17 +3,12 @@ import { lstat, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { readChunks, makeFolder } from '../../base/files/index.js';
-import { copyRunFiles, listFilesWithLogs } from '../../runs/run-folder/index.js';
-import type { RunFile, RunFolder } from '../../runs/run-folder/index.js';
-import { SluiceError } from '../../base/index.js';
-import type { ReadableFile } from '../../base/index.js';
+import { copyRunFiles, listFilesWithLogs, type RunFile, type RunFolder } from '../../runs/run-folder/index.js';
+import { SluiceError, type ReadableFile } from '../../base/index.js';
 
 /**
  * Packs a run's files into a tar archive, even while they are being written: each file is included up to the size it
  * had when it was opened.
- *
- * @example
- * for await (const bytes of tarRun(folder.files(), '01J…')) response.write(bytes)
  */
 export async function* tarRun(files: AsyncIterable<RunFile>, name: string): AsyncGenerator<Uint8Array, void> {
   yield createHeader({ path: `${name}/`, size: 0, mtimeMs: 0, isFolder: true });
@@ -204,9 +199,6 @@ interface ExportedRun {
 /**
  * Copies a run's files, for example as a test fixture: to a folder, or to an archive if the name ends in `.tar`. Links
  * and devices, which an agent might have created, are skipped. Existing files are never overwritten.
- *
- * @example
- * await exportRunFolder({ folder: await openRun(data, '01J…'), runId: '01J…', target: 'fixtures/lost-answer' })
  */
 export async function exportRunFolder(
   { folder, runId, target }: { readonly folder: RunFolder; readonly runId: string; readonly target: string },

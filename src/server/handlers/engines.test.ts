@@ -9,18 +9,18 @@ it('GET /v1/engines lists the values that a request may contain', async () => {
   const offer = await readJson(get('/v1/engines'));
   expect(offer).toMatchObject({ commands: ['node'], env: ['OPENAI_*'], permissions: ['safe', 'workspace', 'ask'] });
   expect(offer['roots']).toEqual([work]);
-  expect(offer['engines']).toContainEqual({ name: 'codex', takes: 'prompt', can_ask: true, asks_permission: true });
+  expect(offer['engines']).toContainEqual({ name: 'codex', input: 'prompt', can_ask: true, asks_permission: true });
   expect([offer['checks'], offer['repos']]).toEqual([[], ['https://git.example.org/shop.git']]);
   expect(JSON.stringify(offer)).not.toContain(credentials.token);
   expect(offer['engines']).toContainEqual({
     name: 'command',
-    takes: 'command',
+    input: 'command',
     can_ask: false,
     asks_permission: false,
   });
   expect(offer['engines']).toContainEqual({
     name: 'gemini-acp',
-    takes: 'prompt',
+    input: 'prompt',
     can_ask: true,
     asks_permission: true,
   });

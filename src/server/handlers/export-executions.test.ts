@@ -7,7 +7,7 @@ import {
   sampleSettlement,
   sampleSubmission,
 } from '../../store/contract/fixtures/order-samples.js';
-import type { ExecutionRecord } from '../../store/records/execution-record.js';
+import type { ExecutionRecord } from '../../store/records/order-record.js';
 import { formatCsvCell } from '../export/export-executions.js';
 import { openServer } from '../fixtures/open-server.js';
 

@@ -1,7 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { omitUndefined, isSluiceError } from '../../base/index.js';
-import { markUnverified } from '../../store/records/index.js';
-import type { IssueState, OrderRecord, InboxItem } from '../../store/records/index.js';
+import { markUnverified, type IssueState, type OrderRecord, type InboxItem } from '../../store/records/index.js';
 import type { OrderView } from '../api/index.js';
 import { readChange, readRace } from '../../orders/dispatch/index.js';
 import { RequestError, StaleDecisionError } from '../http/problem.js';
@@ -11,8 +10,7 @@ import { resolveAllowedFolder } from '../security/allowed-folder.js';
 import type { ServerContext } from '../server-context.js';
 import { readPage } from './query.js';
 import { addHosts } from './run-view.js';
-import { LeadError } from '../../orders/index.js';
-import type { ResolveRequest } from '../../orders/index.js';
+import { LeadError, type ResolveRequest } from '../../orders/index.js';
 import type { Caller } from '../security/tokens.js';
 
 /** The maximum number of orders returned with an issue: the newest. `run_id` selects an older one. */

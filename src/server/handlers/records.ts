@@ -1,18 +1,26 @@
 import { omitUndefined } from '../../base/index.js';
 import type { Decision, OutboxMessage } from '../../store/records/index.js';
 import type { ExecutionFilter } from '../../store/ports/index.js';
-import { exportExecutions } from '../export/export-executions.js';
-import type { ExportFormat } from '../export/export-executions.js';
+import { exportExecutions, type ExportFormat } from '../export/export-executions.js';
 import { readPage, readTime } from './query.js';
 import type { Handlers } from '../http/request-checks.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
-import { streamBody } from '../http/responses.js';
+import { streamBody, createJsonResponse } from '../http/responses.js';
 import { reportBudgets } from '../../orders/dispatch/index.js';
 import { createWaitingList } from '../waiting/waiting-list.js';
-import type { StatisticsView } from '../api/index.js';
-import { chooseEarlier, sumCounts } from '../../store/index.js';
-import type { InboxHistory, InboxSlot, RunCounts, RunSlot } from '../../store/index.js';
+import type { StatisticsView, ResponseOf, ENDPOINTS } from '../api/index.js';
+import {
+  chooseEarlier,
+  sumCounts,
+  type InboxHistory,
+  type InboxSlot,
+  type RunCounts,
+  type RunSlot,
+} from '../../store/index.js';
+import type { Caller } from '../security/tokens.js';
+import { WRAPPER_ENGINES, findAgentEngine, type Wrappers } from '../../orders/index.js';
+import { listLaunchers } from '../../runs/index.js';
 
 const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
@@ -238,4 +246,60 @@ export function computePercentile(counted: RunCounts['durations'], fraction: num
   const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * fraction);
   let countSoFar = 0;
   return counted.find(([, count]) => (countSoFar += count) >= rank)?.[0] ?? 0;
+}
+
+type SessionView = ResponseOf<typeof ENDPOINTS.getSession>;
+
+/** Creates the handlers for liveness, readiness, metrics, sessions, and the values that requests may contain. */
+export function createServiceHandlers({ checkReady, meter, guard, logger, settings, wrappers, lead }: ServerContext) {
+  const describeSession = ({ name, scopes }: Caller): SessionView => ({
+    name,
+    scopes: [...scopes].filter((scope) => scope !== 'none'),
+    needs_token: settings.tokens.length > 0,
+  });
+  const { commands, roots, env, allowBypass, agents } = settings;
+  const engines = Object.values(listLaunchers(agents)).map(({ engine, canResume, canAsk }) => ({
+    name: engine,
+    input: engine === 'command' ? ('command' as const) : ('prompt' as const),
+    can_ask: canResume,
+    asks_permission: canAsk === true,
+  }));
+  const permissions = ['safe', 'workspace', ...(allowBypass ? (['bypass'] as const) : []), 'ask'] as const;
+  const workers = listWrappers(wrappers);
+  const checks = Object.keys(lead.checks);
+  const repos = lead.repos.map(({ url }) => url);
+  return {
+    health: async () => ({ status: 'ok' }),
+    async ready() {
+      await checkReady();
+      return { status: 'ready' };
+    },
+    metrics: async () =>
+      new Response(await meter.render(), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } }),
+    // In a session, pages use a cookie instead of a token.
+    async openSession({ body, context, requestId }) {
+      const { caller, cookie } = guard.openSession(context, body.token);
+      logger.info('session opened', { caller: caller.name, request_id: requestId });
+      return setCookie(createJsonResponse(JSON.stringify(describeSession(caller)), 200, requestId), cookie);
+    },
+    getSession: async ({ caller }) => describeSession(caller),
+    closeSession: async ({ requestId }) =>
+      setCookie(createJsonResponse(JSON.stringify({ status: 'closed' }), 200, requestId), guard.closeSession()),
+    // Forms offer these values as choices.
+    listEngines: async () => ({ engines, commands, roots, repos, permissions, env, workers, checks }),
+  } satisfies Partial<Handlers>;
+}
+
+function setCookie(response: Response, cookie: string): Response {
+  response.headers.set('set-cookie', cookie);
+  return response;
+}
+
+/** Lists the configured wrappers and the built-in agents: orders name one of them in their field `worker`. */
+function listWrappers(wrappers: Wrappers): { name: string; type: string }[] {
+  const configured = Object.entries(wrappers).map(([name, { type }]) => ({ name, type }));
+  const agents = Object.keys(WRAPPER_ENGINES).filter(
+    (type) => findAgentEngine(type) !== undefined && !Object.hasOwn(wrappers, type),
+  );
+  return [...configured, ...agents.map((type) => ({ name: type, type }))];
 }

@@ -1,13 +1,10 @@
 import { SluiceError } from '../../base/index.js';
-import { isRasp } from '../../events/index.js';
-import type { RaspData, RaspEvent } from '../../events/index.js';
+import { isRasp, type RaspData, type RaspEvent } from '../../events/index.js';
 import { createWaker } from '../../orders/dispatch/index.js';
 import type { Store } from '../../store/index.js';
-import { encodeReply } from '../../store/records/index.js';
-import type { PermissionReply } from '../../store/records/index.js';
+import { encodeReply, type PermissionReply } from '../../store/records/index.js';
 import { RequestError } from '../http/problem.js';
 
-/** Options for replying to a run. */
 interface ReplyOptions {
   readonly store: Pick<Store, 'postReply' | 'keepRefusedAnswer' | 'findRun' | 'read' | 'watch'>;
   /** Aborted when the server shuts down. */

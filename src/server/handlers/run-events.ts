@@ -6,15 +6,27 @@ import { findRun } from './run-view.js';
 import type { CheckedRequest, Handlers } from '../http/request-checks.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
-import { createHistory } from '../stream/read-history.js';
-import { createSocketConnection, createWebStreamConnection } from '../stream/reader-connection.js';
-import { limitReads } from '../stream/limit-reads.js';
-import { createStreamHub } from '../stream/stream-hub.js';
-import type { StartStream } from '../stream/stream-hub.js';
-import { BOTH_PROTOCOLS, joinStreams } from '../stream/join-streams.js';
-import { formatEnd, parseBothPositions, parsePosition, readProtocol } from '../stream/stream-protocol.js';
+import {
+  createSocketConnection,
+  createWebStreamConnection,
+  type ReaderConnection,
+} from '../stream/reader-connection.js';
+import { createStreamHub, type StartStream } from '../stream/stream-hub.js';
+import {
+  formatEnd,
+  parseBothPositions,
+  parsePosition,
+  readProtocol,
+  nextPosition,
+  chooseSourceLog,
+  previousPosition,
+  formatPosition,
+  createEventEncoder,
+} from '../stream/stream-protocol.js';
 import type { RunRecord } from '../../store/records/index.js';
-import type { ENDPOINTS } from '../api/index.js';
+import type { ENDPOINTS, ResponseOf } from '../api/index.js';
+import type { EventLog } from '../../store/ports/index.js';
+import { LOG_START, comparePositions, getPosition, type LogPosition } from '../../events/index.js';
 
 /** Creates the handlers for a run's events, live and past. */
 export function createRunEventHandlers(
@@ -82,4 +94,136 @@ function send(context: Context, start: StartStream, requestId: string): Response
   // Headers for pages of other origins are already set.
   start(createSocketConnection(outgoing, Object.fromEntries([...head.headers, ...context.res.headers])));
   return RESPONSE_ALREADY_SENT;
+}
+
+/**
+ * Limits log reads to one page per turn of the event loop. Without this limit, many readers of long runs would block
+ * other requests.
+ */
+export function limitReads(log: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> {
+  const waiting: (() => void)[] = [];
+
+  function next(): void {
+    const resolve = waiting.shift();
+    if (waiting.length > 0) setImmediate(next);
+    resolve?.();
+  }
+
+  return {
+    async read(query) {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length === 1) setImmediate(next);
+      });
+      return log.read(query);
+    },
+  };
+}
+
+/**
+ * The name for both of a run's logs on one connection: a browser opens at most six connections per server, across all
+ * windows.
+ */
+const BOTH_PROTOCOLS = 'fcmp,rasp';
+
+/**
+ * Sends multiple streams over one connection, which closes when the last of them ends. A stream with nothing to send
+ * also gets an end event, so a reader can count the ends. Undefined if no stream has anything to send.
+ */
+function joinStreams(starts: readonly (StartStream | undefined)[], end: string): StartStream | undefined {
+  if (starts.every((start) => start === undefined)) return undefined;
+  return (connection) => {
+    let openCount = starts.length;
+    const sharedConnections = starts.map(() =>
+      shareConnection(connection, () => {
+        openCount -= 1;
+        if (openCount === 0) connection.end();
+      }),
+    );
+    for (const [index, sharedConnection] of sharedConnections.entries()) {
+      const start = starts[index];
+      if (start === undefined) {
+        sharedConnection.write(Buffer.from(end));
+        sharedConnection.end();
+      } else {
+        start(sharedConnection);
+      }
+    }
+  };
+}
+
+/** Creates the connection for one of the streams that share it. */
+function shareConnection(connection: ReaderConnection, onEnd: () => void): ReaderConnection {
+  let isEnded = false;
+  return {
+    get unsent() {
+      return connection.unsent;
+    },
+    get isClosed() {
+      return isEnded || connection.isClosed;
+    },
+    write(bytes) {
+      if (!isEnded) connection.write(bytes);
+    },
+    drained: async () => connection.drained(),
+    onClose: (callback) => connection.onClose(callback),
+    end() {
+      if (isEnded) return;
+      isEnded = true;
+      onEnd();
+    },
+    destroy: () => connection.destroy(),
+  };
+}
+
+/** The query parameters of a request for history. */
+type HistoryQuery = Readonly<Record<string, string>>;
+
+/** Events, and the position of the next one if there are more. */
+type History = ResponseOf<typeof ENDPOINTS.readHistory>;
+
+const DEFAULT_LIMIT = 1000;
+const PAGE = 256;
+/** A response stops after this many bytes, even if it has only a few events. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Creates a function that reads a range of past events, both ends included. `limit` counts events of the log; in a
+ * projection, each can become multiple events or none. A projection gets all earlier events first, because its output
+ * depends on them.
+ */
+function createHistory(log: Pick<EventLog, 'read'>): (run: RunRecord, query: HistoryQuery) => Promise<History> {
+  return async (run, query) => {
+    const protocol = readProtocol(query['protocol']);
+    const encoder = createEventEncoder(protocol);
+    const from = previousPosition(parsePosition(protocol, query['from']));
+    const to = query['to'] === undefined ? undefined : parsePosition(protocol, query['to']);
+    const limit = query['limit'] === undefined ? DEFAULT_LIMIT : Number(query['limit']);
+    const events: object[] = [];
+    let last: LogPosition = encoder.isStateful ? LOG_START : from;
+    let count = 0;
+    let bytes = 0;
+    for (;;) {
+      const range = {
+        after: formatPosition(protocol, last),
+        ...(to === undefined ? {} : { to: formatPosition(protocol, to) }),
+      };
+      const page = await log.read({ runId: run.id, protocol: chooseSourceLog(protocol), ...range, limit: PAGE });
+      if (page.length === 0) break;
+      for (const emitted of page) {
+        const position = getPosition(emitted);
+        if (count >= limit || bytes >= MAX_BYTES) return { events, next_from: formatPosition(protocol, position) };
+        const encoded = encoder.encode(emitted);
+        last = position;
+        if (comparePositions(position, from) <= 0) continue;
+        events.push(...encoded);
+        count += 1;
+        bytes += JSON.stringify(encoded).length;
+      }
+    }
+    // The final events of a projection follow the last event, as in the stream.
+    const isComplete =
+      run.state === 'ended' && (to === undefined || comparePositions(nextPosition(protocol, last), to) <= 0);
+    return { events: isComplete ? [...events, ...encoder.finish()] : events, next_from: null };
+  };
 }

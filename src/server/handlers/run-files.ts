@@ -1,12 +1,9 @@
-import { ARTIFACT_FOLDER } from '../../runs/run-folder/index.js';
-import type { RunFolder } from '../../runs/run-folder/index.js';
+import { ARTIFACT_FOLDER, type RunFolder } from '../../runs/run-folder/index.js';
 import type { Secrets } from '../../runs/index.js';
 import { openInside, getSizeInside, VERSION } from '../../base/files/index.js';
-import { isSluiceError, omitUndefined } from '../../base/index.js';
-import type { ReadableFile } from '../../base/index.js';
+import { isSluiceError, omitUndefined, type ReadableFile } from '../../base/index.js';
 import type { RunRecord } from '../../store/records/index.js';
-import { RAW_STREAMS } from '../../events/index.js';
-import type { RawRef } from '../../events/index.js';
+import { RAW_STREAMS, type RawRef } from '../../events/index.js';
 import {
   createFileResponse,
   findRunFiles,
@@ -22,10 +19,8 @@ import { listExportFiles, tarFiles, tarRun } from '../export/tar-files.js';
 import { streamBody } from '../http/responses.js';
 import { findRun, pickHost } from './run-view.js';
 import type { OrderStore, RunStore } from '../../store/ports/index.js';
-import { gatherReport, renderHtml } from '../report/index.js';
-import type { RunReport } from '../report/index.js';
-import { makeRunCase, makeTextCase } from '../suite/index.js';
-import type { NewCase } from '../suite/index.js';
+import { gatherReport, renderHtml, type RunReport } from '../report/index.js';
+import { makeRunCase, makeTextCase, type NewCase } from '../suite/index.js';
 
 /** Limits for lists and previews. The export contains everything. */
 const MAX_ARTIFACTS = 1000;

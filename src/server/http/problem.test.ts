@@ -65,17 +65,12 @@ describe('the codes', () => {
       // Only schedules set the rule that causes it.
       'ISSUE_UNDECIDED',
       // Only commands have these errors.
-      'BACKUP_EXISTS',
       'BACKUP_FAILED',
-      'BACKUP_UNSUPPORTED',
-      'MIGRATION_UNSUPPORTED',
+      'COPY_UNSUPPORTED',
       'MIGRATION_IN_USE',
-      'MIGRATION_TARGET_FILLED',
       'MIGRATION_FAILED',
       'INVALID_WORK_ORDER',
-      'INVALID_WRAPPERS',
-      'INVALID_CHECKS',
-      'INVALID_REPOS',
+      'INVALID_CONFIG',
     ];
     const codes = [...STORE_ERROR_CODES, ...LEAD_ERROR_CODES, ...ORDERS_ERROR_CODES];
     expect(codes.filter((code) => !Object.hasOwn(STATUS_BY_CODE, code)).toSorted()).toEqual(withoutStatus.toSorted());

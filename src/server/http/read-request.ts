@@ -5,7 +5,6 @@ import { getErrorMessage } from '../../base/index.js';
 import { runSpecSchema } from '../../store/records/index.js';
 import { RequestError } from './request-error.js';
 
-/** Limits for a body. */
 interface BodyLimits {
   readonly maxBytes: number;
   /** Whether `maxBytes` is the configured limit, which can be raised. */

@@ -24,7 +24,6 @@ export type Handler<E extends Endpoint> = (
   request: CheckedRequest<E>,
 ) => Promise<ResponseOf<E> | string | Uint8Array<ArrayBuffer> | Response>;
 
-/** A handler for every endpoint in the table. */
 export type Handlers = { readonly [Name in EndpointName]: Handler<(typeof ENDPOINTS)[Name]> };
 
 /** The validators of one endpoint. They are compiled once, because a server checks many requests. */

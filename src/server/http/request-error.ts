@@ -39,12 +39,7 @@ type RequestProblemCode = keyof typeof REQUEST_PROBLEMS;
 /** The optional fields of a problem. */
 export type ProblemExtra = Pick<Problem, 'issues' | 'active_run_id'>;
 
-/**
- * A request that was refused, and why.
- *
- * @example
- * throw new RequestError('RUN_NOT_FOUND', 'Run not found.')
- */
+/** A request that was refused, and why. */
 export class RequestError extends SluiceError<RequestProblemCode> {
   override readonly name = 'RequestError';
   readonly extra: ProblemExtra;

@@ -1,8 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import { SluiceError, getErrorMessage, isSluiceError } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
-import { ClientError } from '../client/index.js';
-import type { Client } from '../client/index.js';
+import { SluiceError, getErrorMessage, isSluiceError, type Logger } from '../../base/index.js';
+import { ClientError, type Client } from '../client/index.js';
 import { VERSION } from '../../base/files/index.js';
 import { fromJsonSchema } from '../../json/schema/index.js';
 import {
@@ -13,8 +11,7 @@ import {
   StdioServerTransport,
   serveStdio,
 } from './sdk.js';
-import { MCP_TOOLS } from './tools.js';
-import type { McpTool } from './tools.js';
+import { MCP_TOOLS, type McpTool } from './tools.js';
 
 /** The Sluice client that the tools use, and its permissions. */
 interface McpSession {

@@ -12,13 +12,12 @@ import {
   oneOf,
   ordinal,
   timestamp,
-  cutText,
+  truncate,
 } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import type { Client } from '../client/index.js';
 import { decisionAction, describeWaitingFor, repairLevel, runOutcome, runState } from '../../store/records/index.js';
-import { FCMP_TYPES } from '../../events/index.js';
-import type { FcmpEvent } from '../../events/index.js';
+import { FCMP_TYPES, type FcmpEvent } from '../../events/index.js';
 
 /** Longer values are omitted; they can be read in the console or over HTTP. */
 const MAX_VALUE_LENGTH = 64 * 1024;
@@ -204,16 +203,16 @@ function fillPage(events: readonly FcmpEvent[], after: number) {
   let length = 0;
   for (const { seq, ts, type, data } of events) {
     if (type !== 'raw.stdout' && type !== 'raw.stderr') {
-      const { value, isShortened } = shorten(data, { length: MAX_STRING, items: MAX_ITEMS });
+      const { value, isTruncated } = truncateValue(data, { length: MAX_STRING, items: MAX_ITEMS });
       length += JSON.stringify(value).length;
       if (length > MAX_PAGE && page.length > 0) return { events: page, last, isFull: true };
-      // The cast is safe: `shorten` returns an object for an object.
+      // The cast is safe: `truncateValue` returns an object for an object.
       page.push({
         seq,
         at: ts,
         type,
         data: value as Readonly<Record<string, unknown>>,
-        ...(isShortened ? { shortened: true } : {}),
+        ...(isTruncated ? { shortened: true } : {}),
       });
     }
     last = seq;
@@ -221,45 +220,44 @@ function fillPage(events: readonly FcmpEvent[], after: number) {
   return { events: page, last, isFull: false };
 }
 
-/** A shortened value, and whether anything was omitted. */
-interface Shortened {
+/** A truncated value, and whether anything was omitted. */
+interface TruncatedValue {
   readonly value: unknown;
-  readonly isShortened: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Deeper values are replaced with null; events are never this deep. */
 const MAX_DEPTH = 64;
 
 /**
- * Shortens every string in a JSON value to `length` characters and every list and object to `items` entries, so one
+ * Truncates every string in a JSON value to `length` characters and every list and object to `items` entries, so one
  * event does not fill a model's context.
  *
  * @example
- * shorten({ text: 'abcdef' }, { length: 3, items: 10 }) // { value: { text: 'abc…' }, isShortened: true }
+ * truncateValue({ text: 'abcdef' }, { length: 3, items: 10 }) // { value: { text: 'abc…' }, isTruncated: true }
  */
-export function shorten(
+export function truncateValue(
   value: unknown,
   { length, items }: { readonly length: number; readonly items: number },
-): Shortened {
-  let isShortened = false;
+): TruncatedValue {
+  let isTruncated = false;
   const visit = (part: unknown, depth: number): unknown => {
     if (typeof part === 'string') {
-      if (part.length <= length) return part;
-      isShortened = true;
-      return `${cutText(part, length)}…`;
+      if (part.length > length) isTruncated = true;
+      return truncate(part, length);
     }
     if (typeof part !== 'object' || part === null) return part;
     if (depth >= MAX_DEPTH) {
-      isShortened = true;
+      isTruncated = true;
       return null;
     }
     if (Array.isArray(part)) {
-      if (part.length > items) isShortened = true;
+      if (part.length > items) isTruncated = true;
       return part.slice(0, items).map((item) => visit(item, depth + 1));
     }
     const entries = Object.entries(part);
-    if (entries.length > items) isShortened = true;
+    if (entries.length > items) isTruncated = true;
     return Object.fromEntries(entries.slice(0, items).map(([key, item]) => [key, visit(item, depth + 1)]));
   };
-  return { value: visit(value, 0), isShortened };
+  return { value: visit(value, 0), isTruncated };
 }

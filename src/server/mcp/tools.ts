@@ -1,5 +1,4 @@
-import { ENDPOINTS } from '../api/index.js';
-import type { Scope } from '../api/index.js';
+import { ENDPOINTS, type Scope } from '../api/index.js';
 import { arrayOf, name, object, omitUndefined, orNull, text, timestamp } from '../../base/index.js';
 import type { FromSchema, Schema } from '../../base/index.js';
 import { WORK_REQUEST_SCHEMA, resolutionAction } from '../../store/records/index.js';

@@ -1,12 +1,9 @@
-/** The labels of a series. */
 type Labels = Readonly<Record<string, string>>;
 
-/** A counter. */
 interface Counter {
   add(labels: Labels, by?: number): void;
 }
 
-/** A histogram of durations. */
 interface Histogram {
   observe(labels: Labels, seconds: number): void;
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Hono } from 'hono';
-import { createOpenApi, ENDPOINTS } from '../api/index.js';
-import type { Endpoint, OpenApi } from '../api/index.js';
+import { createOpenApi, ENDPOINTS, type Endpoint, type OpenApi } from '../api/index.js';
 import { VERSION } from '../../base/files/index.js';
 import { escapeMarkup } from '../../base/index.js';
 import { createJsonResponse } from '../http/responses.js';

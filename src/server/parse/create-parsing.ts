@@ -6,8 +6,7 @@ import { fromJsonSchema } from '../../json/schema/index.js';
 import { createThreadPool, ThreadError } from '../../base/threads/index.js';
 import { RequestError } from '../http/request-error.js';
 import type { ServerContext } from '../server-context.js';
-import { executeParse, createSchemaCache } from './execute-parse.js';
-import type { ParseResponse, ParseRequest } from './execute-parse.js';
+import { executeParse, createSchemaCache, type ParseResponse, type ParseRequest } from './execute-parse.js';
 import type { ParseReply } from './parse-thread.js';
 
 /**

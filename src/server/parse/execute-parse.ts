@@ -1,7 +1,5 @@
-import { toParseOutput } from '../api/index.js';
-import type { BodyOf, ENDPOINTS } from '../api/index.js';
-import { parse } from '../../json/index.js';
-import type { ParseResult, StandardSchema } from '../../json/index.js';
+import { toParseOutput, type BodyOf, type ENDPOINTS } from '../api/index.js';
+import { parse, type ParseResult, type StandardSchema } from '../../json/index.js';
 import type { JsonSchema } from '../../json/schema/index.js';
 import type { ParseOutcome } from '../server-context.js';
 import { RequestError } from '../http/request-error.js';

@@ -5,8 +5,7 @@ import { serveTasks } from '../../base/threads/index.js';
 import { readJson } from '../http/read-request.js';
 import { createRequestChecks } from '../http/request-checks.js';
 import { RequestError } from '../http/request-error.js';
-import { executeParse, createSchemaCache } from './execute-parse.js';
-import type { ParseResponse, ParseRequest } from './execute-parse.js';
+import { executeParse, createSchemaCache, type ParseResponse, type ParseRequest } from './execute-parse.js';
 
 /** The thread's reply: errors are sent as data, because their class would be lost. */
 export type ParseReply =

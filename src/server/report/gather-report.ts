@@ -1,10 +1,8 @@
-import { getErrorMessage, isSluiceError } from '../../base/index.js';
+import { getErrorMessage, isSluiceError, type ReadableFile } from '../../base/index.js';
 import { readSpan } from '../../base/files/index.js';
-import type { ReadableFile } from '../../base/index.js';
 import type { FcmpEvent } from '../../events/index.js';
 import type { InboxItem, OrderRecord, RunRecord } from '../../store/records/index.js';
-import { readRunEvents } from '../../runs/run-folder/index.js';
-import type { AttemptMeta, RunFolder } from '../../runs/run-folder/index.js';
+import { readRunEvents, type AttemptMeta, type RunFolder } from '../../runs/run-folder/index.js';
 
 /** Facts about a run that help diagnose a problem, limited in size. */
 export interface RunReport {
@@ -27,7 +25,6 @@ export interface RunReport {
   readonly problem?: string | undefined;
 }
 
-/** The end of a stream. */
 export interface ReportedStream {
   readonly name: string;
   readonly text: string;
@@ -40,7 +37,6 @@ const EVENTS_AT_EACH_END = 500;
 const MAX_ATTEMPTS = 10;
 const MAX_STREAM_BYTES = 128 * 1024;
 
-/** Maximum length of a secret. */
 export const MAX_SECRET_LENGTH = 64 * 1024;
 
 /** The run folder, and the secrets that must not be in the report. */

@@ -5,7 +5,7 @@ import type { FcmpEvent } from '../../events/index.js';
 import { gatherReport } from './gather-report.js';
 import type { RunReport } from './gather-report.js';
 import { openRunFolder } from '../../runs/run-folder/index.js';
-import { renderHtml } from './render-html.js';
+import { renderHtml } from './render-report.js';
 
 const MALICIOUS = `</pre><script>alert(1)</script><img src=x onerror=alert(1)> "'&amp; \u202Egpj.exe \u0000`;
 const REPORT: RunReport = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunResult } from '../../store/records/index.js';
-import { renderSummary } from './render-summary.js';
+import { renderSummary } from './render-report.js';
 
 const RESULT: RunResult = {
   status: 'success',

@@ -10,7 +10,6 @@ import { createRateLimit } from './rate-limit.js';
 import { createSessions, toCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
 import type { Caller } from './tokens.js';
 
-/** The requested endpoint. */
 interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
   /** Whether cross-origin pages are refused even with a token. */
   readonly checksOrigin?: boolean;

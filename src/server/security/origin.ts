@@ -29,7 +29,6 @@ export function readHostName(header: string): string {
   return header.replace(/:\d*$/, '').toLowerCase();
 }
 
-/** Formats the URL of a host and port. */
 export function formatUrl(host: string, port: number): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }

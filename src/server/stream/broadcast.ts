@@ -1,13 +1,11 @@
 import type { Logger } from '../../base/index.js';
 import type { Store } from '../../store/index.js';
-import type { StreamProtocol } from './stream-protocol.js';
+import { formatEnd, type StreamProtocol } from './stream-protocol.js';
 import type { LogReader, Chunk } from './log-reader.js';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LogPosition } from '../../events/index.js';
+import { comparePositions, type LogPosition } from '../../events/index.js';
 import { createWaker } from '../../orders/dispatch/index.js';
 import type { ReaderConnection } from './reader-connection.js';
-import { formatEnd } from './stream-protocol.js';
-import { comparePositions } from '../../events/index.js';
 
 /** The end of a run; the status is null if the run was deleted. */
 export interface RunEnd {

@@ -1,5 +1,4 @@
-import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
-import type { LogPosition, Emitted } from '../../events/index.js';
+import { LOG_START, comparePositions, getPosition, type LogPosition, type Emitted } from '../../events/index.js';
 import type { EventLog } from '../../store/ports/index.js';
 import {
   formatEvents,

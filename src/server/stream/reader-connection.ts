@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 
-/** A connection to one reader. */
 export interface ReaderConnection {
   /** Bytes written but not sent yet. */
   readonly unsent: number;

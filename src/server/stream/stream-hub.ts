@@ -1,11 +1,9 @@
-import type { LogPosition } from '../../events/index.js';
-import { SluiceError } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { comparePositions, type LogPosition } from '../../events/index.js';
+import { SluiceError, type Logger } from '../../base/index.js';
 import type { RunRecord } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
-import type { Reader, Broadcast, Broadcasts, RunEnd } from './broadcast.js';
-import { createBroadcasts } from './broadcast.js';
-import { describeLostEvents, createLogReader } from './log-reader.js';
+import { createBroadcasts, type Reader, type Broadcast, type Broadcasts, type RunEnd } from './broadcast.js';
+import { describeLostEvents, createLogReader, type SharedChunks, type Chunk, type LogReader } from './log-reader.js';
 import type { ReaderConnection } from './reader-connection.js';
 import {
   formatEnd,
@@ -17,8 +15,6 @@ import {
   formatLag,
 } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
-import type { SharedChunks, Chunk, LogReader } from './log-reader.js';
-import { comparePositions } from '../../events/index.js';
 import type { EventLog } from '../../store/ports/index.js';
 
 /** A reader's request. The run was loaded before its events, so its state can be older than the events. */
@@ -31,7 +27,6 @@ interface StreamRequest {
 /** Sends events until the run ends or the reader disconnects. */
 export type StartStream = (connection: ReaderConnection) => void;
 
-/** All streams of a server. */
 interface StreamHub {
   /**
    * Checks whether there is, or might be, anything to send; undefined if the reader has everything. Throws

@@ -64,7 +64,6 @@ export interface EventEncoder {
   readonly isStateful: boolean;
 }
 
-/** Creates an encoder for a new stream. */
 export function createEventEncoder(protocol: StreamProtocol): EventEncoder {
   switch (protocol) {
     case 'fcmp':

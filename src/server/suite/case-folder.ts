@@ -1,13 +1,11 @@
 import type { Dir } from 'node:fs';
 import { mkdir, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { SluiceError, getErrorCode, getErrorMessage } from '../../base/index.js';
+import { SluiceError, getErrorCode, getErrorMessage, type OpenFile } from '../../base/index.js';
 import { isPresent, openForReading, openNew, readSmallFile, readSpan, replaceFile } from '../../base/files/index.js';
-import type { OpenFile } from '../../base/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
-import { assessmentSchema, suiteCaseSchema, SuiteError } from './case-record.js';
-import type { Assessment, SuiteCase } from './case-record.js';
+import { assessmentSchema, suiteCaseSchema, SuiteError, type Assessment, type SuiteCase } from './case-record.js';
 
 /** The names of a case's files. */
 export const CASE_FILES = {
@@ -50,12 +48,7 @@ function checkCaseName(name: string): void {
   throw new SuiteError('CASE_INVALID', message);
 }
 
-/**
- * Writes a new case: all of its files, or nothing.
- *
- * @example
- * await writeCase('sluice-suite', 'acme_shop_12', files)
- */
+/** Writes a new case: all of its files, or nothing. */
 export async function writeCase(suite: string, name: string, files: readonly CaseFile[]): Promise<string> {
   checkCaseName(name);
   const folder = join(suite, name);

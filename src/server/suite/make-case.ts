@@ -2,18 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getErrorCode, omitUndefined } from '../../base/index.js';
-import { readWorkResult, RESULT_FILES, choosePolicy, findWrapper } from '../../orders/index.js';
-import type { Wrappers } from '../../orders/index.js';
+import { readWorkResult, RESULT_FILES, choosePolicy, findWrapper, type Wrappers } from '../../orders/index.js';
 import type { OrderRecord, RunRecord } from '../../store/records/index.js';
 import { getAttemptFileName, withPlainFolder } from '../../runs/run-folder/index.js';
 import type { AttemptFile, RunFile, RunFolder } from '../../runs/run-folder/index.js';
 import type { Secrets, StoredContract } from '../../runs/index.js';
 import { VERSION } from '../../base/files/index.js';
-import { assessCase } from './assess-case.js';
-import { CASE_BYTES, CASE_FILES, formatJson, readCaseFile, writeCase } from './case-folder.js';
-import type { CaseFile } from './case-folder.js';
-import type { Assessment, CaseVerdict, OrderFacts, SuiteCase } from './case-record.js';
-import { SuiteError } from './case-record.js';
+import { assessCase } from './run-suite.js';
+import { CASE_BYTES, CASE_FILES, formatJson, readCaseFile, writeCase, type CaseFile } from './case-folder.js';
+import { SuiteError, type Assessment, type CaseVerdict, type OrderFacts, type SuiteCase } from './case-record.js';
 import type { OrderStore } from '../../store/ports/index.js';
 
 /** A new case: its files, and its assessment by this version. */
@@ -25,7 +22,6 @@ export interface NewCase {
   readonly expected: Assessment;
 }
 
-/** Options for creating a case. */
 interface CaseOptions {
   /** Masks secrets, which must not be in a repository. */
   readonly secrets: Pick<Secrets, 'mask'>;
@@ -93,7 +89,6 @@ export async function makeFolderCase(
 /** Verdicts that are only possible with a contract. */
 const CONTRACT_VERDICTS: ReadonlySet<string> = new Set(['validated', 'not_validated', 'comment']);
 
-/** Creates a case from an answer. */
 export async function makeTextCase(
   options: CaseOptions & { readonly text: string; readonly name: string; readonly contract: StoredContract },
 ): Promise<NewCase> {

@@ -1,10 +1,8 @@
 import type { Attributes } from '@opentelemetry/api';
-import { getErrorMessage } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { getErrorMessage, type Logger } from '../../base/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { RunTracer } from '../../runs/index.js';
-import { findSdk, formatTraceparent, readParent } from './open-telemetry.js';
-import type { OpenTelemetry } from './open-telemetry.js';
+import { findSdk, formatTraceparent, readParent, type OpenTelemetry } from './open-telemetry.js';
 import { startRunTrace } from './run-trace.js';
 
 /** Creates spans for requests, runs and orders. */
@@ -22,7 +20,6 @@ interface TracedRequest {
   readonly traceparent?: string | undefined;
 }
 
-/** Options for tracing. */
 export interface TracingOptions {
   readonly logger: Pick<Logger, 'debug' | 'warn'>;
   /** Whether to record prompts, answers, tool arguments and tool results, shortened. They can contain secrets. */

@@ -3,8 +3,7 @@ import type { WaitingEntry } from '../api/index.js';
 import type { InboxItem, RunRecord, SinkState } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
 import type { FcmpEvent } from '../../events/index.js';
-import { cutText } from '../../base/index.js';
-import type { Logger } from '../../base/index.js';
+import { cutText, type Logger } from '../../base/index.js';
 import type { SignedPost } from '../../orders/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
 
@@ -191,7 +190,6 @@ export function updateQuestions(open: readonly OpenQuestion[], events: readonly 
   return questions;
 }
 
-/** Options for notifying people. */
 export interface NotifyOptions {
   readonly post: SignedPost;
   /** The base URL of all links. */
@@ -239,7 +237,6 @@ export function startNotifier({ post, consoleUrl = '', store, logger, shutdownSi
   return { stopped: work() };
 }
 
-/** The delivery state of an entry. */
 interface DeliveryState {
   readonly count: number;
   /** When to try again, in milliseconds since 1970; infinity if the entry was sent or dropped. */
@@ -306,7 +303,6 @@ export function toNotification(entry: WaitingEntry, consoleUrl: string): object 
   };
 }
 
-/** Returns the console path of an entry. */
 function findPath(entry: WaitingEntry): string {
   return entry.kind === 'result'
     ? `/inbox/${encodeURIComponent(entry.id)}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NewOutboxMessage } from '../records/outbox-message.js';
+import type { NewOutboxMessage } from '../records/order-record.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleMessage, NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { UNTRUSTED_TEXT } from './fixtures/run-samples.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
 import { report } from '../../../test/report.js';
-import type { ExecutionRecord } from '../records/execution-record.js';
-import type { OutboxMessage } from '../records/outbox-message.js';
+import type { ExecutionRecord, OutboxMessage } from '../records/order-record.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { RACE_ISSUE, type RaceReport } from './fixtures/race-report.js';
 import { readAllPages } from './fixtures/read-all-pages.js';

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { InboxItem } from '../records/inbox-item.js';
-import type { OrderRecord } from '../records/order-record.js';
+import type { InboxItem, OrderRecord } from '../records/order-record.js';
 import type { RunResult } from '../records/run-result.js';
 import { sumInboxCounts } from '../inbox-roll-up.js';
-import { sumCounts } from '../roll-up.js';
-import type { RunCounts, StatisticsPeriod } from '../roll-up.js';
+import { sumCounts, type RunCounts, type StatisticsPeriod } from '../roll-up.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleItem, NOW, sampleResolution, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';

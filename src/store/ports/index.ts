@@ -6,7 +6,7 @@ export {
   readEventLog,
   readEventRange,
   type WatchableEventLog,
-} from './event-log.js';
+} from './run-store.js';
 export type {
   DecidedOrder,
   Execution,
@@ -23,7 +23,7 @@ export type {
   Rival,
   StoreClock,
 } from './order-store.js';
-export type { OutboxStore } from './outbox-store.js';
+export type { OutboxStore } from './order-store.js';
 export {
   CACHE_LIMITS,
   type CachedFile,
@@ -32,5 +32,5 @@ export {
   formatCacheEntry,
   parseCacheEntry,
   type ResultCache,
-} from './result-cache.js';
+} from './run-store.js';
 export type { ClaimedRun, RunClaim, RunFilter, RunHold, RunStore } from './run-store.js';

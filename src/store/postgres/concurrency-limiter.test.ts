@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { catchCode } from '../contract/fixtures/open-site.js';
-import { createConcurrencyLimiter } from './concurrency-limiter.js';
+import { createConcurrencyLimiter } from './database.js';
 
 describe('the concurrency limiter', () => {
   it('are limited in number; further callers wait in order of arrival', async () => {

@@ -1,7 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Row } from '../driver.js';
 
-/** The result of a statement. */
 export interface QueryResult {
   readonly rows: Row[];
   /** The number of rows that the statement changed or returned. */

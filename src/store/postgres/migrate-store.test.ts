@@ -134,13 +134,13 @@ describe('a migration', () => {
     await fill(`sqlite:${other}`);
     await killAtPage(`sqlite:${file}`, url, 'event_packs 1000');
     const migration = migrateStore(`sqlite:${other}`, url);
-    expect(await catchCode(migration)).toBe('MIGRATION_TARGET_FILLED');
+    expect(await catchCode(migration)).toBe('TARGET_EXISTS');
     await expect(migration).rejects.toThrow('an unfinished copy of "sqlite:');
     await migrateStore(`sqlite:${file}`, url);
-    expect(await catchCode(migrateStore(`sqlite:${other}`, url))).toBe('MIGRATION_TARGET_FILLED');
-    expect(await catchCode(migrateStore(url, `sqlite:${other}`))).toBe('MIGRATION_TARGET_FILLED');
+    expect(await catchCode(migrateStore(`sqlite:${other}`, url))).toBe('TARGET_EXISTS');
+    expect(await catchCode(migrateStore(url, `sqlite:${other}`))).toBe('TARGET_EXISTS');
     changeFile(other, 'ALTER TABLE workers ADD COLUMN more TEXT');
-    expect(await catchCode(migrateStore(url, `sqlite:${other}`))).toBe('MIGRATION_TARGET_FILLED');
+    expect(await catchCode(migrateStore(url, `sqlite:${other}`))).toBe('TARGET_EXISTS');
   });
 
   it('rejects a source in use by workers', async () => {
@@ -186,8 +186,8 @@ describe('a migration', () => {
 
   it.each([
     ['memory:', 'postgres://x/y', 'INVALID_STORE_URL'],
-    ['sqlite:a.db', 'sqlite:b.db', 'MIGRATION_UNSUPPORTED'],
-    ['postgres://x/y', 'postgresql://x/z', 'MIGRATION_UNSUPPORTED'],
+    ['sqlite:a.db', 'sqlite:b.db', 'COPY_UNSUPPORTED'],
+    ['postgres://x/y', 'postgresql://x/z', 'COPY_UNSUPPORTED'],
     ['sqlite:/nowhere/a.db', 'postgres://x/y', 'STORE_UNAVAILABLE'],
   ])('from %s to %s is rejected', async (source, target, code) => {
     expect(await catchCode(migrateStore(source, target))).toBe(code);

@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { createStore } from '../store.js';
+import { createStore, type Store, type StoreOptions } from '../store.js';
 import type { Dialect, Row } from '../driver.js';
-import type { Store, StoreOptions } from '../store.js';
-import { measureClock } from './clock.js';
-import type { DatabaseClock } from './clock.js';
-import { openDatabase } from './database.js';
-import type { PostgresDatabase } from './database.js';
-import { createEvents } from './events.js';
+import { measureClock, type DatabaseClock } from './clock.js';
+import { openDatabase, type PostgresDatabase } from './database.js';
 import { migrate } from './migrate.js';
 import { createNotifications } from './notifications.js';
 import type { RunClaim } from '../ports/index.js';
 import type { Queryable } from './driver.js';
+import {
+  CHARACTERS_PER_PAGE,
+  encodeBody,
+  MIN_SENT_COMPRESSED_LENGTH,
+  ROWS_PER_PAGE,
+  subtractStored,
+  type EventRow,
+} from '../event-rows.js';
+import { readNumber } from '../rows.js';
+import { isDuplicate } from './database-error.js';
 
 /** Opens a store that any number of hosts can share. Its tables are in the schema `sluice`. */
 export async function openPostgresStore(url: string, options: StoreOptions = {}): Promise<Store> {
@@ -99,3 +105,130 @@ async function claimNext(
   }
   return undefined;
 }
+
+/**
+ * Creates the storage of events. The cost of a statement hardly depends on the number of its rows. Only followers are
+ * notified: PostgreSQL commits transactions with notifications one at a time.
+ */
+function createEvents(database: PostgresDatabase): Pick<Dialect, 'addEvents' | 'readBodies' | 'eventWrites'> {
+  return {
+    // Appending events must not use all of a worker's connections, because it also renews its claims through them.
+    eventWrites: database.connections > 2 ? 2 : 1,
+    async addEvents(rows) {
+      if (await insertNew(database, rows)) return;
+      for (const row of rows) await insertMissing(database, row);
+    },
+    async readBodies(runId, protocol, { after, to, limit }) {
+      const bounds = [after.attempt, after.seq, to.attempt, to.seq];
+      const { rows } = await database.query(READ_EVENTS, [runId, protocol, ...bounds, limit]);
+      return rows.map((row) => row['body']);
+    },
+  };
+}
+
+/**
+ * Inserts rows; false if some events are already stored or being stored by another process. The other rows might have
+ * been inserted.
+ */
+async function insertNew(database: Queryable, rows: readonly EventRow[]): Promise<boolean> {
+  try {
+    return (await insertRows(database, rows)) === rows.length;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * Inserts the rows that have no stored events yet, and returns their number. One statement is one transaction, so a
+ * notified reader finds the events. All bodies are one parameter, because the driver would escape each byte of an
+ * array. `ON CONFLICT DO NOTHING` would make each row a third more expensive; instead, the statement fails if another
+ * process stores the same events.
+ */
+async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<number> {
+  const bodies = rows.map(({ lines }) => encodeBody(lines, MIN_SENT_COMPRESSED_LENGTH));
+  let offset = 1;
+  const offsets = bodies.map((body) => (offset += body.length) - body.length);
+  const { rows: returned } = await database.query(INSERT_EVENTS, [
+    rows.map(({ runId }) => runId),
+    rows.map(({ protocol }) => protocol),
+    rows.map(({ attempt }) => attempt),
+    rows.map(({ firstSeq }) => firstSeq),
+    rows.map(({ lastSeq }) => lastSeq),
+    offsets,
+    bodies.map((body) => body.length),
+    Buffer.concat(bodies),
+    [...new Set(rows.map(({ runId }) => runId))],
+  ]);
+  return readNumber(returned[0] ?? {}, 'added');
+}
+
+/** An attempt fails if another process stores some of the same events concurrently. */
+const MAX_TRIES = 5;
+
+/** Inserts the part of a row that is not stored yet. Writers of one run take turns, so no event is stored twice. */
+async function insertMissing(database: PostgresDatabase, row: EventRow): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await database.transaction(async (transaction) => insertInTurn(transaction, row));
+      return;
+    } catch (error) {
+      if (tries === MAX_TRIES || !isDuplicate(error)) throw error;
+    }
+  }
+}
+
+async function insertInTurn(transaction: Queryable, row: EventRow): Promise<void> {
+  const { runId, protocol, attempt, firstSeq, lastSeq } = row;
+  await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [runId]);
+  const { rows: stored } = await transaction.query(
+    `SELECT first_seq, last_seq FROM sluice.event_packs
+     WHERE run_id = $1 AND protocol = $2 AND attempt = $3 AND last_seq >= $4 AND first_seq <= $5`,
+    [runId, protocol, attempt, firstSeq, lastSeq],
+  );
+  const ranges = stored.map((each) => ({
+    firstSeq: readNumber(each, 'first_seq'),
+    lastSeq: readNumber(each, 'last_seq'),
+  }));
+  const missing = subtractStored(row, ranges);
+  if (missing.length > 0) await insertRows(transaction, missing);
+}
+
+/** `OFFSET 0` makes the planner look up stored rows in the index, row by row, regardless of its statistics. */
+const INSERT_EVENTS = `
+  WITH packs AS (
+    SELECT run_id, protocol, attempt, first_seq, last_seq, substring($8::bytea FROM start FOR length) AS body
+    FROM unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[])
+      AS packs (run_id, protocol, attempt, first_seq, last_seq, start, length)
+  ), added AS (
+    INSERT INTO sluice.event_packs (run_id, protocol, attempt, first_seq, last_seq, body)
+    SELECT * FROM packs
+    WHERE NOT EXISTS (
+      SELECT FROM sluice.event_packs AS stored
+      WHERE stored.run_id = packs.run_id AND stored.protocol = packs.protocol AND stored.attempt = packs.attempt
+        AND stored.last_seq >= packs.first_seq AND stored.first_seq <= packs.last_seq
+      OFFSET 0)
+    RETURNING 1
+  ), announced AS MATERIALIZED (
+    SELECT pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = ANY ($9::text[])
+  )
+  SELECT (SELECT count(*) FROM added) AS added, (SELECT count(*) FROM announced)`;
+
+/**
+ * Reads no more rows than a page needs. The first row can start before the page; only its events after the position
+ * count.
+ */
+const READ_EVENTS = `
+  SELECT body FROM (
+    SELECT attempt, last_seq, body,
+      sum(last_seq - CASE WHEN attempt = $3 THEN greatest(first_seq - 1, $4) ELSE first_seq - 1 END) OVER before AS events,
+      sum(octet_length(body)) OVER before AS bytes
+    FROM (
+      SELECT * FROM sluice.event_packs
+      WHERE run_id = $1 AND protocol = $2 AND (attempt, last_seq) > ($3, $4) AND (attempt, first_seq) <= ($5, $6)
+      ORDER BY attempt, last_seq LIMIT ${ROWS_PER_PAGE}
+    ) AS found
+    WINDOW before AS (ORDER BY attempt, last_seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+  ) AS counted
+  WHERE coalesce(events, 0) < $7 AND coalesce(bytes, 0) < ${CHARACTERS_PER_PAGE}
+  ORDER BY attempt, last_seq`;

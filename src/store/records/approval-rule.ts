@@ -1,5 +1,4 @@
-import { name, object, oneOf, text } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { name, object, oneOf, text, type FromSchema } from '../../base/index.js';
 
 /**
  * A rule that allows or denies a tool. All of its patterns must match. `*` matches any characters, but in `path` only

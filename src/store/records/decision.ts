@@ -1,5 +1,4 @@
-import { arrayOf, object, oneOf, text } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { arrayOf, object, oneOf, text, type FromSchema } from '../../base/index.js';
 import { evidenceSchema } from './evidence.js';
 import { RESULT_CODES } from './result-code.js';
 

@@ -1,5 +1,4 @@
-import { name, object, oneOf, text } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { name, object, oneOf, text, type FromSchema } from '../../base/index.js';
 
 /** One fact about a work result: the claim, its source, and whether it is true. */
 export const evidenceSchema = object(

@@ -1,5 +1,4 @@
-import { anything, arrayOf, count, name, object, oneOf, text } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { anything, arrayOf, count, name, object, oneOf, text, type FromSchema } from '../../base/index.js';
 import { workResult } from './work-result.js';
 
 /** The sources of a result, most trusted first. */

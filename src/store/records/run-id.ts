@@ -16,7 +16,6 @@ export function formatRunId(now: number, role: string, number: number): string {
   return `${new Date(now).toISOString().slice(0, 10)}-${role}-${String(number).padStart(4, '0')}`;
 }
 
-/** The parts of a run id. */
 export interface RunIdParts {
   /** `2026-11-15`, in UTC. */
   readonly date: string;

@@ -1,5 +1,15 @@
-import { arrayOf, flag, name, object, oneOf, orNull, timestamp, text } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import {
+  flag,
+  name,
+  object,
+  oneOf,
+  orNull,
+  timestamp,
+  text,
+  type FromSchema,
+  arrayOf,
+  count,
+} from '../../base/index.js';
 import { runResultSchema } from './run-result.js';
 import { storedRunSpec } from './run-spec.js';
 
@@ -98,7 +108,6 @@ export type RunState = FromSchema<typeof runState>;
 /** The worker that made a claim, with enough detail to check after a crash whether its process is still alive. */
 export type WorkerIdentity = FromSchema<typeof workerIdentitySchema>;
 
-/** One stored run. */
 export type RunRecord = FromSchema<typeof runRecordSchema>;
 
 /** See {@link refusedAnswerSchema}. */
@@ -130,7 +139,54 @@ export function encodeReply(reply: RunReply): string {
   return reply.slice(start);
 }
 
-/** Decodes a stored reply. */
 export function decodeReply(stored: string): RunReply {
   return stored.startsWith(CHOICE_PREFIX) ? (JSON.parse(stored.slice(1)) as PermissionReply) : stored;
 }
+
+/** `alive`: reports regularly. `stopping`: finishes its runs and claims no more. `gone`: stopped reporting. */
+export const workerState = oneOf(['alive', 'stopping', 'gone']);
+
+/** A worker's last report. */
+export const workerSchema = object({
+  id: name,
+  host: name,
+  /** The worker's Sluice version. */
+  version: name,
+  /** The engines it can run. */
+  engines: arrayOf(name),
+  /** How many runs it executes concurrently. */
+  capacity: count,
+  /** How many runs it was executing when it reported. */
+  busy: count,
+  seen_at: timestamp,
+  state: workerState,
+});
+
+/** A worker's last report. */
+export type WorkerRecord = FromSchema<typeof workerSchema>;
+
+const amount = { type: 'number', minimum: 0 } as const;
+
+/** A budget and how much of it is used. */
+const budgetSchema = object({
+  /** `day`: all of today's runs. `issue`: all runs for an issue. `caller`: today's runs requested with a token. */
+  scope: oneOf(['day', 'issue', 'caller']),
+  /** The issue reference or the token name; empty for `day`. */
+  name: text,
+  /** Null for no limit. `held`: the used amount plus the amount reserved for active runs. */
+  tokens: orNull(object({ limit: amount, used: amount, held: amount })),
+  cost: orNull(object({ limit: amount, used: amount, held: amount })),
+});
+
+/** All budgets, and the runs waiting for them. */
+export const budgetsSchema = object({
+  items: arrayOf(budgetSchema),
+  /** `opens_at`: when the budget is reset. The run starts earlier if active runs release enough of it. */
+  waiting: arrayOf(object({ run: name, budget: name, opens_at: timestamp })),
+});
+
+/** See {@link budgetSchema}. */
+export type Budget = FromSchema<typeof budgetSchema>;
+
+/** See {@link budgetsSchema}. */
+export type BudgetReport = FromSchema<typeof budgetsSchema>;

@@ -3,7 +3,6 @@ import type { FromSchema } from '../../base/index.js';
 import { ERROR_CATEGORIES, fsDiffSchema, usageSchema } from '../../events/index.js';
 import { sandboxNetwork } from './run-spec.js';
 
-/** The possible outcomes of a run. */
 export const runOutcome = oneOf(['success', 'failed', 'canceled', 'comment']);
 
 /** How much the answer had to be changed to meet the contract. */
@@ -75,7 +74,6 @@ const driftSchema = object({ unknown_types: count, unknown_fields: count });
 /** Whether the process was sandboxed, and its network access or why it was not sandboxed. */
 const runSandboxSchema = object({ used: flag }, { network: sandboxNetwork, reason: text });
 
-/** The result of a run. */
 export const runResultSchema = object(
   {
     status: runOutcome,

@@ -1,5 +1,4 @@
-import { flag, object, oneOf } from '../../base/index.js';
-import type { FromSchema } from '../../base/index.js';
+import { flag, object, oneOf, type FromSchema } from '../../base/index.js';
 import type { Normalizer, StandardSchema } from '../../json/index.js';
 import { approvalRulesSchema } from './approval-rule.js';
 import { engineNameSchema } from './run-engine.js';

@@ -145,7 +145,6 @@ export const WORK_REQUEST_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** The fields of an order. */
 export const workOrder = {
   type: 'object',
   properties: {

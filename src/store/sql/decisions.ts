@@ -22,7 +22,6 @@ export const DECISION_STATEMENTS: readonly string[] = [
   buildMessagesInsert('$17', '$3', 'guard'),
 ];
 
-/** Returns the values of a decision. */
 export function listDecisionValues(
   { issueRef, runId, now }: DecisionName,
   { decision, result, execution, item = null, outbox = [] }: StoredDecision,

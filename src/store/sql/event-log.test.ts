@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { EventRow } from '../event-rows.js';
-import { createGatherer } from './event-log.js';
+import { createGatherer } from '../store.js';
 
 function createRow(runId: string, seq: number, lines = '{}\n'): EventRow {
   return { runId, protocol: 'fcmp', attempt: 0, firstSeq: seq, lastSeq: seq, lines };

@@ -4,8 +4,7 @@ import type { Row, Session, Value } from '../driver.js';
 import { formatExecutionCursor, readExecutionPage, readPage, toListed, toSearchPage } from '../page.js';
 import type { ExecutionWindow } from '../page.js';
 import { readIssue, readItem, readJson, readNumber, readOrder, readText } from '../rows.js';
-import { chooseFloor, readIssueSearch } from '../search.js';
-import type { IssueSearch, RunSearch } from '../search.js';
+import { chooseFloor, readIssueSearch, type IssueSearch, type RunSearch } from '../search.js';
 
 /** A list condition and the values of its parameters, written `?`; ignored if its first value is undefined. */
 type Condition = readonly [sql: string, ...values: (Value | undefined)[]];

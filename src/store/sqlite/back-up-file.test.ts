@@ -65,7 +65,7 @@ describe('a database copy', () => {
     const { folder, url } = await makeStore();
     const target = join(folder, 'letter.txt');
     await writeFile(target, 'dear');
-    expect(await catchCode(backUpStore(url, target))).toBe('BACKUP_EXISTS');
+    expect(await catchCode(backUpStore(url, target))).toBe('TARGET_EXISTS');
     expect(await readFile(target, 'utf8')).toBe('dear');
   });
 
@@ -79,7 +79,7 @@ describe('a database copy', () => {
     expect(await catchCode(backUpStore(`sqlite:${other}`, target))).toBe('INVALID_STORE_URL');
     expect(await catchCode(backUpStore(`sqlite:${join(folder, 'letter.txt')}`, target))).toBe('STORE_DAMAGED');
     expect(await catchCode(backUpStore(`sqlite:${join(folder, 'gone.db')}`, target))).toBe('STORE_UNAVAILABLE');
-    expect(await catchCode(backUpStore('postgres://db/x', target))).toBe('BACKUP_UNSUPPORTED');
+    expect(await catchCode(backUpStore('postgres://db/x', target))).toBe('COPY_UNSUPPORTED');
     expect(await readdir(join(folder, 'backups')).catch(() => [])).toEqual([]);
   });
 

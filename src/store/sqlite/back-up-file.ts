@@ -3,7 +3,7 @@ import { chmod, link, lstat, rm } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../base/files/index.js';
-import { getErrorCode, getErrorMessage } from '../../base/index.js';
+import { getErrorCode, getErrorMessage, SluiceError } from '../../base/index.js';
 import { createThreadPool } from '../../base/threads/index.js';
 import { StoreError } from '../store-error.js';
 import type { CopyReply, CopyTask } from './back-up-thread.js';
@@ -15,7 +15,6 @@ export interface Backup {
   readonly bytes: number;
 }
 
-/** The progress of a backup. */
 export interface BackupProgress {
   readonly bytes: number;
   /** The approximate size of the copy. */
@@ -51,7 +50,7 @@ export async function backUpFile(source: string, target: string, { onProgress }:
     await publish(part, to);
     return { file: to, bytes: (await lstat(to)).size };
   } catch (error) {
-    if (error instanceof StoreError) throw error;
+    if (error instanceof SluiceError) throw error;
     const detail = getErrorMessage(error).replace(/\.$/, '');
     throw new StoreError(
       'BACKUP_FAILED',
@@ -115,6 +114,6 @@ async function publish(part: string, to: string): Promise<void> {
   }
 }
 
-function createExistsError(file: string): StoreError {
-  return new StoreError('BACKUP_EXISTS', `Cannot write the backup: "${file}" already exists. Use another file name.`);
+function createExistsError(file: string): SluiceError {
+  return new SluiceError('TARGET_EXISTS', `Cannot write the backup: "${file}" already exists. Use another file name.`);
 }

@@ -1,8 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { getErrorMessage } from '../../base/index.js';
 import { serveTasks } from '../../base/threads/index.js';
-import { StoreError } from '../store-error.js';
-import type { StoreErrorCode } from '../store-error.js';
+import { StoreError, type StoreErrorCode } from '../store-error.js';
 import { toStoreError } from './database-error.js';
 import type { Connection } from './driver.js';
 import { checkVersion } from './migrate.js';
@@ -55,7 +54,6 @@ function isUnavailable(error: Error): boolean {
   return error instanceof StoreError && error.code === 'STORE_UNAVAILABLE';
 }
 
-/** Opens the copy and checks it. */
 function checkCopy(part: string): void {
   const connection: Connection = new DatabaseSync(part, { readOnly: true });
   try {

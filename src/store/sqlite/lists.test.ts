@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openStore } from '../open-store.js';
 import { FIND_FLOOR, FIND_ISSUE_FLOOR, SEARCH_ISSUES, SEARCH_RUNS } from '../sql/lists.js';
-import { translate } from './translate.js';
+import { translate } from './database.js';
 
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });

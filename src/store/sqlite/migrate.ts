@@ -5,8 +5,7 @@ import {
   createTooNewError,
   TRANSFER_SCHEMA_VERSION,
 } from '../schema-version.js';
-import { SCHEMA_STEPS } from '../sql/schema.js';
-import type { SchemaStep, SchemaDialect } from '../sql/schema.js';
+import { SCHEMA_STEPS, type SchemaStep, type SchemaDialect } from '../sql/schema.js';
 import { StoreError } from '../store-error.js';
 import { createDamagedError } from './database-error.js';
 import type { Connection } from './driver.js';
@@ -62,7 +61,6 @@ const TRIGGERS = `
   CREATE TRIGGER budget_entries_removed AFTER DELETE ON budget_entries WHEN ${isUsed('OLD')} BEGIN${SUBTRACT_USAGE}
   END;`;
 
-/** The tables in SQLite. */
 const SQLITE_SCHEMA: SchemaDialect = {
   seq: 'INTEGER PRIMARY KEY',
   text: 'TEXT',

@@ -12,10 +12,10 @@ import { MAINTENANCE_STATEMENTS } from '../sql/maintenance.js';
 import { OUTBOX_STATEMENTS } from '../sql/outbox.js';
 import { RETENTION_STATEMENTS } from '../sql/retention.js';
 import { FIND_REQUEST } from '../sql/runs.js';
-import { SETTLE_ACTIVE } from '../sql/settle.js';
-import { FIND_END, FIND_STORED, INSERT_EVENTS, READ_EVENTS } from './events.js';
+import { SETTLE_ACTIVE } from '../sql/orders.js';
+import { FIND_END, FIND_STORED, INSERT_EVENTS, READ_EVENTS } from './open.js';
 import { QUEUE_STATEMENTS } from './queue.js';
-import { translate } from './translate.js';
+import { translate } from './database.js';
 
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });

@@ -11,7 +11,6 @@ const MAX_FOLDERS = 256;
 const MAX_PARKED = 256;
 const MAX_DUE = 256;
 
-/** The runs that a claim accepts. */
 type ClaimFilter = Pick<RunClaim, 'now' | 'kinds' | 'workerTypes' | 'concurrency'>;
 
 /**

@@ -7,7 +7,7 @@ import { openStore } from '../open-store.js';
 import { sumInboxCounts } from '../inbox-roll-up.js';
 import { sumCounts } from '../roll-up.js';
 import { STATISTICS_STATEMENTS } from '../sql/statistics.js';
-import { translate } from './translate.js';
+import { translate } from './database.js';
 
 const PLANS: Readonly<Record<keyof typeof STATISTICS_STATEMENTS, readonly RegExp[]>> = {
   LIST_RUN_SLOTS: [

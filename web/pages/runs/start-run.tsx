@@ -56,7 +56,7 @@ function RunFields(props: { readonly draft: string; readonly initial: RunForm; r
     },
   });
   const engine = engines.find(({ name }) => name === form.fields.engine);
-  const part = { fields: form.fields, errors: form.errors, edit: form.edit, isCommand: engine?.takes === 'command' };
+  const part = { fields: form.fields, errors: form.errors, edit: form.edit, isCommand: engine?.input === 'command' };
   return (
     <RequestFormView
       form={form}

@@ -1,4 +1,3 @@
-/** The tool kinds of ACP. */
 export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other';
 
 /** The parameters of a `session/update` notification in ACP version 1; the tests validate them with its schemas. */

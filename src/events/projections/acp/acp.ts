@@ -1,6 +1,12 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
-import { toReasoningId, toToolCallId, projectAll, createTextTracker, formatToolResult } from '../projection.js';
-import type { Projection } from '../projection.js';
+import {
+  toReasoningId,
+  toToolCallId,
+  projectAll,
+  createTextTracker,
+  formatToolResult,
+  type Projection,
+} from '../projection.js';
 import type { AcpMeta, AcpSessionNotification, AcpToolContent, AcpUpdate, ToolKind } from './acp-update.js';
 
 /**
@@ -157,7 +163,7 @@ function toTextContent(text: string): AcpToolContent {
 }
 
 /** Converts diffs to content. ACP needs the old and the new text, so patches are omitted. */
-export function toDiffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
+function toDiffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
   return (diff ?? []).flatMap(({ path, old_text: oldText = null, new_text: newText }) =>
     newText === undefined ? [] : [{ type: 'diff' as const, path, oldText, newText }],
   );
@@ -173,7 +179,7 @@ function toInfoUpdate(event: FcmpEvent): AcpUpdate {
 }
 
 /** Returns a call's title: its command, truncated because some commands are whole scripts, or the tool name. */
-export function formatTitle(data: Pick<FcmpData<'assistant.tool_call'>, 'name' | 'input'>): string {
+function formatTitle(data: Pick<FcmpData<'assistant.tool_call'>, 'name' | 'input'>): string {
   const input = data.input;
   if (typeof input !== 'object' || input === null || !('command' in input)) return data.name;
   return typeof input.command === 'string' && input.command !== '' ? input.command.slice(0, TITLE_LENGTH) : data.name;
@@ -209,4 +215,42 @@ const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
 /** Returns a tool's kind by its name. */
 export function chooseToolKind(name: string): ToolKind {
   return KIND_BY_NAME.get(name.toLowerCase()) ?? 'other';
+}
+
+/** The parameters of `session/request_permission`, without the session. */
+export interface AcpPermission {
+  readonly toolCall: {
+    readonly toolCallId: string;
+    readonly title: string;
+    readonly name: string;
+    readonly kind: ToolKind;
+    readonly status: 'pending';
+    readonly rawInput: unknown;
+    readonly content?: readonly AcpToolContent[];
+    readonly locations?: readonly { readonly path: string; readonly line?: number }[];
+  };
+  readonly options: readonly {
+    readonly optionId: string;
+    readonly name: string;
+    readonly kind: FcmpEvent<'permission.required'>['data']['options'][number]['kind'];
+  }[];
+}
+
+/** Converts a permission request to an Agent Client Protocol request. Its tool call has the same id as in updates. */
+export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>): AcpPermission {
+  const { tool, input, diff, locations } = data;
+  const content = toDiffContent(diff);
+  return {
+    toolCall: {
+      toolCallId: toToolCallId(data.tool_call_id, meta.attempt),
+      title: formatTitle({ name: tool, input }),
+      name: tool,
+      kind: chooseToolKind(tool),
+      status: 'pending',
+      rawInput: input,
+      ...(content.length === 0 ? {} : { content }),
+      ...(locations === undefined ? {} : { locations }),
+    },
+    options: data.options.map(({ id, label, kind }) => ({ optionId: id, name: label, kind })),
+  };
 }

@@ -1,7 +1,6 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
 import type { Usage } from '../../protocol/event-parts.js';
-import { projectAll } from '../projection.js';
-import type { Projection } from '../projection.js';
+import { projectAll, type Projection } from '../projection.js';
 import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
 import { OpenParts, TextParts, Subagents, ToolCallParts } from './ag-ui-parts.js';
 

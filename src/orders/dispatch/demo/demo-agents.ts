@@ -25,7 +25,6 @@ export async function findDemoWrappers(data: string): Promise<Wrappers> {
   return (await hasDemoRepository(data)) ? createDemoWrappers() : {};
 }
 
-/** Creates the work request for a demo agent. */
 export function createDemoRequest(worker: string, issueRef: string, repoDir: string): WorkRequest {
   return { issue_ref: issueRef, role: 'demo', repo_dir: repoDir, worker, instructions: 'Greet the reader.' };
 }
@@ -52,7 +51,6 @@ export function createDemoChecks(): Checks {
   return { text: { command: [process.execPath, '-e', program], timeout_s: 60 } };
 }
 
-/** Creates the work request for the recorded agent. */
 export function createAgentRequest(issueRef: string, repoDir: string): WorkRequest {
   const instructions = 'Create artifacts/text.md with a shell command.';
   return { ...createDemoRequest(DEMO_AGENT, issueRef, repoDir), instructions, checks: ['text'] };
@@ -77,7 +75,6 @@ export interface RecordedAgent {
 /** In the package's `examples/` folder; the path relative to this file is the same in source and build. */
 const FOLDER = fileURLToPath(new URL('../../../../examples/recorded-agents', import.meta.url));
 
-/** Reads the recorded agents in the package. */
 export async function readRecordedAgents(): Promise<readonly RecordedAgent[]> {
   return Promise.all(
     Object.entries(AGENTS).map(async ([name, schema]) => {

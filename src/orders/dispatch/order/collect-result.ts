@@ -16,9 +16,6 @@ export interface Collected {
 /**
  * Extracts the work result from the answer of an agent that wrote no file. It counts only if it needed no repair; it is
  * then written to a file and read by the same rules as any other result.
- *
- * @example
- * const { file, draft } = collectResult(await run.result)
  */
 export function collectResult(result: RunResult): Collected {
   const { status, value, text = '', comment = text, error } = result;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { omitUndefined } from '../../../base/index.js';
+import { omitUndefined, getErrorMessage } from '../../../base/index.js';
 import { isPresent, replaceFile } from '../../../base/files/index.js';
 import type { WorkerEnd } from '../../lead/settle.js';
 import { STREAM_BYTES } from '../../reading/read-work-result.js';
 import { RESULT_FILES } from '../../reading/result-file.js';
-import type { OrderRecord, RunResult, WorkOrder } from '../../../store/records/index.js';
+import type { OrderRecord, RunResult, WorkOrder, Evidence, Reading, WorkResult } from '../../../store/records/index.js';
 import { readLastAttempt, getRunFolderPath } from '../../../runs/run-folder/index.js';
 import type { HeldClaim } from '../hold-claim.js';
 import { publishCommit } from './order-repository.js';
@@ -13,12 +13,19 @@ import type { WorkContext } from '../worker-options.js';
 import { collectResult } from './collect-result.js';
 import type { PackFile } from './inject-order.js';
 import { getOwnBranch, leaveRepository } from '../../git/own-branch.js';
-import { commitLeftovers } from '../../git/commit-leftovers.js';
-import { prove } from './prove.js';
+import { commitLeftovers, type Committed } from '../../git/commit-leftovers.js';
 import type { RepositoryStart, UnknownStart } from '../../git/repository.js';
-import type { ExecuteCheck } from './run-checks.js';
-import { removeWorktree } from '../../git/worktree.js';
-import type { Worktree } from '../../git/worktree.js';
+import { type ExecuteCheck, runChecks } from './run-checks.js';
+import { removeWorktree, type Worktree } from '../../git/worktree.js';
+import { findChecks, type NamedCheck } from '../../proof/checks.js';
+import { judgeCheck } from '../../proof/judge-checks.js';
+import { judgeCommit, type CommitFacts, type OrderChange } from '../../proof/judge-commit.js';
+import { isTestPath } from '../../proof/changes.js';
+import { judgePullRequest, type PullRequestFinding } from '../../proof/pull-request.js';
+import { listRewritten } from '../../proof/rewritten-checks.js';
+import { findWrapper } from '../../wrappers/wrappers.js';
+import type { CheckedOut } from '../../git/check-out.js';
+import { examineCommit } from '../../git/examine-commit.js';
 
 /** Used for a process that never started or whose exit is unknown. */
 export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
@@ -131,4 +138,182 @@ export function readExit(result: RunResult): WorkerEnd {
     // A category `process` adds nothing to exit code and signal.
     ...(error === undefined || error.category === 'process' ? {} : { runError: error.message }),
   };
+}
+
+/** An order whose agent has exited. */
+interface EndedOrder {
+  readonly record: OrderRecord;
+  readonly reading: Reading;
+  readonly worktree: Worktree | undefined;
+  /** The state of the repository when the order started, or why it is unknown. */
+  readonly start: RepositoryStart | UnknownStart;
+}
+
+/** The outcome of verifying a result: the reading with the final commit, the evidence, and whether Sluice committed. */
+interface Proof {
+  readonly reading: Reading;
+  readonly evidence: readonly Evidence[];
+  readonly isCommitted: boolean;
+  /** Lines that the change adds and removes; absent without a change. */
+  readonly changedLines?: number;
+}
+
+/** Verifies a result: commits uncommitted work, examines the commit, runs the checks. Decides nothing. */
+async function prove(
+  context: WorkContext,
+  endedOrder: EndedOrder,
+  claim: HeldClaim,
+  execute: ExecuteCheck,
+): Promise<Proof> {
+  const { result } = endedOrder.reading;
+  const { order } = endedOrder.record;
+  const isOwn = result?.issue_ref === order.issue_ref && result.run_id === order.run_id;
+  // A blocked agent does not have to prove anything, and the result of another run is not examined.
+  if (result === undefined || !isOwn || result.status === 'blocked') {
+    return { reading: endedOrder.reading, evidence: [], isCommitted: false };
+  }
+  const committed = await commitUncommitted(context, endedOrder, result);
+  const reading =
+    committed.state === 'committed' ? withCommit(endedOrder.reading, committed.commit) : endedOrder.reading;
+  const claimedPr = result.changes.pr;
+  const request = claimedPr === undefined ? undefined : await context.lead.findPullRequest(order.issue_ref, claimedPr);
+  const facts = await examine(context, endedOrder, reading, committed, request);
+  const evidence = facts === undefined ? [] : [...judgeCommit(facts, order)];
+  if (claimedPr !== undefined && request !== undefined) {
+    evidence.push(
+      judgePullRequest(
+        request,
+        claimedPr,
+        facts?.found === 'change' ? facts.change.commit : reading.result?.changes.commit,
+      ),
+    );
+  }
+  const checked =
+    result.status === 'ok' ? await runAndJudgeChecks(context, endedOrder, reading, facts, claim, execute) : [];
+  const lines = facts?.found === 'change' ? facts.change.lines : null;
+  return {
+    reading,
+    evidence: [...evidence, ...checked],
+    isCommitted: committed.state === 'committed',
+    ...(lines === null ? {} : { changedLines: lines }),
+  };
+}
+
+async function commitUncommitted(
+  { lead }: WorkContext,
+  { worktree, start, record: { order } }: EndedOrder,
+  result: WorkResult,
+): Promise<Committed> {
+  if (worktree === undefined || 'why' in start || order.expects === 'report') return { state: 'clean' };
+  try {
+    return await commitLeftovers({ start, worktree, order, result, maskText: (text) => lead.maskText(text) });
+  } catch (error) {
+    return { state: 'stopped', why: getErrorMessage(error) };
+  }
+}
+
+/** A commit made by Sluice becomes the result's commit, whether or not the agent named one. */
+function withCommit(reading: Reading, commit: string): Reading {
+  if (reading.result === undefined) return reading;
+  const resolved = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
+  return {
+    ...reading,
+    result: { ...reading.result, changes: { ...reading.result.changes, commit } },
+    problems: reading.problems.filter(({ code }) => !resolved.has(code)),
+  };
+}
+
+async function examine(
+  context: WorkContext,
+  { start, record }: EndedOrder,
+  { result }: Reading,
+  committed: Committed,
+  request: PullRequestFinding | undefined,
+): Promise<CommitFacts | undefined> {
+  const claimed = result?.changes.commit;
+  // A result that names only a pull request claims its head, if the repository has it.
+  const commit = claimed ?? (request?.found === 'request' ? request.head : undefined);
+  if (committed.state === 'stopped') {
+    return { found: 'foreign', commit: commit ?? 'of its worktree', why: `was not created: ${committed.why}` };
+  }
+  if ('why' in start) return { found: 'unknown', why: `${start.why}; the agent worked in the folder itself` };
+  if (commit === undefined) return undefined;
+  const base = record.base_commit ?? start.head;
+  const made = committed.state === 'committed' ? { made: committed.made } : {};
+  const from = await findStartOfChange(context, start, record);
+  const facts = await examineCommit(start, { commit, base, from, ...made });
+  return facts.found === 'missing' && claimed === undefined ? undefined : facts;
+}
+
+/**
+ * Finds the commit that the change is compared with. A retry that continues an earlier run's commit shows the change
+ * since the first order; otherwise the commits before this run are others' work.
+ */
+async function findStartOfChange(
+  context: WorkContext,
+  { head }: RepositoryStart,
+  { base_commit: base, order }: OrderRecord,
+): Promise<string> {
+  if (base === null || base === head) return head;
+  const { items } = await retryStore(
+    async () => context.store.listOrders({ issueRef: order.issue_ref, limit: 100 }),
+    context,
+  );
+  return items.some(({ result }) => result?.changes.commit === head) ? base : head;
+}
+
+async function runAndJudgeChecks(
+  context: WorkContext,
+  { start, record, reading: { result } }: EndedOrder,
+  proven: Reading,
+  facts: CommitFacts | undefined,
+  claim: HeldClaim,
+  execute: ExecuteCheck,
+): Promise<readonly Evidence[]> {
+  const { lead } = context;
+  const { order, run } = record;
+  let checks: readonly NamedCheck[];
+  try {
+    checks = findChecks(order, findWrapper(order.worker, lead.wrappers), lead.checks);
+  } catch (error) {
+    return [{ claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: `Not run: ${getErrorMessage(error)}` }];
+  }
+  if (checks.length === 0) return [];
+  const commit =
+    facts?.found === 'change'
+      ? facts.change.commit
+      : order.expects === 'report' && !('why' in start)
+        ? start.head
+        : undefined;
+  if (commit === undefined || 'why' in start) {
+    const why = 'why' in start ? start.why : 'this order has no commit to check';
+    const detail = `Not run: ${why}.`;
+    return checks.map(({ name }) => ({
+      claim: 'tests',
+      by: 'sluice',
+      verdict: 'unchecked',
+      detail: `${name}: ${detail}`,
+    }));
+  }
+  const change = facts?.found === 'change' ? facts.change : undefined;
+  const findBase = (check: NamedCheck) => (change === undefined ? undefined : listDeciding(check, change));
+  const outcomes = await runChecks(context, checks, { start, commit, run, findBase }, claim, execute);
+  return outcomes.map((outcome) => {
+    const rewritten = change === undefined ? [] : listRewritten(outcome.check, change);
+    return judgeCheck({ ...outcome, rewritten }, proven.result ?? result);
+  });
+}
+
+/** Lists the changed tests, and the changed files that steer a check, as they were before the change. */
+function listDeciding(check: NamedCheck, change: OrderChange): CheckedOut['base'] | undefined {
+  const rewritten = new Set(listRewritten(check, change));
+  const restored: string[] = [];
+  const removed: string[] = [];
+  for (const { kind, path, oldPath = path } of change.files) {
+    const isSteering = rewritten.has(path) || rewritten.has(oldPath);
+    if (kind !== 'added' && (isSteering || isTestPath(oldPath))) restored.push(oldPath);
+    // A new test counts as well, so only new configuration is removed.
+    if ((kind === 'added' || path !== oldPath) && isSteering) removed.push(path);
+  }
+  return restored.length + removed.length === 0 ? undefined : { commit: change.base, restored, removed };
 }

@@ -89,7 +89,7 @@ describe('a worker with a command', () => {
   test('cannot be started without one', () => {
     expect(() => injectOrder({ type: 'go-cli' }, order, runDir)).toThrow(
       expect.objectContaining({
-        code: 'INVALID_WRAPPERS',
+        code: 'INVALID_CONFIG',
         message: 'A wrapper of type "go-cli" needs a command. Add "command" to it in the setting "wrappers".',
       }),
     );

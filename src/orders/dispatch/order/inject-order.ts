@@ -1,10 +1,8 @@
 import { omitUndefined } from '../../../base/index.js';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { OrdersError } from '../../orders-error.js';
-import { findAgentEngine } from '../../wrappers/wrappers.js';
-import type { Wrapper } from '../../wrappers/wrappers.js';
-import { WORK_RESULT_SCHEMA } from '../../../store/records/index.js';
-import type { RunSpec, WorkOrder } from '../../../store/records/index.js';
+import { findAgentEngine, type Wrapper } from '../../wrappers/wrappers.js';
+import { WORK_RESULT_SCHEMA, type RunSpec, type WorkOrder } from '../../../store/records/index.js';
 import type { SandboxPort } from '../../../runs/index.js';
 
 /** Everything needed to start an agent on an order. */
@@ -60,7 +58,7 @@ export function injectOrder(
   const engine = findAgentEngine(wrapper.type);
   if (engine === undefined) {
     throw new OrdersError(
-      'INVALID_WRAPPERS',
+      'INVALID_CONFIG',
       `A wrapper of type "${wrapper.type}" needs a command. Add "command" to it in the setting "wrappers".`,
     );
   }

@@ -3,16 +3,13 @@ import { createUlidGenerator, getErrorMessage, omitUndefined } from '../../../ba
 import { makeFolder, removeFolder } from '../../../base/files/index.js';
 import type { NamedCheck } from '../../proof/checks.js';
 import { countTests } from '../../proof/count-tests.js';
-import { didPass, isInconclusive } from '../../proof/judge-checks.js';
-import type { CheckOutcome, CheckTry } from '../../proof/judge-checks.js';
+import { didPass, isInconclusive, type CheckOutcome, type CheckTry } from '../../proof/judge-checks.js';
 import type { RunSpec } from '../../../store/records/index.js';
 import { getRunFolderPath, readLastAttempt } from '../../../runs/run-folder/index.js';
-import { whileInProgress } from '../hold-claim.js';
-import type { HeldClaim } from '../hold-claim.js';
+import { whileInProgress, type HeldClaim } from '../hold-claim.js';
 import { retryStore } from '../retry-store.js';
 import type { WorkContext } from '../worker-options.js';
-import { checkOut } from '../../git/check-out.js';
-import type { CheckedOut } from '../../git/check-out.js';
+import { checkOut, type CheckedOut } from '../../git/check-out.js';
 import type { RepositoryStart } from '../../git/repository.js';
 
 /** The change that the checks of an order run on. */

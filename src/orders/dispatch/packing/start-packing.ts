@@ -1,7 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getErrorMessage, silentLogger } from '../../../base/index.js';
-import type { Logger } from '../../../base/index.js';
+import { getErrorMessage, silentLogger, type Logger } from '../../../base/index.js';
 import type { Archive } from '../../../runs/archive/index.js';
 import { chooseFolder, listNames } from '../../../base/files/index.js';
 import { PACKED_FOLDER, TEMPORARY_FOLDER, packRunFolder } from '../../../runs/run-folder/index.js';
@@ -10,7 +9,6 @@ import type { Maintenance } from '../../../store/index.js';
 import { repeatSweep } from '../repeat-work.js';
 import { createUploads, listArtifactFiles } from './upload-runs.js';
 
-/** Options for packing. */
 export interface PackingOptions {
   readonly store: Pick<Maintenance, 'findSettledRuns' | 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
   /** The data folder; each host packs its own. */
@@ -61,10 +59,6 @@ const POSTPONED_MS = 60 * 60 * 1000;
  * Packs the folders of ended runs, one file each, in short sweeps. Only the folders of runs that have ended and are
  * settled in the store are touched. A folder that cannot be packed is retried an hour later. With an archive, packed
  * runs are uploaded there, and active runs are copied while they grow.
- *
- * @example
- * const packing = startPacking({ store, data })
- * await packing.stop()
  */
 export function startPacking(options: PackingOptions): Packing {
   const { store, data, settings = {}, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;

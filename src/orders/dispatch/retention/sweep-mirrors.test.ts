@@ -8,7 +8,7 @@ import { lockFolder } from '../../../runs/index.js';
 import { createWorktree } from '../../git/worktree.js';
 import { git, makeRepository } from '../../git/fixtures/git-server.js';
 import { fetchMirror, pushCommit } from '../../git/mirror.js';
-import { startMirrorSweep } from './sweep-mirrors.js';
+import { startMirrorSweep } from '../start-maintenance.js';
 
 const DAY = 86_400_000;
 

@@ -3,8 +3,7 @@ import { makeFolder } from '../../../../test/temporary-folder.js';
 import { silentLogger } from '../../../base/index.js';
 import { createLead } from '../../lead/create-lead.js';
 import { openStore } from '../../../store/open-store.js';
-import { parseCron } from './cron.js';
-import { createScheduleJob, findTick } from './fire-schedules.js';
+import { parseCron, createScheduleJob, findTick } from './fire-schedules.js';
 
 const at = (text: string): number => Date.parse(`${text}Z`);
 

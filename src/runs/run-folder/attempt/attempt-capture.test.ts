@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openWritableRunFolder } from '../open-run-folder.js';
-import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt-capture.js';
+import { openAttemptCapture, writeAttemptMeta, writeFsDiff, readFsDiff } from './attempt-capture.js';
 import { readAttemptChunks } from './attempt-chunks.js';
-import { readFsDiff } from './read-fs-diff.js';
 
 test('captured output is read back with its order and times', async () => {
   const folder = await openWritableRunFolder(await makeRunFolder({}));

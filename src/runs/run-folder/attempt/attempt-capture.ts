@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import type { CapturedStream, FsDiff } from '../../../events/index.js';
-import { openForAppending, replaceFile } from '../../../base/files/index.js';
-import type { WritableRunFolder } from '../open-run-folder.js';
+import { type CapturedStream, type FsDiff, getArray, isRecord } from '../../../events/index.js';
+import { openForAppending, replaceFile, parseJson, readSmallFile } from '../../../base/files/index.js';
+import type { WritableRunFolder, RunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
+import { join } from 'node:path';
+import type { RunFolderWarning } from '../run-folder-error.js';
+import { AUDIT_FOLDER, getAttemptFileName } from '../file-names.js';
 
 /**
  * Bytes of a stream and when they arrived, in milliseconds since the attempt started; for `stdin`, bytes sent to the
@@ -38,9 +40,6 @@ export interface StreamDigest {
 
 /**
  * Opens the raw logs of an attempt. The bytes are written before their timing, so timing never refers to missing bytes.
- *
- * @example
- * const capture = await openAttemptCapture(folder, 1)
  */
 export async function openAttemptCapture(folder: WritableRunFolder, attempt: number): Promise<AttemptCapture> {
   const timing = await openForAppending(folder.attemptPath('timing', attempt), folder);
@@ -111,22 +110,12 @@ interface OpenLog {
   readonly hash: Hash | null;
 }
 
-/**
- * Writes an attempt's meta file: when it starts, and again when it has ended.
- *
- * @example
- * await writeAttemptMeta(folder, 1, { engine: 'codex', started_at: '2026-11-15T08:00:00.000Z' })
- */
+/** Writes an attempt's meta file: when it starts, and again when it has ended. */
 export async function writeAttemptMeta(folder: WritableRunFolder, attempt: number, meta: AttemptMeta): Promise<void> {
   await writeJson(folder, folder.attemptPath('meta', attempt), meta);
 }
 
-/**
- * Writes the list of files that an attempt changed in its working folder.
- *
- * @example
- * await writeFsDiff(folder, 1, { created: ['out/a.md'], modified: [], deleted: [] })
- */
+/** Writes the list of files that an attempt changed in its working folder. */
 export async function writeFsDiff(folder: WritableRunFolder, attempt: number, diff: FsDiff): Promise<void> {
   await writeJson(folder, folder.attemptPath('fsDiff', attempt), diff);
 }
@@ -134,4 +123,40 @@ export async function writeFsDiff(folder: WritableRunFolder, attempt: number, di
 /** Does not sync to disk, like a run's logs: after a power failure the store still has its outcome. */
 async function writeJson({ trustedRoot }: WritableRunFolder, path: string, value: object): Promise<void> {
   await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { trustedRoot, isDurable: false });
+}
+
+/** Enough for the paths of a hundred thousand files. */
+const MAX_FS_DIFF_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads the list of files that an attempt changed in its working folder, without Sluice's own files; returns undefined
+ * if no list exists.
+ */
+export async function readFsDiff(
+  folder: RunFolder,
+  attempt: number,
+  warn: (warning: RunFolderWarning) => void,
+): Promise<FsDiff | undefined> {
+  const path = join(folder.place, getAttemptFileName('fsDiff', attempt));
+  const text = await readSmallFile(path, MAX_FS_DIFF_BYTES, async () => folder.openAttempt('fsDiff', attempt));
+  if (text === undefined) return undefined;
+  const value = parseJson(text);
+  if (!isRecord(value)) {
+    warn({
+      code: 'FS_DIFF_IGNORED',
+      attempt,
+      message: `"${path}" is not a JSON object: the files changed in attempt ${attempt} are unknown.`,
+    });
+    return undefined;
+  }
+  const readPaths = (key: keyof FsDiff): string[] => getArray(value, key).filter(isArtifactPath);
+  return { created: readPaths('created'), modified: readPaths('modified'), deleted: readPaths('deleted') };
+}
+
+/** Whether a path is below the working folder and outside `.audit`, which only Sluice writes. */
+export function isArtifactPath(path: unknown): path is string {
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) return false;
+  if (path.startsWith('/') || path.startsWith('\\') || /^[A-Za-z]:/.test(path)) return false;
+  const parts = path.split(/[/\\]/);
+  return !parts.includes('..') && !parts.includes(AUDIT_FOLDER);
 }

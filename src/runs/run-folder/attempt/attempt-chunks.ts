@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RAW_STREAMS, STREAMS } from '../../../events/index.js';
-import type { CapturedStream, StreamName } from '../../../events/index.js';
+import { RAW_STREAMS, STREAMS, type CapturedStream, type StreamName } from '../../../events/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
-import { openFileTail, openLineTail, parseJson } from '../../../base/files/index.js';
-import type { FileTail } from '../../../base/files/index.js';
+import { openFileTail, openLineTail, parseJson, type FileTail } from '../../../base/files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 
 /** Bytes of a stream, and when they arrived, in milliseconds since the attempt started; null if unknown. */

@@ -59,7 +59,6 @@ export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; r
   return { meta, ignored };
 }
 
-/** Whether an attempt has ended. */
 export function hasEnded(meta: AttemptMeta): boolean {
   return meta.finished_at !== undefined || typeof meta.exit_code === 'number' || typeof meta.signal === 'string';
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RunFolderWarning } from '../run-folder-error.js';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
-import { isArtifactPath, readFsDiff } from './read-fs-diff.js';
+import { isArtifactPath, readFsDiff } from './attempt-capture.js';
 
 async function read(text: string | undefined) {
   const folder = await openRunFolder(await makeRunFolder(text === undefined ? {} : { 'fs-diff.1.json': text }));

@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Emitted } from '../../../events/index.js';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openRunFolder, openWritableRunFolder } from '../open-run-folder.js';
-import { rewriteRunLogs } from '../rewrite-run-logs.js';
-import { openEventTail, readRunEvents } from './read-events.js';
+import { rewriteRunLogs, openEventTail, readRunEvents } from './read-events.js';
 
 const fcmp = (seq: number, text = '') => `${JSON.stringify({ seq, data: { text } })}\n`;
 

@@ -1,12 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { decodeLine, encodeLines, packEvents } from '../../../events/index.js';
 import type { DriftSummary, Emitted, EventPack } from '../../../events/index.js';
-import { listKeys } from '../../../base/index.js';
-import { RUN_LOGS } from '../file-names.js';
-import type { RunLog } from '../file-names.js';
+import { listKeys, type OpenFile, type TrustedRoot } from '../../../base/index.js';
+import { RUN_LOGS, type RunLog } from '../file-names.js';
 import type { WritableRunFolder } from '../open-run-folder.js';
 import { openForAppending, openLineTail } from '../../../base/files/index.js';
-import type { OpenFile, TrustedRoot } from '../../../base/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
 
 /** The append-only logs of an active run. */
@@ -23,18 +21,11 @@ export interface RunLogs {
   close(): Promise<void>;
 }
 
-/**
- * Opens a run's three logs for appending. Lines torn by a crash are removed first.
- *
- * @example
- * const logs = await openRunLogs(folder)
- * await logs.append(translator.push('stdout', bytes))
- */
+/** Opens a run's three logs for appending. Lines torn by a crash are removed first. */
 export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
   return joinLogs(async (log) => openLogFile(folder.logPath(log), folder));
 }
 
-/** Creates the logs of a run from one file each. */
 export async function joinLogs(open: (log: RunLog) => Promise<LogFile>): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
   for (const log of listKeys(RUN_LOGS)) logs.set(log, await open(log));
@@ -106,10 +97,6 @@ const BLOCK_BYTES = 64 * 1024;
 /**
  * Opens a log for appending. An incomplete last line, left by a crash, is removed first: its event was never published, and
  * the next line must not be joined to it.
- *
- * @example
- * const log = await openLogFile(folder.logPath('fcmp'))
- * await log.append([event])
  */
 export async function openLogFile(path: string, root: TrustedRoot = {}): Promise<LogFile> {
   const file = await openForAppending(path, root);
@@ -193,9 +180,6 @@ export const MAX_LINE_BYTES = 256 * 1024 * 1024;
  * Reads a log of JSON objects, one or more per line. A last line without its newline was torn by a crash or is still
  * being written: it is never returned. Any other line that is not an object is skipped with a warning. `source` opens a
  * log that is not a plain file; `path` is then only used in warnings.
- *
- * @example
- * for await (const row of readLogFile('run/.audit/fcmp.jsonl', console.warn)) console.log(row)
  */
 export async function* readLogFile(
   path: string,

@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { createTranslator, fcmpSchema, raspSchema } from '../../../events/index.js';
-import type { Emitted } from '../../../events/index.js';
+import { createTranslator, fcmpSchema, raspSchema, type Emitted } from '../../../events/index.js';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { createRunFolder, openWritableRunFolder } from '../open-run-folder.js';
 import { replayRunFolder } from '../replay-run-folder.js';
-import { rewriteRunLogs } from '../rewrite-run-logs.js';
-import { openEventTail, readRunEvents } from './read-events.js';
+import { rewriteRunLogs, openEventTail, readRunEvents } from './read-events.js';
 import { openRunLogs } from './run-logs.js';
 
 const LETTERS = 'a\nb\nc\n'.repeat(2000);

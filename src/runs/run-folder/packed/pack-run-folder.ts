@@ -1,9 +1,8 @@
-import { link, rename, rm, unlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { link, rename, rm, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32, deflateRaw } from 'node:zlib';
-import { getErrorCode, isSluiceError } from '../../../base/index.js';
+import { getErrorCode, isSluiceError, type ReadableFile } from '../../../base/index.js';
 import {
   isPresent,
   makeFolderBelow,
@@ -14,22 +13,18 @@ import {
   syncFolder,
 } from '../../../base/files/index.js';
 import { removeRunFolder } from '../audit-files.js';
-import type { ReadableFile } from '../../../base/index.js';
 import { AUDIT_FOLDER, RUN_LOGS } from '../file-names.js';
 import { openRunFolder } from '../open-run-folder.js';
 import { canTranslate } from '../translate-run-folder.js';
 import { PACKED_FOLDER, getPackedRunPath, getRunFolderPath } from '../run-place.js';
 import { RunFolderError } from '../run-folder-error.js';
-import { walkRunFolder } from '../run-files.js';
-import type { RunFile } from '../run-files.js';
+import { walkRunFolder, type RunFile } from '../run-files.js';
 import { SMALL_FILE_BYTES, isPackedPath, openPackedFiles } from './open-packed-files.js';
-import { DEFLATED, STORED, encodeDirectory, encodeLocalHeader } from './zip-format.js';
-import type { ZipEntry } from './zip-format.js';
+import { DEFLATED, STORED, encodeDirectory, encodeLocalHeader, type ZipEntry } from './zip-format.js';
 
 /** The outcome of packing: packed, left unchanged because the folder is too large or has too many files, or not found. */
 export type Packing = 'packed' | 'too_large' | 'missing';
 
-/** Options for packing a run. */
 export interface PackOptions {
   /** Called before each step, for tests. */
   readonly onStep?: (step: PackStep) => void;

@@ -254,7 +254,6 @@ function readCount(bytes: Buffer, at: number): number {
   return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.POSITIVE_INFINITY : Number(value);
 }
 
-/** Creates the error for a damaged packed run. */
 export function createDamagedError(place: string, reason: string): RunFolderError {
   const message = `Cannot read "${place}" as a packed run: ${reason}. Pass a run folder, or restore the packed run from a backup or from the archive.`;
   return new RunFolderError('PACKED_RUN_DAMAGED', message);

@@ -1,9 +1,7 @@
-import { ENDPOINTS } from '../endpoints.js';
-import type { EndpointName } from '../endpoints.js';
+import { ENDPOINTS, type EndpointName } from '../endpoints.js';
 import type { Endpoint } from '../endpoint.js';
 import { problemSchema, getSessionCookieName } from '../shapes/service.js';
-import { findExample, sampleSchema, createComponents } from './named-schemas.js';
-import type { AnySchema, Components } from './named-schemas.js';
+import { findExample, sampleSchema, createComponents, type AnySchema, type Components } from './named-schemas.js';
 
 /** Settings of the described server. */
 interface OpenApiOptions {
@@ -13,12 +11,7 @@ interface OpenApiOptions {
   readonly url?: string;
 }
 
-/**
- * Creates the server's OpenAPI 3.1 document from the endpoint table.
- *
- * @example
- * createOpenApi('0.1.0').paths['/v1/parse'].post.summary
- */
+/** Creates the server's OpenAPI 3.1 document from the endpoint table. */
 export function createOpenApi(
   version: string,
   { https = false, url = 'http://127.0.0.1:7171' }: OpenApiOptions = {},
@@ -179,7 +172,6 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   worker: 'Only orders for this wrapper.',
 };
 
-/** Describes an endpoint's parameters. */
 function describeParameters({ path, query = {} }: Endpoint, toReference: (schema: object) => AnySchema): object[] {
   const pathParameters = [...path.matchAll(/(?:(\w+)\/)?\{(\w+)\}/g)].map(([, segment = '', name = '']) => ({
     name,

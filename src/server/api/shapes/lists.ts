@@ -1,5 +1,4 @@
-import { name, object, orNull } from '../../../base/index.js';
-import type { ObjectSchema, Schema } from '../../../base/index.js';
+import { name, object, orNull, type ObjectSchema, type Schema } from '../../../base/index.js';
 
 /** Selects a page of a list; `cursor` is the `next_cursor` of the previous page. */
 export const pageQuery = {
@@ -7,7 +6,6 @@ export const pageQuery = {
   cursor: { type: 'string', maxLength: 500, description: 'The next_cursor of the previous page.' },
 } as const;
 
-/** Defines a page of a list. */
 export function definePage<const Item extends Schema>(items: Item): ListSchema<Item> {
   return object({ items: { type: 'array', items }, next_cursor: orNull(name) });
 }
@@ -20,12 +18,10 @@ type ListSchema<Item extends Schema> = ObjectSchema<
   Record<never, Schema>
 >;
 
-/** A point in time. */
 export const timeParameter = {
   type: 'string',
   pattern: '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d{1,9})?Z)?$',
   description: 'A date, or a time in UTC: 2026-11-15 or 2026-11-15T08:00:00Z.',
 } as const;
 
-/** Words to search for. */
 export const search = { type: 'string', minLength: 1, maxLength: 200 } as const;

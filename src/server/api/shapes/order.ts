@@ -47,7 +47,6 @@ export const resolveRequestSchema = object(
 /** The comment that a decision would deliver. */
 export const commentPreviewSchema = object({ action: name, comment: text });
 
-/** An issue with its orders. */
 export const issueDetailSchema = object({
   issue: issueSchema,
   orders: arrayOf(orderSchema),
@@ -126,5 +125,4 @@ export const waitingSchema = object({
   complete: flag,
 });
 
-/** An entry in the waiting list. */
 export type WaitingEntry = FromSchema<typeof waitingSchema>['items'][number];

@@ -1,5 +1,4 @@
-import { anything, count, flag, name, object, oneOf, text } from '../../../base/index.js';
-import type { FromSchema } from '../../../base/index.js';
+import { anything, count, flag, name, object, oneOf, text, type FromSchema } from '../../../base/index.js';
 import type { ParseError, ParseErrorCode, ParseResult } from '../../../json/index.js';
 import { repairLevel } from '../../../store/records/index.js';
 
@@ -89,7 +88,6 @@ export type ParseOutput = FromSchema<typeof parseResponseSchema>;
 /** Same as the limit on repairs. A longer list would make the output many times as large as the input. */
 const MAX_CHANGES = 1000;
 
-/** Converts a result for output. */
 export function toParseOutput(result: ParseResult<unknown>): ParseOutput {
   const { status, warnings } = result;
   switch (status) {

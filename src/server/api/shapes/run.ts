@@ -1,5 +1,4 @@
-import { arrayOf, name, object, orNull, text, count, oneOf, flag } from '../../../base/index.js';
-import type { FromSchema } from '../../../base/index.js';
+import { arrayOf, name, object, orNull, text, count, oneOf, flag, type FromSchema } from '../../../base/index.js';
 import {
   REQUEST_ID,
   runFailureSchema,
@@ -71,7 +70,6 @@ export const runSummarySchema = object(
 /** See {@link runSummarySchema}. */
 export type RunSummary = FromSchema<typeof runSummarySchema>;
 
-/** A run's files. */
 export const runFilesSchema = object(
   {
     /** Where the files are loaded from; null if they are only on another host or were deleted. */
@@ -101,7 +99,7 @@ export const offerSchema = object({
     items: object({
       name,
       /** The required field besides the folder. */
-      takes: oneOf(['prompt', 'command']),
+      input: oneOf(['prompt', 'command']),
       /** Whether it can continue after a question: `mode: interactive`. */
       can_ask: flag,
       /** Whether it can ask for permissions: `permissions: ask`. */

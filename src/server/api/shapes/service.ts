@@ -1,5 +1,4 @@
-import { flag, name, object, oneOf, text, count, orNull, timestamp } from '../../../base/index.js';
-import type { FromSchema } from '../../../base/index.js';
+import { flag, name, object, oneOf, text, count, orNull, timestamp, type FromSchema } from '../../../base/index.js';
 
 /**
  * Returns the name of the session cookie. With HTTPS, the prefix makes browsers accept it only over HTTPS, for this

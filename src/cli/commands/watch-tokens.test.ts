@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { silentLogger } from '../base/index.js';
-import { createTokenReload } from './watch-tokens.js';
+import { silentLogger } from '../../base/index.js';
+import { createTokenReload } from './serve.js';
 
 it('keeps the tokens of the latest reload if an earlier reload takes longer', async () => {
   const replacedNames: string[] = [];

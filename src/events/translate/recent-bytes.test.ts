@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecentBytes } from './recent-bytes.js';
+import { RecentBytes } from './stream-translator.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { shorten } from './run-report.js';
+import { truncateValue } from './run-report.js';
 
 const limits = { length: 3, items: 2 };
 
-describe('shorten', () => {
+describe('truncateValue', () => {
   it('leaves a small value unchanged', () => {
     const value = { text: 'abc', list: [1, null], deep: { is: true } };
-    expect(shorten(value, { length: 3, items: 3 })).toEqual({ value, isShortened: false });
+    expect(truncateValue(value, { length: 3, items: 3 })).toEqual({ value, isTruncated: false });
   });
 
   it.each([
@@ -14,17 +14,17 @@ describe('shorten', () => {
     ['a long string in an object', { a: ['abcdef'] }, { a: ['abc…'] }],
     ['a long list', [1, 2, 3], [1, 2]],
     ['an object with many keys', { a: 1, b: 2, c: 3 }, { a: 1, b: 2 }],
-  ])('shortens %s', (_, value, expected) => {
-    expect(shorten(value, limits)).toEqual({ value: expected, isShortened: true });
+  ])('truncates %s', (_, value, expected) => {
+    expect(truncateValue(value, limits)).toEqual({ value: expected, isTruncated: true });
   });
 
   it('never splits a character', () => {
-    expect(shorten('ab😀', limits)).toEqual({ value: 'ab…', isShortened: true });
+    expect(truncateValue('ab😀', limits)).toEqual({ value: 'ab…', isTruncated: true });
   });
 
   it('limits the depth of a value', () => {
     let deep: unknown = 'x';
     for (let depth = 0; depth < 5000; depth += 1) deep = [deep];
-    expect(shorten(deep, limits).isShortened).toBe(true);
+    expect(truncateValue(deep, limits).isTruncated).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { order, result } from '../fixtures/order.js';
-import { readResultValue } from './read-result-value.js';
+import { readResultValue } from './resolve.js';
 
 describe('a result entered by a human', () => {
   test('can use either spelling and omit issue and run', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { limitReads } from './limit-reads.js';
+import { limitReads } from './run-events.js';
 
 describe('reading in turns', () => {
   it('reads one page in each turn of the event loop, no matter how many readers there are', async () => {

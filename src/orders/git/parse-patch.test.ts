@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePatch, DISPLAY_LIMITS } from './parse-patch.js';
-import type { ListedFile } from './parse-patch.js';
+import { parsePatch, DISPLAY_LIMITS, type ListedFile } from './read-change.js';
 
 const PATCH = `diff --git a/src/a.ts b/src/a.ts
 index 111..222 100644
