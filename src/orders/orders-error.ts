@@ -4,7 +4,6 @@ import type { Problem } from '../store/records/index.js';
 /** Error codes of invalid requests. A closed list: `docs/errors.md` explains what to do about each. */
 export const ORDERS_ERROR_CODES = [
   'INVALID_WORK_REQUEST',
-  'INVALID_WORK_ORDER',
   'INVALID_WORK_RESULT',
   'INVALID_CONFIG',
   'UNKNOWN_WORKER',

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createThreadPool } from './thread-pool.js';
+import { createThreadPool } from './index.js';
 
 const entry = new URL('./fixtures/misbehaving-thread.ts', import.meta.url);
 

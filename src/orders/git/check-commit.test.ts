@@ -3,7 +3,7 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { checkCommit } from './check-commit.js';
+import { checkCommit } from './examine-commit.js';
 
 function git(dir: string, ...args: string[]): string {
   const identity = ['-c', 'user.name=T', '-c', 'user.email=t@example.com'];

@@ -4,7 +4,7 @@ import { isPresent } from '../../base/files/index.js';
 import { parse } from '../../json/index.js';
 import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../store/records/index.js';
 import type { Problem, Reading, WorkOrder } from '../../store/records/index.js';
-import { checkCommit, type CommitCheck } from '../git/check-commit.js';
+import { checkCommit, type CommitCheck } from '../git/examine-commit.js';
 import { isNoneLike } from '../proof/missing-evidence.js';
 import { showLine } from '../plain-text.js';
 import { foldKey } from '../shapes/spelling.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OrdersError } from '../orders-error.js';
-import { readWorkOrder, readWorkRequest } from './read-work-request.js';
+import { readWorkRequest } from './read-work-request.js';
 
 const request = {
   issue_ref: 'acme/shop#12',
@@ -122,17 +122,3 @@ describe('readWorkRequest', () => {
 function copyOwnKeys(value: object): object {
   return Object.create(null, Object.getOwnPropertyDescriptors(value)) as object;
 }
-
-describe('readWorkOrder', () => {
-  test('needs a run id', () => {
-    expect(readWorkOrder({ ...request, RunID: '2026-11-15-backend-0001' })).toEqual({
-      ...request,
-      run_id: '2026-11-15-backend-0001',
-    });
-    expect(listProblems(() => readWorkOrder(request))).toEqual([['run_id', 'required, but missing']]);
-    expect(listProblems(() => readWorkOrder({ ...request, run_id: '2026-02-30-backend-0001' }))).toEqual([
-      ['run_id', 'invalid day, role or number'],
-    ]);
-    expect(() => readWorkOrder({})).toThrow(expect.objectContaining({ code: 'INVALID_WORK_ORDER' }));
-  });
-});

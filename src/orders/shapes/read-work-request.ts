@@ -1,15 +1,13 @@
 import { isAbsolute, resolve } from 'node:path';
 import { fromRecordSchema } from '../../json/schema/index.js';
-import type { StandardSchema } from '../../json/index.js';
-import { createInvalidError, type OrdersErrorCode } from '../orders-error.js';
-import { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA, describeIssueRef, parseRunId } from '../../store/records/index.js';
-import type { Problem, WorkOrder, WorkRequest } from '../../store/records/index.js';
+import { createInvalidError, type OrdersError } from '../orders-error.js';
+import { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA, describeIssueRef } from '../../store/records/index.js';
+import type { Problem, WorkRequest } from '../../store/records/index.js';
 import { findUrlProblem } from '../repos/repos.js';
 import { checkShape, createValueProblem } from './check-shape.js';
 import { readSpellings } from './spelling.js';
 
 const requestSchema = fromRecordSchema<WorkRequest>(WORK_REQUEST_SCHEMA);
-const orderSchema = fromRecordSchema<WorkOrder>(WORK_ORDER_SCHEMA);
 const NAMES = Object.keys(WORK_ORDER_SCHEMA.properties);
 
 /**
@@ -20,32 +18,22 @@ const NAMES = Object.keys(WORK_ORDER_SCHEMA.properties);
  * readWorkRequest({ issue_ref: 'acme/shop#12', role: 'backend', repo_dir: '/srv/shop', worker: 'codex-cli' })
  */
 export function readWorkRequest(value: unknown): WorkRequest {
-  return read(value, 'work request', 'INVALID_WORK_REQUEST', requestSchema);
-}
-
-/** Validates an untrusted order, like {@link readWorkRequest} for requests. */
-export function readWorkOrder(value: unknown): WorkOrder {
-  return read(value, 'work order', 'INVALID_WORK_ORDER', orderSchema);
-}
-
-function read<T extends WorkRequest>(
-  value: unknown,
-  what: string,
-  code: OrdersErrorCode,
-  schema: StandardSchema<unknown, T>,
-): T {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = 'must be an object with issue_ref, role, repo_dir and worker';
-    throw createInvalidError(code, what, [createValueProblem('', message)]);
+    throw createRequestError([createValueProblem('', message)]);
   }
   const { known, unknown, conflicts } = readSpellings(Object.entries(value), NAMES);
   const expanded = Object.fromEntries([...unknown, ...known, ...expandShorthands(known)]);
   const fields = Object.fromEntries(Object.entries(expanded).filter(([, part]) => part !== undefined));
-  const validated = checkShape(schema, fields, (path) => adviseOn(path, fields));
+  const validated = checkShape(requestSchema, fields, (path) => adviseOn(path, fields));
   const problems = [...conflicts, ...(validated.problems ?? []), ...findContradictions(fields)];
-  if (validated.problems !== undefined || problems.length > 0) throw createInvalidError(code, what, problems);
+  if (validated.problems !== undefined || problems.length > 0) throw createRequestError(problems);
   const { repo, repo_dir } = validated.value;
   return { ...validated.value, repo_dir: repo === repo_dir ? repo_dir : resolve(repo_dir) };
+}
+
+function createRequestError(problems: readonly Problem[]): OrdersError {
+  return createInvalidError('INVALID_WORK_REQUEST', 'work request', problems);
 }
 
 /** Expands shorthands: a list of one can be written as a string, and a specification can replace the instructions. */
@@ -83,7 +71,7 @@ function adviseOn([name = '', index]: readonly string[], fields: Readonly<Record
 
 /** Finds contradictions that a schema cannot express. */
 function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterable<Problem> {
-  const { repo, repo_dir, issue_ref, depends_on, run_id, race, isolation } = fields;
+  const { repo, repo_dir, issue_ref, depends_on, race, isolation } = fields;
   if (repo_dir === undefined)
     yield { code: 'KEY_MISSING', message: 'name the folder, or the URL of a repository in repo', path: 'repo_dir' };
   if (typeof repo === 'string') yield* findRepoContradictions(repo, fields);
@@ -96,16 +84,12 @@ function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterabl
   if (race !== undefined && isolation !== undefined && isolation !== 'worktree') {
     yield createValueProblem('isolation', 'each run of a race needs its own worktree; omit isolation');
   }
-  if (typeof run_id === 'string' && new RegExp(WORK_ORDER_SCHEMA.properties.run_id.pattern).test(run_id)) {
-    if (parseRunId(run_id) === undefined) yield createValueProblem('run_id', 'invalid day, role or number');
-  }
 }
 
 function* findRepoContradictions(repo: string, fields: Readonly<Record<string, unknown>>): Iterable<Problem> {
   const why = findUrlProblem(repo);
   if (why !== undefined) yield createValueProblem('repo', why);
-  // A complete order, which has a run id, also contains the folder.
-  if (fields['run_id'] === undefined && fields['repo_dir'] !== repo) {
+  if (fields['repo_dir'] !== repo) {
     yield createValueProblem('repo_dir', 'omit it, because the request names a repository by its URL');
   }
   if (fields['isolation'] !== undefined && fields['isolation'] !== 'worktree') {

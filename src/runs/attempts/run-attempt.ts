@@ -276,9 +276,9 @@ async function emitEnd(
 /** Determines the agent's version while it is working, so the run does not wait for it. */
 async function readVersion(context: RunContext): Promise<string | undefined> {
   const { launcher } = context;
-  const words = getProgramCommand(context, launcher.program);
+  const command = getProgramCommand(context, launcher.program);
   // The environment lacks the run's marker: this process does not belong to the run and must not be stopped with it.
-  const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
+  const version = await findEngineVersion(launcher, command, selectAgentEnvironment(context)).catch(() => undefined);
   if (version !== undefined && !isVersionIn(version, launcher.testedVersions)) {
     const tested = launcher.testedVersions === '' ? 'no version was tested' : `tested with ${launcher.testedVersions}`;
     const message = `${launcher.engine} ${version} is an untested version (${tested}). Check the first results closely.`;

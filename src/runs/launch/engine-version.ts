@@ -16,19 +16,21 @@ const RETRY_MS = 60_000;
 /** Maximum cached versions; the oldest is dropped first. */
 const MAX_CACHED_VERSIONS = 64;
 
+type Command = readonly [string, ...string[]];
+
 const versions = new Map<string, Promise<string | undefined>>();
 
 /** Returns the version of an engine's CLI, cached until its executable changes. */
 export async function findEngineVersion(
   launcher: Launcher,
-  words: readonly [string, ...string[]],
+  command: Command,
   env: Readonly<Record<string, string>>,
 ): Promise<string | undefined> {
   if (launcher.versionCommand.length === 0) return undefined;
-  const key = await identify(words, env);
+  const key = await identify(command, env);
   const known = versions.get(key);
   if (known !== undefined) return known;
-  const version = readVersion(launcher, words, env);
+  const version = readVersion(launcher, command, env);
   versions.set(key, version);
   if (versions.size > MAX_CACHED_VERSIONS) versions.delete(versions.keys().next().value ?? key);
   if ((await version) === undefined) setTimeout(() => versions.delete(key), RETRY_MS).unref();
@@ -37,22 +39,25 @@ export async function findEngineVersion(
 
 async function readVersion(
   launcher: Launcher,
-  words: readonly [string, ...string[]],
+  command: Command,
   env: Readonly<Record<string, string>>,
 ): Promise<string | undefined> {
-  const [program, ...given] = words;
-  const command: [string, ...string[]] = [program, ...given, ...launcher.versionCommand];
+  const versionCommand: [string, ...string[]] = [...command, ...launcher.versionCommand];
   // Without the run's marker, so the end of the run does not kill this process before it has printed its version.
   const envWithoutMarker = { ...env, [RUN_MARKER]: undefined };
-  const { text, problem } = await runProgram(command, { env: envWithoutMarker, cwd: tmpdir(), timeoutMs: TIMEOUT_MS });
+  const { text, problem } = await runProgram(versionCommand, {
+    env: envWithoutMarker,
+    cwd: tmpdir(),
+    timeoutMs: TIMEOUT_MS,
+  });
   return problem === undefined ? launcher.readVersion(text) : undefined;
 }
 
 /** Returns a key made from the executable's path, time and size, so an update changes the key. */
-async function identify(words: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Promise<string> {
-  const path = await findExecutable(words[0], { path: env['PATH'] ?? '', cwd: tmpdir() });
+async function identify(command: Command, env: Readonly<Record<string, string>>): Promise<string> {
+  const path = await findExecutable(command[0], { path: env['PATH'] ?? '', cwd: tmpdir() });
   const stats = path === undefined ? undefined : await stat(path).catch(() => undefined);
-  return JSON.stringify([words, path ?? null, stats?.mtimeMs ?? null, stats?.size ?? null]);
+  return JSON.stringify([command, path ?? null, stats?.mtimeMs ?? null, stats?.size ?? null]);
 }
 
 /** A command's output, and the problem if it failed. */
@@ -71,10 +76,7 @@ interface ProgramOptions {
 const MAX_BYTES = 64 * 1024;
 
 /** Runs a command with limits on time and output, and terminates it with all its child processes. */
-export async function runProgram(
-  command: readonly [string, ...string[]],
-  { env, cwd, timeoutMs }: ProgramOptions,
-): Promise<ProgramOutput> {
+export async function runProgram(command: Command, { env, cwd, timeoutMs }: ProgramOptions): Promise<ProgramOutput> {
   const variables = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );

@@ -58,12 +58,12 @@ export async function prepareLaunch(context: RunContext, input: LaunchInput): Pr
   const launch = launcher.launch(request);
   const env = { ...selectAgentEnvironment(context), ...launch.env, [RUN_MARKER]: runDir };
   const [program, ...args] = launch.command;
-  const [first, ...words] = getProgramCommand(context, program);
+  const configured = getProgramCommand(context, program);
   await writeSettings(runDir, launch.files ?? []);
   return {
-    command: [first, ...words, ...args],
+    command: [...configured, ...args],
     env,
-    trustedArguments: [...(await listTrustedArguments(context, [first, ...words])), ...listServerCommands(mcpServers)],
+    trustedArguments: [...(await listTrustedArguments(context, configured)), ...listServerCommands(mcpServers)],
     stdin: launch.stdin,
     converse: launch.converse,
     secrets: createAttemptSecrets(env, ports.secretPatterns),

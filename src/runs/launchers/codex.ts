@@ -66,10 +66,10 @@ export const codexLauncher: Launcher = {
       ...listPermissionOptions(request),
       ...model,
     ];
-    const words = session === undefined ? [] : [session];
+    const resumed = session === undefined ? [] : [session];
     return request.terminal === true
-      ? { command: ['codex', 'exec', ...options, '--', ...words, checkArgumentPrompt(prompt)], env, ...files }
-      : { command: ['codex', 'exec', ...options, ...words, '-'], stdin: prompt, env, ...files };
+      ? { command: ['codex', 'exec', ...options, '--', ...resumed, checkArgumentPrompt(prompt)], env, ...files }
+      : { command: ['codex', 'exec', ...options, ...resumed, '-'], stdin: prompt, env, ...files };
   },
 };
 

@@ -14,7 +14,7 @@ import { makeSite } from '../../runs/scenarios/fixtures/make-site.js';
 import type { Site } from '../../runs/scenarios/fixtures/make-site.js';
 import { openStore } from '../../store/index.js';
 import type { TurnSpec } from './acp-sessions.js';
-import { serveAcp } from './serve-acp.js';
+import { serveAcp } from './index.js';
 
 const AGENT = fileURLToPath(new URL('../../runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
 const EDIT = {

@@ -69,7 +69,6 @@ describe('the codes', () => {
       'COPY_UNSUPPORTED',
       'MIGRATION_IN_USE',
       'MIGRATION_FAILED',
-      'INVALID_WORK_ORDER',
       'INVALID_CONFIG',
     ];
     const codes = [...STORE_ERROR_CODES, ...LEAD_ERROR_CODES, ...ORDERS_ERROR_CODES];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/index.js';
 import type { Client } from '../client/index.js';
-import { handleMcpRequest } from './create-mcp-server.js';
+import { handleMcpRequest } from './index.js';
 
 describe('handleMcpRequest', () => {
   it('calls no tool for a client with an older protocol revision that has already disconnected', async () => {

@@ -2,7 +2,7 @@ import * as api from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import * as newerApi from 'opentelemetry-api-newer';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTracing } from './open-tracing.js';
+import { openTracing } from './index.js';
 
 /** A logger that collects warnings. */
 function collectWarnings() {
