@@ -261,6 +261,11 @@ function judgeOutput(evidence: Evidence): Judgement {
 }
 
 function judgeNotValidated(evidence: Evidence): Judgement {
+  // An engine that failed has not answered, so its failure explains more than the missing value does.
+  if (evidence.runtimeError !== null && !evidence.doneMarker) {
+    const interruption = findInterruption({ ...evidence, reason: null });
+    if (interruption !== null) return interruption;
+  }
   const processFailure = findFailure(evidence);
   const message = evidence.reason ?? FAILURE_CODES.OUTPUT_NOT_VALIDATED;
   const failure: Failure = {

@@ -105,6 +105,18 @@ describe('the verdict in auto mode', () => {
     ['validated, whatever the exit code', { verdict: 'validated', exitCode: 1 }, 'completed', 'OUTPUT_VALIDATED'],
     ['comment', { verdict: 'comment' }, 'completed', 'OUTPUT_DEGRADED_TO_COMMENT'],
     ['not validated', { verdict: 'not_validated', ...END, exitCode: 0 }, 'interrupted', 'OUTPUT_NOT_VALIDATED'],
+    [
+      'a runtime error before a missing value',
+      { verdict: 'not_validated', ...END, runtimeError: 'x' },
+      'interrupted',
+      'ENGINE_RUNTIME_ERROR',
+    ],
+    [
+      'refused credentials before a missing value',
+      { verdict: 'not_validated', runtimeError: 'x', isAuthError: true },
+      'interrupted',
+      'ENGINE_AUTH_FAILED',
+    ],
     ['no verdict', { ...END, exitCode: 0, doneMarker: true }, 'interrupted', 'OUTPUT_NOT_VALIDATED'],
     ['no contract and a clean end', { verdict: 'no_contract', exitCode: 0 }, 'completed', 'CLEAN_END'],
     ['no contract and an exit code', { verdict: 'no_contract', exitCode: 3 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],

@@ -96,8 +96,15 @@ describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as co
   (engine) => {
     it.each(['f1-500-always', 'e2-429-then-400'])('has failed after %s', async (scenario) => {
       const { result } = await play(engine, scenario, { contract: { schema: NOTES } });
-      expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
-      expect((await play(engine, scenario)).result.status).toBe('failed');
+      const { result: without } = await play(engine, scenario);
+      expect([result.status, without.status]).toEqual(['failed', 'failed']);
+      expect(result.error?.cause).toBe(without.error?.cause);
+    });
+
+    it('has the same code with and without a schema if the engine reported why it failed', async () => {
+      const { result } = await play(engine, 'e2-429-then-400', { contract: { schema: NOTES } });
+      const { result: without } = await play(engine, 'e2-429-then-400');
+      for (const { error } of [result, without]) expect(error?.code).toBe('ENGINE_RUNTIME_ERROR');
     });
   },
 );
