@@ -176,12 +176,16 @@ async function recordChunks(
   chunks: readonly CapturedChunk[],
   limiter: OutputLimiter,
 ): Promise<void> {
-  const { usage, limits, control, progress, journal } = context;
+  const { usage, findings, limits, control, progress, journal } = context;
   const events = await record.write(chunks);
   progress.tail = record.tail;
   const before = usage.tokens;
   addFindings(context, events);
   if (usage.tokens !== before) spendBudget(context);
+  if (findings.authRetries >= MAX_AUTH_RETRIES) {
+    const reason = `The engine was stopped: its credentials were rejected ${findings.authRetries} times.`;
+    control.requestStop({ verdict: 'auth_failed', reason });
+  }
   if (usage.tokens > limits.tokens) {
     control.requestStop({
       verdict: 'limit',
@@ -219,6 +223,9 @@ function spendBudget({ usage, control, ports }: RunContext): void {
   };
   spend().catch((error: unknown) => ports.logger.warn('cannot report the usage of a run', { error: String(error) }));
 }
+
+/** Engines retry rejected credentials for minutes; the first rejection can be an expired token that is renewed. */
+const MAX_AUTH_RETRIES = 3;
 
 const STORAGE_HINT = 'Raise the limit, or make the agent print less. Everything it printed until then is stored.';
 

@@ -36,15 +36,22 @@ export class RunFindings {
   readonly #requests = new Map<string, RaspData<'interaction.permission.required'>>();
   #model: string | undefined;
   #engineFailure: EngineFailure | null = null;
+  #authRetries = 0;
 
   /** The engine's last error, unless the agent continued after it. */
   get engineFailure(): EngineFailure | null {
     return this.#engineFailure;
   }
 
+  /** How often in succession the engine has retried although its credentials were rejected. */
+  get authRetries(): number {
+    return this.#authRetries;
+  }
+
   /** Clears the previous attempt's error, which does not explain how the next attempt ends. */
   startAttempt(): void {
     this.#engineFailure = null;
+    this.#authRetries = 0;
   }
 
   add(events: readonly Emitted[]): void {
@@ -81,8 +88,10 @@ export class RunFindings {
     count(this.#engine, { code, message, severity, ...(http_status === undefined ? {} : { http_status }) });
     this.#addCodexDenial(message);
     if (severity === 'error' || error.retrying) {
+      const cause = findCause(error);
+      this.#authRetries = cause === 'auth' && error.retrying ? this.#authRetries + 1 : 0;
       this.#engineFailure = {
-        cause: findCause(error),
+        cause,
         message: truncate(message, MAX_MESSAGE_LENGTH),
         httpStatus: http_status,
       };

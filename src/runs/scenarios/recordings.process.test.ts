@@ -108,3 +108,14 @@ describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as co
     });
   },
 );
+
+it.each(['codex', 'gemini', 'opencode', 'claude', 'qwen'] as const)(
+  '%s with rejected credentials fails with the same code and cause, with and without a schema',
+  async (engine) => {
+    for (const more of [{}, { contract: { schema: NOTES } }]) {
+      const { result } = await play(engine, 'f3-401', more);
+      expect(result).toMatchObject({ status: 'failed', error: { code: 'ENGINE_AUTH_FAILED', cause: 'auth' } });
+      expect(result.error?.http_status).toBe(401);
+    }
+  },
+);
