@@ -30,6 +30,8 @@ export interface TranslatorOptions {
   readonly fcmpSeq?: number | undefined;
   /** The session this attempt resumes. */
   readonly sessionId?: string | undefined;
+  /** Whether an earlier attempt started the conversation, for agents that print no session id. */
+  readonly isContinued?: boolean | undefined;
   /** The answer this attempt was started with. */
   readonly reply?: string | undefined;
   /** The run whose cached result is repeated. */
@@ -79,6 +81,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
     mode = 'interactive',
     fcmpSeq = 0,
     sessionId = null,
+    isContinued = false,
     reply = null,
     cachedFrom = null,
     terminalOnly = false,
@@ -86,7 +89,8 @@ export function createTranslator(options: TranslatorOptions): Translator {
     engines = [],
   } = options;
   const knownEngines = [...engines, ...Object.values(ENGINES)];
-  const start = { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom, terminalOnly, isGuess: false };
+  const continued = { fcmpSeq, sessionId, isContinued, reply, cachedFrom };
+  const start = { runId, attempt, mode, ...continued, terminalOnly, isGuess: false };
   const translator =
     options.engine === 'auto'
       ? new DetectingTranslator(knownEngines, genericEngine, start)

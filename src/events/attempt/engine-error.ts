@@ -1,6 +1,7 @@
 import { cutText } from '../../base/index.js';
 import type { EngineError } from '../engines/fact.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import type { FailureCause } from '../protocol/event-parts.js';
 import type { RaspData } from '../protocol/rasp-event.js';
 import { boundDetail } from '../mapping/bound-detail.js';
 import { omitMissing } from '../reading/record-fields.js';
@@ -15,18 +16,30 @@ export function toEngineErrorData(error: EngineError): RaspData<'diagnostic.engi
   const message = boundMessage(error.message);
   const status = error.httpStatus ?? findStatus(message);
   const retrying = error.retrying ?? false;
+  const code = error.code ?? chooseCode(message, status, retrying, error.severity);
   return {
-    code: error.code ?? chooseCode(message, status, retrying, error.severity),
+    code,
     message,
     severity: error.severity ?? (retrying ? 'warning' : 'error'),
     retrying,
     ...omitMissing({
+      cause: findKnownCause(message, code, status),
       http_status: status,
       attempt: error.attempt,
       max_attempts: error.maxAttempts,
       detail: error.detail === undefined ? null : boundDetail(error.detail),
     }),
   };
+}
+
+/** Returns the cause that an engine's error names, or null. */
+export function findKnownCause(
+  message: string,
+  code: DiagnosticCode = 'ENGINE_ERROR',
+  status = findStatus(message),
+): FailureCause | null {
+  const cause = findCause({ code, message, ...(status === null ? {} : { http_status: status }) });
+  return cause === 'unknown' ? null : cause;
 }
 
 /** Truncates a message to a length that can be displayed. */
@@ -47,12 +60,39 @@ function chooseCode(
 ): DiagnosticCode {
   if (status === 429 || /rate.?limit|too many requests|RESOURCE_EXHAUSTED/iu.test(message))
     return 'ENGINE_RATE_LIMIT_HINT';
-  if (status === 401 || status === 403 || /unauthori[sz]ed|authentication|api key/iu.test(message))
+  if (status === 401 || status === 403 || /unauthori[sz]ed|authenticat(?:ion|ing)|auth method|api key/iu.test(message))
     return 'ENGINE_AUTH_HINT';
   if (retrying) return 'ENGINE_RETRYING';
   if (/\bdeprecat/iu.test(message)) return 'ENGINE_DEPRECATION_WARNING';
   return severity === 'warning' ? 'ENGINE_WARNING' : 'ENGINE_ERROR';
 }
+
+/** Determines the cause of an engine error from the HTTP status or, without a status, from the message. */
+export function findCause({
+  code,
+  message,
+  http_status: status,
+}: Pick<RaspData<'diagnostic.engine.error'>, 'code' | 'message' | 'http_status'>): FailureCause {
+  if (CONTEXT_PATTERN.test(message)) return 'context';
+  if (status === 402 || QUOTA_PATTERN.test(message)) return 'quota';
+  if (status === 429 || code === 'ENGINE_RATE_LIMIT_HINT') return 'rate_limit';
+  if (status === 403) return 'permission';
+  if (status === 401 || code === 'ENGINE_AUTH_HINT') return 'auth';
+  if (status === 407 || status === 408) return 'network';
+  if (status !== undefined && status >= 500) return 'server';
+  if (status !== undefined && status >= 400) return 'model';
+  if (NETWORK_PATTERN.test(message)) return 'network';
+  if (SERVER_PATTERN.test(message)) return 'server';
+  return MODEL_PATTERN.test(message) ? 'model' : 'unknown';
+}
+
+const QUOTA_PATTERN = /\bquota\b|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit/i;
+const NETWORK_PATTERN =
+  /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate|UND_ERR_\w+|socket hang up|other side closed|\bterminated\b/i;
+const CONTEXT_PATTERN =
+  /context[ _-]?(?:length|window|overflow)|maximum context|(?:prompt|input|request|conversation) is too long|too many (?:input )?tokens/i;
+const SERVER_PATTERN = /high demand|overloaded|server.?error|bad gateway|service unavailable/i;
+const MODEL_PATTERN = /invalid_request|model/i;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,3 +1,4 @@
+import { findKnownCause } from '../attempt/engine-error.js';
 import type { Reducer } from '../attempt/reducer.js';
 import type { Engine } from '../engines/engine.js';
 import type { EventWriter } from '../mapping/event-writer.js';
@@ -322,18 +323,24 @@ function findFailure({ runtimeError, isAuthError, lastError, exitCode, signal }:
   const lastErrorText = lastError === null ? '' : ` Its last error: ${lastError}`;
   if (runtimeError !== null) {
     const code = isAuthError ? 'ENGINE_AUTH_FAILED' : 'ENGINE_RUNTIME_ERROR';
-    return { category: 'engine', code, message: runtimeError };
+    return { category: 'engine', code, message: runtimeError, ...nameCause(runtimeError) };
   }
   if (signal !== null) {
     return {
       category: 'process',
       code: 'PROCESS_SIGNALED',
       message: `The process was killed by ${signal}.${lastErrorText}`,
+      ...nameCause(lastError),
     };
   }
   if (exitCode !== null && exitCode !== 0) {
     const message = `The process exited with code ${exitCode}.${lastErrorText}`;
-    return { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message };
+    return { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message, ...nameCause(lastError) };
   }
   return null;
+}
+
+function nameCause(error: string | null): Pick<Failure, 'cause'> {
+  const cause = error === null ? null : findKnownCause(error);
+  return cause === null ? {} : { cause };
 }

@@ -164,7 +164,7 @@ describe('the last event of an attempt', () => {
   it('reports why it failed', () => {
     const { of } = translateLines({ stdout: [codex.failed('usage limit reached')], end: { exitCode: 1 } });
     expect(of('conversation.failed')).toEqual([
-      { error: { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: 'usage limit reached' } },
+      { error: { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: 'usage limit reached', cause: 'quota' } },
     ]);
   });
 

@@ -80,6 +80,7 @@ export class EventWriter {
   #sessionId: string | null;
   /** The session of an earlier attempt, whose conversation this one continues. */
   readonly #continuedSession: string | null;
+  readonly #isContinued: boolean;
   #sessionOnly: Correlation;
   /** Events that wait for the session; null once events no longer wait. */
   #heldEvents: HeldEvent[] | null;
@@ -107,6 +108,7 @@ export class EventWriter {
     readonly seq?: number;
     readonly fcmpSeq: number;
     readonly sessionId: string | null;
+    readonly isContinued: boolean;
     readonly cachedFrom: string | null;
     readonly waitsForSession: boolean;
     readonly usageEndsStep: boolean;
@@ -122,6 +124,7 @@ export class EventWriter {
     this.#fcmpSeq = start.fcmpSeq;
     this.#sessionId = start.sessionId;
     this.#continuedSession = start.fcmpSeq > 0 ? start.sessionId : null;
+    this.#isContinued = start.isContinued;
     this.#sessionOnly = start.sessionId === null ? {} : { session_id: start.sessionId };
     this.#source = this.#createSource(1);
     this.#certainMeta =
@@ -205,7 +208,7 @@ export class EventWriter {
 
   /** Publishes that the conversation has started, unless an earlier attempt did, then the events that waited for it. */
   startConversation(sessionId: string | null, model: string | null): void {
-    if (sessionId === null || sessionId !== this.#continuedSession) {
+    if (sessionId === null ? !this.#isContinued : sessionId !== this.#continuedSession) {
       const modelFields = model === null ? undefined : { model };
       const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...modelFields };
       this.#pushFcmp('conversation.started', data, this.#sessionOnly);

@@ -37,12 +37,34 @@ export const inputRequired = object(
 /** The user's answer, which opens the next attempt. */
 export const inputReplied = object({ interaction_id: name, text });
 
+/**
+ * Why the engine stopped, if it reported a cause. `model`: the model refused the request; `server`: its service failed;
+ * `context`: the request was too long for the model.
+ */
+export const failureCause = oneOf([
+  'auth',
+  'rate_limit',
+  'quota',
+  'model',
+  'server',
+  'context',
+  'network',
+  'permission',
+  'unknown',
+]);
+
+/** See {@link failureCause}. */
+export type FailureCause = FromSchema<typeof failureCause>;
+
 /** Why a run failed. */
-export const failure = object({
-  category: oneOf(ERROR_CATEGORIES),
-  code: oneOf(listKeys(FAILURE_CODES)),
-  message: text,
-});
+export const failure = object(
+  {
+    category: oneOf(ERROR_CATEGORIES),
+    code: oneOf(listKeys(FAILURE_CODES)),
+    message: text,
+  },
+  { cause: failureCause },
+);
 
 /** See {@link failure}. */
 export type Failure = FromSchema<typeof failure>;

@@ -20,6 +20,7 @@ import {
   diagnosticCode,
   diffSchema,
   failure,
+  failureCause,
   inputReplied,
   inputRequired,
   messageDelta,
@@ -98,10 +99,10 @@ const RASP_DATA = {
   'diagnostic.parser.warning': diagnostic,
   /** Part of the protocol, but never emitted by Sluice: its readers continue after any input. */
   'diagnostic.parser.error': diagnostic,
-  /** `retrying` distinguishes a retry from a failure; `http_status` and `attempt` are set if the engine reports them. */
+  /** `retrying` distinguishes a retry from a failure; `cause`, `http_status` and `attempt` are set if the engine reports them. */
   'diagnostic.engine.error': object(
     { code: diagnosticCode, message: text, severity: oneOf(['warning', 'error']), retrying: flag },
-    { http_status: count, attempt: count, max_attempts: count, detail: anything },
+    { cause: failureCause, http_status: count, attempt: count, max_attempts: count, detail: anything },
   ),
   'raw.stdout': raw,
   'raw.stderr': raw,

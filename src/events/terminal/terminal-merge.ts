@@ -42,6 +42,7 @@ export class TerminalMerge {
       attempt: 1,
       fcmpSeq: 0,
       sessionId: null,
+      isContinued: false,
       cachedFrom: null,
       waitsForSession: false,
       usageEndsStep: false,

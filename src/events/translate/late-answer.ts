@@ -41,6 +41,7 @@ export function writeLateAnswer({ rasp, fcmp }: AttemptTail, answer: PermissionA
     seq: rasp.seq,
     fcmpSeq: fcmp.seq,
     sessionId: rasp.correlation.session_id ?? null,
+    isContinued: true,
     cachedFrom: null,
     waitsForSession: false,
     usageEndsStep: false,

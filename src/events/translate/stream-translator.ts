@@ -21,6 +21,7 @@ export interface AttemptStart {
   readonly mode: 'auto' | 'interactive';
   readonly fcmpSeq: number;
   readonly sessionId: string | null;
+  readonly isContinued: boolean;
   readonly reply: string | null;
   /** The run whose cached result this one repeats. */
   readonly cachedFrom: string | null;

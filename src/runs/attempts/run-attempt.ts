@@ -1,4 +1,11 @@
-import type { DrainResult, DriftSummary, FcmpEvent, FsDiff, Emitted } from '../../events/index.js';
+import {
+  findCause,
+  type DrainResult,
+  type DriftSummary,
+  type FcmpEvent,
+  type FsDiff,
+  type Emitted,
+} from '../../events/index.js';
 import { judgeOutput, type JudgedOutput } from '../judge/judge-output.js';
 import type { RunProcess, RunWarning } from '../../store/records/index.js';
 import { getErrorMessage } from '../../base/index.js';
@@ -9,7 +16,7 @@ import { findEngineVersion } from '../launch/engine-version.js';
 import { selectAgentEnvironment, prepareLaunch, getProgramCommand } from '../launch/prepare-launch.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { isVersionIn } from '../launchers/version.js';
-import { NO_CHANGES, findCause, type EngineFailure } from '../result/run-findings.js';
+import { NO_CHANGES, type EngineFailure } from '../result/run-findings.js';
 import { trackChanges, type ChangeTracker } from '../workspace/track-changes.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import type { StoredAnswer } from '../conversation/conversation.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toBytes } from '../../events/contract/translate-lines.contract.js';
-import { createTranslator } from '../../events/index.js';
+import { createTranslator, findCause } from '../../events/index.js';
 import type { EngineName } from '../../events/index.js';
-import { findCause, RunFindings } from './run-findings.js';
+import { RunFindings } from './run-findings.js';
 
 function collect(engine: EngineName, stdout: readonly (object | string)[], stderr: readonly string[] = []) {
   const translator = createTranslator({ engine, runId: 'r', attempt: 1 });

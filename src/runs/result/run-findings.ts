@@ -1,8 +1,8 @@
 import { omitUndefined, truncate } from '../../base/index.js';
 import { isRasp } from '../../events/index.js';
-import type { Emitted, FsDiff, RaspData, RaspEvent } from '../../events/index.js';
+import type { Emitted, FailureCause, FsDiff, RaspData, RaspEvent } from '../../events/index.js';
 import { isJsonObject } from '../../json/schema/index.js';
-import type { FailureCause, RunDenial, RunDiagnostic, RunResult } from '../../store/records/index.js';
+import type { RunDenial, RunDiagnostic, RunResult } from '../../store/records/index.js';
 
 /** Maximum listed diagnostics, counted separately for the engine and its reader, so drift does not hide an error. */
 const MAX_DIAGNOSTICS = 25;
@@ -88,7 +88,7 @@ export class RunFindings {
     count(this.#engine, { code, message, severity, ...(http_status === undefined ? {} : { http_status }) });
     this.#addCodexDenial(message);
     if (severity === 'error' || error.retrying) {
-      const cause = findCause(error);
+      const { cause = 'unknown' } = error;
       this.#authRetries = cause === 'auth' && error.retrying ? this.#authRetries + 1 : 0;
       this.#engineFailure = {
         cause,
@@ -177,33 +177,6 @@ const DENIED_PATTERN =
   /^Permission to use .{1,200} has been denied|^Permission to run this tool was denied|permission was declined|denied by policy|rule which prevents you from using|rejected permission to use|^Model tried to call unavailable tool|Tool "(?:write_file|replace|run_shell_command)" not found/i;
 
 const CODEX_DENIED_PATTERN = /approval policy is \w+; reject command[^\n]*/;
-
-/** Determines the cause of an engine error from the HTTP status or, without a status, from the message. */
-export function findCause({
-  code,
-  message,
-  http_status: status,
-}: Pick<EngineError, 'code' | 'message' | 'http_status'>): FailureCause {
-  if (CONTEXT_PATTERN.test(message)) return 'context';
-  if (status === 402 || QUOTA_PATTERN.test(message)) return 'quota';
-  if (status === 429 || code === 'ENGINE_RATE_LIMIT_HINT') return 'rate_limit';
-  if (status === 403) return 'permission';
-  if (status === 401 || code === 'ENGINE_AUTH_HINT') return 'auth';
-  if (status === 407 || status === 408) return 'network';
-  if (status !== undefined && status >= 500) return 'server';
-  if (status !== undefined && status >= 400) return 'model';
-  if (NETWORK_PATTERN.test(message)) return 'network';
-  if (SERVER_PATTERN.test(message)) return 'server';
-  return MODEL_PATTERN.test(message) ? 'model' : 'unknown';
-}
-
-const QUOTA_PATTERN = /\bquota\b|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit/i;
-const NETWORK_PATTERN =
-  /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate|UND_ERR_\w+|socket hang up|other side closed|\bterminated\b/i;
-const CONTEXT_PATTERN =
-  /context[ _-]?(?:length|window|overflow)|maximum context|(?:prompt|input|request|conversation) is too long|too many (?:input )?tokens/i;
-const SERVER_PATTERN = /high demand|overloaded|server.?error|bad gateway|service unavailable/i;
-const MODEL_PATTERN = /invalid_request|model/i;
 
 /** Advice by cause, for failure messages. */
 export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {

@@ -84,6 +84,21 @@ describe('translateRunFolder', () => {
     },
   );
 
+  test.each([
+    ['once if no attempt names its session', {}, 1],
+    ['again with a new session', { session_id: null }, 2],
+  ])('a conversation starts %s', async (_, second, times) => {
+    const meta = { engine: 'generic', exit_code: 0 };
+    const dir = await makeRunFolder({
+      'stdout.1.log': 'Which language?\n',
+      'meta.1.json': JSON.stringify(meta),
+      'stdout.2.log': 'Hello.\n',
+      'meta.2.json': JSON.stringify({ ...meta, ...second }),
+    });
+    const { fcmp } = await translate(dir);
+    expect(fcmp.filter(({ type }) => type === 'conversation.started')).toHaveLength(times);
+  });
+
   test('dates events by the start in the meta and the timing', async () => {
     const { fcmp } = await translate(RECORDED);
     const final = fcmp.find(({ type }) => type === 'assistant.message.final');

@@ -63,6 +63,8 @@ export interface AttemptJudge {
 interface Handover {
   readonly tail: AttemptTail;
   readonly sessionId: string | null;
+  /** Whether the conversation has started. */
+  readonly isContinued: boolean;
 }
 
 /**
@@ -83,7 +85,7 @@ export async function* translateRunFolder(
 /** Translates an open folder in batches: awaiting every single event would be too slow. */
 export async function* translateFolder(folder: RunFolder, options: TranslateOptions): AsyncGenerator<Emitted[]> {
   await checkAttempt(folder, options);
-  let handover: Handover = { tail: NO_TAIL, sessionId: null };
+  let handover: Handover = { tail: NO_TAIL, sessionId: null, isContinued: false };
   let runId: string | undefined;
   const addProgress = await createProgressCounter(folder, options);
   let isContinued = false;
@@ -141,6 +143,7 @@ async function* translateAttempt(
     clock: () => now,
     ...(meta.mode === undefined ? {} : { mode: meta.mode }),
     ...(sessionId === null ? {} : { sessionId }),
+    isContinued: handover.isContinued && meta.session_id === undefined,
     ...(meta.reply === undefined ? {} : { reply: meta.reply }),
     ...(meta.terminal === undefined ? {} : { terminalOnly: meta.terminal }),
     ...(meta.cached_from === undefined ? {} : { cachedFrom: meta.cached_from }),
@@ -210,7 +213,15 @@ async function createProgressCounter(
 
 function advanceHandover(handover: Handover, events: readonly Emitted[]): Handover {
   const tail = advanceTail(handover.tail, events);
-  return { tail, sessionId: tail.fcmp?.correlation.session_id ?? handover.sessionId };
+  return {
+    tail,
+    sessionId: tail.fcmp?.correlation.session_id ?? handover.sessionId,
+    isContinued: handover.isContinued || events.some(isConversationStart),
+  };
+}
+
+function isConversationStart({ protocol, event }: Emitted): boolean {
+  return protocol === 'fcmp' && event.type === 'conversation.started';
 }
 
 /** Whether the last of these events announces another attempt of the run; undefined if they have no FCMP event. */

@@ -26,7 +26,7 @@ export type {
 export { engineNameSchema, RUN_ENGINES, type RunEngine } from './run-engine.js';
 export { repairLevel, runFailureSchema, runOutcome, runResultSchema } from './run-result.js';
 export type { RunResult, RunProcess, RunDrift, RunFailure, RunDiagnostic, RunDenial } from './run-result.js';
-export type { FailureCause, RunSandbox, RunWarning } from './run-result.js';
+export type { RunSandbox, RunWarning } from './run-result.js';
 export { runMode, runPermissions, runSpecSchema, sandboxUse, storedRunSpec } from './run-spec.js';
 export type { RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.js';
 export { getRepository, toFileName, isIssueRef, describeIssueRef } from './issue-ref.js';

@@ -1,28 +1,12 @@
 import { anything, arrayOf, count, flag, name, object, oneOf, orNull, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import { ERROR_CATEGORIES, fsDiffSchema, usageSchema } from '../../events/index.js';
+import { ERROR_CATEGORIES, failureCause, fsDiffSchema, usageSchema } from '../../events/index.js';
 import { sandboxNetwork } from './run-spec.js';
 
 export const runOutcome = oneOf(['success', 'failed', 'canceled', 'comment']);
 
 /** How much the answer had to be changed to meet the contract. */
 export const repairLevel = oneOf(['none', 'deterministic_generic', 'schema_aligned']);
-
-/**
- * Why the engine stopped, if it reported a cause. `model`: the model refused the request; `server`: its service failed;
- * `context`: the request was too long for the model.
- */
-const failureCause = oneOf([
-  'auth',
-  'rate_limit',
-  'quota',
-  'model',
-  'server',
-  'context',
-  'network',
-  'permission',
-  'unknown',
-]);
 
 /** Why there is no value, and which candidates were tried. */
 export const runFailureSchema = object(
@@ -125,9 +109,6 @@ export type RunDiagnostic = FromSchema<typeof diagnosticSchema>;
 
 /** A tool that the agent was not allowed to use. */
 export type RunDenial = FromSchema<typeof denialSchema>;
-
-/** Why the engine stopped, if it reported a cause. */
-export type FailureCause = FromSchema<typeof failureCause>;
 
 /** Whether a process was sandboxed. */
 export type RunSandbox = FromSchema<typeof runSandboxSchema>;

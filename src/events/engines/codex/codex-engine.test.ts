@@ -53,6 +53,7 @@ describe('codex records', () => {
     const { rasp, types } = translateLines({ stdout: [retry, codex.message('?'), codex.completed()] });
     expect(rasp('diagnostic.engine.error')).toEqual([
       {
+        cause: 'network',
         code: 'ENGINE_RETRYING',
         message: 'Reconnecting... 2/5 (socket closed)',
         severity: 'warning',

@@ -283,6 +283,16 @@ const FAILURES = [
   ['Request timed out after 60000 ms', 'ENGINE_ERROR'],
   ['Error: read ECONNRESET', 'ENGINE_ERROR'],
   ['429 Too Many Requests', 'ENGINE_RATE_LIMIT_HINT'],
+  ['Error 429: rate limit', 'ENGINE_RATE_LIMIT_HINT'],
+  ['[error] request failed: 503', 'ENGINE_ERROR'],
+  ['✕ [API Error: got status: UNAVAILABLE]', 'ENGINE_ERROR'],
+  ['Error: self signed certificate', 'ENGINE_ERROR'],
+  ['Error authenticating: FatalAuthenticationError', 'ENGINE_AUTH_HINT'],
+  ['Please set an Auth method in your settings.json', 'ENGINE_AUTH_HINT'],
+  ['Model overloaded (503)', 'ENGINE_ERROR'],
+  ['Internal server error (500)', 'ENGINE_ERROR'],
+  ['错误: 配额已用尽', 'ENGINE_ERROR'],
+  ['{"error":{"code":429,"message":"x","status":"RESOURCE_EXHAUSTED"}}', 'ENGINE_RATE_LIMIT_HINT'],
 ] as const;
 
 describe.each(['stdout', 'stderr'] as const)('a failure that gemini prints on %s', (stream) => {
@@ -302,6 +312,19 @@ describe.each(['stdout', 'stderr'] as const)('a failure that gemini prints on %s
 });
 
 describe('gemini in plain text', () => {
+  it.each([
+    ['GaxiosError: [{"error":{"code":429,"message":"x"}}]', 'rate_limit'],
+    ['Error: quota exceeded', 'quota'],
+    ['HTTP/1.1 503 Service Unavailable', 'server'],
+    ['Error: connect ECONNREFUSED 127.0.0.1:443', 'network'],
+    ['Request failed with status code 401', 'auth'],
+  ])('has its cause in both protocols and in the failure: %s', (line, cause) => {
+    const { rasp, of } = translateLines({ stdout: [line], end: { exitCode: 1 } });
+    expect(rasp('diagnostic.engine.error')).toMatchObject([{ cause }]);
+    expect(of('diagnostic.warning')[0]).toMatchObject({ cause });
+    expect(of('conversation.failed')).toMatchObject([{ error: { cause } }]);
+  });
+
   it.each(['Error handling needs a quota.', 'The HTTP status 429 means: too many requests.'])(
     'can mention a failure: %s',
     (line) => {

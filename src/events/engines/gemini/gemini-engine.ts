@@ -97,6 +97,7 @@ function createGeminiReader(emit: Emit): Reader {
       }
       // In an error dump, the server's response can look like anything.
       if (log.isDumping(frame.stream) && !isNamedDocument(value)) return emit({ fact: 'noise' });
+      if (isApiError(value)) return emit({ fact: 'error', message: frame.text.trim() });
       if (isDocument(value)) {
         setParser('gemini_json', frame);
         // Some versions of Gemini print it on stdout, some on stderr.
@@ -119,6 +120,14 @@ function createGeminiReader(emit: Emit): Reader {
       stream.closeMessage();
     },
   };
+}
+
+/** Whether a value is the response of Google's API to a failed request: `{"error": {"code": 429, "message": …}}`. */
+function isApiError(value: object): boolean {
+  const error = Object.keys(value).length === 1 ? getObject(value, 'error') : null;
+  if (error === null || getString(error, 'message') === null) return false;
+  const code = getField(error, 'code');
+  return typeof code === 'number' && code >= 400 && code < 600;
 }
 
 function isNamedDocument(value: object): boolean {

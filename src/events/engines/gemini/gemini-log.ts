@@ -3,7 +3,7 @@ import type { CapturedStream } from '../../protocol/event-parts.js';
 import { ErrorDump } from '../../reading/error-dump.js';
 import type { Emit } from '../fact.js';
 
-const API_ERROR = /^(?:Error when talking to Gemini API|\[API Error: )/u;
+const API_ERROR = /^(?:Error when talking to Gemini API|\W{0,8}\[API Error: )/u;
 /** A failed request, as Gemini's libraries report it on stdout or stderr. */
 const REQUEST_ERROR =
   /^\W{0,8}(?:\w*Error: )?(?:Request failed\b|Attempt \d{1,6} failed\b.*\bMax attempts reached\b)/iu;
@@ -12,9 +12,9 @@ const REQUEST_ERROR =
  * count, because an answer can start with "Error" or mention a quota.
  */
 const FAILURE_START =
-  /^\W{0,8}(?:\w*(?:Error|Exception)\s?[:({[]|HTTP(?:\/[\d.]+)?[ :]|(?:Got |Received )?(?:failure|status)(?: code)?[:=]|(?:Failed|Unable) to\b|Request\b|Response\b|Stream\b|Connection\b|Socket\b|fetch failed\b|[45]\d\d[ :]|Quota\b|Rate.?limit|Too many requests|RESOURCE_EXHAUSTED|Retry|Max(?:imum)? (?:retries|attempts)|terminated\b|You (?:have )?exceeded)/iu;
+  /^\W{0,8}(?:(?:error|warn(?:ing)?|fatal)\W{1,3})?(?:\w*(?:Error|Exception)\s?[:({[]|(?:API )?Error:? \d{3}\b|Error authenticating|Please set an Auth method|(?:The )?Model (?:is )?overloaded|Internal server error|Network error|错误|请求失败|请求超时|配额|HTTP(?:\/[\d.]+)?[ :]|(?:Got |Received )?(?:failure|status)(?: code)?[:=]|(?:Failed|Unable) to\b|Request\b|Response\b|Stream\b|Connection\b|Socket\b|fetch failed\b|[45]\d\d[ :]|Quota\b|Rate.?limit|Too many requests|RESOURCE_EXHAUSTED|Retry|Max(?:imum)? (?:retries|attempts)|terminated\b|You (?:have )?exceeded)/iu;
 const FAILURE_CAUSE =
-  /\b(?:[45]\d\d|quota|rate.?limit\w*|too many requests|RESOURCE_EXHAUSTED|UNAVAILABLE|overloaded|unauthori[sz]ed|forbidden|PERMISSION_DENIED|UNAUTHENTICATED|api.?key|credentials?|timed out|timeout|deadline|E(?:CONN|HOST|TIME|NOT|AI_)\w+|UND_ERR_\w+|socket hang up|fetch failed|network|terminated|server error|bad gateway|service unavailable)\b/iu;
+  /\b(?:[45]\d\d|quota|rate.?limit\w*|too many requests|RESOURCE_EXHAUSTED|UNAVAILABLE|overloaded|unauthori[sz]ed|forbidden|PERMISSION_DENIED|UNAUTHENTICATED|api.?key|credentials?|timed out|timeout|deadline|E(?:CONN|HOST|TIME|NOT|AI_)\w+|UND_ERR_\w+|socket hang up|fetch failed|network|terminated|server error|bad gateway|service unavailable|certificate|auth\w*)\b|配额|限流|超时|网络/iu;
 const TOOL_ERROR = /^Error executing tool /u;
 /** The last line of a failed run in text mode; the text after the colon is often just `[object Object]`. */
 const FATAL_ERROR = /^An unexpected critical error occurred:/u;
