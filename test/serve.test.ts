@@ -6,9 +6,13 @@ import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
 /** Starts the built server in a new folder. */
-async function startServe(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function startServe(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  demo: readonly string[] = ['--no-demo'],
+) {
   const folder = await makeFolder({ 'work/x': '' });
-  const { child, printed, exitCode } = startCommand(['serve', '--no-demo', ...args], folder, env);
+  const { child, printed, exitCode } = startCommand(['serve', ...demo, ...args], folder, env);
   /** The address it prints. */
   const address = async (): Promise<string> => {
     await expect.poll(() => printed.stdout, { timeout: 30_000 }).toMatch(/^http:\/\/\S+\n$/);
@@ -40,6 +44,21 @@ describe('sluice serve', () => {
     const refused = await startServe(['--concurrency', '0']);
     expect(await refused.exitCode).toBe(2);
     expect(refused.printed.stderr).toContain('Use a whole number from 1 to 9999.');
+  });
+
+  it('shows its demo only without a configuration file', async () => {
+    const data = await makeFolder({});
+    const config = await makeFolder({ 'sluice.config.json': JSON.stringify({ data }) });
+    const args = ['--port', '0', '--config', join(config, 'sluice.config.json')];
+    const first = await startServe(args, {}, []);
+    await first.address();
+    expect(await first.end()).toBe(0);
+    const second = await startServe(args);
+    expect(await (await fetch(`${await second.address()}/v1/runs`)).json()).toMatchObject({ items: [] });
+    const plain = await startServe(['--port', '0', '--data', await makeFolder({})], {}, []);
+    const url = await plain.address();
+    const countRuns = async () => ((await (await fetch(`${url}/v1/runs`)).json()) as { items: object[] }).items.length;
+    await expect.poll(countRuns, { timeout: 30_000 }).toBeGreaterThan(0);
   });
 
   it('keeps its data when it is restarted', async () => {

@@ -207,9 +207,12 @@ async function startServices(context: CommandContext, { flags, metrics, upkeep }
   let demo: RunningDemo | undefined;
   return {
     worker,
-    /** Does nothing without a worker, because the demo's orders would not be executed. */
+    /**
+     * Does nothing without a worker, because the demo's orders would not be executed, and with a configuration file:
+     * a configured server is for real work.
+     */
     async showDemo() {
-      if (!flags.demo || worker === undefined) return;
+      if (!flags.demo || worker === undefined || config.file !== null) return;
       demo = await showDemo({ store: metered, lead, data, logger }).catch((error: unknown) => {
         logger.warn('cannot start the demo', { error: String(error) });
         return undefined;

@@ -22,9 +22,9 @@ export interface EngineReport {
   readonly version?: string;
   /**
    * `unproven_version`: an untested version, which will probably work. `broken`: installed, but does not print its
-   * version.
+   * version. `slow`: did not exit in time, so its state is unknown.
    */
-  readonly status: 'ready' | 'missing' | 'unproven_version' | 'broken';
+  readonly status: 'ready' | 'missing' | 'unproven_version' | 'broken' | 'slow';
   readonly next?: string;
 }
 
@@ -70,6 +70,8 @@ async function examine(launcher: Launcher, options: ExamineOptions): Promise<Eng
   if (output.problem !== undefined || version === undefined) {
     const reason = output.problem ?? 'it does not print its version';
     const command = [program, ...words, ...launcher.versionCommand].join(' ');
+    if (output.isTimeout === true)
+      return { ...common, path, status: 'slow', next: `${reason}; try again when the host is idle` };
     return { ...common, path, status: 'broken', next: `${reason}; run \`${command}\` yourself, or install it again` };
   }
   if (isVersionIn(version, launcher.testedVersions)) return { ...common, path, version, status: 'ready' };
@@ -85,6 +87,7 @@ const STATUS_LABELS: Readonly<Record<EngineReport['status'], string>> = {
   missing: 'missing',
   unproven_version: 'untested version',
   broken: 'broken',
+  slow: 'too slow to tell',
 };
 
 /** Formats the reports as text: a line with engine, status, version and path, and the next step below it. */

@@ -64,6 +64,8 @@ async function identify(command: Command, env: Readonly<Record<string, string>>)
 interface ProgramOutput {
   readonly text: string;
   readonly problem?: string;
+  /** Whether it did not exit in time, which says nothing about the program on a host under load. */
+  readonly isTimeout?: true;
 }
 
 interface ProgramOptions {
@@ -92,7 +94,8 @@ export async function runProgram(command: Command, { env, cwd, timeoutMs }: Prog
   const output = readStart(running.output);
   try {
     const first = await Promise.race([Promise.all([output, running.exited]), timeout]);
-    if (first === 'timeout') return { text: '', problem: `it did not exit within ${timeoutMs / 1000} s` };
+    if (first === 'timeout')
+      return { text: '', problem: `it did not exit within ${timeoutMs / 1000} s`, isTimeout: true };
     const [text, { exitCode, signal }] = first;
     return exitCode === 0
       ? { text }

@@ -149,6 +149,9 @@ describe('POST /v1/runs', () => {
     const { post, work } = await openRuns({ allowBypass: true, env: ['MY_FLAG', 'OPENAI_*'] });
     const spec = { engine: 'codex', prompt: 'x', workdir: work, permissions: 'bypass', env: ['MY_FLAG', 'OPENAI_*'] };
     expect((await post('/v1/runs', spec)).status).toBe(201);
+    const request = async (name: string) => (await post('/v1/runs', { ...spec, env: [name] })).status;
+    expect(await request('OPENAI_API_KEY')).toBe(201);
+    for (const name of ['*', 'OPENAI*', '*_KEY', 'MY_FLAG2']) expect(await request(name)).toBe(403);
   });
 });
 

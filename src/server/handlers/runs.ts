@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../base/index.js';
+import { matchGlob, omitUndefined } from '../../base/index.js';
 import type { RunResult, RunSpec, RunState } from '../../store/records/index.js';
 import { checkRunSpec, RunSpecError } from '../../runs/index.js';
 import { RequestError } from '../http/problem.js';
@@ -117,7 +117,8 @@ async function checkRunRequest(
       'A request must not contain rules that allow tools. Add them to "approvals" in the configuration, or set "server.allow_bypass".',
     );
   }
-  const variable = (spec.env ?? []).find((name) => !settings.env.includes(name));
+  // A requested pattern is allowed if an allowed one covers its text, stars included: then it covers every match too.
+  const variable = (spec.env ?? []).find((name) => !settings.env.some((allowed) => matchGlob(allowed, name)));
   if (variable !== undefined) {
     throw new RequestError(
       'ENVIRONMENT_NOT_ALLOWED',
