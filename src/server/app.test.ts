@@ -170,6 +170,23 @@ describe('the log', () => {
     expect(lines.join('')).not.toContain('hunter2');
   });
 
+  it('has a short line for at most sixty requests a minute that were refused before sign-in', async () => {
+    const lines: string[] = [];
+    const tokens = [{ name: 'ada', scopes: ['read'], value: 'ada-ada-ada-ada-ada' }] as const;
+    let now = 0;
+    const { get } = await openServer({
+      settings: { tokens },
+      clock: () => now,
+      logger: createJsonLogger((line) => lines.push(line)),
+    });
+    for (let count = 0; count < 500; count += 1) await get('/v1/runs', { authorization: 'Bearer guessed' });
+    expect(lines).toHaveLength(60);
+    expect(lines.every((line) => line.length < 300 && !line.includes('stack'))).toBe(true);
+    now += 60_000;
+    await get('/v1/runs');
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ message: 'request refused', omitted: 440 });
+  });
+
   it('has a line for each successful request only at level debug', async () => {
     const lines: string[] = [];
     const { get } = await openServer({ logger: createJsonLogger((line) => lines.push(line), { level: 'debug' }) });

@@ -184,6 +184,12 @@ describe('text', () => {
     }
   });
 
+  it('counts as too long if the limit of a run cut it, but not if it ends with a value', () => {
+    const long = 'x'.repeat(16 * 1024 * 1024);
+    expect(readFrames(long, { size: 1024 * 1024 })).toMatchObject([{ kind: 'text', problem: 'too_long' }]);
+    expect(readFrames(`{"a":"${long}"}`, { size: 1024 * 1024 })).toMatchObject([{ kind: 'json' }]);
+  });
+
   it('is split into chunks if a line never ends', () => {
     expect(readFrames(`${'x'.repeat(25)}\n{"type":"a"}\n`, { maxLineBytes: 12 })).toMatchObject([
       { kind: 'text', from: 0, to: 12, problem: 'too_long' },

@@ -3,6 +3,11 @@ import { describeLine, LONG_LINE_BYTES, decodeLine, type DecodedLine, type Line 
 /** The maximum length of a line, twice the required length; a longer line is split into fragments of this size. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
+/**
+ * A last line of at least this length that does not end with a JSON value was cut by the limit on the length of a line.
+ */
+const CUT_LINE_BYTES = 16 * 1024 * 1024;
+
 /** Lines are decoded in blocks of up to this size: decoding them one by one costs more than parsing them. */
 const BLOCK_BYTES = 64 * 1024;
 
@@ -53,7 +58,14 @@ export function createLineSplitter(
   function emitPending(lineFeedBytes: number): void {
     const from = offset;
     offset += pending.length + lineFeedBytes;
-    onLine({ ...pending.take(), from, to: offset, tooLong: isInsideLongLine });
+    const mayBeCut = lineFeedBytes === 0 && pending.length >= CUT_LINE_BYTES;
+    const line = pending.take();
+    onLine({
+      ...line,
+      from,
+      to: offset,
+      tooLong: isInsideLongLine || (mayBeCut && !/[}\]]\s*$/.test(line.text.slice(-100))),
+    });
   }
 
   /** Stores bytes of a line whose end has not arrived yet. */

@@ -69,22 +69,24 @@ describe('a secret encoded by an agent', () => {
   const around = Buffer.concat([Buffer.from('{"key":"'), bytes, Buffer.from('"}\n')]);
   const hexRows = (width: number): string[] => fold(around.toString('hex'), 2 * width).split('\n');
   const group = (row: string, size: number): string => fold(row, 2 * size, ' ');
-  const text = (index: number): string =>
+  const column = (index: number): string =>
     around.toString('latin1', 16 * index, 16 * index + 16).replaceAll(/[^ -~]/g, '.');
   const offset = (index: number, digits: number, radix = 16): string =>
     (16 * index).toString(radix).padStart(digits, '0');
   const swap = (row: string): string => row.replaceAll(/(..)(..)/g, '$2$1');
   const dumps: readonly (readonly [string, readonly string[]])[] = [
-    ['xxd', hexRows(16).map((row, index) => `${offset(index, 8)}: ${group(row, 2).padEnd(39)}  ${text(index)}`)],
+    ['xxd', hexRows(16).map((row, index) => `${offset(index, 8)}: ${group(row, 2).padEnd(39)}  ${column(index)}`)],
     [
       'xxd -g1 -u',
-      hexRows(16).map((row, index) => `${offset(index, 8)}: ${group(row, 1).toUpperCase().padEnd(47)}  ${text(index)}`),
+      hexRows(16).map(
+        (row, index) => `${offset(index, 8)}: ${group(row, 1).toUpperCase().padEnd(47)}  ${column(index)}`,
+      ),
     ],
     [
       'hexdump -C',
       hexRows(16).map((row, index) => {
         const halves = `${group(row.slice(0, 16), 1)}  ${group(row.slice(16), 1)}`;
-        return `${offset(index, 8)}  ${halves.padEnd(48)}  |${text(index)}|`;
+        return `${offset(index, 8)}  ${halves.padEnd(48)}  |${column(index)}|`;
       }),
     ],
     ['hexdump', hexRows(16).map((row, index) => `${offset(index, 7)} ${group(swap(row), 2)}`)],
@@ -106,7 +108,8 @@ describe('a secret encoded by an agent', () => {
       const whole = Buffer.from(secrets.mask(dump)).toString();
       const plain = dump.toString();
       expect(whole).toHaveLength(plain.length);
-      if (plain.startsWith('{')) expect(() => JSON.parse(whole)).not.toThrow();
+      const parseAll = (): unknown => whole.startsWith('{') && JSON.parse(whole);
+      expect(parseAll).not.toThrow();
       const secretHex = hex.match(/../g) ?? [];
       // Of the 45 bytes shown, only the twelve around the secret remain.
       const digits = [...plain].filter((letter, at) => /[0-9a-f]/i.test(letter) && whole[at] === '*').length;

@@ -13,13 +13,13 @@ const BYTES = Buffer.from('{"type":"thread.started"}\n\xff\x00\n', 'latin1');
 
 async function openWithFolder(files: Readonly<Record<string, string | Uint8Array>> = { '.audit/stdout.1.log': BYTES }) {
   const server = await openServer();
-  await startScriptedRun(server.store, 'run-1');
+  const run = await startScriptedRun(server.store, 'run-1');
   const folder = join(server.data, 'runs', 'run-1');
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }
-  return { ...server, runFolder: folder };
+  return { ...server, runFolder: folder, run };
 }
 
 describe('the raw bytes of a run', () => {
@@ -219,6 +219,22 @@ describe('GET /v1/runs/{id}/case', () => {
   it('rejects a run that has not ended', async () => {
     const { get } = await openWithFolder();
     expect(await (await get('/v1/runs/run-1/case')).json()).toMatchObject({ status: 409, code: 'RUN_NOT_ENDED' });
+  });
+
+  const META = JSON.stringify({ engine: 'codex', verdict: 'limit' });
+  it.each<[string, number, Readonly<Record<string, string | Uint8Array>>]>([
+    ['output that ends within a line', 200, { '.audit/stdout.1.log': '{"type":"thr', '.audit/meta.1.json': META }],
+    ['no output', 200, { '.audit/meta.1.json': META }],
+    ['no record of its attempt', 400, { '.audit/stdout.1.log': BYTES.subarray(0, 27) }],
+    ['a truncated record of its attempt', 400, { '.audit/stdout.1.log': BYTES, '.audit/meta.1.json': '{"eng' }],
+    ['no attempt', 400, { 'a.txt': '' }],
+  ])('does not fail for a truncated run: %s', async (_, status, files) => {
+    const { get, run } = await openWithFolder(files);
+    await run.end();
+    const response = await get('/v1/runs/run-1/case');
+    expect(response.status).toBe(status);
+    const code = status === 200 ? undefined : 'CASE_INVALID';
+    expect(JSON.stringify(await response.text()).includes(`${code}`)).toBe(code !== undefined);
   });
 });
 

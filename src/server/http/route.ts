@@ -5,6 +5,7 @@ import { type Deadlines, type Gate, type BodyAdmission, createDeadlines } from '
 import { readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
 import { RequestError } from './problem.js';
 import { createRequestChecks, type Handler, type RequestChecks, type CheckedRequest } from './request-checks.js';
+import { createRateLimit } from '../security/rate-limit.js';
 import type { Caller } from '../security/tokens.js';
 import type { RouteName, ServerContext } from '../server-context.js';
 import { createClient } from '../client/index.js';
@@ -43,6 +44,8 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
   // Compiled on first use: the server starts sooner, and most callers use few endpoints.
   let checks: RequestChecks | undefined;
   const isJson = endpoint.response.media === 'application/json';
+  const refusals = createRateLimit({ perMinute: LOGGED_REFUSALS, clock });
+  let omitted = 0;
 
   async function handle(
     context: Context,
@@ -112,7 +115,12 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
       for (const release of releaseFunctions) release();
     });
     const traceparent = context.req.header('traceparent');
+    // Anyone can send requests that are refused before a caller is known, so they must not fill the log.
+    const isLogged = caller !== undefined || refusals.take(name);
+    if (!isLogged) omitted += 1;
     report(server, {
+      isLogged,
+      omitted,
       name,
       caller,
       requestId,
@@ -121,6 +129,7 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
       traceparent,
       error: failure,
     });
+    if (isLogged) omitted = 0;
     return response;
   };
 }
@@ -147,7 +156,13 @@ function releaseWhenSent(context: Context, isLongResponse: boolean, release: () 
   else outgoing.once('close', release);
 }
 
+/** The maximum number of logged requests per minute and endpoint that were refused before their caller was known. */
+const LOGGED_REFUSALS = 60;
+
 interface RequestReport {
+  readonly isLogged: boolean;
+  /** The number of refused requests since the last logged one that were not logged. */
+  readonly omitted: number;
   readonly name: RouteName;
   readonly caller: Caller | undefined;
   readonly requestId: string;
@@ -160,10 +175,18 @@ interface RequestReport {
 /** Counts and logs a request. Bodies, queries and headers are not logged, because they can contain secrets. */
 function report(
   { logger, meter }: ServerContext,
-  { name, caller, requestId, status, ms, traceparent, error }: RequestReport,
+  { name, caller, requestId, status, ms, traceparent, error, isLogged, omitted }: RequestReport,
 ): void {
   meter.countRequest({ endpoint: name, status, ms, traceparent });
-  const fields = { request_id: requestId, endpoint: name, caller: caller?.name ?? null, status, ms };
+  if (!isLogged) return;
+  const fields = {
+    request_id: requestId,
+    endpoint: name,
+    caller: caller?.name ?? null,
+    status,
+    ms,
+    ...(omitted === 0 ? {} : { omitted }),
+  };
   // The server's own refusals, such as a full queue, have no cause worth a stack trace, and anyone can provoke them.
   if (status >= 500 && !(error instanceof RequestError && error.cause === undefined))
     logger.error('request failed', { ...fields, error });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { getErrorCode, omitUndefined } from '../../base/index.js';
 import { readWorkResult, RESULT_FILES, choosePolicy, findWrapper, type Wrappers } from '../../orders/index.js';
 import type { OrderRecord, RunRecord } from '../../store/records/index.js';
-import { getAttemptFileName, withPlainFolder } from '../../runs/run-folder/index.js';
+import { getAttemptFileName, RunFolderError, withPlainFolder } from '../../runs/run-folder/index.js';
 import type { AttemptFile, RunFile, RunFolder } from '../../runs/run-folder/index.js';
 import type { Secrets, StoredContract } from '../../runs/index.js';
 import { VERSION } from '../../base/files/index.js';
@@ -160,6 +160,10 @@ async function assessFiles(
   const suite = await mkdtemp(join(tmpdir(), 'sluice-suite-'));
   try {
     return await assessCase({ folder: await writeCase(suite, 'case', files), details, schema });
+  } catch (cause) {
+    if (!(cause instanceof RunFolderError)) throw cause;
+    const message = `The recording of this run is incomplete (${cause.code}), so it cannot be assessed again. Add another run, or copy this one with sluice export.`;
+    throw new SuiteError('CASE_INVALID', message, { cause });
   } finally {
     await rm(suite, { recursive: true, force: true });
   }

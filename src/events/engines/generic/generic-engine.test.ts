@@ -16,6 +16,20 @@ describe('plain text', () => {
     expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello\n\nworld' }]);
   });
 
+  it('takes hardly more space as events than binary output itself takes', () => {
+    for (const byte of [0, 1, 0x1b, 0x7f]) {
+      const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1 });
+      const emitted = [
+        ...translator.push('stdout', new Uint8Array(100_000).fill(byte)),
+        ...translator.end({ exitCode: 0, signal: null }),
+      ];
+      expect(JSON.stringify(emitted).length).toBeLessThan(10_000);
+      expectCovered(translator.coverage());
+    }
+    const { of } = translateLines({ stdout: ['a\0b'] });
+    expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'ab' }]);
+  });
+
   it('does not wait forever for more text: endless blank lines close the message', () => {
     const blank = ' '.repeat(1024 * 1024);
     const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1 });

@@ -17,6 +17,12 @@ export const genericEngine: Engine = {
 /** The confidence that a line printed by an unknown agent is its message. */
 const CONFIDENCE = 0.6;
 
+/**
+ * Control characters that are no part of a text. In JSON each takes six bytes, so the events of binary output would be
+ * many times its size.
+ */
+const CONTROLS = new RegExp(String.raw`[\u0000-\u0007\u000b\u000e-\u001f\u007f]+`, 'g');
+
 /** Reads plain text: the lines of stdout are one message, reported line by line and in full at the end. */
 function createGenericReader(emit: Emit): Reader {
   const message = new LineMessage(emit, () => ({ confidence: CONFIDENCE }));
@@ -25,8 +31,10 @@ function createGenericReader(emit: Emit): Reader {
     json: () => emit({ fact: 'unparsed' }),
     text(frame) {
       if (frame.stream === 'stderr') return emit({ fact: 'noise' });
-      if (frame.text.trim() === '') message.skip(frame.text);
-      else message.add(frame, frame.text, CONFIDENCE);
+      if (frame.problem === 'too_long') return emit({ fact: 'unparsed' });
+      const text = frame.text.replaceAll(CONTROLS, '');
+      if (text.trim() === '') message.skip(text);
+      else message.add(frame, text, CONFIDENCE);
     },
     end: () => message.close(),
   };
