@@ -120,6 +120,12 @@ describe('the verdict in auto mode', () => {
     ['no verdict', { ...END, exitCode: 0, doneMarker: true }, 'interrupted', 'OUTPUT_NOT_VALIDATED'],
     ['no contract and a clean end', { verdict: 'no_contract', exitCode: 0 }, 'completed', 'CLEAN_END'],
     ['no contract and an exit code', { verdict: 'no_contract', exitCode: 3 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
+    [
+      'an exit code before an end signal',
+      { verdict: 'no_contract', ...END, exitCode: 3 },
+      'interrupted',
+      'PROCESS_EXIT_NON_ZERO',
+    ],
     ['no contract and nothing known', { verdict: 'no_contract' }, 'unknown', 'INSUFFICIENT_EVIDENCE'],
     ['a comment from a failed process', { verdict: 'comment', exitCode: 2 }, 'interrupted', 'PROCESS_EXIT_NON_ZERO'],
     ['canceled', { verdict: 'canceled', doneMarker: true }, 'interrupted', 'RUN_CANCELED'],
