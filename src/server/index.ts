@@ -1,6 +1,6 @@
 export { formatExecutionHeading, formatExecutionRow } from './export/export-executions.js';
 export { type Metrics, createMetrics } from './metrics/create-metrics.js';
-export { answerPermission, replyToRun } from './handlers/replies.js';
+export { answerPermission, replyToRun } from './handlers/runs.js';
 export { renderRunReport } from './handlers/run-files.js';
 export { exportRunFolder } from './export/tar-files.js';
 export { updateQuestions } from './waiting/waiting-list.js';

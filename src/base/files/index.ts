@@ -30,4 +30,4 @@ export {
   parseJson,
 } from './safe-file.js';
 export { makeFolderBelow, requireRealFolder, withFolder } from './safe-folder.js';
-export { openFileTail, type FileTail, openLineTail } from './file-tail.js';
+export { openFileTail, type FileTail, openLineTail } from './safe-file.js';

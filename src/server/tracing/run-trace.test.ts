@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { FcmpData, FcmpEvent, FcmpType } from '../../events/index.js';
 import type { RunResult, RunSpec } from '../../store/records/index.js';
 import { createFailedResult } from '../../runs/index.js';
-import { startRunTrace } from './run-trace.js';
+import { startRunTrace } from './index.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
