@@ -50,6 +50,7 @@ describe('createExecution', () => {
     expect(record).toMatchObject({
       command: [],
       worker_version: null,
+      parser_version: READER_VERSION,
       started_at: null,
       duration_ms: null,
       exit_code: null,

@@ -101,6 +101,17 @@ describe('a running command', () => {
     });
   });
 
+  it('can print JSON that needs repairs in its second attempt, which are reported', async () => {
+    const site = await makeSite([{ print: 'no\n' }], [{ print: 'Sure: {"line":3,}\n' }]);
+    const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE }, max_retries: 1 }), site);
+    expect(result).toMatchObject({
+      status: 'success',
+      attempts: 2,
+      repair_level: 'deterministic_generic',
+      warnings: [{ code: 'OUTPUT_REPAIRED_GENERIC' }],
+    });
+  });
+
   it('fails with the tried candidates if they do not pass the schema', async () => {
     const site = await makeSite([{ print: '{"line":"three"}\n' }]);
     const { result, meta } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);

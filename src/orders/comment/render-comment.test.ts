@@ -90,6 +90,13 @@ describe('renderComment', () => {
     expect(forgedComment).not.toMatch(/ @ada|\w:\/\/|[^\\]\]\(/);
   });
 
+  test('lists all blockers and questions', () => {
+    const lists = { blocked_by: ['acme/shop#3', 'local#setup'], questions: ['Which tax?', 'Since when?'] };
+    const comment = renderReading(createReading({ status: 'blocked', ...lists }));
+    expect(comment).toContain('## BlockedBy\n- acme/shop#3\n- local#setup\n');
+    expect(comment).toContain('## OpenQuestions\n- Which tax?\n- Since when?\n');
+  });
+
   test.each([
     ['not_run', 'not run'],
     ['not_recognised', 'result not recognised'],

@@ -22,6 +22,11 @@ function withoutResult(reading: Partial<Reading> = {}): Reading {
 describe('rule 1: the order is not the active run', () => {
   test.each([
     ['another run is active', '2026-11-15-backend-0002', 'Run 2026-11-15-backend-0002 is active'],
+    [
+      'a run with a long role is active',
+      '2026-11-15-frontend-accessibility-reviewer-0002',
+      'Run 2026-11-15-frontend-accessibility-reviewer-0002 is active',
+    ],
     ['no run is active', null, 'No run of the issue is active'],
     ['another run is active, and its id is unknown', undefined, 'Another run of the issue is active'],
     ['the active run is an empty string', '', 'No run of the issue is active'],
@@ -154,6 +159,16 @@ describe('rule 5: no usable result', () => {
       withoutResult({
         source: 'streams',
         anchors: { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' },
+        problems: [{ code: 'ONLY_ANCHORS', message: 'what it printed is not a result' }],
+      }),
+      'output_unparseable',
+      'what it printed is not a result',
+    ],
+    [
+      'anchors that say blocked',
+      withoutResult({
+        source: 'streams',
+        anchors: { status: 'blocked' },
         problems: [{ code: 'ONLY_ANCHORS', message: 'what it printed is not a result' }],
       }),
       'output_unparseable',
@@ -346,6 +361,13 @@ describe('rule 9: fail', () => {
     expect(decideWith({ reading, exitCode: 1 }).reason).toBe(
       'The agent reports fail (of_my_own): It does not compile. Its process exited with code 1. It also reports that its tests passed.',
     );
+  });
+});
+
+describe('rule 9: fail with blockers', () => {
+  test('the reason names them', () => {
+    const reading = createReading({ status: 'fail', summary: 'No.', blocked_by: ['acme/shop#3', 'local#setup'] });
+    expect(decideWith({ reading, exitCode: 1 }).reason).toContain('It is waiting for acme/shop#3, local#setup.');
   });
 });
 

@@ -50,6 +50,19 @@ describe('an agent as a worker', () => {
     expect(call?.env).toMatchObject({ SLUICE_ISSUE_REF: 'local#1', SLUICE_RUN_ID: '2020-01-01-qa-0001' });
   });
 
+  it('that leaves work_result.txt is judged by the file, not by its answer', async () => {
+    const site = await makeSite();
+    const { data, start, submit, settled, store } = await setUpWorker();
+    const submitted = await submit('local#1', {}, { worker: 'codex-cli' });
+    const { run_id } = submitted.order;
+    const text = `IssueRef: local#1\nRunId: ${run_id}\nStatus: blocked\n\nFrom the file.\n`;
+    const file = join(data, 'runs', submitted.run, 'work_result.txt');
+    await site.script([{ file, text }, ...answer(`<json>${JSON.stringify({ ...RESULT, run_id })}</json>`)]);
+    start({ runs: { data, programs: { codex: site.agent } } });
+    expect((await settled(submitted))?.decision?.action).toBe('blocked');
+    expect((await store.listExecutions({})).items).toMatchObject([{ result_encoding: 'text' }]);
+  });
+
   it('whose answer had to be repaired is not accepted; the answer becomes a draft for a human', async () => {
     const broken = JSON.stringify(RESULT).replace('"status"', "'status'");
     const { record, item } = await orderFrom(answer(`<json>${broken}</json>`));

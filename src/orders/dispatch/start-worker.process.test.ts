@@ -8,6 +8,7 @@ import { VERSION } from '../../base/files/folders.js';
 import { openStore } from '../../store/open-store.js';
 import { lockFolder } from '../../runs/workspace/folder-lock.js';
 import { readChange } from '../git/read-change.js';
+import { createLead } from '../lead/create-lead.js';
 import { setUpWorker } from './fixtures/set-up-worker.js';
 
 describe('a worker', () => {
@@ -224,6 +225,17 @@ describe('a worker', () => {
     const order = await submit('local#2', { result: 'ok' }, { depends_on: ['local#1'] });
     expect(await settled(order)).toMatchObject({ decision: { action: 'blocked', result_code: 'dep_unresolved' } });
     expect(await effects()).toEqual([]);
+  });
+
+  it('passes an order to a human if its wrapper is no longer configured, and starts nothing', async () => {
+    const { start, submit, settled, store, data } = await setUpWorker({
+      lead: { wrappers: { true: { type: 'script', command: ['true'] } } },
+    });
+    const order = await submit('local#1', {}, { worker: 'true' });
+    start({ lead: createLead({ store, data, wrappers: {} }) });
+    expect(await settled(order)).toMatchObject({
+      decision: { action: 'needs-human', result_code: 'env_unavailable', reason: expect.stringContaining('"true"') },
+    });
   });
 
   it('passes an order to a human if its executable cannot be started', async () => {

@@ -29,6 +29,22 @@ describe('a human decision', () => {
     );
   });
 
+  it('is recorded with the wrapper type, the exit and the reader of the run', async () => {
+    const { lead, report, inbox, executions } = await startLead({
+      wrappers: { lint: { type: 'script', command: ['true'] } },
+    });
+    const submitted = await lead.submit(makeRequest({ worker: 'lint' }));
+    await report(submitted, 'work_result.json', goodResult(submitted));
+    await lead.settle({ ...cleanEnd(submitted), exitCode: 3 });
+    const id = (await inbox())[0]?.id ?? '';
+    await lead.resolve({ id, who: 'Ada', why: 'fine', action: 'accept' });
+    const expected = { worker_type: 'script', exit_code: 3, result_encoding: 'json', parse_status: 'parsed' };
+    expect(await executions()).toMatchObject([
+      { ...expected, who: 'Ada', parser_version: 'work-result/1' },
+      { ...expected, who: null, parser_version: 'work-result/1' },
+    ]);
+  });
+
   it('reject: the issue is blocked', async () => {
     const { lead, by, findState } = await startWithItem();
     expect((await lead.resolve({ ...by, action: 'reject' })).decision.action).toBe('blocked');
@@ -100,6 +116,7 @@ Ada reviewed that run's change and requests corrections: I looked at it
   it.each([
     ['no result was read', null],
     ['the result belongs to another run', { RunID: '2026-01-01-backend-0009' }],
+    ['the result belongs to another issue', { IssueRef: 'acme/shop#99' }],
   ])('cannot accept if %s', async (_, changes) => {
     const { lead, by, findState, inbox } = await startWithItem(changes);
     await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'NOTHING_TO_ACCEPT' });

@@ -60,32 +60,51 @@ describe('a lead that settles', () => {
   });
 
   it('the late result of an old run changes nothing', async () => {
-    const { lead, report, findState, store, outbox, executions } = await startLead();
+    const { lead, report, findState, store, outbox, executions } = await startLead({ clock: () => 5000 });
     const old = await lead.submit(makeRequest());
     const current = await lead.submit(makeRequest());
     await report(old, 'work_result.json', goodResult(old));
-    const { decision } = await lead.settle(cleanEnd(old));
+    const { decision } = await lead.settle({ ...cleanEnd(old), startedAt: new Date(2000).toISOString() });
     expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
     expect(decision.reason).toContain(`Run ${current.order.run_id} is active`);
     expect(await findState()).toBe('doing');
     expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(current.order.run_id);
     expect(await outbox()).toEqual([]);
     expect(await executions()).toMatchObject([
-      { run_id: old.order.run_id, decision: 'archive', parse_status: 'parsed' },
+      { run_id: old.order.run_id, decision: 'archive', parse_status: 'parsed', duration_ms: 3000 },
     ]);
+    await report(current, 'work_result.json', goodResult(current));
+    expect((await lead.settle(cleanEnd(current))).decision.action).toBe('advance');
+    expect(await findState()).toBe('review');
   });
 
-  it('the late result of an old run changes nothing of a blocked issue', async () => {
-    const { lead, report, findState } = await startLead();
+  it.each([
+    ['blocked', 'blocked', 'ok'],
+    ['review', 'ok', 'fail'],
+    ['needs-human', 'unclear', 'ok'],
+  ])('the late result of an old run changes nothing of an issue in %s', async (state, Status, oldStatus) => {
+    const { lead, report, findState, outbox } = await startLead();
     const old = await lead.submit(makeRequest());
     const current = await lead.submit(makeRequest());
-    await report(current, 'work_result.json', goodResult(current, { Status: 'blocked' }));
+    await report(current, 'work_result.json', goodResult(current, { Status }));
     await lead.settle(cleanEnd(current));
-    expect(await findState()).toBe('blocked');
-    await report(old, 'work_result.json', goodResult(old));
+    expect(await findState()).toBe(state);
+    await report(old, 'work_result.json', goodResult(old, { Status: oldStatus }));
     const { decision } = await lead.settle(cleanEnd(old));
     expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
-    expect(await findState()).toBe('blocked');
+    expect(await findState()).toBe(state);
+    expect(await outbox()).toHaveLength(1);
+  });
+
+  it('the winner of a race is in review, not done', async () => {
+    const { lead, report, findState } = await startLead();
+    const submitted = await lead.submit(makeRequest({ race: ['script', 'other'] }));
+    for (const rival of [submitted.record, ...submitted.rivals]) {
+      await report(rival, 'work_result.json', goodResult(rival));
+      const commit = { claim: 'commit', by: 'sluice', verdict: 'confirmed', detail: '1a2b3c4d' } as const;
+      await lead.settle({ ...cleanEnd(rival), evidence: [commit] });
+    }
+    expect(await findState()).toBe('review');
   });
 
   it('every execution records how its result was read and what was decided', async () => {
@@ -210,6 +229,24 @@ describe('a lead that settles', () => {
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted));
     expect((await lead.settle({ ...cleanEnd(submitted), ...end })).decision.action).toBe('needs-human');
+  });
+
+  it('the rules and the comment are the same, whatever the wrapper type', async () => {
+    const comments = new Set<string>();
+    for (const type of ['codex-cli', 'claude-code', 'go-cli', 'script', 'of-my-own']) {
+      const wrappers = { tool: { type, command: ['true'] } };
+      const { lead, report, outbox } = await startLead({ wrappers, clock: () => 5000 });
+      for (const [exitCode, action] of [
+        [0, 'advance'],
+        [1, 'needs-human'],
+      ] as const) {
+        const submitted = await lead.submit(makeRequest({ worker: 'tool', issue_ref: `local#${exitCode}` }));
+        await report(submitted, 'work_result.json', goodResult(submitted));
+        expect((await lead.settle({ ...cleanEnd(submitted), exitCode })).decision.action).toBe(action);
+      }
+      for (const { body } of await outbox()) comments.add(body);
+    }
+    expect(comments.size).toBe(2);
   });
 
   it('writes only to sinks that accept the issue', async () => {

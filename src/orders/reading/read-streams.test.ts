@@ -44,6 +44,16 @@ describe('output of an agent without a result file', () => {
     },
   );
 
+  test('can be a rejected answer with anchors: it is kept too', () => {
+    const text = `Run ${order.run_id} is done.\nStatus: ok`;
+    expect(readStreams({ answer: { text, problem: 'the agent answered without tags' } })).toMatchObject({
+      source: 'streams',
+      path: 'answer',
+      anchors: { status: 'ok' },
+      answer: text,
+    });
+  });
+
   test('can be a rejected answer that is longer than a comment: its length is recorded', () => {
     const answer = { text: 'x'.repeat(70_000), problem: 'the agent answered without tags' };
     expect(readStreams({ answer })).toMatchObject({ answer: 'x'.repeat(65_536), answer_length: 70_000 });

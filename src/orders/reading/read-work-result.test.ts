@@ -53,6 +53,12 @@ describe('readWorkResult', () => {
     });
   });
 
+  test.each(['stdout', 'stderr'])('a complete result printed on %s yields anchors only', async (stream) => {
+    const reading = await readFolder({}, { [stream]: text });
+    expect(reading).toMatchObject({ source: 'streams', path: stream, anchors: { status: 'fail' } });
+    expect(reading.result).toBeUndefined();
+  });
+
   test('reads JSON if both files exist, with a notice', async () => {
     const reading = await readFolder({ 'work_result.json': json, 'work_result.txt': text });
     expect(reading).toMatchObject({ source: 'json', result: { status: 'ok' }, problems: [] });

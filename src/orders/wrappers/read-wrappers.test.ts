@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OrdersError } from '../orders-error.js';
-import { readWrappers, findWrapper } from './wrappers.js';
+import { findAgentEngine, readWrappers, findWrapper } from './wrappers.js';
 
 describe('readWrappers', () => {
   test('returns valid wrappers unchanged', () => {
@@ -50,6 +50,19 @@ describe('readWrappers', () => {
 });
 
 describe('findWrapper', () => {
+  test.each([
+    ['codex-cli', 'codex'],
+    ['claude-code', 'claude'],
+    ['gemini-cli', 'gemini'],
+    ['opencode-cli', 'opencode'],
+    ['qwen-code', 'qwen'],
+    ['copilot-cli', 'copilot'],
+    ['iflow-cli', 'iflow'],
+  ])('the type %s is the agent %s', (type, engine) => {
+    expect(findWrapper(type, {})).toEqual({ type });
+    expect(findAgentEngine(type)).toBe(engine);
+  });
+
   test('finds a configured wrapper first, then the agent of that name', () => {
     const configured = readWrappers({ 'codex-cli': { type: 'codex-cli', model: 'large' } });
     expect(findWrapper('codex-cli', configured)).toEqual({ type: 'codex-cli', model: 'large' });

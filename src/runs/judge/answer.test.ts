@@ -30,8 +30,8 @@ test('the last complete message is the answer', () => {
 });
 
 test('all messages, but none of a sub-agent, are the comment', () => {
-  const lines = [claude('I looked.'), claude('of a helper', 'toolu_1'), claude('It is fine.')];
-  expect(collect('claude', lines).comment).toBe('I looked.\n\nIt is fine.');
+  const lines = [claude('I look.'), claude('of a helper', 'toolu_1'), claude('I looked.'), claude('It is fine.')];
+  expect(collect('claude', lines).comment).toBe('I look.\n\nI looked.\n\nIt is fine.');
   expect(collect('generic', ['one', 'two'], 'stdout').comment).toBe('one\ntwo\n');
   expect(collect('codex', []).comment).toBe('');
 });

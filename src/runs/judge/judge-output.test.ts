@@ -82,10 +82,14 @@ describe('an answer that does not pass', () => {
     expect(await judge('')).toMatchObject({ verdict: 'not_validated', error: { code: 'EMPTY_INPUT' } });
   });
 
-  it('is a comment in profile tagged without a tag', async () => {
-    expect(await judge('I could not do it.', { schema: LINE, profile: 'tagged' })).toMatchObject({
+  it.each([
+    ['prose', 'I could not do it.'],
+    ['JSON', '{"line":3}'],
+    ['fenced JSON', 'Here:\n```json\n{"line":3}\n```'],
+  ])('is a comment in profile tagged without a tag: %s', async (_, text) => {
+    expect(await judge(text, { schema: LINE, profile: 'tagged' })).toMatchObject({
       verdict: 'comment',
-      comment: 'I could not do it.',
+      comment: text,
       warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT' }],
     });
   });

@@ -42,6 +42,16 @@ describe('createOutputQueue', () => {
     expect(flows).toEqual([false, true]);
   });
 
+  it('pauses the process again when its reader falls behind a second time', async () => {
+    const flows: boolean[] = [];
+    const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));
+    for (let round = 0; round < 2; round += 1) {
+      queue.push('stdout', new Uint8Array(300 * 1024));
+      await queue.output.next();
+    }
+    expect(flows).toEqual([false, true, false, true]);
+  });
+
   it('resumes the process when its reader stops', async () => {
     const flows: boolean[] = [];
     const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));

@@ -203,4 +203,11 @@ describe('a result is not cached', () => {
     expect(starts).toBe(2);
     expect(second.result).not.toHaveProperty('cached_from');
   });
+
+  it('if the run failed without a contract', async () => {
+    const site = await makeSite([{ print: 'no\n' }, { exit: 1 }]);
+    const { contract: _, ...spec } = makeSpec(site);
+    await runToEnd(spec, site);
+    expect((await runToEnd(spec, site)).result).not.toHaveProperty('cached_from');
+  });
 });

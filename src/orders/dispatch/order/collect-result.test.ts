@@ -25,6 +25,15 @@ test('an answer without tags is returned with the reason it does not count', () 
   });
 });
 
+test('JSON without tags is an answer too, not a result', () => {
+  const { value: _, ...bare } = run;
+  const json = JSON.stringify(result);
+  for (const comment of [json, `\`\`\`json\n${json}\n\`\`\``]) {
+    expect(collectResult({ ...bare, status: 'comment', comment })).toMatchObject({ answer: { text: comment } });
+    expect(collectResult({ ...bare, status: 'comment', comment })).not.toHaveProperty('file');
+  }
+});
+
 test('an answer that the contract rejects is returned too', () => {
   const error = { category: 'output', code: 'SCHEMA_MISMATCH', message: 'The value does not fit.' } as const;
   expect(collectResult({ ...run, status: 'failed', text: 'Done: 1', error })).toEqual({

@@ -64,7 +64,7 @@ describe('a worker with a command', () => {
   });
 
   test('by environment: gets the order in variables', () => {
-    const { env, spec } = injectOrder({ ...script, inject: 'env' }, order, runDir);
+    const { env, spec, files } = injectOrder({ ...script, inject: 'env' }, order, runDir);
     expect(env).toEqual({
       ...variables,
       SLUICE_REPO_DIR: '/srv/shop',
@@ -72,10 +72,12 @@ describe('a worker with a command', () => {
       SLUICE_INSTRUCTIONS: 'Fix the basket.',
     });
     expect(spec.env).toEqual(Object.keys(env));
+    expect(files.map(({ path }) => path)).toEqual(['work_order.json']);
   });
 
   test('works in its worktree, if any, and gets its path', () => {
-    const { spec, files } = injectOrder(script, order, runDir, '/data/worktrees/1');
+    const { spec, files, env } = injectOrder({ ...script, inject: 'env' }, order, runDir, '/data/worktrees/1');
+    expect(env['SLUICE_REPO_DIR']).toBe('/data/worktrees/1');
     expect(spec.workdir).toBe('/data/worktrees/1');
     expect(spec.command?.[3]).toBe('/data/worktrees/1backend');
     expect(JSON.parse(files[0]?.text ?? '')).toEqual({ ...order, repo_dir: '/data/worktrees/1' });
