@@ -20,16 +20,16 @@ export interface EntryLimit {
  * measured sizes. Import limits are about twice the time measured on an idle host, because it varies.
  */
 export const ENTRY_LIMITS: readonly EntryLimit[] = [
-  { entry: 'json', bytes: 29_000, goal: 22_000, isForPages: true, import: 0.7 },
-  { entry: 'json', names: ['parse'], bytes: 23_600, goal: 18_000, isForPages: true, import: 0.7 },
+  { entry: 'json', bytes: 29_800, goal: 22_000, isForPages: true, import: 0.7 },
+  { entry: 'json', names: ['parse'], bytes: 24_400, goal: 18_000, isForPages: true, import: 0.7 },
   { entry: 'json-schema', bytes: 60_000, isForPages: true, import: 3 },
   { entry: 'events', bytes: 84_000, isForPages: true, import: 1.5 },
   { entry: 'client', bytes: 18_200, isForPages: true, import: 1.5 },
-  { entry: 'tool-calls', bytes: 27_600, isForPages: true, import: 0.8 },
-  { entry: 'ai-sdk', bytes: 57_000, isForPages: true, import: 2.5 },
-  { entry: 'langchain', bytes: 31_700, isForPages: true, import: 9 },
-  { entry: 'react', bytes: 27_500, isForPages: true, import: 2 },
-  { entry: 'index', bytes: 30_200, import: 1 },
+  { entry: 'tool-calls', bytes: 28_400, isForPages: true, import: 0.8 },
+  { entry: 'ai-sdk', bytes: 59_500, isForPages: true, import: 2.5 },
+  { entry: 'langchain', bytes: 32_600, isForPages: true, import: 9 },
+  { entry: 'react', bytes: 28_300, isForPages: true, import: 2 },
+  { entry: 'index', bytes: 31_000, import: 1 },
   { entry: 'run-folder', bytes: 91_000, import: 2 },
   { entry: 'runs', bytes: 186_000, import: 6 },
   { entry: 'store', bytes: 54_000, import: 6.5 },

@@ -8,7 +8,7 @@ const CORRECTION =
   /\b(?:actually|apolog|conclu|corre(?:ct[aeio]|g|t)|disregard|edit\b|err(?:eur|or)|fix|forgot|go with|hence|hold on|ignore|instead|judge:|korr|meant|mejor|must be|mistake|my bad|no, $|now:? $|not (?:quite|right)|oops|outdated|overrul|p[ae]rd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|wait|winner:|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|^.{0,3}(?:→|[-=]>)|[.?!]\s+no\b[.,:]|^\n\+|最终|不对|正确|更正|再[计計]|重新|应[该为]|訂正|ошиб|извин|правильн/i;
 /** Words before a value that rule it out as the answer. */
 const DEMOTION =
-  /\b(?:debug|e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|instance|instead of|statt|lugar de|lieu de|(?:un)?like|reasoning|s(?:chema(?! (?:ask|expect|requir|want))|tructure)|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|rather than|\w+ed from|changed?|replaced|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|never|n't|previous|earlier|old|user|last|below)\b[^.:;\n]{0,40}$/i;
+  /\b(?:debug|e\.g|(?<![./@])example(?!\.\w)|exempl|(?<!(?:desired|requested|required|specified) )format|guess|instance|instead of|statt|lugar de|lieu de|(?:un)?like|reasoning|s(?:chema(?! (?:ask|expect|requir|want))|hape|tructure)|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|rather than|\w+ed from|changed?|replaced|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|never|n't|previous(?:ly)?|former(?:ly)?|earlier|old|user|last|below|yesterday)\b[^.:;\n]{0,40}$/i;
 /** Words before a value that rule it out as the answer if it follows another value. */
 const AFTERTHOUGHT =
   /\b(?:would|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$|\b(?:since|because)\b[^.:;\n]{0,20}$/i;
@@ -58,7 +58,8 @@ export function chooseValue(raw: string, winner: Region, other: Region, byWords 
   }
   const isLabeled = ANSWER_LABEL.test(words);
   if (isLabeled !== ANSWER_LABEL.test(before)) return isLabeled ? 'other' : 'winner';
-  if (byWords || isLabeled) return undefined;
+  // `{…} / {…}`: two values of equal rank.
+  if (byWords || isLabeled || /^[ ,;/|]+$/.test(between)) return undefined;
   if (/\b(?:but|ma|mais|sino|sondern)\b|\bI (?:choose|pick|play|return) $|[,，]但/i.test(words)) return 'other';
   if (ARROW.test(words) && !ARROW.test(before)) return 'other';
   // A value on its own line beats a value inside a sentence, and a later value with an introduction beats an earlier
@@ -97,11 +98,11 @@ function isStandalone(raw: string, words: string, { end }: Region): boolean {
 }
 
 /** Returns the words before a value, back to the last bracket, without closing tags and closing fences. */
-function findWordsBefore(raw: string, start: number): string {
+export function findWordsBefore(raw: string, start: number): string {
   return raw.slice(Math.max(0, start - MAX_WORDS_LENGTH), start).replace(/^[^]*[}\]]|<\/[^>]*>|`{3}\w*/g, '');
 }
 
 /** Whether the words before a value call it an example, a format or a thought. */
-function isDemoted(words: string): boolean {
+export function isDemoted(words: string): boolean {
   return DEMOTION.test(words) || NON_ANSWER_LABEL.test(words);
 }

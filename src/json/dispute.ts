@@ -1,44 +1,40 @@
+import { findWordsBefore, isDemoted } from './choice.js';
 import type { Region } from './find/survey.js';
 
-/** Number of characters before and after a value searched for words about it. */
+/** Number of characters after a value searched for words about it. */
 const MAX_WORDS_LENGTH = 240;
 
 /** The effect of the words around the only value: they take it back or state another, or they only raise a doubt. */
 export type Dispute = 'denied' | 'doubted' | undefined;
 
-/** The effect of the words, for messages. */
-export const DISPUTES = { denied: 'take it back or state another', doubted: 'put it in doubt' };
-
 /** A negation right before the value. */
 const NEGATION =
-  /(?:\b(?:not|never|nicht|keine?|n'est pas|no es|non è)|n't|\bне)(?: (?:accept|answer|be|expect|give|output|produce|return|say|send|use|write))?[\s:：`"*]{0,9}$|\bnot (?:the|my|an?) (?:\w{1,20} ){0,2}(?:answer|output|response|result|solution)\b[^.\n]{0,20}$|\btempt\w* to \w+[\s:：`]{0,9}$|不是[\s:：`]{0,9}$/i;
+  /(?:\b(?:not|never|anything but|nicht|keine?|n'est pas|no es|non è)|n't|\bне)(?:(?: to)? (?:accept|answer|be|expect|give|output|produce|return|say|send|use|write))?[\s:：`"*]{0,9}$|\bnot (?:the|my|an?) (?:\w{1,20} ){0,2}(?:answer|output|response|result|solution)\b[^.\n]{0,20}$|\b(?:tempt\w* to \w+|wrong (?:\w+ )?would be|wäre falsch)[\s:：`]{0,9}$|不是[\s:：`]{0,9}$/i;
 /** A sentence that holds only under a condition, a hypothesis right before the value, words of someone else. */
 const CONDITION =
-  /^\W{0,9}(?:if (?!I |you (?:just |would )?(?:like|need|prefer|want))|unless|assuming|suppose|provided|only (?:if|when)|in case|falls|wenn|si |se |если|如果|假如|もし|만약)|\b(?:could|might|would) (?:be|give|have been|return)[\s:：`]{0,9}$/iu;
+  /^\W{0,9}(?:if (?!I |you (?:just |would )?(?:like|need|prefer|want))|unless|assuming|suppose|provided|only (?:if|when)|in case|falls|wenn|si |se |если|如果|假如|もし|만약)|\b(?:could|might|would) (?:be|give|have \w+|return)[\s:：`]{0,9}$|\bI (?:assum|guess|suspect)\w*[\s:：`]{0,9}$/iu;
 const QUOTATION =
-  /\b(?:boss|client|colleague|customer|he|manager|reviewer|she|someone|they|user) (?:claim|insist|said|says|sent|suggest|think|wrote)\w*\b[^.\n]{0,30}$/i;
+  /\b(?:boss|client|colleague|customer|docs|documentation|he|manager|reviewer|she|someone|they|user) (?:claim|insist|said|says|sent|suggest|think|wrote)\w*\b[^.\n]{0,30}$/i;
 /** Words after the value that take it back or correct it; not in an offer to correct it. */
 const RETRACTION =
-  /(?:^|[.!?\n]\s{0,9}|[—–-] ?)(?:actually|hold on|on second thought|oops|scratch that|wait|(?:correction|désolé|edit|hmm|moment|no|pardon|perd[oó]n|scusa|sorry|update) ?[,:])(?:(?!\bif\b)[^]){0,60}?(?:\d|err(?:eur|or)|equivoqu|falsch|fehler|forgot|incorrect|mis(?:read|take)|must be|sbagl|should|wrong)|\b(?:disregard|ignore) (?:it|my|that|the (?:above|answer|json)|this)\b|(?<!\bif )\b(?:it|that|this)(?:'s| is| was) (?:a mistake|incorrect|not (?:correct|right)|wrong)|不对|更正|应[为該该]|訂正|正しくは|間違|정정|ошибк/i;
+  /(?:^|[.!?\n]\s{0,9}|[—–-] ?)(?:no,? )?(?:actually|hold on|on (?:reflection|second thought)|oops|scratch that|wait|(?:correction|edit|errata|korrektur|update)\b[^,:.\n]{0,20}[,:]|(?:désolé|hmm|moment|no|pardon|perd[oó]n|scusa|sorry) ?[,:])(?:(?!\bif\b)[^]){0,60}?(?:(?<=[,:=] ?|\b(?:are|be|es|is|not|now|says|sind|son|to) |'s )\d|err(?:eur|or)|equivoqu|falsch|fehler|forgot|incorrect|mis(?:read|take)|must be|sbagl|should|wrong)|\b(?:disregard|ignore) (?:it|my|that|the (?:above|answer|json)|this)\b|(?:^|(?<!\bif )\b(?:it|that|this|which)(?:'s| ))(?:is |was )?(?:a (?:bug|mistake)|incorrect|not (?:correct|right)|wrong)|不对|更正|应[为該该]|訂正|正しくは|間違|정정|ошибк/i;
 const OTHER_VALUE = /\b(?:could|may|might)(?: also| instead| well){0,2} be ["'`]?[-\d]|\b(?:could|might) also be\b/i;
-/** A value of the past, words after a value that is only a template, a refusal, and words that show only the format. */
-const PAST = /\b(?:formerly|originally|previously|used to)\b[^.\n]{0,60}$/i;
+/** Words after a value that is only a template. */
 const TEMPLATE =
-  /\b(?:dummy|fict\w+|illustrative|invented|made[- ]up|placeholder) (?:data|json|numbers?|output|values?)\b|\bto show the (?:format|shape|structure)|\bI(?:['’]ll| will) (?:then )?fill\b|^as (?:an?|the|your) (?:example|format|structure|template)/i;
+  /\b(?:it|th(?:at|e (?:above|data|numbers?|values?)|ese|is))\b[^.\n]{0,30}\b(?:dummy|fabricated|fict\w+|illustrat\w+|invented|made[- ]up|mock|placeholders?)(?= (?:and|because|data|for|numbers?|output|response|since|to|values?)\b|[.,;)]|$)|\b(?:should|would) look like\b|\breplace\b[^.\n]{0,40}\b(?:actual|real|your)\b|\bI(?:['’]ll| will) (?:then )?fill (?!you)|^as (?:an?|the|your) (?:example|format|structure|template)/i;
+/** A refusal, or something missing that is needed for an answer. */
 const REFUSAL =
-  /\b(?:can(?:not|'t|’t)|can not|unable to|(?:no|without) access|too (?:blurry|dark|small)|ne peu[tx] pas|kann (?:ich )?(?:kein|nicht)|no (?:puedo|se puede)|non posso|não posso)\b|n['’]t (?:been able|have access)|не могу|无法|不能|できません/i;
-const FORMAT =
-  /\b(?:example|(?<!(?:desired|requested|required|specified) )format|look like|placeholder|sample|schema|structure|template)|格式|例|形式/i;
+  /\b(?:can(?:not|'t|’t| not)|unable to|not able|have no\b|(?:no|without) (?:access|data)|no (?:\w+ ){1,2}(?:attached|available|given|provided)|failed(?=[.!])|refuse|illegible|unreadable|too (?:blurry|dark|small)|need (?:the|your) \w+ to|ne peu[tx] pas|kann\b[^.]{0,40}\b(?:kein|nicht)|no (?:puedo|se puede)|non posso|não posso)\b|n['’]t (?:been able|have|work)|не могу|无法|不能|できません/i;
 
 /** Looks for words around the only value that say it does not hold. */
 export function findDispute(raw: string, { start, end }: Region): Dispute {
-  const before = raw.slice(Math.max(0, start - MAX_WORDS_LENGTH), start).replace(/^[^]*<\/[^>]*>|`{3}\w*/g, '');
+  const before = findWordsBefore(raw, start);
   const [sentence = ''] = /(?:(?![.!?]\s|[。！？])[^])*$/.exec(before.trimEnd()) ?? [];
-  const after = raw.slice(end, end + MAX_WORDS_LENGTH).replace(/^[\s`*_~.,;)]+|[<{[][^]*$/g, '');
+  const after = raw.slice(end, end + MAX_WORDS_LENGTH).replace(/^[\s`*_~.,;()]+|[<{[][^]*$/g, '');
   const isDoubted = CONDITION.test(sentence) || QUOTATION.test(sentence) || OTHER_VALUE.test(after);
-  // Together with a refusal, a doubt or a format leaves nothing to go by.
-  const isHollow = isDoubted || PAST.test(sentence) || FORMAT.test(sentence);
   if (NEGATION.test(sentence) || RETRACTION.test(after) || TEMPLATE.test(after)) return 'denied';
+  // Together with a refusal, a doubt, a format or a value of the past leaves nothing to go by.
+  const isHollow = isDoubted || isDemoted(before);
   if (isHollow && (REFUSAL.test(before) || REFUSAL.test(after))) return 'denied';
   return isDoubted ? 'doubted' : undefined;
 }

@@ -1,5 +1,5 @@
 import { chooseValue, type Choice } from './choice.js';
-import { DISPUTES, findDispute, type Dispute } from './dispute.js';
+import { findDispute, type Dispute } from './dispute.js';
 import { MAX_ALTERNATIVES } from './bounds.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findRivals, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
@@ -250,7 +250,7 @@ function succeedAlone(search: Search, winner: ExaminedCandidate): ParseResult<un
   const dispute = isOpen(winner.found) || candidate.finder === 'tag' ? findDispute(raw, candidate) : undefined;
   const isRefused = options.ambiguous === undefined ? dispute === 'denied' : options.ambiguous === 'fail';
   if (dispute === undefined || !isRefused) return succeed(search, winner, undefined, dispute);
-  const message = `The words around the value ${DISPUTES[dispute]} (offset ${candidate.start}).`;
+  const message = `The value is ${dispute} by the words around it (offset ${candidate.start}).`;
   return failWith([{ code: 'AMBIGUOUS', message, value: winner.value, candidate }], options.label);
 }
 
@@ -380,7 +380,7 @@ function succeed(
   if (alternativeOffset !== undefined)
     warn('AMBIGUOUS_CANDIDATES', 'A different value also passes.', { offset: alternativeOffset });
   if (dispute !== undefined)
-    warn('ANSWER_DISPUTED', `The words around the value ${DISPUTES[dispute]}.`, { offset: candidate.start });
+    warn('ANSWER_DISPUTED', `The value is ${dispute} by the words around it.`, { offset: candidate.start });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }

@@ -3,36 +3,29 @@ import { isContainer } from '../limits.js';
 
 /** Fields that APIs and CLIs use for a model's answer, most specific first. */
 const TEXT_FIELDS =
-  'structured_output response result output content text message arguments args parameters input'.split(' ');
+  'structured_output response result output delta content text partial_json message arguments args parameters input'.split(
+    ' ',
+  );
 /** Fields whose values can contain the fields above. */
 const WRAPPER_FIELDS =
-  'toolUse functionCall item part parts data delta choices candidates tool_calls function messages event'.split(' ');
+  'toolUse functionCall item part parts data choices candidates tool_calls function messages event'.split(' ');
 const NON_ASSISTANT_ROLES: readonly unknown[] = 'user system tool developer tool_result function'.split(' ');
 
 /** An event of a model's stream, alone on its line; reasoning and refusals are not part of the answer. */
 const EVENT_LINE = /^(?:data:)?[ \t]{0,9}(\{(?!.{0,200}"type": ?"[^"]{0,40}(?:reason|refus)).*\})[ \t\r]{0,9}$/gm;
-/** Fields on the way to the text of a delta: of OpenAI's and Anthropic's messages, and of their tool calls. */
-const DELTA_FIELDS = 'choices 0 delta content text partial_json tool_calls function arguments'.split(' ');
-
 /** Joins the deltas of a model's stream that was pasted as text. Undefined for other text. */
 export function joinDeltas(text: string): string | undefined {
   if (!text.includes('"delta"')) return undefined;
   const events = Array.from(text.matchAll(EVENT_LINE), ([, event = '']) => event);
   const deltas = events.filter((event) => event.includes('"delta"'));
   try {
-    const joined = deltas.map((event) => findDelta(JSON.parse(event))).join('');
+    const joined = deltas
+      .map((event) => listEnvelopeContents(JSON.parse(event)).find((part) => typeof part === 'string'))
+      .join('');
     return deltas.length > 1 && /[[{]/.test(joined) ? joined : undefined;
   } catch {
     return undefined;
   }
-}
-
-function findDelta(value: unknown): string {
-  if (!isContainer(value)) return typeof value === 'string' ? value : '';
-  // With several answers in one stream, only the first counts.
-  if (value['finish_reason'] !== undefined && Number(value['index']) > 0) return '';
-  const name = DELTA_FIELDS.find((field) => isContainer(value[field]) || typeof value[field] === 'string');
-  return name === undefined ? '' : findDelta(value[name]);
 }
 
 /**

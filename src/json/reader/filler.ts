@@ -19,9 +19,9 @@ const NON_JSON_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32
 const FENCE = /```[ \t]*[\w+-]*/y;
 /** Markdown around a key or a value. Two underscores count only if they cannot be part of a name. */
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s{0,64}(?:[:,}\]]|$))/y;
-/** A comment in place of further items. */
-const ELIDING_COMMENT =
-  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:\d+|many|several) (?:more|others)|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated)|omitted for)|省略|等等|以下同/i;
+/** A comment, or words, in place of further items. */
+export const AND_SO_ON =
+  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:and )?(?:\d+|many|several) (?:more|others)|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated)|omitted for|usw\b|weitere\b)|^\W*(?:omitted|snip|truncated)\b|省略|^等$|等等|以下同|以此类推/i;
 /** Number of characters of a comment that are examined. */
 const MAX_COMMENT_LENGTH = 80;
 const CUT_EMPHASIS = /_\w{0,9}\s{0,64}$/y;
@@ -95,7 +95,7 @@ export class Filler {
     this.#comment += text.slice(at, Math.min(source.at, at + MAX_COMMENT_LENGTH - this.#comment.length));
     if (found === -1 && !source.final) return false;
     source.hasHiddenValues ||= !isBlock && /[,:"].*[}\]]|[}\]].*[,:"]/.test(this.#comment);
-    if (context.builder.openDepth > 0 && ELIDING_COMMENT.test(this.#comment)) source.elide();
+    if (context.builder.openDepth > 0 && AND_SO_ON.test(this.#comment)) source.elide();
     this.#commentEnd = this.#comment = '';
     return found !== -1;
   }

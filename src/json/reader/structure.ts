@@ -3,7 +3,7 @@ import * as State from './state.js';
 import * as Step from './step.js';
 import { RUN_DEPTH } from '../bounds.js';
 import { toAsciiPunctuation, isQuote, skipSpace } from './character.js';
-import { Filler } from './filler.js';
+import { AND_SO_ON, Filler } from './filler.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
 import type { StringContext } from './judge-quote.js';
 import { describeDepthLimit, type ReaderPolicy } from './reader-policy.js';
@@ -14,8 +14,6 @@ import { ValueBuilder, type ValueListener } from './value-builder.js';
 const DOTS = /(?:\.{3,}|…)(?:[ \t]+[^\n,\]}"']{1,60}(?=[\]}\n])|[ \t]*\([^)\n]{1,60}\))?/y;
 /** An ellipsis whose remark has not arrived. */
 const CUT_DOTS = /(?:\.{3,}|…)[ \t]*(?:\([^)\n]{0,60}|[^\n,\]}"'(]{0,61})$/y;
-/** Words in place of further items. */
-const AND_SO_ON = /^(?:etc\.?|and so (?:on|forth)\.?|(?:and )?(?:\d+|many|several) (?:more|others).*|等等?|以此类推)$/i;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` reads one
@@ -106,7 +104,7 @@ export class Structure implements StringContext {
 
   /** Skips words in place of further items. */
   skipElision(words: string, start: number): boolean {
-    if (this.role !== State.ITEM || this.#policy.acceptsAnyText || !AND_SO_ON.test(words)) return false;
+    if (this.role !== State.ITEM || this.#policy.acceptsAnyText || AND_SO_ON.exec(words)?.index !== 0) return false;
     this.cursor.repair('ellipsis', start, words.length);
     this.state = State.AFTER;
     return true;

@@ -353,7 +353,7 @@ function formatDate([, hasTime, year = '', month, day, hour, minute, second, zon
  * Scans the quoted string, number or literal at an offset; undefined if none is found, or if text follows it without a
  * comma or closing bracket.
  */
-export function scanScalar(text: string, at: number): { readonly value: unknown; readonly end: number } | undefined {
+function scanScalar(text: string, at: number): { readonly value: unknown; readonly end: number } | undefined {
   STRING.lastIndex = LITERAL.lastIndex = at;
   const string = STRING.exec(text);
   if (string !== null) return { value: unescape(string[1] ?? string[2] ?? ''), end: STRING.lastIndex };

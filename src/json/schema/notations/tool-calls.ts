@@ -1,5 +1,5 @@
-import { setOwnValue } from '../json-schema.js';
-import { readNotation, scanScalar } from './notation-reader.js';
+import { isJsonObject, setOwnValue } from '../json-schema.js';
+import { readNotation } from './notation-reader.js';
 
 /** A tool call. */
 export interface ToolCall {
@@ -44,10 +44,6 @@ const NOTATIONS: readonly Notation[] = [
 
 const WRAPPED_CALL = /^(?:print\s*\(([^]*)\)|\[([^]*)\])\s*;?$/;
 const CALL = /\s*([\p{L}_][\p{L}\p{N}_.]{0,80})\(/uy;
-const ARGUMENT = /\s*([\p{L}_][\p{L}\p{N}_]{0,60})\s*=\s*(?!=)/uy;
-/** A list, tuple or dictionary, or a call within a call. */
-const OPENING = /[[({]|[\p{L}_][\p{L}\p{N}_.]{0,80}\(/uy;
-const ARGUMENT_END = /\s*(?:,(?:\s*\))?|\))/y;
 const CALL_END = /\s*[,;]?\s*/y;
 
 /** Reads tool calls written as XML; undefined if none is found, or if one is truncated or contains anything else. */
@@ -68,44 +64,21 @@ export function readFunctionCalls(text: string, isKnownKey: (key: string) => boo
   const [, printedCalls, listed] = WRAPPED_CALL.exec(body) ?? [];
   const calls = printedCalls ?? listed ?? body;
   const toolCalls: ToolCall[] = [];
-  let at = 0;
-  const consume = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = at;
-    const match = pattern.exec(calls);
-    if (match !== null) at = pattern.lastIndex;
-    return match;
-  };
-  while (at < calls.length) {
-    const name = consume(CALL)?.[1];
-    if (name === undefined) return undefined;
-    const parameters: Record<string, unknown> = {};
-    for (let isOpen = !calls.startsWith(')', at); isOpen;) {
-      const key = consume(ARGUMENT)?.[1];
-      if (key === undefined || Object.hasOwn(parameters, key)) return undefined;
-      const argument = scanScalar(calls, at) ?? scanContainer(calls, at, isKnownKey);
-      if (argument === undefined) return undefined;
-      setOwnValue(parameters, key, argument.value);
-      at = argument.end;
-      const end = consume(ARGUMENT_END)?.[0];
-      if (end === undefined) return undefined;
-      isOpen = !end.endsWith(')');
-      if (!isOpen) at -= 1;
-    }
-    at += 1;
-    toolCalls.push({ name, parameters });
-    consume(CALL_END);
+  for (let at = 0; at < calls.length; at = CALL_END.lastIndex) {
+    CALL.lastIndex = at;
+    const [start = '', name = ''] = CALL.exec(calls) ?? [];
+    const end = start === '' ? undefined : findCallEnd(calls, at);
+    const read = end === undefined ? undefined : readNotation(calls.slice(at, end).trim(), isKnownKey, 'matching');
+    if (end === undefined || !isJsonObject(read?.value) || !read.kinds.has('tool_call')) return undefined;
+    toolCalls.push({ name, parameters: read.value });
+    CALL_END.lastIndex = end;
+    CALL_END.test(calls);
   }
   return toolCalls.length > 0 ? toolCalls : undefined;
 }
 
-/** Scans the list, tuple, dictionary or call at an offset. */
-function scanContainer(
-  text: string,
-  at: number,
-  isKnownKey: (key: string) => boolean,
-): { readonly value: unknown; readonly end: number } | undefined {
-  OPENING.lastIndex = at;
-  if (!OPENING.test(text)) return undefined;
+/** Finds the end of the call at an offset. */
+function findCallEnd(text: string, at: number): number | undefined {
   let depth = 0;
   for (const match of text.slice(at).matchAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[[({]|[\])}]|["']/gs)) {
     const [mark] = match;
@@ -113,10 +86,7 @@ function scanContainer(
     if (mark === '"' || mark === "'") return undefined;
     if ('[({'.includes(mark)) depth += 1;
     else if ('])}'.includes(mark)) depth -= 1;
-    if (depth > 0) continue;
-    const end = at + match.index + mark.length;
-    const read = readNotation(text.slice(at, end), isKnownKey, 'matching');
-    return read === undefined ? undefined : { value: read.value, end };
+    if (depth === 0 && ')]}'.includes(mark)) return at + match.index + 1;
   }
   return undefined;
 }
