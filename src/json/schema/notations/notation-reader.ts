@@ -23,7 +23,7 @@ interface Frame {
   key: string | undefined;
   commas: number;
   /** The name of the constructor whose argument it is. */
-  readonly constructor?: string | undefined;
+  readonly callee?: string | undefined;
   /** It continued after its closing bracket, so it need not be closed again. */
   isReopened: boolean;
 }
@@ -132,9 +132,9 @@ export function readNotation(
     return readKey(top) ?? readScalar(top);
   }
 
-  function open(bracket: string, isObject: boolean, constructor?: string): true {
+  function open(bracket: string, isObject: boolean, callee?: string): true {
     const members = isObject ? {} : undefined;
-    stack.push({ open: bracket, members, items: [], key: undefined, commas: 0, isReopened: false, constructor });
+    stack.push({ open: bracket, members, items: [], key: undefined, commas: 0, isReopened: false, callee });
     return true;
   }
 
@@ -186,7 +186,8 @@ export function readNotation(
     // PHP's `["a" => 1]`, or an object in the wrong brackets.
     const hasEquals = /[=>]$/.test(whole);
     if (hasEquals) kinds.add('loose_members');
-    if (top.open === '[' && top.items.length === 0 && bare === undefined && (hasEquals || stack.length === 1)) {
+    const isList = top.open === '[' || top.callee === 'array';
+    if (isList && top.items.length === 0 && bare === undefined && (hasEquals || stack.length === 1)) {
       kinds.add('loose_brackets');
       top.members ??= {};
     }
@@ -281,15 +282,13 @@ export function readNotation(
     if (frame === undefined || frame.key !== undefined) return false;
     const isScalar = frame.open === '(' && frame.items.length === 1 && frame.commas === 0;
     if (frame.open !== '[' && frame.members === undefined) kinds.add('loose_lists');
-    const value =
-      frame.constructor === undefined
-        ? (frame.members ?? (isScalar ? frame.items[0] : frame.items))
-        : construct(frame.constructor, frame.items);
+    const argument = isScalar ? frame.items[0] : frame.items;
+    const value = frame.members ?? (frame.callee === undefined ? argument : construct(frame.callee, frame.items));
     if (value === undefined) return false;
     const parent = stack.at(-1);
     if (parent !== undefined) return add(parent, value);
     // A remark in parentheses is not an answer.
-    if (isScalar && frame.constructor === undefined) return false;
+    if (isScalar && frame.callee === undefined) return false;
     root = { value, frame };
     return true;
   }

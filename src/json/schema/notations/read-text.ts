@@ -32,7 +32,7 @@ const BOX = /\\boxed\{\s{0,9}(?:\\(?:text|textbf|mathrm|mathbf)\{([^{}]{1,80})\}
 const INTRODUCTION =
   /^\s*(?:sure|certainly|of course|here(?:'s| is| are| you)|(?:the |my |final )*(?:answer|result|output)|hier (?:ist|sind)|voici|aquí)\b[^\n|:]{0,120}:[ \t]*\n([^]+)$/i;
 /** A sentence that only states the answer. */
-const ANSWER_SENTENCE = /^(?:(?:the|my|final|correct) ){0,3}(?:answer|result) is (\S{1,40}?)[.!]?$/i;
+const ANSWER_SENTENCE = /^(?:(?:the|my|final|correct) ){0,3}(?:answer|result)(?: is|:) (\S{1,40}?)[.!]?$/i;
 /** Labels and values on one line: `City: Oslo, Days: 3`. */
 const STARTS_WITH_LABEL = /^([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)\s*:[^\n]*$/u;
 /** Rules that drop part of the input. */
