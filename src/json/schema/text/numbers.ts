@@ -78,7 +78,7 @@ const LABELLED = /^([\p{L}][\p{L}\s_-]{0,40})(?:([:=])\s*|\s(?=\d))(.+)$/u;
 const NUMBER_SIGN = /^(?:#|№|n[or]\.)\s*(?=\d+$)/;
 const WORD_AFTER = /^(.*\d)[\s-]*([\p{L}°]+(?:-[\p{L}]+)?)\.?(?: old| alt)?$/u;
 
-/** What a number can be, and the rule that read it. */
+/** A possible value of a number, and the rule that read it. */
 interface NumberReading {
   readonly value: number;
   readonly rule: NumberRule;
