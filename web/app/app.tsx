@@ -77,7 +77,7 @@ const VIEWS: Readonly<Record<Exclude<Route['page'], 'unknown'>, ComponentType>> 
   charts: lazyPage(async () => (await import('../pages/charts/charts-page.js')).ChartsPage),
 };
 
-function Page({ route: current }: { readonly route: Route }) {
+function Page({ route: current }: Readonly<{ route: Route }>) {
   const title = buildTitle(current, waiting.value === null ? '' : formatWaiting(waiting.value));
   useEffect(() => {
     document.title = title;
@@ -108,7 +108,7 @@ function buildTitle(current: Route, count: string): string {
 }
 
 /** Asks for a token. It is sent once, in exchange for a cookie; the page does not store it. */
-function SignIn({ isExpired }: { readonly isExpired: boolean }) {
+function SignIn({ isExpired }: Readonly<{ isExpired: boolean }>) {
   const token = useSignal('');
   const refusal = useSignal<string | null>(null);
   const submit = async (event: Event): Promise<void> => {

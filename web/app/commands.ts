@@ -3,13 +3,10 @@ import { PAGE_NAMES, PAGES } from './route.js';
 /** A command in the palette. */
 export interface Command {
   readonly label: string;
-  /** The page it opens, or the action it runs. */
   readonly action: { readonly path: string } | { readonly run: 'theme' | 'keys' | 'sign-out' };
-  /** The keyboard shortcut. */
   readonly keys?: string;
 }
 
-/** The current session's permissions. */
 interface CommandContext {
   readonly canRun: boolean;
   readonly canSignOut: boolean;
@@ -24,13 +21,7 @@ const PAGE_COMMANDS: readonly Command[] = PAGE_NAMES.map((name) => ({
 const RUN_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 const ISSUE_REF = /^\S+#\S+$/;
 
-/**
- * Finds the commands that match the input: first the run or issue it names, then all commands whose label contains
- * every word, then a run search.
- *
- * @example
- * findCommands('fail', context) // [{ label: 'Failed runs', … }, { label: 'Search runs for “fail”', … }]
- */
+/** Finds the commands for the input: the run or issue it names, those whose labels have all words, and a search. */
 export function findCommands(text: string, context: CommandContext): readonly Command[] {
   const input = text.trim();
   const words = input.toLowerCase().split(/\s+/);

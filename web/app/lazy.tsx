@@ -1,10 +1,7 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/**
- * Creates a component whose code is loaded when it is first shown, to keep the initial load small. Until then `loading`
- * is shown, and `failed` if the code cannot be loaded.
- */
+/** Creates a component whose code is loaded when it is first shown, to keep the initial load small. */
 export function lazy(
   load: () => Promise<ComponentType>,
   { loading = null, failed = null }: { readonly loading?: ComponentChildren; readonly failed?: ComponentChildren } = {},

@@ -58,13 +58,12 @@ export function Navigation() {
   );
 }
 
-/** The number of entries waiting for a decision or an answer. */
 function WaitingCount() {
   return <Count text={waiting.value === null ? '' : formatWaiting(waiting.value)} />;
 }
 
 /** Reserves its space before the count is known, to prevent layout shift. */
-function Count({ text }: { readonly text: string }) {
+function Count({ text }: Readonly<{ text: string }>) {
   if (text === '') return <span class="count none" aria-hidden="true" />;
   return (
     <span class="count">
@@ -91,11 +90,10 @@ const PATHS = {
   book: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5zM19 4h-4a2 2 0 0 0-2 2',
 } as const;
 
-/** The name of an icon. */
 type IconName = keyof typeof PATHS;
 
 /** An icon. It always has a text equivalent next to it, so it is hidden from screen readers. */
-function Icon({ name }: { readonly name: IconName }) {
+function Icon({ name }: Readonly<{ name: IconName }>) {
   return (
     <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
       <path d={PATHS[name]} />

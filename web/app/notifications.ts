@@ -41,9 +41,7 @@ const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
   result: 'A result is waiting for review',
 };
 
-/**
- * Shows a notification. It appears only once across tabs, because notifications with the same tag replace each other.
- */
+/** Shows a notification, once across all tabs: those with the same tag replace each other. */
 function show(title: string, body: string, tag: string, path: string): void {
   const notification = createNotification(title, { body, tag: `sluice ${tag}` });
   notification?.addEventListener('click', () => {
@@ -53,10 +51,7 @@ function show(title: string, body: string, tag: string, path: string): void {
   });
 }
 
-/**
- * Creates a notification. Browsers on Android have the class and grant permission, but throw; notifications are then
- * turned off.
- */
+/** Creates a notification. Browsers on Android have the class but throw; notifications are then turned off. */
 function createNotification(title: string, options: NotificationOptions): Notification | null {
   try {
     return new Notification(title, options);

@@ -15,7 +15,7 @@ export function Overlays() {
   return overlay.value === 'palette' ? <Palette /> : <KeyList />;
 }
 
-function Modal({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+function Modal({ label, children }: Readonly<{ label: string; children: ComponentChildren }>) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
@@ -139,7 +139,7 @@ function KeyList() {
   );
 }
 
-function KeyCombination({ keys }: { readonly keys: string }) {
+function KeyCombination({ keys }: Readonly<{ keys: string }>) {
   return (
     <span class="keys">
       {keys.split(' ').map((key) => (

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { delayedActions, dropAction, sendNow } from '../data/delayed-actions.js';
 import type { DelayedAction } from '../data/delayed-actions.js';
 import { SafeText } from '../ui/safe-text.js';
+import { Button } from '../ui/button.js';
 
 /** The pending actions, shown at the edge of every page. Each can be undone until it is sent. */
 export function PendingActions() {
@@ -23,7 +24,7 @@ export function PendingActions() {
   );
 }
 
-function PendingAction({ action, now }: { readonly action: DelayedAction; readonly now: number }) {
+function PendingAction({ action, now }: Readonly<{ action: DelayedAction; now: number }>) {
   const { id, title, state, dueAt, failures } = action;
   if (state === 'sending') {
     return (
@@ -38,12 +39,8 @@ function PendingAction({ action, now }: { readonly action: DelayedAction; readon
         <strong>
           {title}: {failures.length} failed
         </strong>
-        <span class="clip">
-          <SafeText text={[...new Set(failures)].join(' ')} limit={400} />
-        </span>
-        <button type="button" onClick={() => dropAction(id)}>
-          Dismiss
-        </button>
+        <SafeText as="span" class="clip" text={[...new Set(failures)].join(' ')} limit={400} />
+        <Button label="Dismiss" onClick={() => dropAction(id)} />
       </div>
     );
   }
@@ -52,12 +49,8 @@ function PendingAction({ action, now }: { readonly action: DelayedAction; readon
     <div class="pending-action">
       <strong role="status">{title}</strong>
       <span class="dim">In {seconds} s</span>
-      <button type="button" class="primary" onClick={() => dropAction(id)}>
-        Undo
-      </button>
-      <button type="button" onClick={() => sendNow(id)}>
-        Send now
-      </button>
+      <Button label="Undo" class="primary" onClick={() => dropAction(id)} />
+      <Button label="Send now" onClick={() => sendNow(id)} />
     </div>
   );
 }

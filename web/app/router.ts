@@ -17,10 +17,7 @@ export function navigate(path: string): void {
   scrollTo(0, 0);
 }
 
-/**
- * Changes the query string; null removes a parameter. With `isStep`, used for filters, the change becomes a new history
- * entry that Back undoes. Otherwise it replaces the current entry, for changes that only remember a position.
- */
+/** Changes the query; null removes a parameter. With `isStep`, Back undoes it; otherwise it only records a position. */
 export function setQuery(
   changes: Readonly<Record<string, string | null>>,
   { isStep = false }: { readonly isStep?: boolean } = {},
@@ -54,10 +51,7 @@ function followLink(event: MouseEvent): void {
   if (link.href !== location.href) navigate(link.pathname + link.search);
 }
 
-/**
- * Whether a click would open a console page in this tab. All other links, such as `/v1` and `/docs`, are left to the
- * browser.
- */
+/** Whether a click opens a console page in this tab. Other links, such as `/docs`, are left to the browser. */
 function isPlainClick(event: MouseEvent, link: HTMLAnchorElement): boolean {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return false;
   if (link.origin !== location.origin || link.target !== '' || link.hasAttribute('download')) return false;

@@ -3,7 +3,6 @@ import { client, unauthorizedResponses } from '../data/client.js';
 import { asFailure } from '../data/resource.js';
 import type { Failure } from '../data/resource.js';
 
-/** The user signed in to the console. */
 type Session =
   | { readonly state: 'loading' }
   | { readonly state: 'signed-in'; readonly name: string; readonly scopes: readonly string[] }
@@ -56,18 +55,12 @@ async function readSession(): Promise<Session> {
   }
 }
 
-/**
- * Whether a rejected session was ended by the server rather than by signing out. When multiple requests get a 401, the
- * session is already signed out after the first.
- */
+/** Whether the server ended the session. After the first of multiple 401s, it is already signed out. */
 function hasExpired(previous: Session): boolean {
   return previous.state === 'signed-in' || (previous.state === 'signed-out' && previous.isExpired);
 }
 
-/**
- * Reads the token from the address that `sluice serve` prints. It is in the fragment, which browsers do not send, and
- * is removed from the address bar and the history.
- */
+/** Reads the token from the address that `sluice serve` prints, and removes it from the address bar and the history. */
 function consumeUrlToken(): string | null {
   const token = /^#token=([\w.~-]+)$/.exec(location.hash)?.[1];
   if (token === undefined) return null;

@@ -8,10 +8,7 @@ export const overlay = signal<'palette' | 'keys' | null>(null);
 /** How long to wait for the letter after `g`. */
 const SEQUENCE_TIMEOUT_MS = 1500;
 
-/**
- * Handles the global keys: `g` and a letter for another page, `/` for the search field, `?` for the list of shortcuts,
- * `Ctrl+K` for the command palette.
- */
+/** Handles the keys that work on every page; `KEYS` lists them. */
 export function listenToKeys(): () => void {
   let sequenceStartedAt = -Infinity;
   const listen = (event: KeyboardEvent): void => {

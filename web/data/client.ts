@@ -3,10 +3,7 @@ import { createClient } from '../../src/server/client/index.js';
 
 const SESSION_PATH = '/v1/session';
 
-/**
- * The number of 401 responses. A session expires after a working day, so any request can get one. Wrong tokens in the
- * sign-in form are not counted, because they do not change the session.
- */
+/** The number of 401 responses: a session can expire at any request. Wrong tokens in the form are not counted. */
 export const unauthorizedResponses = signal(0);
 
 /** How far the server's clock is ahead of the browser's, in milliseconds; accurate to a second. */

@@ -6,12 +6,10 @@ export interface DelayedAction {
   readonly id: number;
   /** `Rejecting 3 results`. */
   readonly title: string;
-  /** The entries it applies to. */
   readonly entryIds: readonly string[];
   readonly state: 'waiting' | 'sending' | 'failed';
   /** When it will be sent, on the clock of `performance.now()`. */
   readonly dueAt: number;
-  /** Error messages of the failed parts. */
   readonly failures: readonly string[];
 }
 
@@ -24,10 +22,7 @@ export const delayedActions = signal<readonly DelayedAction[]>([]);
 const timers = new Map<number, { readonly send: () => void; readonly timer: ReturnType<typeof setTimeout> }>();
 let lastId = 0;
 
-/**
- * Sends an action after a few seconds, one part after another, unless it is undone first. The delay is needed because a delivered
- * comment cannot be deleted.
- */
+/** Sends an action part by part, unless it is undone within a few seconds: a delivered comment cannot be deleted. */
 export function delayAction({
   title,
   parts,
@@ -91,10 +86,7 @@ function setActions(actions: readonly DelayedAction[]): void {
   else removeEventListener('beforeunload', confirmLeaving);
 }
 
-/**
- * Makes the browser ask for confirmation before closing the tab, because a closed tab cannot send the remaining
- * actions.
- */
+/** Makes the browser ask before it closes the tab, which could not send the remaining actions. */
 function confirmLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }

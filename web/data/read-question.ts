@@ -21,7 +21,6 @@ export function findOpenQuestion(events: readonly FcmpEvent[]): OpenQuestion | n
   return { interactionId: interaction_id, prompt, options };
 }
 
-/** Finds the current attempt's last unanswered permission request. */
 function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   const answered = new Set<string>();
   const attempt = events.at(-1)?.meta.attempt;

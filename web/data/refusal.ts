@@ -10,10 +10,7 @@ export interface Refusal<Field extends string> {
   readonly errors: FieldErrors<Field>;
   /** Null if the field messages cover everything. */
   readonly message: string | null;
-  /**
-   * Whether the server definitely refused. Otherwise there was no valid response, and the request might have been
-   * executed.
-   */
+  /** Whether the server refused. Without a valid response, the request might have been executed. */
   readonly isCertain: boolean;
 }
 
@@ -23,12 +20,7 @@ export interface FieldMap<Field extends string> {
   readonly codes: Readonly<Record<string, Field>>;
 }
 
-/**
- * Assigns the server's problems to form fields: by the path of each issue, or else by code.
- *
- * @example
- * readRefusal(error, { paths: { 'contract.schema': 'schema' }, codes: { FOLDER_NOT_ALLOWED: 'workdir' } })
- */
+/** Assigns the server's problems to form fields: by the path of each issue, or else by code. */
 export function readRefusal<Field extends string>(error: unknown, { paths, codes }: FieldMap<Field>): Refusal<Field> {
   const { code, message } = asFailure(error);
   const errors: Partial<Record<Field, string>> = {};

@@ -6,7 +6,6 @@ import { getErrorMessage, isSluiceError } from '../../src/base/index.js';
 export interface Resource<Value> {
   readonly value: Value | null;
   readonly failure: Failure | null;
-  /** Refetches the resource immediately. */
   readonly reload: () => void;
 }
 
@@ -16,16 +15,9 @@ export interface Failure {
   readonly message: string;
 }
 
-/** How often a live resource is refetched. */
 const POLL_MS = 2000;
 
-/**
- * Loads a resource from the server; with `live`, also polls it while the page is visible. `key` identifies the request;
- * when it changes, the old value is dropped.
- *
- * @example
- * const runs = useResource(`runs ${engine}`, (signal) => client.listRuns({ query: { engine }, signal }), { live: true })
- */
+/** Loads a resource; with `live`, also polls it while the page is visible. A new `key` drops the old value. */
 export function useResource<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
@@ -70,13 +62,10 @@ export function useResource<Value>(
   return { value: value.value, failure: failure.value, reload: () => (reloadCount.value += 1) };
 }
 
-/** A request that a button sends. */
 interface Action {
   readonly run: () => void;
   readonly isBusy: boolean;
-  /** Whether the last request succeeded. */
   readonly isDone: boolean;
-  /** Why the last request failed. */
   readonly failure: string | null;
 }
 
@@ -123,23 +112,15 @@ export interface LiveListView<Item> {
   /** Whether more rows can be shown. */
   readonly hasMore: boolean;
   readonly loadMore: () => void;
-  /** Reloads the list immediately and shows new rows. */
   readonly refresh: () => void;
 }
 
 const PAGE_SIZE = 50;
-/** The number of rows each poll reloads. */
 const MAX_POLLED_ROWS = 200;
 /** The maximum number of rows. More would make the page slow, and a filter finds a row faster. */
 const MAX_ROWS = 1000;
 
-/**
- * Loads a list and polls it while the page is visible. `queryKey` identifies the query; the previous query's rows stay
- * until the response arrives. While `isBeingRead` returns true, rows keep their position.
- *
- * @example
- * const runs = useLiveList(`engine ${engine}`, (page, signal) => client.listRuns({ query: { ...page, engine }, signal }), (run) => run.id)
- */
+/** Loads and polls a list. A new query's rows replace the old ones when they arrive; rows being read do not move. */
 export function useLiveList<Item>(
   queryKey: string,
   load: (page: PageInput, signal: AbortSignal) => Promise<Page<Item>>,
@@ -239,9 +220,6 @@ export type GetKey<Item> = (item: Item) => string;
 /**
  * Merges the current first page of a list into the loaded items: changed items are replaced, deleted items removed, new
  * items added, and older pages kept. With `hold`, no item is added or moved; new items are only counted.
- *
- * @example
- * mergeHead(null, page, getKey, { hold: false }).items // the items of the page
  */
 export function mergeHead<Item>(
   list: LiveList<Item> | null,

@@ -81,7 +81,6 @@ async function loadWorkers(abort: AbortSignal): Promise<void> {
   }
 }
 
-/** Finds the entries that are new since the last poll. */
 function findNew(previousWaiting: readonly WaitingEntry[], now: readonly WaitingEntry[]): readonly WaitingEntry[] {
   const knownIds = new Set(previousWaiting.map(({ id }) => id));
   return now.filter(({ id }) => !knownIds.has(id));

@@ -4,7 +4,7 @@ import { SafeText } from './safe-text.js';
 import './ansi-text.css';
 
 /** Command output with its colours; all other terminal escapes have no effect. */
-export function AnsiText({ text, limit = 2000 }: { readonly text: string; readonly limit?: number }) {
+export function AnsiText({ text, limit = 2000 }: Readonly<{ text: string; limit?: number }>) {
   const [shown, setShown] = useState(limit);
   return (
     <>
@@ -26,16 +26,13 @@ export function AnsiText({ text, limit = 2000 }: { readonly text: string; readon
   );
 }
 
-/** A run of text with a single terminal style. */
 interface StyledText {
   readonly text: string;
   /** Class names; empty for plain text. */
   readonly style: string;
 }
 
-/**
- * Escapes for colours and other styles (SGR), and for erasing a line. They change how text looks, not what it contains.
- */
+/** Escapes for styles (SGR) and for erasing a line: they change how text looks, not what it contains. */
 // oxlint-disable-next-line no-control-regex
 const STYLES = /\u001b\[(?<codes>[0-9;:]{0,64})(?<end>[mK])/g;
 
@@ -45,9 +42,6 @@ const MAX_STYLED_RUNS = 2000;
 /**
  * Splits tool output into runs of a single style. All other escapes stay in the text and are shown, because cursor
  * movements could otherwise disguise the output. Concealed, inverse and blinking text is shown as plain text.
- *
- * @example
- * readStyles('\u001b[32m✓\u001b[0m done') // [{ text: '✓', style: 'ansi-2' }, { text: ' done', style: '' }]
  */
 export function readStyles(text: string): readonly StyledText[] {
   if (!text.includes('\u001B')) return text === '' ? [] : [{ text, style: '' }];

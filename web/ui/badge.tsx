@@ -9,13 +9,7 @@ export function Badge({
   isLive = false,
   title,
   children,
-}: {
-  readonly tone?: Tone;
-  readonly isLive?: boolean;
-  /** The tooltip. */
-  readonly title?: string;
-  readonly children: ComponentChildren;
-}) {
+}: Readonly<{ tone?: Tone; isLive?: boolean; title?: string; children: ComponentChildren }>) {
   return (
     <span class={`badge ${tone}${isLive ? ' live' : ''}`} title={title}>
       {children}
@@ -66,12 +60,7 @@ export function labelState(state: string): string {
   return LABELS.get(state) ?? capitalize(state);
 }
 
-/**
- * Turns a name into a label.
- *
- * @example
- * capitalize('rate_limit') // 'Rate limit'
- */
+/** Turns a name into a label. */
 export function capitalize(name: string): string {
   const text = name.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -83,7 +72,7 @@ export function listStateOptions(states: readonly string[]): readonly { value: s
 }
 
 /** A badge with a state's label and tone. */
-export function StateBadge({ state, isLive = false }: { readonly state: string; readonly isLive?: boolean }) {
+export function StateBadge({ state, isLive = false }: Readonly<{ state: string; isLive?: boolean }>) {
   return (
     <Badge tone={chooseTone(state)} isLive={isLive}>
       {labelState(state)}

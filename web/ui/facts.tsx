@@ -5,7 +5,7 @@ import { toPath } from '../app/route.js';
 import { Badge } from './badge.js';
 
 /** A list of names and values; undefined values are skipped. */
-export function Facts({ facts }: { readonly facts: Readonly<Record<string, ComponentChildren | undefined>> }) {
+export function Facts({ facts }: Readonly<{ facts: Readonly<Record<string, ComponentChildren | undefined>> }>) {
   return (
     <dl class="facts">
       {Object.entries(facts).map(([name, value]) =>
@@ -20,11 +20,10 @@ export function Facts({ facts }: { readonly facts: Readonly<Record<string, Compo
   );
 }
 
-/** The maximum number of visible notes. */
 const MAX_NOTES = 50;
 
 /** Problems and notices about a result: messages with their codes. */
-export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
+export function Notes({ notes }: Readonly<{ notes: readonly NoteView[] }>) {
   return (
     <ul class="notes">
       {notes.slice(0, MAX_NOTES).map(({ code, message, path }, index) => (
@@ -68,7 +67,7 @@ function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
 }
 
 /** The evidence for a decision: each claim with its verdict. */
-export function Verdicts({ evidence }: { readonly evidence: readonly Fact[] }) {
+export function Verdicts({ evidence }: Readonly<{ evidence: readonly Fact[] }>) {
   return (
     <ul class="notes" aria-label="Verdicts">
       {evidence.map(({ claim, verdict, by, detail, run }, index) => (

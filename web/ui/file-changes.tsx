@@ -2,20 +2,17 @@ import { SafeText } from './safe-text.js';
 import type { FcmpData } from '../../src/events/index.js';
 import './diff.css';
 
-/** The number of lines shown initially. */
 const INITIAL_LINES = 12;
 
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
 /** A tool call's changes, file by file. */
-export function FileChanges({ changes }: { readonly changes: readonly FileChange[] }) {
+export function FileChanges({ changes }: Readonly<{ changes: readonly FileChange[] }>) {
   return (
     <>
       {changes.map((change, index) => (
         <div key={index} class="file-change">
-          <code>
-            <SafeText text={change.path} limit={300} />
-          </code>
+          <SafeText as="code" text={change.path} limit={300} />
           <DiffLines lines={change.lines.slice(0, INITIAL_LINES)} />
           {change.lines.length > INITIAL_LINES ? (
             <details>
@@ -30,7 +27,7 @@ export function FileChanges({ changes }: { readonly changes: readonly FileChange
 }
 
 /** The lines of a diff. */
-export function DiffLines({ lines }: { readonly lines: readonly DiffLine[] }) {
+export function DiffLines({ lines }: Readonly<{ lines: readonly DiffLine[] }>) {
   return (
     <div class="hunk">
       {lines.map(({ kind, text }, index) => (
@@ -51,7 +48,6 @@ export function DiffLines({ lines }: { readonly lines: readonly DiffLine[] }) {
 /** A file change in an event. */
 export type FileDiff = NonNullable<FcmpData<'assistant.tool_call'>['diff']>[number];
 
-/** A tool call's change to one file. */
 interface FileChange {
   readonly path: string;
   readonly lines: readonly DiffLine[];
@@ -61,10 +57,7 @@ interface FileChange {
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_FILES = 50;
 
-/**
- * Reads a tool call's file changes: from its diff, from an input with the content before and after (Claude, Gemini,
- * Qwen), or from a patch (Codex). Empty if the call has none of these.
- */
+/** Reads a tool call's file changes: from its diff, from the content before and after, or from a patch. */
 export function readFileChanges(input: unknown, diff: readonly FileDiff[] = []): readonly FileChange[] {
   if (diff.length > 0) return diff.slice(0, MAX_FILES).flatMap(readDiff);
   if (typeof input !== 'object' || input === null) return [];
@@ -101,17 +94,10 @@ export interface DiffLine {
 
 /** Above this many comparisons, all old lines are shown as removed and all new ones as added. */
 const MAX_COMPARISONS = 400_000;
-/** The number of context lines around a change. */
 const CONTEXT = 3;
-/** The maximum number of lines in a diff. */
 const MAX_LINES = 2000;
 
-/**
- * Compares two strings line by line. Unchanged lines at the start and the end are trimmed to the context lines.
- *
- * @example
- * diffLines('a\nb', 'a\nc') // [{ kind: 'same', text: 'a' }, { kind: 'removed', text: 'b' }, { kind: 'added', text: 'c' }]
- */
+/** Compares two strings line by line. Unchanged lines at the start and the end are trimmed to the context lines. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
   const oldLines = splitLines(before);
   const newLines = splitLines(after);

@@ -8,13 +8,14 @@ import type { FieldErrors, FieldMap, Refusal } from '../data/refusal.js';
 import type { Resource } from '../data/resource.js';
 import { FailureNotice, Loading, Notice, ReadOnly } from './notice.js';
 import { useDraft } from './use-draft.js';
+import { Button } from './button.js';
 import type { DraftFields } from './use-draft.js';
 
 /** An option of a drop-down field: its value, or a value with a different label. */
 export type Option = string | { readonly value: string; readonly label: string };
 
 /** The options of a drop-down field. */
-export function Options({ options }: { readonly options: readonly Option[] }) {
+export function Options({ options }: Readonly<{ options: readonly Option[] }>) {
   return (
     <>
       {options.map((option) => {
@@ -44,14 +45,7 @@ export interface FormPart<Fields extends DraftFields> {
   readonly edit: (changes: Partial<Fields>) => void;
 }
 
-/**
- * Binds fields to a form: each function renders the field with this name. An error replaces the field's help. `prefix`
- * makes ids unique on the page.
- *
- * @example
- * const { text } = bindFields(form)
- * text('model', 'Model', 'Default: the engine’s choice.')
- */
+/** Binds fields to a form: each function renders a field. An error replaces its help; `prefix` makes ids unique. */
 export function bindFields<Fields extends DraftFields>({ fields, errors, edit }: FormPart<Fields>, prefix = '') {
   type Name = string & keyof Fields;
   const set = (name: Name, value: string | boolean): void =>
@@ -135,7 +129,6 @@ export function bindFields<Fields extends DraftFields>({ fields, errors, edit }:
   };
 }
 
-/** A radio button or checkbox with its label and an explanation. */
 function Explained(props: {
   readonly id: string;
   readonly label: string;
@@ -324,9 +317,7 @@ export function RequestFormView<Fields extends DraftFields>({
             <button type="submit" class="primary" disabled={isSending}>
               {isSending ? texts.sending : texts.submit}
             </button>
-            <button type="button" onClick={form.reset}>
-              Reset form
-            </button>
+            <Button label="Reset form" onClick={form.reset} />
             <span class="dim">{texts.effect}</span>
           </div>
         </div>

@@ -1,5 +1,5 @@
 /** A time in short form; the tooltip has the exact time. */
-export function Timestamp({ at }: { readonly at: string | null }) {
+export function Timestamp({ at }: Readonly<{ at: string | null }>) {
   if (at === null) return <span class="dim">–</span>;
   return (
     <time dateTime={at} title={at}>
@@ -42,12 +42,7 @@ export function formatWait(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
-/**
- * Formats the browser's time zone, for places where a day begins.
- *
- * @example
- * formatTimeZone(new Date(2026, 10, 15)) // 'UTC+01:00'
- */
+/** Formats the browser's time zone, for places where a day begins. */
 export function formatTimeZone(date: Date): string {
   const minutes = -date.getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -55,24 +50,14 @@ export function formatTimeZone(date: Date): string {
   return `UTC${minutes < 0 ? '−' : '+'}${padTwo(hours)}:${padTwo(rest)}`;
 }
 
-/**
- * Formats a day in the browser's time zone, as date fields require.
- *
- * @example
- * formatDay(new Date(2026, 10, 15)) // '2026-11-15'
- */
+/** Formats a day in the browser's time zone, as date fields require. */
 export function formatDay(date: Date): string {
   return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
     .map((part) => String(part).padStart(2, '0'))
     .join('-');
 }
 
-/**
- * Formats a whole number in groups of three digits.
- *
- * @example
- * formatCount(1234567) // '1,234,567'
- */
+/** Formats a whole number in groups of three digits. */
 export function formatCount(count: number): string {
   // Creating the browser's own formatter would delay page load by ten milliseconds.
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
@@ -101,12 +86,7 @@ interface Usage {
   readonly cost?: number | undefined;
 }
 
-/**
- * Formats tokens and cost; empty if nothing is known.
- *
- * @example
- * formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 }) // '1,200 in · 40 out · $0.0123'
- */
+/** Formats tokens and cost; empty if nothing is known. */
 export function formatUsage(usage: Usage | null | undefined): string {
   if (usage === null || usage === undefined) return '';
   const { input_tokens, output_tokens, cached_input_tokens = 0, cost } = usage;
@@ -119,12 +99,7 @@ export function formatUsage(usage: Usage | null | undefined): string {
   return parts.flat().join(' · ');
 }
 
-/**
- * Formats US dollars with cents, and with more digits for less than a cent.
- *
- * @example
- * formatMoney(1234.5) // '$1,234.50'
- */
+/** Formats US dollars with cents, and with more digits for less than a cent. */
 export function formatMoney(dollars: number): string {
   if (dollars === 0) return '$0';
   if (Number(dollars.toFixed(4)) < 0.01) return `$${dollars.toFixed(4)}`;
@@ -132,23 +107,13 @@ export function formatMoney(dollars: number): string {
   return `$${formatCount(Number(whole))}.${cents}`;
 }
 
-/**
- * Formats a total of costs. It is a lower bound if a part of it is not reported, and unknown if all of it is not.
- *
- * @example
- * formatCost(165.3, { isComplete: false }) // '≥ $165.30'
- */
+/** Formats a total of costs. It is a lower bound if a part of it is not reported, and unknown if all of it is not. */
 export function formatCost(dollars: number, { isComplete }: { readonly isComplete: boolean }): string {
   if (isComplete) return formatMoney(dollars);
   return dollars === 0 ? '–' : `≥ ${formatMoney(dollars)}`;
 }
 
-/**
- * Formats a large number compactly: `950`, `12.3k`, `4.5M`.
- *
- * @example
- * formatShort(12345) // '12.3k'
- */
+/** Formats a large number compactly: `950`, `12.3k`, `4.5M`. */
 export function formatShort(count: number): string {
   if (Math.round(count) < 1000) return String(Math.round(count));
   const thousands = count / 1000;

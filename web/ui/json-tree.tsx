@@ -2,19 +2,16 @@ import { useSignal } from '@preact/signals';
 import { formatCount } from './format.js';
 import { SafeText } from './safe-text.js';
 import { useMemo } from 'preact/hooks';
+import { Button } from './button.js';
 import './json-tree.css';
 
-/** The number of members shown initially. */
 const MAX_MEMBERS = 100;
 /** The maximum depth; deeper values are shown as an ellipsis. */
 const MAX_DEPTH = 200;
 const MAX_STRING_LENGTH = 400;
 
-/**
- * A value as a collapsible tree. Only open branches are rendered, so even a value of several megabytes costs no more
- * than its visible part. `open` is the number of levels that are open initially.
- */
-export function JsonTree({ value, open = 2 }: { readonly value: unknown; readonly open?: number }) {
+/** A value as a collapsible tree with `open` open levels. Only open branches are drawn, so megabytes cost nothing. */
+export function JsonTree({ value, open = 2 }: Readonly<{ value: unknown; open?: number }>) {
   return (
     <div class="json-tree">
       <Node name={null} value={value} open={open} depth={0} isLast />
@@ -28,13 +25,7 @@ function Node({
   open,
   depth,
   isLast,
-}: {
-  readonly name: string | null;
-  readonly value: unknown;
-  readonly open: number;
-  readonly depth: number;
-  readonly isLast: boolean;
-}) {
+}: Readonly<{ name: string | null; value: unknown; open: number; depth: number; isLast: boolean }>) {
   if (typeof value === 'object' && value !== null) {
     return <Branch name={name} value={value} open={open} depth={depth} isLast={isLast} />;
   }
@@ -47,19 +38,17 @@ function Node({
   );
 }
 
-function Name({ name }: { readonly name: string | null }) {
+function Name({ name }: Readonly<{ name: string | null }>) {
   if (name === null) return null;
   return (
     <>
-      <span class="json-name">
-        <SafeText text={JSON.stringify(name)} limit={MAX_STRING_LENGTH} />
-      </span>
+      <SafeText as="span" class="json-name" text={JSON.stringify(name)} limit={MAX_STRING_LENGTH} />
       {': '}
     </>
   );
 }
 
-function Leaf({ value }: { readonly value: unknown }) {
+function Leaf({ value }: Readonly<{ value: unknown }>) {
   if (typeof value === 'string') {
     return (
       <span class="json-text">
@@ -84,13 +73,7 @@ function Branch({
   open,
   depth,
   isLast,
-}: {
-  readonly name: string | null;
-  readonly value: object;
-  readonly open: number;
-  readonly depth: number;
-  readonly isLast: boolean;
-}) {
+}: Readonly<{ name: string | null; value: object; open: number; depth: number; isLast: boolean }>) {
   const isList = Array.isArray(value);
   const count = isList ? value.length : Object.keys(value).length;
   const isOpen = useSignal(open > 0 && count > 0);
@@ -170,22 +153,17 @@ function listMembers(value: object, visibleCount: number): readonly (readonly [s
 }
 
 /** Shows the start of an agent's value as JSON, or of a string unchanged, with a button for more. */
-export function ValueText({ value, limit = 1000 }: { readonly value: unknown; readonly limit?: number }) {
+export function ValueText({ value, limit = 1000 }: Readonly<{ value: unknown; limit?: number }>) {
   const visibleLength = useSignal(limit);
   const { text, isShortened } = useMemo(() => formatValue(value, visibleLength.value), [value, visibleLength.value]);
   return (
     <pre class="value">
       <SafeText text={text} limit={visibleLength.value} />
-      {isShortened ? (
-        <button type="button" class="link" onClick={() => (visibleLength.value *= 8)}>
-          … More
-        </button>
-      ) : null}
+      {isShortened ? <Button label="… More" class="link" onClick={() => (visibleLength.value *= 8)} /> : null}
     </pre>
   );
 }
 
-/** A possibly truncated string. */
 interface FormattedValue {
   readonly text: string;
   readonly isShortened: boolean;
@@ -193,13 +171,7 @@ interface FormattedValue {
 
 const MAX_FORMAT_DEPTH = 100;
 
-/**
- * Formats a value as indented JSON of at most `limit` characters, because a tool can print megabytes. For a string,
- * returns the first `limit` characters.
- *
- * @example
- * formatValue({ a: [1] }, 100).text // '{\n  "a": [\n    1\n  ]\n}'
- */
+/** Formats a value as indented JSON, or a string unchanged, of at most `limit` characters: tools print megabytes. */
 export function formatValue(value: unknown, limit: number): FormattedValue {
   if (typeof value === 'string') return { text: value.slice(0, limit), isShortened: value.length > limit };
   const parts: string[] = [];

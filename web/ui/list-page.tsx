@@ -10,12 +10,10 @@ import type { Option } from './form.js';
 import { formatCount, formatDay, formatTimeZone } from './format.js';
 import { FailureNotice, Loading, UpToDate } from './notice.js';
 import { isReading, RowTable, useRowKeys } from './row-table.js';
+import { Button } from './button.js';
 import type { Column } from './row-table.js';
 
-/**
- * A filter stored in the query under `name`: text, one of a few options, or a day. `label` is null for a filter without
- * a field, which links set.
- */
+/** A filter stored in the query under `name`. `label` is null for a filter without a field, which links set. */
 export interface Filter {
   readonly name: string;
   readonly label: string | null;
@@ -76,7 +74,7 @@ export function formatBound(text: string, now: number): string {
 }
 
 /** The field of a filter. A day and an option are applied at once, text when typing pauses. */
-export function FilterField({ filter }: { readonly filter: Filter }) {
+export function FilterField({ filter }: Readonly<{ filter: Filter }>) {
   const { name, label, kind, options = [] } = filter;
   if (label === null) return null;
   if (kind === 'search' || kind === 'text') return <FilterText filter={filter} label={label} />;
@@ -172,7 +170,6 @@ export function ListPage<Item>({
   summarize,
 }: {
   readonly title: string;
-  /** Additional controls at the end of the header. */
   readonly end?: ComponentChildren;
   /** The singular item name: `run`. */
   readonly itemName: string;
@@ -185,7 +182,6 @@ export function ListPage<Item>({
   readonly details?: (item: Item) => ComponentChildren;
   /** Content that arrives together with the rows, above them. */
   readonly above?: (items: readonly Item[]) => ComponentChildren;
-  /** Summarizes the rows, shown next to their count. */
   readonly summarize?: (items: readonly Item[]) => string;
   /** Shown if the list is empty without a filter. */
   readonly emptyState: ComponentChildren;
@@ -217,21 +213,17 @@ export function ListPage<Item>({
         {filters.map((filter) => (
           <FilterField key={filter.name} filter={filter} />
         ))}
-        <button
-          type="button"
+        <Button
+          label="Clear filters"
           disabled={!names.some((name) => query.value.has(name))}
           onClick={() => clearFilters(names)}
-        >
-          Clear filters
-        </button>
-        <button
-          type="button"
+        />
+        <Button
+          label={areFieldsOpen.value ? 'Fewer filters' : 'More filters'}
           class="filters-toggle"
           aria-expanded={areFieldsOpen.value}
           onClick={() => (areFieldsOpen.value = !areFieldsOpen.value)}
-        >
-          {areFieldsOpen.value ? 'Fewer filters' : 'More filters'}
-        </button>
+        />
       </form>
       {below}
       <ListFrame
@@ -277,7 +269,6 @@ export function ListFrame<Item>({
   /** The sort order: `newest first`. */
   readonly order: string;
   readonly empty: ComponentChildren;
-  /** Summarizes the rows. */
   readonly summarize?: ((items: readonly Item[]) => string) | undefined;
   /** Shown below the rows if the page cannot list all of them. */
   readonly limitHint: string;
@@ -312,9 +303,11 @@ export function ListFrame<Item>({
       {list.next === null ? null : (
         <p class="list-end">
           {hasMore ? (
-            <button type="button" disabled={isLoadingMore} onClick={loadMore}>
-              {isLoadingMore ? 'Loading …' : `More ${itemsName}`}
-            </button>
+            <Button
+              label={isLoadingMore ? 'Loading …' : `More ${itemsName}`}
+              disabled={isLoadingMore}
+              onClick={loadMore}
+            />
           ) : (
             <span class="dim">{limitHint}</span>
           )}

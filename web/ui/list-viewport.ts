@@ -4,7 +4,6 @@ import { createRowHeights } from './row-heights.js';
 interface ListViewport {
   /** Starts observing a scroll container; returns a function that stops it. */
   readonly attach: (scroller: HTMLElement) => () => void;
-  /** Registers a row that was added to the page. */
   readonly addRow: (row: HTMLElement | null) => void;
   /** Updates count and follow mode before the rows are drawn. */
   readonly update: (list: { readonly count: number; readonly follow: boolean }) => void;
@@ -17,9 +16,7 @@ interface ListViewport {
   readonly goToEnd: () => void;
   readonly onScroll: () => void;
   readonly isAtEnd: () => boolean;
-  /** Returns the first visible row. */
   readonly first: () => number;
-  /** Returns the rows to draw. With many new rows, some are left for the next draw. */
   readonly rows: () => readonly number[];
   /** Returns the position of a row within the scrolled element, in pixels. */
   readonly position: (index: number) => number;
@@ -30,10 +27,7 @@ interface ListViewport {
 const OVERSCAN_ROWS = 2;
 /** The distance from the end that still counts as the end. */
 const END_TOLERANCE_PX = 40;
-/**
- * How long to keep correcting the position after scrolling to a row: rows are measured as they become visible, which
- * can move it.
- */
+/** How long to correct the position after scrolling to a row: measuring rows can move it. */
 const TARGET_CORRECTION_MS = 500;
 
 /** Creates a viewport; `draw` is called whenever the rows need to be redrawn. */
@@ -198,20 +192,12 @@ export function createListViewport(estimate: number, draw: () => void): ListView
 /** An inclusive range of rows. */
 type RowRange = readonly [from: number, to: number];
 
-/** The rows to draw, in order, and the number of rows left for later. */
 interface ChosenRows {
   readonly rows: readonly number[];
   readonly missing: number;
 }
 
-/**
- * Chooses the rows to draw: all rows of `around` already in the page, and as many others as `grantRows` allows, visible
- * ones first.
- *
- * @example
- * chooseRows({ visible: [10, 12], around: [8, 14], isDrawn: () => false, grantRows: () => 4 })
- * // { rows: [8, 10, 11, 12], missing: 3 }
- */
+/** Chooses the rows to draw: those already in the page, and as many others as granted, visible ones first. */
 export function chooseRows({
   visible,
   around,
@@ -238,25 +224,17 @@ function listIndexes([from, to]: RowRange): readonly number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
-/** Maps page scroll positions to offsets in a long list. */
 interface ListScale {
-  /** The height of the scrolled element. */
   readonly pageHeight: number;
-  /** Converts a scroll position to an offset in the list. */
   readonly toList: (scrollTop: number) => number;
-  /** Converts an offset in the list to a scroll position. */
   readonly toPage: (offset: number) => number;
-  /** Returns the position of a row within the scrolled element. */
   readonly position: (offset: number, scrollTop: number) => number;
 }
 
 /** The maximum height of the scrolled element. Browsers cannot draw elements much taller than twice this. */
 const MAX_HEIGHT_PX = 15_000_000;
 
-/**
- * Creates a list's scale. If a list is taller than a browser can draw, one pixel of the scroll bar represents multiple
- * pixels of the list.
- */
+/** Creates a list's scale: in a list taller than a browser can draw, a pixel of the scroll bar stands for many. */
 export function createListScale(total: number, view: number, maxHeight = MAX_HEIGHT_PX): ListScale {
   if (total <= maxHeight) {
     return {
@@ -282,16 +260,11 @@ interface RowBudget {
   readonly grant: (requested: number) => number;
   /** Queues a list that has rows left to create; it is redrawn when its turn comes. */
   readonly wait: (draw: () => void) => void;
-  /** Removes a list from the queue. */
   readonly leave: (draw: () => void) => void;
 }
 
-/** Functions that schedule work for later. */
 interface FrameScheduler {
-  /**
-   * Runs a function after the next frame, in a separate task: creating and laying out rows would take too long in one
-   * task.
-   */
+  /** Runs a function after the next frame, in a separate task: creating and laying out rows takes too long in one. */
   readonly afterFrame: (run: () => void) => void;
   readonly afterTask: (run: () => void) => void;
 }
@@ -342,7 +315,6 @@ export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit
   };
 }
 
-/** The row budget of the page. */
 const rowBudget = createRowBudget({
   afterFrame: (run) => void requestAnimationFrame(() => setTimeout(run, 0)),
   afterTask: (run) => void setTimeout(run, 0),

@@ -22,9 +22,6 @@ const TABLE_LINE = /^[ \t|:-]+$/;
 /**
  * Parses Markdown: headings, lists, quotes, fences, tables and paragraphs. HTML stays plain text; only Markdown markers
  * are removed. Parsing takes linear time, and depth and block count are limited.
- *
- * @example
- * readBlocks('# Title\ntext') // [{ kind: 'heading', level: 1, … }, { kind: 'paragraph', … }]
  */
 export function readBlocks(text: string, budget: MarkdownBudget = { nodes: 1500 }): readonly Block[] {
   return readLines(text.replaceAll('\r\n', '\n').split('\n'), budget, 0);
@@ -157,7 +154,6 @@ function readCells(line: string, budget: MarkdownBudget): readonly (readonly Inl
   return cells.map((cell) => readInlines(cell.trim().replaceAll('\\|', '|'), budget));
 }
 
-/** Removes a heading's closing markers, however many. */
 function stripClosingMarks(text: string): string {
   let end = text.length;
   while (text[end - 1] === '#') end -= 1;

@@ -25,12 +25,7 @@ interface OpenInline {
   readonly children: Inline[];
 }
 
-/**
- * Parses inline content in one pass: code, emphasis, links, images, bare addresses. Unpaired markers stay plain text.
- *
- * @example
- * readInlines('**a** `b`') // [{ kind: 'strong', children: ['a'] }, ' ', { kind: 'code', text: 'b' }]
- */
+/** Parses inline content in one pass: code, emphasis, links, images, addresses. Unpaired markers stay text. */
 export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000 }): readonly Inline[] {
   const root: OpenInline = { mark: '', children: [] };
   const stack: OpenInline[] = [root];
@@ -193,7 +188,6 @@ function stripPunctuation(address: string): string {
   return address.slice(0, end);
 }
 
-/** Returns the end of a run of backticks. */
 function findRunEnd(text: string, from: number): number {
   let end = from;
   while (text[end] === '`') end += 1;

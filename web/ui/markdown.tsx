@@ -5,13 +5,14 @@ import type { Block } from './markdown-blocks.js';
 import type { Inline } from './markdown-inlines.js';
 import { SafeText } from './safe-text.js';
 import { useSignal } from '@preact/signals';
+import { Button } from './button.js';
 import './markdown.css';
 
 /** Longer messages are shown as plain text, because parsing them would block the page. */
 const MAX_TEXT_LENGTH = 20_000;
 
 /** Renders an agent's message as Markdown. HTML and images are shown as text, and links open only after a confirmation. */
-export function Markdown({ text }: { readonly text: string }) {
+export function Markdown({ text }: Readonly<{ text: string }>) {
   const blocks = useMemo(() => (text.length > MAX_TEXT_LENGTH ? null : readBlocks(text)), [text]);
   if (blocks === null) return <SafeText text={text} />;
   return <div class="markdown">{blocks.map(drawBlock)}</div>;
@@ -32,13 +33,9 @@ function drawBlock(block: Block, index: number): ComponentChildren {
       return (
         <pre key={index}>
           {block.language === '' ? null : (
-            <span class="markdown-language">
-              <SafeText text={block.language} limit={60} />
-            </span>
+            <SafeText as="span" class="markdown-language" text={block.language} limit={60} />
           )}
-          <code>
-            <SafeText text={block.text} />
-          </code>
+          <SafeText as="code" text={block.text} />
         </pre>
       );
     case 'quote':
@@ -67,7 +64,7 @@ function drawItem(blocks: readonly Block[]): ComponentChildren {
   );
 }
 
-function MarkdownTable({ rows }: { readonly rows: readonly (readonly (readonly Inline[])[])[] }) {
+function MarkdownTable({ rows }: Readonly<{ rows: readonly (readonly (readonly Inline[])[])[] }>) {
   const [head = [], ...body] = rows;
   return (
     <div class="table-scroll">
@@ -125,11 +122,8 @@ function drawInline(inline: Inline, index: number): ComponentChildren {
   }
 }
 
-/**
- * A link in an agent's message, with its label and its address as plain text. It opens only after a confirmation that
- * shows the real target.
- */
-function AgentLink({ address, children }: { readonly address: string; readonly children?: ComponentChildren }) {
+/** A link in an agent's message. It opens only after a confirmation that shows the real target. */
+function AgentLink({ address, children }: Readonly<{ address: string; children?: ComponentChildren }>) {
   const isConfirming = useSignal(false);
   const target = resolveWebAddress(address);
   const hasText = Array.isArray(children) && children.length > 0;
@@ -137,28 +131,20 @@ function AgentLink({ address, children }: { readonly address: string; readonly c
     <span class="agent-link">
       {children}
       {hasText ? ' ' : null}
-      <span class="agent-address">
-        <SafeText text={address} limit={300} />
-      </span>{' '}
+      <SafeText as="span" class="agent-address" text={address} limit={300} />{' '}
       {target === null ? null : isConfirming.value ? (
         <span class="agent-question" role="group" aria-label="Open the link">
           Open <SafeText text={target} limit={300} />?{' '}
-          <button type="button" onClick={() => openTarget(target, () => (isConfirming.value = false))}>
-            Open in a new tab
-          </button>{' '}
-          <button type="button" onClick={() => (isConfirming.value = false)}>
-            Cancel
-          </button>
+          <Button label="Open in a new tab" onClick={() => openTarget(target, () => (isConfirming.value = false))} />{' '}
+          <Button label="Cancel" onClick={() => (isConfirming.value = false)} />
         </span>
       ) : (
-        <button
-          type="button"
+        <Button
+          label="Open"
           class="link"
           aria-label={`Open ${target.slice(0, 100)}`}
           onClick={() => (isConfirming.value = true)}
-        >
-          Open
-        </button>
+        />
       )}
     </span>
   );
@@ -169,13 +155,7 @@ function openTarget(target: string, done: () => void): void {
   done();
 }
 
-/**
- * Resolves an address as the browser would, which exposes look-alike host names; null if it is not a web address.
- *
- * @example
- * resolveWebAddress('https://еxample.com') // 'https://xn--xample-2of.com/'
- * resolveWebAddress('javascript:alert(1)') // null
- */
+/** Resolves an address as the browser would, which exposes look-alike host names; null if it is not a web address. */
 export function resolveWebAddress(address: string): string | null {
   if (!URL.canParse(address)) return null;
   const { protocol, href } = new URL(address);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Failure, Resource } from '../data/resource.js';
+import { Button } from './button.js';
 
 /** The severity of a message. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
@@ -20,11 +21,7 @@ export function Notice({
     <div class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
       <strong>{title}</strong>
       {children === undefined ? null : <div>{children}</div>}
-      {action === undefined ? null : (
-        <button type="button" onClick={() => void action.run()}>
-          {action.label}
-        </button>
-      )}
+      {action === undefined ? null : <Button label={action.label} onClick={() => void action.run()} />}
     </div>
   );
 }
@@ -35,12 +32,7 @@ export function FailureNotice({
   failure,
   reload,
   children,
-}: {
-  readonly title: string;
-  readonly failure: Failure;
-  readonly reload: () => void;
-  readonly children?: ComponentChildren;
-}) {
+}: Readonly<{ title: string; failure: Failure; reload: () => void; children?: ComponentChildren }>) {
   return (
     <Notice tone="bad" title={title} action={{ label: 'Try again', run: reload }}>
       {omitApiHint(failure.message)} <code>{failure.code}</code> {children}
@@ -57,18 +49,13 @@ export function PageNotLoaded() {
   );
 }
 
-/**
- * Removes the endpoint hint from a server message: it is meant for API clients, and the page shows a link instead.
- *
- * @example
- * omitApiHint('Run not found. GET /v1/runs lists all runs.') // 'Run not found.'
- */
+/** Removes the endpoint hint from a server message: it is meant for API clients, and the page shows a link instead. */
 export function omitApiHint(message: string): string {
   return message.replace(/ GET \/v1\/\S+ lists all [\w ]+\.$/, '');
 }
 
 /** Explains why a form or an action is not offered. */
-export function ReadOnly({ scope, purpose }: { readonly scope: string; readonly purpose: string }) {
+export function ReadOnly({ scope, purpose }: Readonly<{ scope: string; purpose: string }>) {
   return (
     <Notice tone="plain" title={`Read-only: this token lacks the scope "${scope}"`}>
       Sign in with a token that has this scope to {purpose}.
@@ -76,10 +63,7 @@ export function ReadOnly({ scope, purpose }: { readonly scope: string; readonly 
   );
 }
 
-/**
- * Shows a resource once it has arrived; until then, that it is loading, or why it cannot be loaded. Without a title, it
- * is a part of a page and needs little space.
- */
+/** Shows a resource once it has arrived; until then, its loading or failure. Without a title, it needs little space. */
 export function Loaded<Value>({
   resource: { value, failure, reload },
   title,
@@ -90,7 +74,6 @@ export function Loaded<Value>({
   readonly resource: Resource<Value>;
   readonly title?: string;
   readonly space?: keyof typeof LOADING_CLASSES;
-  /** Shown with a failure. */
   readonly hint?: ComponentChildren;
   readonly children: (value: Value) => ComponentChildren;
 }) {
@@ -107,7 +90,7 @@ export function Loaded<Value>({
 const LOADING_CLASSES = { page: 'loading', list: 'loading list-waiting', line: 'dim' };
 
 /** A loading message that fills the space the content will need. */
-export function Loading({ space = 'page' }: { readonly space?: keyof typeof LOADING_CLASSES }) {
+export function Loading({ space = 'page' }: Readonly<{ space?: keyof typeof LOADING_CLASSES }>) {
   return (
     <p class={LOADING_CLASSES[space]} aria-busy="true">
       Loading …
@@ -115,11 +98,8 @@ export function Loading({ space = 'page' }: { readonly space?: keyof typeof LOAD
   );
 }
 
-/**
- * Shows whether the content is up to date. While the server does not respond, old content stays and the request is
- * retried.
- */
-export function UpToDate({ failure, live = '' }: { readonly failure: Failure | null; readonly live?: string }) {
+/** Shows whether the content is up to date; old content stays while the server does not respond. */
+export function UpToDate({ failure, live = '' }: Readonly<{ failure: Failure | null; live?: string }>) {
   return (
     <span class="dim" role="status">
       {failure === null ? (
@@ -134,13 +114,10 @@ export function UpToDate({ failure, live = '' }: { readonly failure: Failure | n
 }
 
 /** A failure, shown in place of the content that could not be loaded. */
-export function InlineFailure({ failure, reload }: { readonly failure: Failure; readonly reload: () => void }) {
+export function InlineFailure({ failure, reload }: Readonly<{ failure: Failure; reload: () => void }>) {
   return (
     <p class="wrong" role="alert">
-      {failure.message}{' '}
-      <button type="button" class="link" onClick={reload}>
-        Try again
-      </button>
+      {failure.message} <Button label="Try again" class="link" onClick={reload} />
     </p>
   );
 }

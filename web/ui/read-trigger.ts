@@ -1,15 +1,9 @@
-/** The reason why a comment was written. */
 type Trigger =
   | { readonly kind: 'run'; readonly runId: string }
   | { readonly kind: 'item'; readonly itemId: string }
   | { readonly kind: 'other'; readonly text: string };
 
-/**
- * Parses a delivery's trigger.
- *
- * @example
- * readTrigger('workrun:2026-11-15-dev-0001') // { kind: 'run', runId: '2026-11-15-dev-0001' }
- */
+/** Parses a delivery's trigger. */
 export function readTrigger(trigger: string): Trigger {
   const [, name, id = ''] = /^(workrun|resolve):(.+)$/su.exec(trigger) ?? [];
   if (name === 'workrun') return { kind: 'run', runId: id };

@@ -9,15 +9,7 @@ interface RowHeights {
   readonly measure: (index: number, height: number) => number;
 }
 
-/**
- * Creates heights for any number of rows. Rows that were never visible have the estimated height and need no memory.
- * Every lookup takes logarithmic time, so adding a row stays cheap even in a list of a million rows.
- *
- * @example
- * const heights = createRowHeights(20)
- * heights.measure(3, 50)
- * heights.top(5) // 130
- */
+/** Creates heights for any number of rows, with lookups in logarithmic time; unseen rows need no memory. */
 export function createRowHeights(estimate: number): RowHeights {
   // A Fenwick tree over how much each row differs from the estimate. Its size is a power of two.
   let size = 1024;

@@ -8,7 +8,6 @@ export interface Column<Item> {
   /** A fixed width, so new rows do not move the columns; by default the column fills the remaining space. */
   readonly width?: string;
   readonly isNumber?: boolean;
-  /** The classes of its cells. */
   readonly class?: string;
   /** Renders a cell. In a table whose rows open, `opener` wraps the row's name in a button. */
   readonly cell: (item: Item, opener: Opener) => ComponentChildren;
@@ -16,23 +15,20 @@ export interface Column<Item> {
 
 type Opener = (name: ComponentChildren) => ComponentChildren;
 
-/**
- * A table with one item per row; on a narrow screen its cells are stacked. If it has details, a row can be opened to
- * show them; the query parameter `row` names the open row, which makes it linkable.
- */
+/** A table with one item per row. If it has details, the query parameter `row` names the open row. */
 export function RowTable<Item>({
   columns,
   items,
   getKey,
   details,
   list,
-}: {
-  readonly columns: readonly Column<Item>[];
-  readonly items: readonly Item[];
-  readonly getKey: (item: Item) => string;
-  readonly details?: ((item: Item) => ComponentChildren) | undefined;
-  readonly list?: RefObject<HTMLTableElement>;
-}) {
+}: Readonly<{
+  columns: readonly Column<Item>[];
+  items: readonly Item[];
+  getKey: (item: Item) => string;
+  details?: ((item: Item) => ComponentChildren) | undefined;
+  list?: RefObject<HTMLTableElement>;
+}>) {
   return (
     <table ref={list ?? null} class="rows">
       <colgroup>
@@ -63,17 +59,17 @@ function Row<Item>({
   item,
   columns,
   details,
-}: {
-  readonly id: string;
-  readonly item: Item;
-  readonly columns: readonly Column<Item>[];
-  readonly details: ((item: Item) => ComponentChildren) | undefined;
-}) {
+}: Readonly<{
+  id: string;
+  item: Item;
+  columns: readonly Column<Item>[];
+  details: ((item: Item) => ComponentChildren) | undefined;
+}>) {
   const isOpen = details !== undefined && query.value.get('row') === id;
   const opener: Opener = (name) => (
     <button
-      {...ROW}
       type="button"
+      {...ROW}
       class="opener"
       aria-expanded={isOpen}
       onClick={() => setQuery({ row: isOpen ? null : id })}
@@ -142,10 +138,7 @@ export function useRowKeys(list: RefObject<HTMLElement>): void {
   }, []);
 }
 
-/**
- * Whether the user seems to be reading the rows, because they are scrolled, focused or hovered. Rows must then not
- * move.
- */
+/** Whether the user seems to be reading the rows, which must then not move. */
 export function isReading(list: HTMLElement | null): boolean {
   return scrollY > 40 || (list !== null && (list.contains(document.activeElement) || list.matches(':hover')));
 }

@@ -1,5 +1,5 @@
 /** Links to a run's exports: a report and, once the run has ended, a test case. */
-export function RunExports({ id, hasEnded }: { readonly id: string; readonly hasEnded: boolean }) {
+export function RunExports({ id, hasEnded }: Readonly<{ id: string; hasEnded: boolean }>) {
   const address = `/v1/runs/${encodeURIComponent(id)}`;
   return (
     <>
@@ -24,10 +24,7 @@ export function RunExports({ id, hasEnded }: { readonly id: string; readonly has
 export function describeMissingFiles({
   source,
   host,
-}: {
-  readonly source: string | null;
-  readonly host?: string | undefined;
-}): string {
+}: Readonly<{ source: string | null; host?: string | undefined }>): string {
   if (source !== null) return 'The run produced no files.';
   const executed = host === undefined ? '' : ` The run was executed on "${host}".`;
   return `The files of the run are not on this host.${executed}`;

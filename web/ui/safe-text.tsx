@@ -5,16 +5,23 @@ import { INVISIBLE_CHARACTERS, formatInvisible } from '../../src/base/index.js';
 /** Longer content is truncated, with a button for more: a page does not scroll well with megabytes in one element. */
 const MAX_INITIAL_LENGTH = 20_000;
 
-/**
- * Shows text from an agent. Invisible and direction-changing characters are made visible, and nothing is interpreted as
- * HTML.
- */
-export function SafeText({ text, limit = MAX_INITIAL_LENGTH }: { readonly text: string; readonly limit?: number }) {
-  // Only long text needs a stateful component: most text is short, and its rows are created by the dozen.
-  return <bdi class="safe">{text.length > limit ? <LongText text={text} limit={limit} /> : <Shown text={text} />}</bdi>;
+interface SafeTextProps {
+  readonly text: string;
+  readonly limit?: number;
+  /** The element around the text, and its class. */
+  readonly as?: 'code' | 'p' | 'pre' | 'span' | 'strong';
+  readonly class?: string;
 }
 
-function LongText({ text, limit }: { readonly text: string; readonly limit: number }) {
+/** Shows text from an agent. Invisible and direction-changing characters are made visible; nothing becomes HTML. */
+export function SafeText({ text, limit = MAX_INITIAL_LENGTH, as: Around, class: classes }: SafeTextProps) {
+  // Only long text needs a stateful component: most text is short, and its rows are created by the dozen.
+  const shown = text.length > limit ? <LongText text={text} limit={limit} /> : <Shown text={text} />;
+  const safe = <bdi class="safe">{shown}</bdi>;
+  return Around === undefined ? safe : <Around class={classes}>{safe}</Around>;
+}
+
+function LongText({ text, limit }: Readonly<{ text: string; limit: number }>) {
   const [shown, setShown] = useState(limit);
   if (text.length <= shown) return <Shown text={text} />;
   return (
@@ -27,7 +34,7 @@ function LongText({ text, limit }: { readonly text: string; readonly limit: numb
   );
 }
 
-function Shown({ text }: { readonly text: string }) {
+function Shown({ text }: Readonly<{ text: string }>) {
   return (
     <>
       {makeVisible(text).map((fragment, index) =>
@@ -46,12 +53,7 @@ function Shown({ text }: { readonly text: string }) {
 /** A fragment: unchanged text, or a visible replacement for an invisible or direction-changing character. */
 type TextFragment = string | { readonly shown: string; readonly name: string };
 
-/**
- * Splits a string into displayable text and characters that must be made visible. Terminal escapes become text: `␛[31m`.
- *
- * @example
- * makeVisible('a\u202eb') // ['a', { shown: 'U+202E', name: 'U+202E' }, 'b']
- */
+/** Splits text into displayable parts and characters that must be made visible: an escape becomes `␛[31m`. */
 export function makeVisible(text: string): readonly TextFragment[] {
   const fragments: TextFragment[] = [];
   let end = 0;

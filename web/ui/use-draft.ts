@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { readStored, writeStored } from '../app/storage.js';
 
-/** A draft and the functions that change it. */
 interface Draft<Fields extends DraftFields> {
   readonly fields: Fields;
   readonly change: (changes: Partial<Fields>) => void;
@@ -10,12 +9,7 @@ interface Draft<Fields extends DraftFields> {
   readonly discard: () => void;
 }
 
-/**
- * Keeps a draft while the tab is open. It survives navigation, reloads and an unreachable server.
- *
- * @example
- * const { fields, change, discard } = useDraft(`inbox ${id}`, { why: '' })
- */
+/** Keeps a draft while the tab is open. It survives navigation, reloads and an unreachable server. */
 export function useDraft<Fields extends DraftFields>(name: string, initial: Fields): Draft<Fields> {
   const key = `sluice.draft ${name}`;
   const fields = useSignal<{ readonly key: string; readonly value: Fields }>({

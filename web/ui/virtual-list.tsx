@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { createListViewport } from './list-viewport.js';
+import { Button } from './button.js';
 
 /** The props of a long list. Only the visible rows and a few around them are in the DOM. */
 interface VirtualListProps {
@@ -13,9 +14,7 @@ interface VirtualListProps {
   readonly target?: number | null;
   /** Whether to stay at the end while rows are added, unless the user has scrolled away from it. */
   readonly follow?: boolean;
-  /**
-   * The row that keyboard navigation starts from. It always stays in the DOM, because removing it would lose the focus.
-   */
+  /** Where keyboard navigation starts. It stays in the DOM, because removing it would lose the focus. */
   readonly active?: number | null;
   /** Called with the row that a key moves to; its element with the class `choose` then gets the focus. */
   readonly onMove?: (index: number) => void;
@@ -88,11 +87,7 @@ export function VirtualList(props: VirtualListProps) {
           ))}
         </div>
       </div>
-      {follow && !viewport.isAtEnd() ? (
-        <button type="button" class="to-end" onClick={viewport.goToEnd}>
-          Latest ↓
-        </button>
-      ) : null}
+      {follow && !viewport.isAtEnd() ? <Button label="Latest ↓" class="to-end" onClick={viewport.goToEnd} /> : null}
     </div>
   );
 }

@@ -9,12 +9,11 @@ interface Waiting {
   readonly started_at?: string;
   /** `day`, or `caller NAME`. */
   readonly budget?: string;
-  /** The latest time at which the budget resets. */
   readonly opens_at?: string;
 }
 
 /** Explains in one line why a queued run does not start. */
-export function WaitingFor({ waiting }: { readonly waiting: Waiting | null }) {
+export function WaitingFor({ waiting }: Readonly<{ waiting: Waiting | null }>) {
   if (waiting === null) return null;
   const { run = null, started_at: startedAt, opens_at: opensAt } = waiting;
   return (
@@ -52,12 +51,7 @@ export function describeReason({ reason, budget = 'day' }: Waiting): string {
   }
 }
 
-/**
- * Describes a budget by its wire name.
- *
- * @example
- * describeBudget('caller ci') // 'budget of the token "ci"'
- */
+/** Describes a budget by its wire name. */
 export function describeBudget(name: string): string {
   const caller = /^caller (.*)$/su.exec(name)?.[1];
   if (caller !== undefined) return `budget of the token "${caller}"`;

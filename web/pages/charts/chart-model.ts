@@ -13,10 +13,7 @@ export interface Series {
   /** A semantic colour; both themes define each of them. */
   readonly tone: 'good' | 'warn' | 'bad' | 'accent' | 'dim';
   readonly values: readonly (number | null)[];
-  /**
-   * The filter for the list that a value links to, or null for no link. A filter with a decision opens the list of
-   * executions; any other filter opens the list of runs.
-   */
+  /** The filter of the linked list, or null: with a decision, of executions; otherwise of runs. */
   readonly listFilter: Readonly<Record<string, string>> | null;
 }
 
@@ -275,10 +272,7 @@ function toNameFilter(label: string, key: 'model' | 'engine_version'): Readonly<
   return modelOrVersion.startsWith('(') ? { engine } : { engine, [key]: modelOrVersion };
 }
 
-/**
- * Builds the path to the runs or executions that a value counts; null if it has no link. Runs are counted when they
- * end.
- */
+/** Builds the path to the runs, counted when they end, or executions behind a value; null if it has no link. */
 export function buildListPath({ listFilter }: Series, times: readonly number[], index: number): string | null {
   const from = times[index];
   if (listFilter === null || from === undefined) return null;
@@ -389,10 +383,7 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
   return `${[head, ...lines].map((columns) => columns.join('\t')).join('\n')}\n`;
 }
 
-/**
- * Formats a name for a cell. Names come from engines, so tabs and line breaks must not create cells, and a name must
- * not become a formula.
- */
+/** Formats a name for a cell: names come from engines, and must create neither cells nor formulas. */
 function formatCell(label: string): string {
   const singleLine = label.replace(/\s+/g, ' ');
   return /^[=+\-@]/.test(singleLine) ? `'${singleLine}` : singleLine;

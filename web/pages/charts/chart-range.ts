@@ -23,9 +23,7 @@ function isRange(name: string): name is Range {
   return Object.hasOwn(RANGES, name);
 }
 
-/**
- * Builds the statistics query for a period. It starts at a multiple of the step, so points do not move between polls.
- */
+/** Builds the query of a period. It starts at a multiple of the step, so points do not move between polls. */
 export function buildStatisticsQuery(range: Range, now: number): { readonly since: string; readonly step: number } {
   const { lengthS, stepS } = RANGES[range];
   const stepMs = stepS * 1000;
@@ -33,12 +31,7 @@ export function buildStatisticsQuery(range: Range, now: number): { readonly sinc
   return { since: new Date(since).toISOString(), step: stepS };
 }
 
-/**
- * Formats a label below a chart: the date at midnight, otherwise the time of day.
- *
- * @example
- * formatTimeMark(new Date(2026, 10, 15).getTime() / 1000) // '11-15'
- */
+/** Formats a label below a chart: the date at midnight, otherwise the time of day. */
 export function formatTimeMark(seconds: number): string {
   const date = new Date(seconds * 1000);
   const [hours, minutes] = [date.getHours(), date.getMinutes()];

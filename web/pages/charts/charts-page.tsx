@@ -22,7 +22,7 @@ import { FilterField } from '../../ui/list-page.js';
 import { RANGES, readRange, buildStatisticsQuery, formatTimeMark } from './chart-range.js';
 import type { Range } from './chart-range.js';
 import type { ComponentChildren } from 'preact';
-import { CopyButton } from '../../ui/copy-button.js';
+import { CopyButton } from '../../ui/button.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { ChartModel, Series, UsageRow } from './chart-model.js';
 import { formatCount, formatMoney } from '../../ui/format.js';
@@ -121,7 +121,7 @@ export function ChartsPage() {
 }
 
 /** One chart: a strip of bars for each series, with its name and its total, and the same numbers as a table. */
-export function ChartCard({ chart }: { readonly chart: ChartModel }) {
+export function ChartCard({ chart }: Readonly<{ chart: ChartModel }>) {
   const visibleSeries = chart.series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
   const empty = chart.series.filter((series) => !visibleSeries.includes(series));
   const highest = Math.max(1e-9, ...visibleSeries.flatMap(({ values }) => values.map((value) => value ?? 0)));
@@ -135,9 +135,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
       <ul class="strips" aria-label="Series">
         {visibleSeries.map((series) => (
           <li key={series.label}>
-            <span class="strip-name">
-              <SafeText text={series.label} limit={100} />
-            </span>
+            <SafeText as="span" class="strip-name" text={series.label} limit={100} />
             <Bars chart={chart} series={series} highest={highest} />
             <span class="strip-sum">
               {summarizeSeries(series, chart)}
@@ -160,15 +158,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
 const HEIGHT = 34;
 
 /** A series' bars, on the chart's scale. Clicking a bar opens its runs; the table has the same links. */
-function Bars({
-  chart,
-  series,
-  highest,
-}: {
-  readonly chart: ChartModel;
-  readonly series: Series;
-  readonly highest: number;
-}) {
+function Bars({ chart, series, highest }: Readonly<{ chart: ChartModel; series: Series; highest: number }>) {
   const { times, unit } = chart;
   const width = times.length;
   const onClick = (event: MouseEvent): void => {
@@ -210,7 +200,7 @@ function describeTime(seconds: number): string {
 const MAX_TIME_AXIS_S = 2 * 86_400;
 
 /** The axis, with labels for the first, the middle and the last step. */
-function Axis({ times }: { readonly times: readonly number[] }) {
+function Axis({ times }: Readonly<{ times: readonly number[] }>) {
   const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > MAX_TIME_AXIS_S;
   const marks = [times[0], times[Math.floor(times.length / 2)], times.at(-1)];
   return (
@@ -228,7 +218,7 @@ function Axis({ times }: { readonly times: readonly number[] }) {
   );
 }
 
-function ChartTable({ chart }: { readonly chart: ChartModel }) {
+function ChartTable({ chart }: Readonly<{ chart: ChartModel }>) {
   const { title, times, series } = chart;
   const steps = times.flatMap((time, index) =>
     series.some(({ values }) => (values[index] ?? 0) > 0) ? [{ time, index }] : [],
@@ -272,11 +262,7 @@ function ValueCell({
   chart,
   series,
   index,
-}: {
-  readonly chart: ChartModel;
-  readonly series: Series;
-  readonly index: number;
-}): ComponentChildren {
+}: Readonly<{ chart: ChartModel; series: Series; index: number }>): ComponentChildren {
   const value = series.values[index] ?? null;
   const text = formatValue(value, chart.unit);
   const path = value === null || value <= 0 ? null : buildListPath(series, chart.times, index);
@@ -284,7 +270,7 @@ function ValueCell({
 }
 
 /** Usage by engine and model over the whole period; each row links to its runs. */
-export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]; readonly since: string }) {
+export function UsageTable({ rows, since }: Readonly<{ rows: readonly UsageRow[]; since: string }>) {
   if (rows.length === 0) return null;
   const total = (read: (row: UsageRow) => number): number => rows.reduce((sum, row) => sum + read(row), 0);
   return (

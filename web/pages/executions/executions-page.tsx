@@ -32,7 +32,6 @@ export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
   return readFilters(FILTERS, address);
 }
 
-/** Parse status labels. */
 const PARSE_STATUSES: Readonly<Record<ExecutionView['parse_status'], string>> = {
   parsed: 'Parsed',
   incomplete: 'Incomplete',
@@ -41,7 +40,6 @@ const PARSE_STATUSES: Readonly<Record<ExecutionView['parse_status'], string>> = 
   missing: 'Missing',
 };
 
-/** Result source labels. */
 const SOURCES: Readonly<Record<ExecutionView['result_encoding'], string>> = {
   json: 'JSON file',
   text: 'Text file',
@@ -61,9 +59,7 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
             {issue_ref} <span class="dim">{run_id}</span>
           </>,
         )}
-        <span class="below clip">
-          <SafeText text={reason} limit={300} />
-        </span>
+        <SafeText as="span" class="below clip" text={reason} limit={300} />
       </>
     ),
   },
@@ -130,7 +126,7 @@ export function ExecutionsPage() {
   );
 }
 
-function Details({ execution }: { readonly execution: ExecutionView }) {
+function Details({ execution }: Readonly<{ execution: ExecutionView }>) {
   return (
     <Facts
       facts={{
@@ -145,14 +141,7 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
         'Decided by': execution.who === null ? 'The rules' : <SafeText text={execution.who} />,
         Wrapper: `${execution.worker} (${execution.worker_type})`,
         'Agent version': execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
-        Command:
-          execution.command.length === 0 ? (
-            'None'
-          ) : (
-            <code>
-              <SafeText text={execution.command.join('\n')} />
-            </code>
-          ),
+        Command: execution.command.length === 0 ? 'None' : <SafeText as="code" text={execution.command.join('\n')} />,
         Started: <Timestamp at={execution.started_at} />,
         'Exit code': execution.exit_code === null ? undefined : String(execution.exit_code),
         Signal: execution.signal ?? undefined,

@@ -8,6 +8,7 @@ import { capitalize } from '../../ui/badge.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { findComment } from './decision.js';
+import { Button } from '../../ui/button.js';
 import type { LineComment, LinePosition } from './decision.js';
 import '../../ui/diff.css';
 
@@ -52,9 +53,7 @@ export function ChangeView({
         )
       ) : (
         <>
-          <p class="dim">
-            <SafeText text={describeSource(value)} />
-          </p>
+          <SafeText as="p" class="dim" text={describeSource(value)} />
           {value.files.map((file) => (
             <File key={file.path} file={file} opensFiles={value.files.length <= 5} review={review} />
           ))}
@@ -78,15 +77,7 @@ function describeSource({ source, commit, base_commit, files, why }: Change): st
   }
 }
 
-function File({
-  file,
-  opensFiles,
-  review,
-}: {
-  readonly file: ChangedFile;
-  readonly opensFiles: boolean;
-  readonly review: Review;
-}) {
+function File({ file, opensFiles, review }: Readonly<{ file: ChangedFile; opensFiles: boolean; review: Review }>) {
   const lines = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   // Lines are created only when the file is opened: a change can have many thousands.
   const isOpen = useSignal(opensFiles && lines <= 200);
@@ -112,18 +103,14 @@ function File({
   );
 }
 
-function Hunks({ file, review }: { readonly file: ChangedFile; readonly review: Review }) {
+function Hunks({ file, review }: Readonly<{ file: ChangedFile; review: Review }>) {
   if (file.binary) return <p class="dim">Binary file: no lines to show.</p>;
   return (
     <>
       {file.hunks.length === 0 && !file.truncated ? <p class="dim">No lines were changed.</p> : null}
       {file.hunks.map((hunk, index) => (
         <div key={index} class="hunk" role="group" aria-label={`Hunk ${index + 1}`}>
-          {hunk.heading === '' ? null : (
-            <p class="dim">
-              <SafeText text={hunk.heading} />
-            </p>
-          )}
+          {hunk.heading === '' ? null : <SafeText as="p" class="dim" text={hunk.heading} />}
           {hunk.lines.map((line, at) => (
             <Line key={at} path={file.path} oldPath={file.old_path ?? file.path} line={line} review={review} />
           ))}
@@ -142,12 +129,7 @@ function Line({
   oldPath,
   line,
   review,
-}: {
-  readonly path: string;
-  readonly oldPath: string;
-  readonly line: ChangedLine;
-  readonly review: Review;
-}) {
+}: Readonly<{ path: string; oldPath: string; line: ChangedLine; review: Review }>) {
   const isWriting = useSignal(false);
   const position: LinePosition =
     line.new_line === null
@@ -162,15 +144,13 @@ function Line({
         {setComment === null ? (
           <span class="line-number">{position.line}</span>
         ) : (
-          <button
-            type="button"
+          <Button
+            label={position.line}
             class="line-number"
             aria-label={`Comment on ${positionText}`}
             aria-expanded={isWriting.value || comment !== undefined}
             onClick={() => (isWriting.value = !isWriting.value)}
-          >
-            {position.line}
-          </button>
+          />
         )}
         <span class="sign" aria-hidden="true">
           {SIGNS[line.kind]}

@@ -22,6 +22,7 @@ import { ResultFields } from './result-fields.js';
 import type { RefObject } from 'preact';
 import { SafeText } from '../../ui/safe-text.js';
 import { ClientError } from '../../../src/server/client/index.js';
+import { Button } from '../../ui/button.js';
 
 /** The decision form: the actions and their effects, the reason, and the comment exactly as it will be delivered. */
 export function Decide({
@@ -29,14 +30,7 @@ export function Decide({
   comments,
   reload,
   onSettled,
-}: {
-  readonly item: InboxItem;
-  /** Comments on lines of the change. */
-  readonly comments: readonly LineComment[];
-  readonly reload: () => void;
-  /** Called when this user has settled the item. */
-  readonly onSettled: () => void;
-}) {
+}: Readonly<{ item: InboxItem; comments: readonly LineComment[]; reload: () => void; onSettled: () => void }>) {
   const { fields, change, discard } = useDraft(`inbox ${item.id}`, {
     ...EMPTY_DECISION,
     ...fillResultForm(item.reading.result ?? item.reading.draft),
@@ -155,7 +149,6 @@ export function Decide({
   );
 }
 
-/** The keyboard shortcuts of the actions. */
 const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
   accept: 'a',
   edit: 'e',
@@ -163,19 +156,16 @@ const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
   reject: 'r',
 };
 
-/**
- * The actions with their shortcuts, always visible at the bottom of the window. Choosing an action moves the focus to
- * the reason.
- */
+/** The actions with their shortcuts, always visible. Choosing one moves the focus to the reason. */
 function DecideBar({
   item,
   chosen,
   onChoose,
-}: {
-  readonly item: InboxItem;
-  readonly chosen: ActionTexts['action'] | null;
-  readonly onChoose: (action: ActionTexts['action']) => void;
-}) {
+}: Readonly<{
+  item: InboxItem;
+  chosen: ActionTexts['action'] | null;
+  onChoose: (action: ActionTexts['action']) => void;
+}>) {
   const offered = ACTIONS.filter(({ action }) => action !== 'accept' || isAcceptable(item.reading, item));
   const current = useRef(onChoose);
   current.current = onChoose;
@@ -225,11 +215,7 @@ function UnsentDraft({
   why,
   refusal,
   discard,
-}: {
-  readonly why: string;
-  readonly refusal: Refusal<DecisionField> | null;
-  readonly discard: () => void;
-}) {
+}: Readonly<{ why: string; refusal: Refusal<DecisionField> | null; discard: () => void }>) {
   if (why.trim() === '') return null;
   return (
     <Notice tone="plain" title="Already settled" action={{ label: 'Discard draft', run: discard }}>
@@ -244,12 +230,7 @@ function Confirm({
   labels,
   issueRef,
   send,
-}: {
-  readonly dialog: RefObject<HTMLDialogElement>;
-  readonly labels: ActionTexts;
-  readonly issueRef: string;
-  readonly send: () => void;
-}) {
+}: Readonly<{ dialog: RefObject<HTMLDialogElement>; labels: ActionTexts; issueRef: string; send: () => void }>) {
   return (
     <dialog ref={dialog} aria-labelledby="confirm-question">
       <div class="stack">
@@ -259,9 +240,7 @@ function Confirm({
           <button type="button" class="primary" onClick={send}>
             Yes, {labels.label.toLowerCase()}
           </button>
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Cancel
-          </button>
+          <Button label="Cancel" onClick={() => dialog.current?.close()} />
         </div>
       </div>
     </dialog>
@@ -271,16 +250,11 @@ function Confirm({
 /** Longer than any comment, so the preview is always complete. */
 const MAX_LENGTH = 200_000;
 
-/** Shows the comment exactly as it will be delivered. */
 function CommentPreview({
   preview,
   isRequested,
   refusal,
-}: {
-  readonly preview: Preview;
-  readonly isRequested: boolean;
-  readonly refusal: Refusal<DecisionField> | null;
-}) {
+}: Readonly<{ preview: Preview; isRequested: boolean; refusal: Refusal<DecisionField> | null }>) {
   return (
     <section class="comment-preview" aria-label="Comment">
       <h3>Comment to be delivered</h3>
@@ -301,13 +275,10 @@ function describeState({ isCurrent }: Preview, isRequested: boolean, refusal: Re
   return refusal.message === null ? 'Correct the marked fields above.' : `Not available: ${refusal.message}`;
 }
 
-/** The comment that a decision would write. */
 interface Preview {
   /** The last loaded comment, or null. */
   readonly comment: string | null;
-  /** Whether the comment belongs to the current decision. */
   readonly isCurrent: boolean;
-  /** Why the current decision has no preview. */
   readonly error: unknown;
 }
 

@@ -68,20 +68,15 @@ export function readDecision(
   return { body: { ...base, result: parsed.result }, errors: {} };
 }
 
-/** The possible actions on an item. */
 type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
 
 /** An action's labels and descriptions. */
 export interface ActionTexts {
   readonly action: ResolutionAction;
   readonly label: string;
-  /** Explains the action. */
   readonly help: string;
-  /** The effect on the issue. */
   readonly outcome: (issue: string) => string;
-  /** The submit button's label. */
   readonly button: string;
-  /** The confirmation question. */
   readonly question: string;
 }
 

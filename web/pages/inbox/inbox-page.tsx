@@ -24,6 +24,7 @@ import { Facts } from '../../ui/facts.js';
 import { Markdown } from '../../ui/markdown.js';
 import { Timestamp } from '../../ui/format.js';
 import { ReplyForm } from '../run/reply-box.js';
+import { Button } from '../../ui/button.js';
 import './inbox.css';
 
 /** Everything waiting for a user, in one queue next to the selected entry, and the settled items. */
@@ -55,9 +56,11 @@ export function InboxPage() {
 function NotifyButton() {
   if (!canNotify) return null;
   return (
-    <button type="button" aria-pressed={isNotifying.value} onClick={() => void toggleNotifications()}>
-      {isNotifying.value ? 'Notifications on' : 'Notify me'}
-    </button>
+    <Button
+      label={isNotifying.value ? 'Notifications on' : 'Notify me'}
+      aria-pressed={isNotifying.value}
+      onClick={() => void toggleNotifications()}
+    />
   );
 }
 
@@ -113,7 +116,7 @@ function SettledItems() {
 }
 
 /** The settled items, newest first. */
-export function InboxList({ chosen }: { readonly chosen: string | null }) {
+export function InboxList({ chosen }: Readonly<{ chosen: string | null }>) {
   const rows = useRef<HTMLUListElement>(null);
   const items = useLiveList(
     'settled',
@@ -141,7 +144,7 @@ export function InboxList({ chosen }: { readonly chosen: string | null }) {
   );
 }
 
-function Entry({ item, isChosen }: { readonly item: InboxItem; readonly isChosen: boolean }) {
+function Entry({ item, isChosen }: Readonly<{ item: InboxItem; isChosen: boolean }>) {
   const path = `${toPath({ page: 'inbox', id: item.id })}?show=settled`;
   return (
     <li class={isChosen ? 'entry chosen' : 'entry'}>
@@ -152,26 +155,15 @@ function Entry({ item, isChosen }: { readonly item: InboxItem; readonly isChosen
             {item.resolution === null ? null : <Badge>{labelResolution(item.resolution.action)}</Badge>}
           </span>
         </span>
-        <span class="clip">
-          <SafeText text={item.reason} limit={300} />
-        </span>
-        <code class="dim">
-          <SafeText text={item.result_code} />
-        </code>
+        <SafeText as="span" class="clip" text={item.reason} limit={300} />
+        <SafeText as="code" class="dim" text={item.result_code} />
       </a>
     </li>
   );
 }
 
 /** A question, a permission request or a failing sink, with everything needed to settle it. */
-export function EntryDetail({
-  entry,
-  isSelected,
-}: {
-  readonly entry: WaitingEntry | undefined;
-  /** Whether the address selects an entry. */
-  readonly isSelected: boolean;
-}) {
+export function EntryDetail({ entry, isSelected }: Readonly<{ entry: WaitingEntry | undefined; isSelected: boolean }>) {
   if (entry === undefined) {
     return isSelected ? (
       <Notice tone="plain" title="This item is no longer waiting">
@@ -283,11 +275,7 @@ function FailingSink({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 
         Fix the sink, then redeliver its comments. They keep their order, and a delivered comment is not sent twice.
       </p>
       <div class="row">
-        {hasScope('decide') ? (
-          <button type="button" class="primary" onClick={() => void redeliver()}>
-            Redeliver all
-          </button>
-        ) : null}
+        {hasScope('decide') ? <Button label="Redeliver all" class="primary" onClick={() => void redeliver()} /> : null}
         <a href="/outbox?state=dead">Failed comments</a>
         {refusal.value === null ? null : (
           <span class="wrong" role="alert">

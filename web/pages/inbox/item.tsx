@@ -21,7 +21,7 @@ import type { NoteView } from '../../ui/facts.js';
 import { useEffect, useRef } from 'preact/hooks';
 
 /** One inbox item: the reason, the evidence and the possible actions. */
-export function Item({ id }: { readonly id: string }) {
+export function Item({ id }: Readonly<{ id: string }>) {
   const item = useResource(`item ${id}`, async (signal) => client.getInboxItem({ id, signal }), { live: true });
   const isOwnDecision = useSignal(false);
   const draft = useDraft(`review ${id}`, { comments: '[]' });
@@ -74,7 +74,7 @@ export function Item({ id }: { readonly id: string }) {
   );
 }
 
-function Head({ item, failure }: { readonly item: InboxItem; readonly failure: Failure | null }) {
+function Head({ item, failure }: Readonly<{ item: InboxItem; failure: Failure | null }>) {
   return (
     <section class="card stack">
       <div class="row">
@@ -94,12 +94,7 @@ function Head({ item, failure }: { readonly item: InboxItem; readonly failure: F
           </a>
         </span>
       </div>
-      <p class="lead">
-        <SafeText text={item.reason} />{' '}
-        <code class="dim">
-          <SafeText text={item.result_code} />
-        </code>
-      </p>
+      <SafeText as="p" class="lead" text={item.reason} /> <SafeText as="code" class="dim" text={item.result_code} />
       <p>
         <strong>Next step:</strong> <SafeText text={item.next} />
       </p>
@@ -108,7 +103,7 @@ function Head({ item, failure }: { readonly item: InboxItem; readonly failure: F
 }
 
 /** The evidence for a decision: the exit code, the commit, the verdicts, and the result that was read. */
-function Evidence({ item }: { readonly item: InboxItem }) {
+function Evidence({ item }: Readonly<{ item: InboxItem }>) {
   const { reading } = item;
   const { result, draft, anchors = {}, notices = [] } = reading;
   const hints = Object.entries(anchors).map(([name, value]) => `${name}: ${value}`);
@@ -135,11 +130,11 @@ function Evidence({ item }: { readonly item: InboxItem }) {
   );
 }
 
-function ExitCode({ code }: { readonly code: number }) {
+function ExitCode({ code }: Readonly<{ code: number }>) {
   return code === 0 ? <>0</> : <Badge tone="bad">{code}</Badge>;
 }
 
-function Commit({ check }: { readonly check: CommitCheck }) {
+function Commit({ check }: Readonly<{ check: CommitCheck }>) {
   switch (check) {
     case 'none':
       return <span class="dim">None</span>;
@@ -152,7 +147,7 @@ function Commit({ check }: { readonly check: CommitCheck }) {
   }
 }
 
-function NoteSection({ title, notes }: { readonly title: string; readonly notes: readonly NoteView[] }) {
+function NoteSection({ title, notes }: Readonly<{ title: string; notes: readonly NoteView[] }>) {
   if (notes.length === 0) return null;
   return (
     <div>
@@ -162,19 +157,17 @@ function NoteSection({ title, notes }: { readonly title: string; readonly notes:
   );
 }
 
-function JsonSection({ title, value }: { readonly title: string; readonly value: unknown }) {
+function JsonSection({ title, value }: Readonly<{ title: string; value: unknown }>) {
   return (
     <div>
       <h3>{title}</h3>
-      <pre>
-        <SafeText text={JSON.stringify(value, null, 2)} />
-      </pre>
+      <SafeText as="pre" text={JSON.stringify(value, null, 2)} />
     </div>
   );
 }
 
 /** The order that the agent executed, needed to judge the result. */
-function OrderRequest({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
+function OrderRequest({ issueRef, runId }: Readonly<{ issueRef: string; runId: string }>) {
   const issue = useResource(`order ${issueRef} ${runId}`, async (signal) =>
     client.getIssue({ ref: issueRef, query: { run_id: runId }, signal }),
   );
@@ -213,7 +206,6 @@ function OrderRequest({ issueRef, runId }: { readonly issueRef: string; readonly
   );
 }
 
-/** The decision, its author and reason, and the delivery of the comment. */
 function Settled({
   item,
   resolution,
@@ -258,16 +250,13 @@ function Settled({
       {result === undefined ? null : (
         <details>
           <summary>Accepted result</summary>
-          <pre>
-            <SafeText text={JSON.stringify(result, null, 2)} />
-          </pre>
+          <SafeText as="pre" text={JSON.stringify(result, null, 2)} />
         </details>
       )}
     </section>
   );
 }
 
-/** A link to the oldest of the remaining items. */
 function NextItem() {
   const inbox = useResource('next', async (signal) => client.listInbox({ query: { open: 'true', limit: 1 }, signal }));
   const next = inbox.value?.items[0];
@@ -289,8 +278,7 @@ function NextItem() {
 /** How many of the issue's newest comments are searched. */
 const MAX_LISTED = 100;
 
-/** The comment's delivery state for each sink. */
-function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly trigger: string }) {
+function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger: string }>) {
   const outbox = useResource(
     `outbox ${issueRef}`,
     async (signal) => client.listOutbox({ query: { issue_ref: issueRef, limit: MAX_LISTED }, signal }),
@@ -322,7 +310,6 @@ function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly
 
 type Reading = InboxItem['reading'];
 
-/** The outcome of looking up a reported commit in the repository. */
 type CommitCheck = 'none' | 'found' | 'not found' | 'not checked';
 
 const SOURCES: Readonly<Record<Reading['source'], string>> = {

@@ -25,8 +25,8 @@ import { client } from '../../data/client.js';
 import type { BulkAction } from './queue.js';
 import { isReplaced, QUESTION_REPLACED } from '../../data/read-question.js';
 import { asFailure } from '../../data/resource.js';
+import { Button } from '../../ui/button.js';
 
-/** The entries selected for a bulk action. */
 const selectedIds = signal<ReadonlySet<string>>(new Set());
 
 const SEARCH = {
@@ -88,7 +88,7 @@ export function Queue({
   );
 }
 
-function EmptyQueue({ isFiltered }: { readonly isFiltered: boolean }) {
+function EmptyQueue({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
   if (isFiltered) return <p class="dim">No items match the search.</p>;
   return (
     <div class="card empty">
@@ -113,12 +113,7 @@ function Row({
   isChosen,
   isInDetail,
   isPending,
-}: {
-  readonly entry: WaitingEntry;
-  readonly isChosen: boolean;
-  readonly isInDetail: boolean;
-  readonly isPending: boolean;
-}) {
+}: Readonly<{ entry: WaitingEntry; isChosen: boolean; isInDetail: boolean; isPending: boolean }>) {
   const { id, kind, at, text } = entry;
   const { label, tone } = KINDS[kind];
   const title = getEntryTitle(entry);
@@ -139,15 +134,11 @@ function Row({
       )}
       <a {...ROW} class="entry-link" href={getEntryPath(entry)} aria-current={isChosen ? 'true' : undefined}>
         <span class="row">
-          <strong class="one-line">
-            <SafeText text={title.slice(0, 120)} />
-          </strong>
+          <SafeText as="strong" class="one-line" text={title.slice(0, 120)} />
           {kind === 'result' ? null : <Badge tone={tone}>{label}</Badge>}
           <span class="dim end">{isPending ? 'Sending …' : formatWait(Date.now() - Date.parse(at))}</span>
         </span>
-        <span class="clip entry-text">
-          <SafeText text={text.slice(0, 300)} />
-        </span>
+        <SafeText as="span" class="clip entry-text" text={text.slice(0, 300)} />
         <EntryNote entry={entry} />
       </a>
       {isPending || (entry.kind !== 'question' && entry.kind !== 'permission') || !hasScope('run') ? null : (
@@ -157,7 +148,7 @@ function Row({
   );
 }
 
-function EntryNote({ entry }: { readonly entry: WaitingEntry }) {
+function EntryNote({ entry }: Readonly<{ entry: WaitingEntry }>) {
   switch (entry.kind) {
     case 'question':
     case 'permission':
@@ -174,11 +165,7 @@ function EntryNote({ entry }: { readonly entry: WaitingEntry }) {
         </span>
       );
     case 'result':
-      return (
-        <code class="dim small">
-          <SafeText text={entry.code} />
-        </code>
-      );
+      return <SafeText as="code" class="dim small" text={entry.code} />;
   }
 }
 
@@ -206,13 +193,7 @@ function useSelectKey(): void {
 }
 
 /** The actions on the selected entries. They are always shown, so the list does not move when an entry is selected. */
-function BulkBar({
-  open,
-  selected,
-}: {
-  readonly open: readonly WaitingEntry[];
-  readonly selected: readonly WaitingEntry[];
-}) {
+function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; selected: readonly WaitingEntry[] }>) {
   const why = useSignal('');
   const wasSubmitted = useSignal(false);
   const name = useDraft('who', { who: '' });
@@ -244,18 +225,16 @@ function BulkBar({
       <span class="row end">
         {selected.length > 0 && actions.length === 0 ? <span class="dim">Select items of the same kind.</span> : null}
         {actions.map((action) => (
-          <button
+          <Button
+            label={labelAction(action)}
             key={action}
-            type="button"
             onClick={() => {
               wasSubmitted.value = true;
               if (needsReason(action) && why.value.trim() === '') return;
               sendLater(action, selected, { why: why.value.trim(), who: isLocal ? name.fields.who.trim() : '' });
               clear();
             }}
-          >
-            {labelAction(action)}
-          </button>
+          />
         ))}
       </span>
       {showsReason ? (

@@ -1,6 +1,5 @@
 import type { WaitingEntry } from '../../../src/server/api/index.js';
 
-/** A section of the queue. */
 interface QueueGroup {
   readonly title: string;
   readonly entries: readonly WaitingEntry[];

@@ -8,7 +8,7 @@ import { formatBytes } from '../../ui/format.js';
 import { describeMissingFiles } from '../../ui/run-files.js';
 
 /** The run's files: the order, the result and the output, unchanged. */
-export function RawFiles({ run }: { readonly run: string }) {
+export function RawFiles({ run }: Readonly<{ run: string }>) {
   const files = useResource(`files ${run}`, async (signal) => client.listRunFiles({ id: run, signal }));
   const evidence = files.value?.evidence ?? [];
   const agentFiles = evidence.filter(({ name }) => isAgentFile(name));
@@ -33,16 +33,14 @@ export function RawFiles({ run }: { readonly run: string }) {
         </details>
       )}
       {files.value !== null && evidence.length === 0 ? (
-        <p class="dim">
-          <SafeText text={describeMissingFiles(files.value)} />
-        </p>
+        <SafeText as="p" class="dim" text={describeMissingFiles(files.value)} />
       ) : null}
       {files.failure === null ? null : <InlineFailure failure={files.failure} reload={files.reload} />}
     </section>
   );
 }
 
-function File({ run, name, size }: { readonly run: string; readonly name: string; readonly size: number }) {
+function File({ run, name, size }: Readonly<{ run: string; name: string; size: number }>) {
   const isOpen = useSignal(false);
   return (
     <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
@@ -54,7 +52,7 @@ function File({ run, name, size }: { readonly run: string; readonly name: string
   );
 }
 
-function Content({ run, name }: { readonly run: string; readonly name: string }) {
+function Content({ run, name }: Readonly<{ run: string; name: string }>) {
   const { value, failure, reload } = useResource(`evidence ${run} ${name}`, async (signal) =>
     client.readEvidence({ id: run, name, signal }),
   );
@@ -63,9 +61,7 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
   if (value.text === '') return <p class="dim">Empty file.</p>;
   return (
     <>
-      <pre>
-        <SafeText text={value.text} />
-      </pre>
+      <SafeText as="pre" text={value.text} />
       {value.totalBytes > DEFAULT_RANGE_BYTES ? (
         <p class="dim">
           Showing the first {formatBytes(DEFAULT_RANGE_BYTES)} of {formatBytes(value.totalBytes)}.

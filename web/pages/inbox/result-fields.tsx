@@ -1,6 +1,7 @@
 import { bindFields } from '../../ui/form.js';
 import type { FormPart } from '../../ui/form.js';
 import { fillResultForm, parseResult, formatResult, buildResult } from './decision.js';
+import { Button } from '../../ui/button.js';
 import type { DecisionFields } from './decision.js';
 
 /** Fields to edit a result individually or as JSON. */
@@ -24,9 +25,11 @@ export function ResultFields({
         <span class="dim">
           For {item.issue_ref}, run {item.run_id}. The status is always ok: no other status can be accepted.
         </span>
-        <button type="button" class="link end" onClick={fields.view === 'json' ? toFields : toJson}>
-          {fields.view === 'json' ? 'Edit as fields' : 'Edit as JSON'}
-        </button>
+        <Button
+          label={fields.view === 'json' ? 'Edit as fields' : 'Edit as JSON'}
+          class="link end"
+          onClick={fields.view === 'json' ? toFields : toJson}
+        />
       </div>
       {fields.view === 'json' ? (
         area('json', 'Work result', 'Keys may be written as run_id or RunId.', {

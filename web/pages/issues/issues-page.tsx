@@ -52,7 +52,6 @@ const COLUMNS: readonly Column<Issue>[] = [
   { name: 'Changed', width: '10rem', class: 'nowrap', cell: ({ updated_at }) => <Timestamp at={updated_at} /> },
 ];
 
-/** All issues and their states. */
 function IssueList() {
   return (
     <ListPage
@@ -90,7 +89,7 @@ function IssueList() {
 }
 
 /** An issue's state and history. */
-export function IssueView({ issueRef }: { readonly issueRef: string }) {
+export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
   const detail = useResource(`issue ${issueRef}`, async (signal) => loadIssue(client, issueRef, signal), {
     live: true,
   });
@@ -159,7 +158,7 @@ type Orders = Awaited<ReturnType<typeof client.getIssue>>['orders'];
 type RaceResponse = Awaited<ReturnType<typeof client.getIssueRace>>;
 
 /** The last race's runs side by side, each with its outcome and change. */
-export function RaceView({ issueRef, orders }: { readonly issueRef: string; readonly orders: Orders }) {
+export function RaceView({ issueRef, orders }: Readonly<{ issueRef: string; orders: Orders }>) {
   const [newest] = orders;
   // The race is refetched when the state of one of its runs changes.
   const states = orders.map(({ state, decision }) => `${state} ${decision?.action ?? ''}`).join(',');
@@ -167,7 +166,7 @@ export function RaceView({ issueRef, orders }: { readonly issueRef: string; read
   return <LoadedRace key={newest.group} issueRef={issueRef} states={states} />;
 }
 
-function LoadedRace({ issueRef, states }: { readonly issueRef: string; readonly states: string }) {
+function LoadedRace({ issueRef, states }: Readonly<{ issueRef: string; states: string }>) {
   const race = useResource(`race ${issueRef} ${states}`, async (signal) =>
     client.getIssueRace({ ref: issueRef, signal }),
   );
@@ -201,7 +200,7 @@ function describeRace({ runs, winner }: RaceResponse): string {
   return `${runs.length} runs without a winner. Choose the result to accept.`;
 }
 
-function RacedRun({ run, isWinner }: { readonly run: RaceResponse['runs'][number]; readonly isWinner: boolean }) {
+function RacedRun({ run, isWinner }: Readonly<{ run: RaceResponse['runs'][number]; isWinner: boolean }>) {
   const { run_id, worker, state, decision, inbox_id, change } = run;
   const addedLines = change.files.reduce((sum, file) => sum + file.added, 0);
   const removed = change.files.reduce((sum, file) => sum + file.removed, 0);

@@ -9,7 +9,7 @@ import type { Client } from '../../../src/server/client/index.js';
 import { readTrigger } from '../../ui/read-trigger.js';
 
 /** One order: its wrapper, the decision, its inbox items and its comments. */
-export function OrderCard({ history, isActive }: { readonly history: OrderHistory; readonly isActive: boolean }) {
+export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistory; isActive: boolean }>) {
   const { runId, order, items, comments } = history;
   return (
     <article class="card stack" aria-label={runId === NO_RUN ? 'Other comments' : runId}>
@@ -49,7 +49,7 @@ export function OrderCard({ history, isActive }: { readonly history: OrderHistor
   );
 }
 
-function OrderState({ order }: { readonly order: OrderView }) {
+function OrderState({ order }: Readonly<{ order: OrderView }>) {
   const { started_at, settled_at } = order;
   return (
     <>
@@ -64,7 +64,7 @@ function OrderState({ order }: { readonly order: OrderView }) {
   );
 }
 
-function OrderFacts({ order }: { readonly order: OrderView }) {
+function OrderFacts({ order }: Readonly<{ order: OrderView }>) {
   const { decision, result } = order;
   const instructions = order.order['instructions'];
   return (
@@ -80,23 +80,22 @@ function OrderFacts({ order }: { readonly order: OrderView }) {
       />
       <details>
         <summary>Instructions</summary>
-        <pre>
-          <SafeText text={typeof instructions === 'string' ? instructions : JSON.stringify(order.order, null, 2)} />
-        </pre>
+        <SafeText
+          as="pre"
+          text={typeof instructions === 'string' ? instructions : JSON.stringify(order.order, null, 2)}
+        />
       </details>
       {result === null ? null : (
         <details>
           <summary>Reported result</summary>
-          <pre>
-            <SafeText text={JSON.stringify(result, null, 2)} />
-          </pre>
+          <SafeText as="pre" text={JSON.stringify(result, null, 2)} />
         </details>
       )}
     </>
   );
 }
 
-function ItemLine({ item, decisionReason }: { readonly item: InboxItem; readonly decisionReason: string | undefined }) {
+function ItemLine({ item, decisionReason }: Readonly<{ item: InboxItem; decisionReason: string | undefined }>) {
   const action = item.resolution?.['action'];
   const who = item.resolution?.['who'];
   return (
@@ -120,7 +119,7 @@ function ItemLine({ item, decisionReason }: { readonly item: InboxItem; readonly
   );
 }
 
-function CommentLine({ comment }: { readonly comment: OutboxMessage }) {
+function CommentLine({ comment }: Readonly<{ comment: OutboxMessage }>) {
   const address = `/outbox?issue_ref=${encodeURIComponent(comment.issue_ref)}&row=${encodeURIComponent(comment.id)}`;
   return (
     <>
@@ -161,10 +160,7 @@ export async function loadIssue(
   return { ...issue, history: groupHistory(issue.orders, [...open, ...settled.items], outbox.items) };
 }
 
-/**
- * Groups inbox items and comments by the order they belong to. The newest order comes first; items and comments for
- * unlisted orders come last, by run.
- */
+/** Groups inbox items and comments by order, newest first; those of unlisted orders come last, by run. */
 export function groupHistory(
   orders: readonly OrderView[],
   items: readonly InboxItem[],

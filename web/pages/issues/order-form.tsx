@@ -17,7 +17,7 @@ import type { FormOf } from '../../ui/form.js';
 import { Loaded } from '../../ui/notice.js';
 
 /** The page for a new order, or for editing and resubmitting an issue's last order. */
-export function OrderFormPage({ issueRef }: { readonly issueRef: string | null }) {
+export function OrderFormPage({ issueRef }: Readonly<{ issueRef: string | null }>) {
   return (
     <>
       <div class="page-head">
@@ -35,7 +35,7 @@ export function OrderFormPage({ issueRef }: { readonly issueRef: string | null }
   );
 }
 
-function SubmitAgain({ issueRef }: { readonly issueRef: string }) {
+function SubmitAgain({ issueRef }: Readonly<{ issueRef: string }>) {
   const lastOrder = useResource(`issue ${issueRef}`, async (signal) => {
     try {
       const { orders } = await client.getIssue({ ref: issueRef, signal });
@@ -54,7 +54,7 @@ function SubmitAgain({ issueRef }: { readonly issueRef: string }) {
 }
 
 /** The order form. Input is kept until it is sent. */
-function OrderFields({ name, initial }: { readonly name: string; readonly initial: OrderForm }) {
+function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderForm }>) {
   const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
   const { workers = [], roots = [], repos = [], checks = [] } = choices.value ?? {};
   const form = useRequestForm({
@@ -233,7 +233,6 @@ function asLines(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** The form field for each problem path or code. */
 const ORDER_FIELD_MAP: FieldMap<keyof OrderForm> = {
   paths: { ...mapPaths(ORDER_FIELDS), repo: 'repository' },
   codes: {
@@ -244,10 +243,7 @@ const ORDER_FIELD_MAP: FieldMap<keyof OrderForm> = {
   },
 };
 
-/**
- * Builds the request and finds errors that can be detected without the server. `repos` lists the configured
- * repositories, once loaded.
- */
+/** Builds the request and finds errors that need no server. `repos`: the configured repositories, once loaded. */
 export function checkOrderForm(
   form: OrderForm,
   repos?: readonly string[],

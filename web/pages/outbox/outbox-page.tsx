@@ -6,7 +6,7 @@ import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { useAction } from '../../data/resource.js';
 import { Badge, labelState, listStateOptions, StateBadge } from '../../ui/badge.js';
-import { CopyButton } from '../../ui/copy-button.js';
+import { Button, CopyButton } from '../../ui/button.js';
 import { Facts } from '../../ui/facts.js';
 import { formatCount, Timestamp } from '../../ui/format.js';
 import { ListPage } from '../../ui/list-page.js';
@@ -46,11 +46,7 @@ const COLUMNS: readonly Column<OutboxMessage>[] = [
   { name: 'Sink', width: '7rem', class: 'nowrap', cell: ({ sink }) => sink },
   {
     name: 'Destination or error',
-    cell: (message) => (
-      <span class="clip">
-        <SafeText text={describeDelivery(message)} limit={300} />
-      </span>
-    ),
+    cell: (message) => <SafeText as="span" class="clip" text={describeDelivery(message)} limit={300} />,
   },
   {
     name: 'Attempts',
@@ -106,7 +102,6 @@ export function OutboxPage() {
   );
 }
 
-/** A failing sink's last error, and a button that redelivers its comments. */
 function FailingSink({ sink: { name, state, open, dead, last_error: error } }: { readonly sink: SinkState }) {
   const redelivery = useAction(async () => client.redeliverSink({ body: { sink: name } }));
   const undelivered = `${formatCount(open + dead)} ${open + dead === 1 ? 'comment' : 'comments'}`;
@@ -132,18 +127,13 @@ const TONES: Readonly<Record<SinkHealth['state'], Tone>> = {
 export function SinkHealthRow({
   messages,
   sinks,
-}: {
-  readonly messages: readonly OutboxMessage[];
-  readonly sinks: readonly SinkState[];
-}) {
+}: Readonly<{ messages: readonly OutboxMessage[]; sinks: readonly SinkState[] }>) {
   return (
     <ul class="sinks" aria-label="Sinks">
       {summarizeSinks(messages, sinks).map(({ name, state, last, undelivered, error }) => (
         <li key={name} class="card">
           <span class="row">
-            <strong>
-              <SafeText text={name} limit={60} />
-            </strong>
+            <SafeText as="strong" text={name} limit={60} />
             <Badge tone={TONES[state]}>{labelState(state)}</Badge>
             {undelivered === 0 ? null : <span class="dim end">{undelivered} not delivered</span>}
           </span>
@@ -172,7 +162,6 @@ interface SinkHealth {
   readonly last: { readonly at: string; readonly to: string } | null;
   /** The number of comments it has not accepted. */
   readonly undelivered: number;
-  /** Its last error. */
   readonly error: string | null;
 }
 
@@ -211,7 +200,7 @@ function describeDelivery({ state, delivered_to, last_error }: OutboxMessage): s
   }
 }
 
-function TriggerText({ message }: { readonly message: OutboxMessage }) {
+function TriggerText({ message }: Readonly<{ message: OutboxMessage }>) {
   const trigger = readTrigger(message.trigger);
   switch (trigger.kind) {
     case 'run':
@@ -226,7 +215,7 @@ function TriggerText({ message }: { readonly message: OutboxMessage }) {
 /** Longer than any comment, so comments are always complete. */
 const MAX_LENGTH = 200_000;
 
-function Details({ message }: { readonly message: OutboxMessage }) {
+function Details({ message }: Readonly<{ message: OutboxMessage }>) {
   const trigger = readTrigger(message.trigger);
   return (
     <div class="stack">
@@ -249,9 +238,7 @@ function Details({ message }: { readonly message: OutboxMessage }) {
               : undefined,
         }}
       />
-      <pre>
-        <SafeText text={message.body} limit={MAX_LENGTH} />
-      </pre>
+      <SafeText as="pre" text={message.body} limit={MAX_LENGTH} />
       <p>
         <CopyButton label="Copy comment" read={() => message.body} /> <Redeliver message={message} />
       </p>
@@ -265,9 +252,7 @@ function Redeliver({ message: { id, state } }: { readonly message: OutboxMessage
   if ((state !== 'dead' && state !== 'waiting') || !hasScope('decide')) return null;
   return (
     <>
-      <button type="button" onClick={redelivery.run}>
-        Redeliver
-      </button>
+      <Button label="Redeliver" onClick={redelivery.run} />
       <span role="status"> {redelivery.failure ?? (redelivery.isDone ? 'Sending …' : '')}</span>
     </>
   );

@@ -7,6 +7,7 @@ import { client } from '../../data/client.js';
 import { asFailure } from '../../data/resource.js';
 import type { Failure } from '../../data/resource.js';
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../../ui/button.js';
 
 type Preview =
   | { readonly state: 'closed' | 'loading' }
@@ -53,27 +54,15 @@ export function ArtifactPreview({
   return (
     <>
       <div class="row">
-        <code>
-          <SafeText text={path} limit={400} />
-        </code>
-        {note === '' ? null : (
-          <span class="dim">
-            <SafeText text={note} limit={60} />
-          </span>
-        )}
+        <SafeText as="code" text={path} limit={400} />
+        {note === '' ? null : <SafeText as="span" class="dim" text={note} limit={60} />}
         {current.state === 'loaded' ? (
-          <button type="button" onClick={() => (preview.value = { state: 'closed' })}>
-            Close
-          </button>
+          <Button label="Close" onClick={() => (preview.value = { state: 'closed' })} />
         ) : (
-          <button type="button" disabled={current.state === 'loading'} onClick={() => void open()}>
-            Preview
-          </button>
+          <Button label="Preview" disabled={current.state === 'loading'} onClick={() => void open()} />
         )}
         {current.state === 'loaded' && current.file.totalBytes <= MAX_DOWNLOAD_BYTES ? (
-          <button type="button" onClick={() => void download(current.file.totalBytes)}>
-            Download
-          </button>
+          <Button label="Download" onClick={() => void download(current.file.totalBytes)} />
         ) : null}
       </div>
       {current.state === 'loaded' && current.image !== null ? (
@@ -129,21 +118,13 @@ export function isBinary(text: string): boolean {
   return start.includes('\0') || invalidCount > start.length / 20;
 }
 
-/**
- * An image created by an agent, painted onto a canvas: the browser only decodes its pixels, so the file cannot run
- * code.
- */
+/** An agent's image, painted onto a canvas: only its pixels are decoded, so the file cannot run code. */
 function ImagePreview({
   bytes,
   width,
   height,
   onFailure,
-}: {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly width: number;
-  readonly height: number;
-  readonly onFailure: () => void;
-}) {
+}: Readonly<{ bytes: Uint8Array<ArrayBuffer>; width: number; height: number; onFailure: () => void }>) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     let isCurrent = true;
@@ -173,7 +154,6 @@ function ImagePreview({
   );
 }
 
-/** The type and dimensions in an image header. */
 interface ImageHead {
   readonly type: 'image/png' | 'image/gif' | 'image/jpeg';
   readonly width: number;
@@ -185,10 +165,7 @@ const MAX_PIXELS = 40_000_000;
 /** Larger files are not shown; they can be downloaded. */
 const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
 
-/**
- * Reads type and dimensions from an image's bytes, regardless of its name. Null if the image is too large or its type
- * is not supported. SVG is never shown as an image, because it can contain scripts.
- */
+/** Reads an image's type and size from its bytes; null if too large or not supported. SVG can contain scripts. */
 export function readImageHead(bytes: Uint8Array): ImageHead | null {
   const head = readPng(bytes) ?? readGif(bytes) ?? readJpeg(bytes);
   if (head === null || head.width === 0 || head.height === 0) return null;

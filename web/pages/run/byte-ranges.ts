@@ -16,12 +16,7 @@ export function getStreamKey({ attempt_number, stream }: Pick<RawRef, 'attempt_n
   return `${attempt_number}.${stream}`;
 }
 
-/**
- * Joins spans that touch or overlap.
- *
- * @example
- * joinSpans([{ …, byte_from: 0, byte_to: 5 }, { …, byte_from: 5, byte_to: 9 }]).spans // one span, 0 to 9
- */
+/** Joins spans that touch or overlap. */
 export function joinSpans(spans: readonly ByteSpan[]): ByteRanges {
   const byStream = new Map<string, ByteSpan[]>();
   for (const span of spans) {
@@ -80,10 +75,7 @@ interface Layer {
 /** The default limit, more than anyone would read. */
 const DEFAULT_LIMIT = 5000;
 
-/**
- * Creates an index from bytes to events. Events arrive nearly in byte order, so adding one is cheap. A multi-line
- * message overlaps the spans of its lines, so it is stored in another layer.
- */
+/** Creates an index from bytes to events. Spans that overlap others, such as multi-line messages, get another layer. */
 export function createRefIndex(): RefIndex {
   const streams = new Map<string, Layer[]>();
   return {
@@ -139,10 +131,7 @@ export function findFirst(count: number, meets: (index: number) => boolean): num
   return low;
 }
 
-/**
- * Finds the first index whose number is greater than `value`; otherwise the length. The numbers must be in ascending
- * order.
- */
+/** Finds the first index whose number, in ascending order, is greater than `value`; otherwise the length. */
 export function findFirstAbove(numbers: readonly number[], value: number): number {
   return findFirst(numbers.length, (index) => (numbers[index] ?? 0) > value);
 }

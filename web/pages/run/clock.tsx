@@ -1,7 +1,7 @@
 import type { OpenRun } from './open-run.js';
 
 /** Shows a time as the offset from the run's start: `0:07.250`. The tooltip has the time of day. */
-export function Clock({ at, start }: { readonly at: number | null; readonly start: number }) {
+export function Clock({ at, start }: Readonly<{ at: number | null; start: number }>) {
   if (at === null) return <span class="clock">·</span>;
   const isoTime = new Date(at).toISOString();
   return (
@@ -38,15 +38,7 @@ export function findEnd(run: Timed): number {
 type Timed = Pick<OpenRun, 'span' | 'data'>;
 
 /** The text of a pane without rows: that its rows are loading or, once that is known, that there are none. */
-export function EmptyPane({
-  run,
-  isLive,
-  text,
-}: {
-  readonly run: OpenRun;
-  readonly isLive: boolean;
-  readonly text: string;
-}) {
+export function EmptyPane({ run, isLive, text }: Readonly<{ run: OpenRun; isLive: boolean; text: string }>) {
   if (isLoading(run.connection.value.state, isLive)) {
     return (
       <div class="run-pane-skeleton" role="status" aria-busy="true">

@@ -18,7 +18,7 @@ import type { ItemView } from './conversation.js';
 import { readFileChanges, FileChanges } from '../../ui/file-changes.js';
 
 /** Messages, tool calls and questions in order. */
-export function ConversationPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+export function ConversationPane({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
   void run.redraws.conversation.value;
   const [cache] = useState(createRowCache);
   const { conversation } = run.data;
@@ -144,7 +144,7 @@ function chooseTitle(view: ItemView): ComponentChildren {
   }
 }
 
-function State({ view, hasRunEnded }: { readonly view: ItemView; readonly hasRunEnded: boolean }) {
+function State({ view, hasRunEnded }: Readonly<{ view: ItemView; hasRunEnded: boolean }>) {
   const state = chooseState(view, hasRunEnded);
   return state === null ? null : <Badge tone={state.tone}>{state.label}</Badge>;
 }
@@ -180,15 +180,12 @@ export function chooseState(
   }
 }
 
-function Body({ runId, view }: { readonly runId: string; readonly view: ItemView }) {
+function Body({ runId, view }: Readonly<{ runId: string; view: ItemView }>) {
   switch (view.kind) {
     case 'start':
       return view.sessionId === null ? null : (
         <p class="dim">
-          Session{' '}
-          <code>
-            <SafeText text={view.sessionId} limit={200} />
-          </code>
+          Session <SafeText as="code" text={view.sessionId} limit={200} />
         </p>
       );
     case 'message':
@@ -235,9 +232,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
           {view.subject === null ? null : (
             <>
               {' '}
-              <code>
-                <SafeText text={view.subject} limit={200} />
-              </code>
+              <SafeText as="code" text={view.subject} limit={200} />
             </>
           )}
         </p>
@@ -253,20 +248,15 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'failed':
       return (
         <>
-          <p>
-            <SafeText text={view.message} limit={2000} />
-          </p>
+          <SafeText as="p" text={view.message} limit={2000} />
           <p class="dim">{formatUsage(view.usage)}</p>
         </>
       );
   }
 }
 
-/**
- * A message's text. It is rendered as Markdown once complete: until then it can change many times a second. JSON is
- * never rendered as Markdown.
- */
-function MessageText({ text, isComplete }: { readonly text: string; readonly isComplete: boolean }) {
+/** A message's text: Markdown once complete, because it can change many times a second, and JSON as it is. */
+function MessageText({ text, isComplete }: Readonly<{ text: string; isComplete: boolean }>) {
   if (/^\s*[[{]/.test(text)) return <ValueText value={text} limit={4000} />;
   return isComplete ? <Markdown text={text} /> : <SafeText text={text} />;
 }
@@ -277,16 +267,11 @@ function readFirstLine(text: string): string {
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }
 
-/** A tool's input and output. */
 function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
   return (
     <>
       <ToolInput view={view} />
-      {view.error === null ? null : (
-        <p class="tool-error">
-          <SafeText text={view.error} limit={1000} />
-        </p>
-      )}
+      {view.error === null ? null : <SafeText as="p" class="tool-error" text={view.error} limit={1000} />}
       {view.output === undefined || view.output === '' ? null : (
         <details>
           <summary>Output</summary>
@@ -311,7 +296,7 @@ function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }
 }
 
 /** A tool's output: an object as a tree, anything else as coloured text. */
-function ToolOutput({ output }: { readonly output: unknown }) {
+function ToolOutput({ output }: Readonly<{ output: unknown }>) {
   if (typeof output === 'object' && output !== null) return <JsonTree value={output} />;
   return (
     <pre class="value">

@@ -3,10 +3,7 @@ import { createRefIndex, findFirstAbove, findFirst } from './byte-ranges.js';
 import type { RefIndex } from './byte-ranges.js';
 import type { FileDiff } from '../../ui/file-changes.js';
 
-/**
- * One conversation item, such as a message, no matter how many chunks it arrived in. It refers to its events by index;
- * its text is assembled from them when drawn.
- */
+/** A conversation item, such as a message in many chunks. Its text is assembled from its events when drawn. */
 export interface Item {
   /** The type of its first event. */
   readonly type: FcmpEvent['type'];
@@ -153,7 +150,6 @@ export type ItemView = {
       readonly kind: 'question';
       readonly prompt: string;
       readonly isOpen: boolean;
-      /** Whether someone could answer it. */
       readonly isAnswerable: boolean;
     }
   | { readonly kind: 'reply'; readonly text: string }

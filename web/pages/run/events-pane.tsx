@@ -9,7 +9,7 @@ import { createRowCache } from './row-cache.js';
 import { findFirstAbove } from './byte-ranges.js';
 
 /** The engine's events, one by one. The selected event is shown in full. */
-export function EventsPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+export function EventsPane({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
   void run.redraws.events.value;
   const [cache] = useState(createRowCache);
   const { list } = run.data;
@@ -62,14 +62,14 @@ function EventRow({
   isHighlighted,
   isOpen,
   onChoose,
-}: {
-  readonly event: RaspEvent;
-  readonly at: number;
-  readonly start: number;
-  readonly isHighlighted: boolean;
-  readonly isOpen: boolean;
-  readonly onChoose: () => void;
-}) {
+}: Readonly<{
+  event: RaspEvent;
+  at: number;
+  start: number;
+  isHighlighted: boolean;
+  isOpen: boolean;
+  onChoose: () => void;
+}>) {
   return (
     <div class={`event ${event.event.category}${isHighlighted ? ' highlighted' : ''}`}>
       <button type="button" class="choose event-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
@@ -80,9 +80,7 @@ function EventRow({
             <Clock at={at} start={start} />
           </span>
         </span>
-        <span class="one-line">
-          <SafeText text={summarizeEvent(event)} />
-        </span>
+        <SafeText as="span" class="one-line" text={summarizeEvent(event)} />
       </button>
       {isOpen ? <JsonTree value={event} open={3} /> : null}
     </div>
@@ -92,18 +90,10 @@ function EventRow({
 /** The maximum length of an event's summary line. */
 const MAX_SUMMARY_LENGTH = 240;
 
-/**
- * The fields that summarize an event, tried in this order. They do not depend on its type, so unknown types are
- * summarized too.
- */
+/** The fields that summarize an event, in this order; they do not depend on its type, so unknown types have one too. */
 const SUMMARY_FIELDS = ['text', 'message', 'prompt', 'path', 'name', 'status', 'state', 'reason_code', 'code'] as const;
 
-/**
- * Summarizes an event in one line: its text, or the most descriptive field of its data.
- *
- * @example
- * summarizeEvent(event) // 'shell: ls -l'
- */
+/** Summarizes an event in one line: its text, or the most descriptive field of its data. */
 export function summarizeEvent({ data }: RaspEvent): string {
   const fields = new Map<string, unknown>(Object.entries(data));
   const error = fields.get('error');

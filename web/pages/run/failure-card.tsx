@@ -21,11 +21,7 @@ export function FailureCard({
   run,
   view,
   stderr,
-}: {
-  readonly run: OpenRun;
-  readonly view: RunView;
-  readonly stderr: Resource<string>;
-}) {
+}: Readonly<{ run: OpenRun; view: RunView; stderr: Resource<string> }>) {
   const error = view.result?.error;
   if (view.result?.status !== 'failed' || error === undefined) return null;
   return (
@@ -90,7 +86,7 @@ const BY_CATEGORY: Readonly<Record<RunError['category'], string>> = {
 };
 
 /** The last failed tool call. The line is always shown, because events arrive after the page was drawn. */
-function FailedTool({ run }: { readonly run: OpenRun }) {
+function FailedTool({ run }: Readonly<{ run: OpenRun }>) {
   void run.redraws.page.value;
   const tool = findFailedTool(run.data.conversation);
   return (
@@ -126,10 +122,7 @@ export function findFailedTool(
   return null;
 }
 
-/**
- * Loads the end of a run's stderr; null loads nothing. Unavailable files are an error, to distinguish them from an
- * empty stderr.
- */
+/** Loads the end of a run's stderr; null loads nothing. Unavailable files are an error, an empty stderr is not. */
 export function useLastStderr(id: string | null): Resource<string> {
   return useResource(`stderr ${id ?? ''}`, async (signal) => {
     if (id === null) return '';

@@ -127,10 +127,7 @@ export function createFollower(input: FollowerInput): Follower {
     }
   }
 
-  /**
-   * Accepts events from the tab that has the stream, until that tab is closed; then returns the lock on the stream. Missing
-   * events are read from the history.
-   */
+  /** Accepts events from the tab that has the stream, until it is closed; then returns the lock on the stream. */
   async function listen(stop: AbortSignal): Promise<Release | null> {
     const finished = new AbortController();
     const end = AbortSignal.any([stop, finished.signal]);
@@ -184,9 +181,7 @@ export function createFollower(input: FollowerInput): Follower {
     return null;
   }
 
-  /**
-   * Opens the stream in this tab; falls back to short requests if all tabs together have the maximum number of streams.
-   */
+  /** Opens the stream in this tab, or sends short requests if all tabs together have too many streams. */
   async function lead(stop: AbortSignal): Promise<void> {
     while (!isOver()) {
       const release = await acquireSlot();
@@ -229,10 +224,7 @@ async function* toAsync<Event>(events: readonly Event[]): AsyncGenerator<Event> 
 /** The processing time per slice: a frame takes 16 ms, part of which is needed for drawing. */
 const SLICE_MS = 6;
 
-/**
- * Processes events in slices, so the page can render and react in between even if fifty thousand arrive together. Ends
- * when `accept` returns `enough`.
- */
+/** Processes events in slices, so the page reacts even if fifty thousand arrive together, until `accept` has enough. */
 export async function processEvents<Event>(
   events: AsyncIterable<Event>,
   accept: (event: Event) => 'more' | 'enough',

@@ -85,7 +85,6 @@ function hasText({ events }: Pick<Conversation, 'events'>, indexes: readonly num
   });
 }
 
-/** A conversation filter. */
 interface ItemQuery {
   /** Null for every kind. */
   readonly kind: ItemKind | null;
@@ -98,9 +97,7 @@ const EVERYTHING: ItemQuery = { kind: null, errorsOnly: false, text: '' };
 
 /** The items found so far that match the filter. */
 interface VisibleItems {
-  /** The number of visible items. */
   readonly count: number;
-  /** Returns the item at a position. */
   readonly itemAt: (position: number) => number;
   /** Returns an item's position; for a hidden item, the next visible item's position. */
   readonly findPosition: (item: number) => number;
@@ -109,12 +106,9 @@ interface VisibleItems {
 /** Filters the items of a growing conversation. Without a query, it does no work. */
 export interface ItemFilter {
   readonly query: ReadonlySignal<ItemQuery>;
-  /** Whether a filter is set. */
   readonly isOn: ReadonlySignal<boolean>;
-  /** Whether all received items were searched. */
   readonly isDone: ReadonlySignal<boolean>;
   readonly set: (changes: Partial<ItemQuery>) => void;
-  /** Searches the items that have arrived or grown since the last call. */
   readonly update: () => void;
   /** Returns the matching items among the first `itemCount`. */
   readonly shown: (itemCount: number) => VisibleItems;
@@ -162,9 +156,7 @@ export function createItemFilter(
     onChange();
     if (isSearching) pause(() => search(id));
   }
-  /**
-   * Searches items again if they have grown since: a tool might have failed, or a message might now contain the query.
-   */
+  /** Searches grown items again: a tool might have failed, or a message might now contain the query. */
   function searchGrownItems(): void {
     for (; searchedEvents < conversation.events.length; searchedEvents += 1) {
       const index = conversation.itemIndexes[searchedEvents] ?? 0;

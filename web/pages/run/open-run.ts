@@ -18,7 +18,6 @@ export interface OpenRun {
   readonly id: string;
   readonly data: RunData;
   readonly blocks: RawBlocks;
-  /** The conversation filter. */
   readonly filter: ItemFilter;
   /** Counters that change when there is something new to draw, one per pane. */
   readonly redraws: Readonly<Record<'page' | 'timeline' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
@@ -38,16 +37,10 @@ export interface OpenRun {
   readonly close: () => void;
 }
 
-/**
- * A hidden tab closes its connection after this time: a browser opens at most six connections per server across all
- * tabs.
- */
+/** A hidden tab disconnects after this time: a browser opens at most six connections per server across all tabs. */
 const HIDDEN_TIMEOUT_MS = 10_000;
 const MAX_GAPS = 100;
-/**
- * If the files are neither on this host nor in the archive when the run ends, they are looked up again after these
- * delays.
- */
+/** If the files are not available when the run ends, they are looked up again after these delays. */
 const FILE_RETRY_DELAYS_MS = [3000, 10_000, 30_000];
 
 /** How often the backlog is measured while old events arrive. */
@@ -172,10 +165,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
 /** The minimum time between redraws; drawing more often makes no visible difference. */
 const REDRAW_MS = 80;
 
-/**
- * Creates a function that schedules the redraws. They run at most twelve times a second, each in a separate frame:
- * drawing all panes in one frame would take too long.
- */
+/** Creates a function that schedules the redraws, each in a separate frame: all panes in one frame take too long. */
 function createRedraw(redraws: readonly (() => void)[]): () => void {
   let isDue = false;
   let last = Number.NEGATIVE_INFINITY;

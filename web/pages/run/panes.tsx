@@ -24,7 +24,7 @@ const widths = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conv
 const frontPane = signal<PaneName>('conversation');
 
 /** The buttons that open and close panes; on a narrow screen, tabs. */
-export function PaneSwitch({ run }: { readonly run: OpenRun }) {
+export function PaneSwitch({ run }: Readonly<{ run: OpenRun }>) {
   if (isNarrow.value) return <PaneTabs run={run} />;
   const toggle = (name: PaneName): void => {
     const next = PANES.map((pane) => pane.name).filter((one) => openPanes.value.includes(one) !== (one === name));
@@ -41,7 +41,7 @@ export function PaneSwitch({ run }: { readonly run: OpenRun }) {
   );
 }
 
-function PaneTabs({ run }: { readonly run: OpenRun }) {
+function PaneTabs({ run }: Readonly<{ run: OpenRun }>) {
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>): void => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
@@ -69,17 +69,13 @@ function PaneTabs({ run }: { readonly run: OpenRun }) {
   );
 }
 
-/** A pane's row count, at the replayed time. */
-function Count({ run, name }: { readonly run: OpenRun; readonly name: PaneName }) {
+function Count({ run, name }: Readonly<{ run: OpenRun; name: PaneName }>) {
   void run.redraws.page.value;
   return <span class="run-pane-count">{formatCount(countPaneRows(run.data, name, run.replayTime.value))}</span>;
 }
 
-/**
- * The panes: the timeline over the full width, below it the conversation next to events and raw bytes. A selection in one
- * is highlighted in the others; Escape clears it.
- */
-export function Panes({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+/** The timeline over the full width; below it, the conversation next to events and raw bytes. Escape deselects. */
+export function Panes({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
   const isSinglePane = isNarrow.value;
   const visiblePanes = PANES.filter(({ name }) =>
     isSinglePane ? frontPane.value === name : openPanes.value.includes(name),
@@ -180,12 +176,7 @@ function PaneDivider() {
 /** Neither of two neighbours becomes narrower than this fraction of their combined width. */
 const MIN_FRACTION = 0.15;
 
-/**
- * Divides the combined width of two neighbours.
- *
- * @example
- * divideWidth(2, 0.25) // { left: 0.5, right: 1.5 }
- */
+/** Divides the combined width of two neighbours. */
 export function divideWidth(sum: number, fraction: number): { readonly left: number; readonly right: number } {
   const left = sum * Math.min(1 - MIN_FRACTION, Math.max(MIN_FRACTION, fraction));
   return { left, right: sum - left };

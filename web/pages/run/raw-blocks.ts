@@ -24,10 +24,7 @@ export const BLOCK_BYTES = 64 * 1024;
 const MAX_BLOCKS = 64;
 /** A browser opens at most six connections per server across all tabs, and up to four of them are event streams. */
 const MAX_CONCURRENT = 2;
-/**
- * The maximum number of pending requests. Older requests are dropped: a user who scrolls past a thousand blocks needs
- * the last ones.
- */
+/** The maximum number of pending requests: a user who scrolls past a thousand blocks needs the last ones. */
 const MAX_WAITING = 32;
 
 interface Block {

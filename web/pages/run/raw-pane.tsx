@@ -8,12 +8,13 @@ import type { RawText } from './raw-blocks.js';
 import { ROW_BYTES } from './raw-rows.js';
 import type { RawRow } from './raw-rows.js';
 import { createRowCache } from './row-cache.js';
+import { Button } from '../../ui/button.js';
 
 /** The number of bytes shown in an unselected row. */
 const PREVIEW_BYTES = 240;
 
 /** The agent's captured output, frame by frame. The first selected row is shown in full. */
-export function RawPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+export function RawPane({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
   void run.redraws.raw.value;
   const [cache] = useState(createRowCache);
   const { rows } = run.data;
@@ -62,7 +63,7 @@ export function RawPane({ run, isLive }: { readonly run: OpenRun; readonly isLiv
 }
 
 /** Why bytes cannot be read. Each reason is shown once, below the rows, so the rows do not move. */
-function RawProblems({ problems, onRetry }: { readonly problems: readonly string[]; readonly onRetry: () => void }) {
+function RawProblems({ problems, onRetry }: Readonly<{ problems: readonly string[]; onRetry: () => void }>) {
   return (
     <div class="raw-problems" role="status" hidden={problems.length === 0}>
       {problems.map((problem) => (
@@ -70,11 +71,7 @@ function RawProblems({ problems, onRetry }: { readonly problems: readonly string
           <SafeText text={problem} />
         </p>
       ))}
-      {problems.length === 0 ? null : (
-        <button type="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {problems.length === 0 ? null : <Button label="Try again" onClick={onRetry} />}
     </div>
   );
 }
@@ -86,14 +83,14 @@ function RawRowView({
   isHighlighted,
   isOpen,
   onChoose,
-}: {
-  readonly row: RawRow;
-  readonly text: RawText;
-  readonly start: number;
-  readonly isHighlighted: boolean;
-  readonly isOpen: boolean;
-  readonly onChoose: () => void;
-}) {
+}: Readonly<{
+  row: RawRow;
+  text: RawText;
+  start: number;
+  isHighlighted: boolean;
+  isOpen: boolean;
+  onChoose: () => void;
+}>) {
   const length = row.byte_to - row.byte_from;
   return (
     <div class={`raw-row ${row.stream}${isHighlighted ? ' highlighted' : ''}${isOpen ? ' open' : ''}`}>
@@ -117,7 +114,7 @@ function RawRowView({
   );
 }
 
-function RawContent({ text }: { readonly text: RawText }) {
+function RawContent({ text }: Readonly<{ text: RawText }>) {
   switch (text.state) {
     case 'loaded':
       return <SafeText text={text.text} />;

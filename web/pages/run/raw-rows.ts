@@ -20,7 +20,6 @@ export interface RawRows {
   readonly setSize: (stream: Pick<RawRef, 'attempt_number' | 'stream'>, size: number) => void;
   /** Finds the first row with any of these bytes, or null. */
   readonly find: (span: ByteSpan) => number | null;
-  /** Returns the number of rows at a point in time. */
   readonly countAt: (time: number) => number;
 }
 
@@ -56,7 +55,6 @@ export function createRawRows(): RawRows {
     streams.set(key, created);
     return created;
   }
-  /** Adds rows up to a byte. */
   function extend(stream: Stream, end: number, at: number): void {
     while (stream.end < end && from.length < MAX_ROWS) {
       const next = Math.min(end, stream.end + ROW_BYTES);

@@ -3,9 +3,10 @@ import { useEffect } from 'preact/hooks';
 import { formatOffset, findEnd, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import { findFirstAbove } from './byte-ranges.js';
+import { Button } from '../../ui/button.js';
 
 /** Replay controls: play and pause, a position slider, and the speed. At the end, everything is shown. */
-export function ReplayBar({ run }: { readonly run: OpenRun }) {
+export function ReplayBar({ run }: Readonly<{ run: OpenRun }>) {
   void run.redraws.page.value;
   const isPlaying = useSignal(false);
   const speed = useSignal<number>(SPEEDS[0]);
@@ -32,17 +33,15 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
 
   return (
     <div class="replay" role="group" aria-label="Replay">
-      <button
-        type="button"
+      <Button
+        label={isPlaying.value ? 'Pause' : 'Replay'}
         disabled={!hasTime}
         onClick={() => {
           // At the end, the replay starts over.
           if (!isPlaying.value && run.replayTime.value === null) run.replayTime.value = start;
           isPlaying.value = !isPlaying.value;
         }}
-      >
-        {isPlaying.value ? 'Pause' : 'Replay'}
-      </button>
+      />
       <input
         type="range"
         disabled={!hasTime}
@@ -77,7 +76,6 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
 /** The longest pause between two events in a replay. */
 const MAX_WAIT_MS = 1500;
 
-/** Replay speeds. */
 const SPEEDS = [1, 2, 5, 20, 100] as const;
 
 /** Returns the times of the pane that ends later: the other can be truncated or disconnected. */
@@ -90,10 +88,7 @@ export function chooseSliderStep(lengthMs: number): number {
   return Math.max(1, Math.round(lengthMs / 1000));
 }
 
-/**
- * Returns the time at a slider position; null for the last position, which means the end even if it is slightly
- * earlier.
- */
+/** Returns the time at a slider position; null for the last one, which means the end. */
 export function readSliderMoment(ms: number, start: number, end: number): number | null {
   const length = end - start;
   return ms + chooseSliderStep(length) > length ? null : start + ms;

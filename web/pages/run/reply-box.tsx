@@ -13,10 +13,7 @@ import { JsonTree } from '../../ui/json-tree.js';
 import { FileChanges, readFileChanges } from '../../ui/file-changes.js';
 import './reply-box.css';
 
-/**
- * The form for answering a waiting agent. It appears with the question, which is announced to screen readers without
- * moving the focus.
- */
+/** The form for answering a waiting agent; its question is announced without moving the focus. */
 export function ReplyBox({
   run,
   isEnded,
@@ -182,28 +179,16 @@ function PermissionRequest({
   readonly diff?: PermissionData['diff'] | undefined;
 }) {
   if (tool === undefined) {
-    return (
-      <p class="permission-text">
-        <SafeText text={prompt.slice(0, 2000)} />
-      </p>
-    );
+    return <SafeText as="p" class="permission-text" text={prompt.slice(0, 2000)} />;
   }
   const changes = readFileChanges(input, diff);
   const command = readCommand(input);
   return (
     <div class="permission-request">
       <p>
-        Allow{' '}
-        <strong>
-          <SafeText text={tool} limit={200} />
-        </strong>
-        ?
+        Allow <SafeText as="strong" text={tool} limit={200} />?
       </p>
-      {command === null ? null : (
-        <pre class="permission-command">
-          <SafeText text={command} limit={4000} />
-        </pre>
-      )}
+      {command === null ? null : <SafeText as="pre" class="permission-command" text={command} limit={4000} />}
       <FileChanges changes={changes} />
       {command !== null || changes.length > 0 ? null : <JsonTree value={input} />}
     </div>

@@ -11,7 +11,7 @@ import type { FcmpData, FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation } from './conversation.js';
 
 /** A run's task, result and attempts. Each is one line that opens as a panel over the page. */
-export function RunDetails({ run, view }: { readonly run: OpenRun; readonly view: RunView }) {
+export function RunDetails({ run, view }: Readonly<{ run: OpenRun; view: RunView }>) {
   const { prompt, ...otherFields } = view.spec;
   return (
     <div class="run-details">
@@ -39,22 +39,12 @@ export function RunDetails({ run, view }: { readonly run: OpenRun; readonly view
   );
 }
 
-function Panel({
-  title,
-  line,
-  children,
-}: {
-  readonly title: string;
-  readonly line: string;
-  readonly children: ComponentChildren;
-}) {
+function Panel({ title, line, children }: Readonly<{ title: string; line: string; children: ComponentChildren }>) {
   return (
     <details class="card" name="run-panel" onKeyDown={closeOnEscape}>
       <summary>
         <strong>{title}</strong>
-        <span class="one-line dim">
-          <SafeText text={line} />
-        </span>
+        <SafeText as="span" class="one-line dim" text={line} />
       </summary>
       <div class="run-panel" tabIndex={0} role="region" aria-label={title}>
         {children}
@@ -63,7 +53,6 @@ function Panel({
   );
 }
 
-/** Closes a panel when Escape is pressed. */
 function closeOnEscape(event: TargetedKeyboardEvent<HTMLDetailsElement>): void {
   if (event.key === 'Escape') event.currentTarget.open = false;
 }
@@ -84,8 +73,7 @@ function toOneLine(value: unknown): string {
   return formatValue(value, 300).text.replaceAll(/\s+/g, ' ');
 }
 
-/** A run's attempts side by side, each with its outcome, actions and messages. */
-function AttemptsView({ run, hasEnded }: { readonly run: OpenRun; readonly hasEnded: boolean }) {
+function AttemptsView({ run, hasEnded }: Readonly<{ run: OpenRun; hasEnded: boolean }>) {
   void run.redraws.page.value;
   const attempts = summarizeAttempts(run.data.conversation);
   const rows: readonly (readonly [string, (attempt: AttemptSummary) => string])[] = [
@@ -145,7 +133,6 @@ function compareTexts(before: string, after: string): readonly DiffLine[] {
   return before.length + after.length > MAX_COMPARED_LENGTH ? [] : diffLines(before, after);
 }
 
-/** One attempt of a run, to be compared with the others. */
 interface AttemptSummary {
   readonly attempt: number;
   readonly from: number;
@@ -155,7 +142,6 @@ interface AttemptSummary {
   readonly failedTools: number;
   /** The user's answer that started the attempt; null for the first attempt and for retries. */
   readonly reply: string | null;
-  /** The last message. */
   readonly lastText: string | null;
   /** How the attempt ended: its reason code, its error code, why it was rejected, or a question; null if unknown. */
   readonly end: string | null;

@@ -11,9 +11,10 @@ import { client, newRequestId } from '../../data/client.js';
 import { findOpenItem, waiting } from '../../data/waiting.js';
 import { navigate } from '../../app/router.js';
 import { asFailure } from '../../data/resource.js';
+import { Button } from '../../ui/button.js';
 
 /** The page header: the run's task and actions and, below them, its state. */
-export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
+export function RunHead({ run, onChange }: Readonly<{ run: RunView; onChange: () => void }>) {
   const { id, engine, state, result, order, started_at, ended_at } = run;
   const usage = formatUsage(result?.usage);
   const review = findOpenItem(waiting.value, id);
@@ -71,7 +72,7 @@ function formatRunDuration(startedAt: string | null, endedAt: string | null): st
 }
 
 /** A button that cancels a run after a confirmation. */
-function CancelRun({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
+function CancelRun({ run, onChange }: Readonly<{ run: RunView; onChange: () => void }>) {
   const isConfirming = useSignal(false);
   const refusal = useSignal<string | null>(null);
   if (run.state === 'ended' || !hasScope('run')) return null;
@@ -87,21 +88,13 @@ function CancelRun({ run, onChange }: { readonly run: RunView; readonly onChange
     onChange();
   };
   if (!isConfirming.value) {
-    return (
-      <button type="button" onClick={() => (isConfirming.value = true)}>
-        Cancel run
-      </button>
-    );
+    return <Button label="Cancel run" onClick={() => (isConfirming.value = true)} />;
   }
   return (
     <span class="row" role="group" aria-label="Cancel the run">
       <span>{refusal.value ?? 'Cancel this run?'}</span>
-      <button type="button" class="danger" onClick={() => void cancel()}>
-        Yes, cancel
-      </button>
-      <button type="button" onClick={() => (isConfirming.value = false)}>
-        Keep running
-      </button>
+      <Button label="Yes, cancel" class="danger" onClick={() => void cancel()} />
+      <Button label="Keep running" onClick={() => (isConfirming.value = false)} />
     </span>
   );
 }
@@ -123,10 +116,8 @@ function Outcome({
   );
 }
 
-/**
- * Buttons that start the same run again or open the form with its values; for an order's run, a link to the order form.
- */
-function RunAgain({ run }: { readonly run: RunView }) {
+/** Buttons that start the same run again or open the form with its values; for an order, a link to its form. */
+function RunAgain({ run }: Readonly<{ run: RunView }>) {
   const state = useSignal<'idle' | 'sending'>('idle');
   const refusal = useSignal<string | null>(null);
   const requestId = useSignal(newRequestId());
@@ -157,9 +148,11 @@ function RunAgain({ run }: { readonly run: RunView }) {
           {refusal.value}
         </span>
       )}
-      <button type="button" disabled={state.value === 'sending'} onClick={() => void start()}>
-        {state.value === 'sending' ? 'Starting …' : 'Run again'}
-      </button>
+      <Button
+        label={state.value === 'sending' ? 'Starting …' : 'Run again'}
+        disabled={state.value === 'sending'}
+        onClick={() => void start()}
+      />
       <a class="button" href={`/runs?start&from=${encodeURIComponent(run.id)}`}>
         Edit and run
       </a>

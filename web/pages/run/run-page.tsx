@@ -16,13 +16,11 @@ import { RunHead } from './run-head.js';
 import { formatCount } from '../../ui/format.js';
 import { Badge, capitalize } from '../../ui/badge.js';
 import { findNextError, ITEM_KINDS } from './item-filter.js';
+import { Button } from '../../ui/button.js';
 import type { ItemKind } from './item-filter.js';
 import './run.css';
 
-/**
- * The delay before the address is updated: browsers reject hundreds of changes within seconds, as when a key is held
- * down.
- */
+/** The delay before the address is updated: browsers reject hundreds of changes within seconds. */
 const ADDRESS_DELAY_MS = 250;
 
 /** The run page: task, result and panes, live or replayed. */
@@ -31,7 +29,7 @@ export function RunPage() {
   return <LoadedRun key={id} id={id} />;
 }
 
-function LoadedRun({ id }: { readonly id: string }) {
+function LoadedRun({ id }: Readonly<{ id: string }>) {
   const run = useMemo(() => openRun(id, parseSelection(query.peek().get('at'))), [id]);
   const isOver = useSignal(false);
   const hasTools = useSignal(false);
@@ -87,14 +85,12 @@ function LoadedRun({ id }: { readonly id: string }) {
       <div class={hasTools.value ? 'run-pane-bar has-tools' : 'run-pane-bar'}>
         <PaneSwitch run={run} />
         <ConnectionBadge run={run} isLive={wasLive.current ?? false} />
-        <button
-          type="button"
+        <Button
+          label="Find and replay"
           class="tools-toggle"
           aria-expanded={hasTools.value}
           onClick={() => (hasTools.value = !hasTools.value)}
-        >
-          Find and replay
-        </button>
+        />
         <ReplayBar run={run} />
         <FindBar run={run} />
       </div>
@@ -104,7 +100,6 @@ function LoadedRun({ id }: { readonly id: string }) {
   );
 }
 
-/** Stores the selection in the address, to make it linkable. */
 function useAddress(run: OpenRun): void {
   const selection = run.selection.value;
   useEffect(() => {
@@ -116,7 +111,7 @@ function useAddress(run: OpenRun): void {
 }
 
 /** Shows whether the events are complete and live or, if not, how far behind they are. */
-function ConnectionBadge({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+function ConnectionBadge({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
   const { state } = run.connection.value;
   const behind = isLive && state === 'live' ? run.behind.value : null;
   return (
@@ -147,7 +142,7 @@ function renderBadge(state: OpenRun['connection']['value']['state'], isLive: boo
 }
 
 /** Shows why events are missing and what to do about it. */
-export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
+export function ConnectionNotices({ run }: Readonly<{ run: OpenRun }>) {
   const connection = run.connection.value;
   const gaps = run.gaps.value;
   return (
@@ -176,7 +171,7 @@ export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
 const DEBOUNCE_MS = 200;
 
 /** Filters a run by kind, errors and text, and moves from error to error. */
-export function FindBar({ run }: { readonly run: OpenRun }) {
+export function FindBar({ run }: Readonly<{ run: OpenRun }>) {
   void run.redraws.page.value;
   const { filter } = run;
   const { kind, errorsOnly } = filter.query.value;
@@ -220,12 +215,8 @@ export function FindBar({ run }: { readonly run: OpenRun }) {
           ))}
         </select>
       </label>
-      <button type="button" aria-pressed={errorsOnly} onClick={() => filter.set({ errorsOnly: !errorsOnly })}>
-        Errors only
-      </button>
-      <button type="button" aria-keyshortcuts="n" onClick={() => goToError(1)}>
-        Next error
-      </button>
+      <Button label="Errors only" aria-pressed={errorsOnly} onClick={() => filter.set({ errorsOnly: !errorsOnly })} />
+      <Button label="Next error" aria-keyshortcuts="n" onClick={() => goToError(1)} />
       <output class="dim find-count">
         {filter.isOn.value ? `${formatCount(count)} found${filter.isDone.value ? '' : ' …'}` : ''}
       </output>

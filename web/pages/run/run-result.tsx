@@ -2,20 +2,14 @@ import type { ComponentChildren } from 'preact';
 import type { RunView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, capitalize } from '../../ui/badge.js';
-import { CopyButton } from '../../ui/copy-button.js';
+import { CopyButton } from '../../ui/button.js';
 import { JsonTree, ValueText } from '../../ui/json-tree.js';
 import { describeRepair } from '../../ui/json-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { ArtifactPreview } from './artifact.js';
 
 /** A run's result: the value, the repairs, the errors and the changed files. */
-export function RunResultView({
-  runId,
-  result,
-}: {
-  readonly runId: string;
-  readonly result: NonNullable<RunView['result']>;
-}) {
+export function RunResultView({ runId, result }: Readonly<{ runId: string; result: NonNullable<RunView['result']> }>) {
   const { value, comment, text, error, warnings, repairs = [], artifacts, process, cached_from, model } = result;
   const { denials = [], diagnostics = [] } = result;
   return (
@@ -72,7 +66,7 @@ export function RunResultView({
   );
 }
 
-function Value({ title, value }: { readonly title: string; readonly value: unknown }) {
+function Value({ title, value }: Readonly<{ title: string; value: unknown }>) {
   if (value === undefined) return null;
   return (
     <Part title={title}>
@@ -85,7 +79,7 @@ function Value({ title, value }: { readonly title: string; readonly value: unkno
   );
 }
 
-function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+function Part({ title, children }: Readonly<{ title: string; children: ComponentChildren }>) {
   return (
     <section>
       <h2>{title}</h2>
@@ -94,7 +88,6 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-/** A list of messages, each with its code. */
 function NoteList({
   title,
   lines,
@@ -154,7 +147,7 @@ function describeOrigin(category: string, cause: string | undefined, status: num
   return [...parts, ...(status === undefined ? [] : [`HTTP ${status}`])].join(' · ');
 }
 
-function Lines({ title, lines }: { readonly title: string; readonly lines: readonly string[] }) {
+function Lines({ title, lines }: Readonly<{ title: string; lines: readonly string[] }>) {
   if (lines.length === 0) return null;
   return (
     <>
@@ -177,10 +170,7 @@ const MAX_FILES = 100;
 function ChangedFiles({
   runId,
   artifacts,
-}: {
-  readonly runId: string;
-  readonly artifacts: NonNullable<RunView['result']>['artifacts'];
-}) {
+}: Readonly<{ runId: string; artifacts: NonNullable<RunView['result']>['artifacts'] }>) {
   const files = (['created', 'modified', 'deleted'] as const).flatMap((change) =>
     artifacts[change].map((path) => ({ change, path })),
   );
@@ -194,9 +184,7 @@ function ChangedFiles({
             {change === 'deleted' ? (
               <span class="row">
                 <span class="dim">Deleted</span>
-                <code>
-                  <SafeText text={path} limit={400} />
-                </code>
+                <SafeText as="code" text={path} limit={400} />
               </span>
             ) : (
               <ArtifactPreview runId={runId} path={path} note={capitalize(change)} />

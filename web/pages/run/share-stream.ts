@@ -46,10 +46,7 @@ const BATCH_WEIGHT = 256 * 1024;
 /** How often a listening tab announces itself. After three times as long without an announcement, no events are passed. */
 const ANNOUNCE_INTERVAL_MS = 5000;
 
-/**
- * Connects this tab to the shared stream of a run. Tabs share a stream because a browser opens at most six connections
- * per server across all windows. If tabs cannot communicate, each has a separate stream.
- */
+/** Connects this tab to a run's shared stream, because a browser opens at most six connections per server. */
 export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs()): StreamShare {
   if (tabs === undefined) {
     return {
@@ -141,10 +138,7 @@ function findTabs(): Tabs | undefined {
   };
 }
 
-/**
- * Acquires a lock and returns the function that releases it; null if another tab has the lock, or if the wait was
- * aborted.
- */
+/** Acquires a lock and returns its release; null if another tab has it, or if the wait was aborted. */
 async function acquireLock(
   locks: Pick<LockManager, 'request'>,
   name: string,
@@ -167,16 +161,10 @@ async function acquireLock(
   });
 }
 
-/**
- * The maximum number of streams across all tabs. A browser opens six connections per server, and other requests need
- * some.
- */
+/** The maximum number of streams across all tabs. A browser opens six connections; other requests need some. */
 const MAX_STREAMS = 4;
 
-/**
- * Acquires a stream slot, shared by all tabs; null if none is free. Browsers share locks between tabs only on secure
- * connections; otherwise the number of streams is not limited.
- */
+/** Acquires a slot shared by all tabs; null if none is free. On insecure connections, slots are not limited. */
 export async function acquireStreamSlot(
   locks: Pick<LockManager, 'request'> | undefined = findLocks(),
 ): Promise<Release | null> {
@@ -197,10 +185,7 @@ const EVENT_WEIGHT = 400;
 /** The weight of a value that is not a string. */
 const VALUE_WEIGHT = 8;
 
-/**
- * Estimates an event's memory footprint, in characters, from all strings in its data at any depth. A page limits the
- * total, because a single event can have megabytes.
- */
+/** Estimates an event's memory in characters, at any depth: a single event can have megabytes. */
 export function measureWeight({ data }: { readonly data: object }): number {
   let weight = EVENT_WEIGHT;
   const pending: unknown[] = Object.values(data);

@@ -11,11 +11,10 @@ import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
 import { findFirstAbove } from './byte-ranges.js';
 
-/** How often an open bar grows. */
 const GROW_INTERVAL_MS = 1000;
 
 /** A timeline: one row per message, tool, sub-agent and wait, on a time axis. */
-export function TimelinePane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+export function TimelinePane({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
   void run.redraws.timeline.value;
   const now = useSignal(0);
   const [cache] = useState(createRowCache);
@@ -89,7 +88,7 @@ export function TimelinePane({ run, isLive }: { readonly run: OpenRun; readonly 
   );
 }
 
-function Axis({ lengthMs }: { readonly lengthMs: number }) {
+function Axis({ lengthMs }: Readonly<{ lengthMs: number }>) {
   return (
     <div class="timeline-axis" aria-hidden="true">
       <span />
@@ -149,10 +148,7 @@ function TimelineRow({
   );
 }
 
-/**
- * Chooses where the duration is shown: after the bar if there is room, otherwise before or inside it; for a growing
- * bar, at the end of the axis.
- */
+/** Chooses where the duration is shown: after the bar, before or inside it; for a growing bar, at the axis' end. */
 function chooseLabelPosition(bar: { readonly left: number; readonly width: number; readonly isGrowing: boolean }) {
   if (bar.isGrowing) return 'axis-end';
   if (bar.left + bar.width <= 88) return 'after';
@@ -268,7 +264,6 @@ function isSameAttempt(events: Conversation['events'], first: number): boolean {
   return events[first - 1]?.meta.attempt === events[first]?.meta.attempt;
 }
 
-/** An axis label. */
 interface AxisMark {
   /** From 0 to 1. */
   readonly at: number;

@@ -63,13 +63,7 @@ export const RUN_FIELD_MAP: FieldMap<keyof RunForm> = {
   },
 };
 
-/**
- * Builds the request and finds errors that can be detected without the server, which validates the request again.
- *
- * @example
- * checkRunForm({ ...EMPTY_RUN_FORM, engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' })
- * // { request: { engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' }, errors: {} }
- */
+/** Builds the request and finds errors that can be detected without the server, which validates the request again. */
 export function checkRunForm(form: RunForm): {
   readonly request: RunRequest;
   readonly errors: FieldErrors<keyof RunForm>;

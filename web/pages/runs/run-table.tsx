@@ -19,12 +19,12 @@ export function listColumns(): readonly Column<RunSummary>[] {
   ];
 }
 
-function RunState({ run }: { readonly run: RunSummary }) {
+function RunState({ run }: Readonly<{ run: RunSummary }>) {
   const { state, isLive } = describeRun(run, Date.now(), findOpenItem(waiting.value, run.id) !== undefined);
   return <StateBadge state={state} isLive={isLive} />;
 }
 
-function Prompt({ run }: { readonly run: RunSummary }) {
+function Prompt({ run }: Readonly<{ run: RunSummary }>) {
   const { title, failure } = describeRun(run, Date.now());
   return (
     <>
@@ -59,11 +59,7 @@ const OPTIONAL = {
     cell: ({ engine, spec }) => (
       <>
         {engine}
-        {spec.model === undefined ? null : (
-          <span class="below">
-            <SafeText text={spec.model} />
-          </span>
-        )}
+        {spec.model === undefined ? null : <SafeText as="span" class="below" text={spec.model} />}
       </>
     ),
   },
@@ -94,11 +90,7 @@ const OPTIONAL = {
   },
   Folder: {
     width: '12rem',
-    cell: ({ spec }) => (
-      <span class="clip small">
-        <SafeText text={spec.workdir ?? ''} limit={200} />
-      </span>
-    ),
+    cell: ({ spec }) => <SafeText as="span" class="clip small" text={spec.workdir ?? ''} limit={200} />,
   },
   Created: { width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
   Duration: {
@@ -133,12 +125,7 @@ export function toggleColumn(column: OptionalColumn): void {
   writeStored(COLUMNS_KEY, columns.value.join(','));
 }
 
-/**
- * Summarizes the listed runs.
- *
- * @example
- * describeTotals(runs) // '38 succeeded, 4 failed · 1.2M tokens · $3.40'
- */
+/** Summarizes the listed runs. */
 export function describeTotals(runs: readonly RunSummary[]): string {
   const outcomes = new Map<string, number>();
   let tokens = 0;
@@ -163,14 +150,11 @@ const OUTCOME_LABELS = new Map([
   ['comment', 'with a comment'],
 ]);
 
-/** The data of a run's row. */
 interface RunRow {
   /** The state of the run; once it has ended, its outcome. */
   readonly state: string;
   readonly isLive: boolean;
-  /** The task, on one line. */
   readonly title: string;
-  /** Why it failed. */
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly durationMs: number | null;
 }

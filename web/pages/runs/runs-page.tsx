@@ -14,6 +14,7 @@ import type { Filter } from '../../ui/list-page.js';
 import { Loading, PageNotLoaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { columns, describeTotals, listColumns, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
+import { Button } from '../../ui/button.js';
 import './runs.css';
 
 type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
@@ -110,7 +111,6 @@ function RunList() {
 /** A filter without a field; links from charts set it. */
 interface FilterChip {
   readonly text: string;
-  /** Its query parameters. */
   readonly names: readonly string[];
 }
 
@@ -138,14 +138,12 @@ function Chips() {
       {chips.map(({ text, names }) => (
         <li key={text} class="view">
           <SafeText text={text} limit={120} />
-          <button
-            type="button"
+          <Button
+            label="×"
             class="link"
             aria-label={`Remove the filter ${text.slice(0, 120)}`}
             onClick={() => clearFilters(names)}
-          >
-            ×
-          </button>
+          />
         </li>
       ))}
     </ul>
@@ -171,7 +169,6 @@ function StartRun() {
   );
 }
 
-/** The built-in views. */
 const BUILT_IN: readonly SavedView[] = [
   { name: 'Failed today', query: 'outcome=failed&since=today' },
   { name: 'Failed yesterday', query: 'outcome=failed&since=yesterday&until=yesterday' },
@@ -197,21 +194,17 @@ function ViewBar() {
               <SafeText text={view.name} />
             </a>
             {index < BUILT_IN.length ? null : (
-              <button
-                type="button"
+              <Button
+                label="×"
                 class="link"
                 aria-label={`Remove the view ${view.name}`}
                 onClick={() => store(views.value.filter((saved) => saved !== view))}
-              >
-                ×
-              </button>
+              />
             )}
           </span>
         ))}
         {name.value === null ? (
-          <button type="button" class="link" disabled={current === ''} onClick={() => (name.value = '')}>
-            Save view
-          </button>
+          <Button label="Save view" class="link" disabled={current === ''} onClick={() => (name.value = '')} />
         ) : (
           <form
             class="row"
@@ -232,9 +225,7 @@ function ViewBar() {
               onInput={({ currentTarget }) => (name.value = currentTarget.value)}
             />
             <button type="submit">Save</button>
-            <button type="button" onClick={() => (name.value = null)}>
-              Cancel
-            </button>
+            <Button label="Cancel" onClick={() => (name.value = null)} />
           </form>
         )}
       </nav>
@@ -253,7 +244,6 @@ function ViewBar() {
   );
 }
 
-/** A named filter for the list of runs, kept in this browser. */
 interface SavedView {
   readonly name: string;
   /** The query string, without the question mark. */

@@ -7,6 +7,7 @@ import type { FormPart } from '../../ui/form.js';
 import { isProfile, PROFILES } from '../../ui/json-labels.js';
 import { Loaded } from '../../ui/notice.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
+import { Button } from '../../ui/button.js';
 import type { OtherFields, RunForm } from './run-form.js';
 
 /** The form that starts a run: empty, or with the values of an earlier run. Input is kept until it is sent. */
@@ -19,8 +20,7 @@ export function StartRunForm() {
   );
 }
 
-/** The form with the values of an earlier run. */
-function FromRun({ id }: { readonly id: string }) {
+function FromRun({ id }: Readonly<{ id: string }>) {
   const run = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }));
   return (
     <Loaded resource={run} title="Cannot load the run">
@@ -232,7 +232,6 @@ const EXAMPLE = `{
   "required": ["summary"]
 }`;
 
-/** Fields for the answer's requirements. */
 function ContractFields(form: Part) {
   const { text, area, select, check } = bindFields(form);
   const { schema, profile } = form.fields;
@@ -250,9 +249,7 @@ function ContractFields(form: Part) {
           spellcheck: false,
         })}
         <p>
-          <button type="button" disabled={hasSchema} onClick={() => form.edit({ schema: EXAMPLE })}>
-            Insert an example
-          </button>
+          <Button label="Insert an example" disabled={hasSchema} onClick={() => form.edit({ schema: EXAMPLE })} />
         </p>
         <div class="pair">
           {select('profile', 'Profile', isProfile(profile) ? PROFILES[profile] : '', Object.keys(PROFILES))}
@@ -278,7 +275,6 @@ function ContractFields(form: Part) {
 
 const LIMIT_FIELDS = ['timeS', 'idleS', 'waitS', 'tokens', 'cost', 'model', 'env', 'cache', 'inputFiles'] as const;
 
-/** Fields for run limits and rarely used options. */
 function LimitFields({ allowedEnv, ...form }: Part<{ allowedEnv: readonly string[] }>) {
   const { text, area, select } = bindFields(form);
   const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost', label: string, help: string) =>

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { CopyButton } from '../../ui/copy-button.js';
+import { Button, CopyButton } from '../../ui/button.js';
 import { parseOptions, schemaInput, inputText } from './workbench-state.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { WorkbenchOptions } from './inspection.js';
@@ -35,15 +35,13 @@ export function CodePanel() {
         <h2 id="workbench-code">Code for this result</h2>
         <span class="row" role="group" aria-label="Environment">
           {(['library', 'command', 'http'] as const).map((name) => (
-            <button
+            <Button
+              label={ENVIRONMENTS[name].name}
               key={name}
-              type="button"
               class="toggle"
               aria-pressed={environment.value === name}
               onClick={() => (environment.value = name)}
-            >
-              {ENVIRONMENTS[name].name}
-            </button>
+            />
           ))}
         </span>
         <span class="end row">
@@ -172,10 +170,8 @@ export function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The maximum input length that the server accepts as a case. */
 const MAX_CHARACTERS = 1_000_000;
 
-/** A button that downloads input, schema and options as a suite case. */
 function CaseButton() {
   const failure = useSignal<string | null>(null);
   const isPossible = inputText.value !== '' && inputText.value.length <= MAX_CHARACTERS;
@@ -195,14 +191,12 @@ function CaseButton() {
   };
   return (
     <>
-      <button
-        type="button"
+      <Button
+        label="Save as test case"
         disabled={!isPossible}
         title="Download a .tar to unpack in your suite folder, sluice-suite"
         onClick={() => void save()}
-      >
-        Save as test case
-      </button>
+      />
       {failure.value === null ? null : <span role="alert">Cannot create a test case: {failure.value}</span>}
     </>
   );
@@ -210,13 +204,7 @@ function CaseButton() {
 
 type CaseBody = Parameters<Client['exportTextCase']>[0]['body'];
 
-/**
- * Builds the request for a suite case. Throws if a case cannot contain the schema or an option, because its result
- * would differ from the one on the page.
- *
- * @example
- * buildCaseRequest('answer-1', { text: '{}', schemaText: '', options }) // { name: 'answer-1', text: '{}', profile: 'default', … }
- */
+/** Builds the request for a suite case; throws if the case would have another result than the page. */
 export function buildCaseRequest(
   name: string,
   input: { readonly text: string; readonly schemaText: string; readonly options: WorkbenchOptions },

@@ -13,7 +13,7 @@ import { VirtualList } from '../../ui/virtual-list.js';
 const INITIAL_ENTRIES = 25;
 
 /** The findings as lists. Selecting an entry highlights it in the text. */
-export function Findings({ inspection }: { readonly inspection: Inspection }) {
+export function Findings({ inspection }: Readonly<{ inspection: Inspection }>) {
   const { candidates, repairs, notes, warnings } = inspection;
   const issues = notes.items.filter(({ kind }) => kind === 'issue');
   const changes = notes.items.filter(({ kind }) => kind === 'change');
@@ -61,10 +61,7 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
 function renderNote({ path, message, span }: ValueNote, index: number) {
   return (
     <Entry key={index} span={span}>
-      <code>
-        <SafeText text={path === '' ? '(root)' : path} limit={200} />
-      </code>{' '}
-      <SafeText text={message} limit={300} />
+      <SafeText as="code" text={path === '' ? '(root)' : path} limit={200} /> <SafeText text={message} limit={300} />
     </Entry>
   );
 }
@@ -74,12 +71,12 @@ function FindingList<Item>({
   items,
   total,
   children,
-}: {
-  readonly title: string;
-  readonly items: readonly Item[];
-  readonly total: number;
-  readonly children: (item: Item, index: number) => ComponentChildren;
-}) {
+}: Readonly<{
+  title: string;
+  items: readonly Item[];
+  total: number;
+  children: (item: Item, index: number) => ComponentChildren;
+}>) {
   const showsAll = useSignal(false);
   if (total === 0) return null;
   const visibleItems = showsAll.value ? items : items.slice(0, INITIAL_ENTRIES);
@@ -100,7 +97,7 @@ function FindingList<Item>({
 }
 
 /** An entry. If it has a span, it is a button that highlights the span in the text. */
-function Entry({ span, children }: { readonly span: Span | null; readonly children: ComponentChildren }) {
+function Entry({ span, children }: Readonly<{ span: Span | null; children: ComponentChildren }>) {
   if (span === null) return <li class="entry">{children}</li>;
   const isChosen =
     selectedSpan.value !== null && selectedSpan.value.start === span.start && selectedSpan.value.end === span.end;
@@ -113,7 +110,6 @@ function Entry({ span, children }: { readonly span: Span | null; readonly childr
   );
 }
 
-/** Descriptions of the finders. */
 const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
   whole: 'Whole output, without <think> blocks',
   tag: 'Inside <json> tags',
@@ -123,7 +119,6 @@ const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
   prose: 'In prose',
 };
 
-/** State labels. */
 const STATE_LABELS: Readonly<Record<CandidateState, { readonly label: string; readonly tone: Tone }>> = {
   selected: { label: 'Selected', tone: 'good' },
   rejected: { label: 'Rejected', tone: 'bad' },
@@ -135,7 +130,7 @@ const STATE_LABELS: Readonly<Record<CandidateState, { readonly label: string; re
 const LINE_PX = 21;
 
 /** A value, line by line, with the notes on each line. */
-export function ValueRowsView({ value, label }: { readonly value: ValueView; readonly label: string }) {
+export function ValueRowsView({ value, label }: Readonly<{ value: ValueView; label: string }>) {
   const { rows, isTruncated } = value;
   return (
     <div class="body value-frame">
@@ -160,9 +155,7 @@ function Line({ row: { depth, key, text, notes } }: { readonly row: ValueRow }) 
     <div class={notes.length > 0 ? 'value-row noted' : 'value-row'} style={{ paddingLeft: chooseIndent(depth) }}>
       {key === null ? null : (
         <>
-          <span class="value-key">
-            <SafeText text={key} limit={300} />
-          </span>
+          <SafeText as="span" class="value-key" text={key} limit={300} />
           {': '}
         </>
       )}

@@ -17,7 +17,6 @@ import type { Inspection, ValueNote, LimitedList, Span, WorkbenchOptions, Candid
 import { locatePath } from './locate-path.js';
 import { formatPath, createRowKey, toValueRows } from './inspection.js';
 
-/** The maximum number of entries per list passed to the page. */
 const MAX_LISTED = 200;
 /** The maximum number of characters scanned to locate notes in the input; each lookup scans its candidate. */
 const MAX_SCANNED_LENGTH = 20_000_000;
@@ -119,9 +118,7 @@ function createEmpty({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outc
 
 type Locate = (path: Path, expected: unknown) => Span | null;
 
-/**
- * Creates a function that locates a value path in the input. A location counts only if it parses to the expected value.
- */
+/** Creates a function that locates a path in the input; a location counts only if it parses to the expected value. */
 function createLocator(text: string, { finder, start, end }: Span & { readonly finder: string }): Locate {
   // The content of an envelope is inside a string, with other offsets.
   if (finder === 'envelope') return () => null;
@@ -143,7 +140,6 @@ function parsesTo(formatted: string, expected: unknown): boolean {
   return result.ok && JSON.stringify(result.value) === JSON.stringify(expected);
 }
 
-/** Creates the note for an issue. An issue about a missing key is shown at its parent. */
 function createIssueNote({ path, message }: SchemaIssue, value: unknown, locate: Locate): ValueNote {
   const target = findValue(value, path);
   const place = formatPath(path);
@@ -201,10 +197,7 @@ function limitList(items: readonly unknown[], view = (item: unknown): unknown =>
 /** The reason shown for a candidate that could also have been selected. */
 const NOT_SELECTED = 'Another candidate was selected.';
 
-/**
- * Lists all candidates of successfully parsed input. A success names only the selected candidate, so the input is
- * parsed again with a check that rejects everything and thereby reports every candidate.
- */
+/** Lists all candidates. A success names only the selected one, so the input is parsed again, rejecting everything. */
 function surveyCandidates(
   text: string,
   schema: StandardSchema | undefined,
@@ -247,7 +240,6 @@ function surveyCandidates(
   return isSelected ? views : [selected, ...views];
 }
 
-/** Describes a success' candidate, and why it was selected. */
 function describeSelected(success: ParseSuccess<unknown>): CandidateView {
   return { ...success.candidate, state: 'selected', code: null, reason: explainSelection(success) };
 }
@@ -341,12 +333,7 @@ const PROFILE: Suggestion = {
   changes: { profile: 'default' },
 };
 
-/**
- * Finds the option changes that lead to a value after a failure, by parsing the input with each of them.
- *
- * @example
- * suggestOptions('{"a": [1, 2', undefined, options, result) // [{ label: 'Allow partial', … }]
- */
+/** Finds the option changes that lead to a value after a failure, by parsing the input with each of them. */
 export function suggestOptions(
   text: string,
   schema: AlignableSchema | undefined,

@@ -30,10 +30,7 @@ export interface Span {
   readonly end: number;
 }
 
-/**
- * A candidate's state: selected; rejected; also matching, with another value; or not checked, because an earlier one
- * was selected.
- */
+/** A candidate's state. The alternative matches with another value; after the selected one, none is checked. */
 export type CandidateState = 'selected' | 'rejected' | 'alternative' | 'unchecked';
 
 /** A candidate and its outcome. */
@@ -67,7 +64,6 @@ export interface ValueRow {
 /** The start of a value, line by line. */
 export interface ValueView {
   readonly rows: readonly ValueRow[];
-  /** Whether rows are missing at the end. */
   readonly isTruncated: boolean;
 }
 
@@ -77,7 +73,6 @@ export interface SchemaProblem {
   readonly offset: number | null;
 }
 
-/** The outcome of parsing. */
 type InspectionOutcome =
   | { readonly status: 'success'; readonly repairLevel: RepairLevel }
   | { readonly status: 'failed'; readonly code: ParseErrorCode; readonly message: string }
@@ -100,7 +95,6 @@ export interface Inspection {
   readonly value: ValueView | null;
 }
 
-/** Limits for showing a value. */
 interface ValueBounds {
   readonly rows: number;
   /** The maximum number of characters per string. */
@@ -110,7 +104,6 @@ interface ValueBounds {
 /** The default limits: enough to read. The complete value can be copied. */
 const VALUE_BOUNDS: ValueBounds = { rows: 2000, characters: 1000 };
 
-/** Notes by row key ({@link createRowKey}). */
 type NotesByRow = ReadonlyMap<string, readonly ValueNote[]>;
 
 interface Frame {
@@ -120,10 +113,7 @@ interface Frame {
   next: number;
 }
 
-/**
- * Formats the first lines of a value as JSON, each with its notes. It uses an explicit stack and stops once there are
- * enough lines, no matter how large the value is.
- */
+/** Formats a value's first lines as JSON, with their notes. Stops after enough lines, however large the value is. */
 export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBounds = VALUE_BOUNDS): ValueView {
   const rows: ValueRow[] = [];
   const open: Frame[] = [];

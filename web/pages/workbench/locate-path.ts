@@ -4,21 +4,15 @@ import { isSluiceError } from '../../../src/base/index.js';
 import { parse } from '../../../src/json/index.js';
 import { fromJsonSchema } from '../../../src/json/schema/index.js';
 
-/**
- * Everything between tokens: white space, commas and comments. Comments are limited in length, because they can be
- * unclosed.
- */
+/** Everything between tokens. Comments are limited in length, because they can be unclosed. */
 const FILLER = /(?:[\s,]+|\/\/[^\n]*|\/\*[^]{0,200}?\*\/)*/y;
 const STRING = /"[^"\\]*(?:\\[^][^"\\]*)*"|'[^'\\]*(?:\\[^][^'\\]*)*'/y;
 const BARE = /[^\s,:{}[\]"']+/y;
 
 /**
- * Finds the span of the value at a path; for an object member, its value without the key. Null if the value cannot be located
- * because of syntax errors such as missing colons. Other syntax errors can lead to a wrong span, so callers must check
- * its content.
- *
- * @example
- * locatePath('{"a": [1, 23]}', 0, ['a', 1]) // { start: 10, end: 12 }
+ * Finds the span of the value at a path; for an object member, its value without the key. Null if the value cannot be
+ * located because of syntax errors such as missing colons. Other syntax errors can lead to a wrong span, so callers
+ * must check its content.
  */
 export function locatePath(text: string, from: number, path: Path): Span | null {
   const walker = new TokenWalker(text, from);
@@ -113,12 +107,7 @@ function unquoteKey(source: string): string {
   }
 }
 
-/**
- * Formats an offset the way editors show it: line and column, both counted from 1.
- *
- * @example
- * formatLineAndColumn('a\nbc', 3) // 'line 2, column 2'
- */
+/** Formats an offset the way editors show it: line and column, both counted from 1. */
 export function formatLineAndColumn(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
@@ -130,12 +119,7 @@ type SchemaReading =
   | { readonly ok: true; readonly schema: AlignableSchema | undefined }
   | { readonly ok: false; readonly problem: SchemaProblem };
 
-/**
- * Parses a JSON Schema. Unlike an answer, it is not repaired.
- *
- * @example
- * readSchemaText('{"type": "object"') // { ok: false, problem: { message: 'The text is cut off (offset 17). …', offset: 17 } }
- */
+/** Parses a JSON Schema. Unlike an answer, it is not repaired. */
 export function readSchemaText(text: string): SchemaReading {
   if (text.trim() === '') return { ok: true, schema: undefined };
   let schema: unknown;
@@ -171,7 +155,6 @@ function findSyntaxProblem(text: string): SchemaProblem {
   return { message, offset: offset === undefined ? null : Number(offset) };
 }
 
-/** Locates an unsupported part of the schema by the JSON pointer in the message. */
 function locateProblem(text: string, message: string): SchemaProblem {
   const pointer = /at #(\/\S*):/.exec(message)?.[1];
   if (pointer === undefined) return { message, offset: null };

@@ -3,6 +3,7 @@ import { REPAIR_DESCRIPTIONS } from '../../ui/json-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection, Span } from './inspection.js';
 import { choose, selectedSpan } from './workbench-state.js';
+import { Button } from '../../ui/button.js';
 
 const NONE = { items: [], total: 0 };
 const NOTHING_FOUND: Found = { candidates: NONE, repairs: NONE, notes: NONE };
@@ -10,7 +11,7 @@ const NOTHING_FOUND: Found = { candidates: NONE, repairs: NONE, notes: NONE };
 type Found = Pick<Inspection, 'candidates' | 'repairs' | 'notes'>;
 
 /** The input, or a window of a long input, with candidates outlined and all repairs and issues marked. */
-export function MarkedText({ text, inspection }: { readonly text: string; readonly inspection: Inspection | null }) {
+export function MarkedText({ text, inspection }: Readonly<{ text: string; inspection: Inspection | null }>) {
   const box = useRef<HTMLPreElement>(null);
   // Until the input is parsed, it is shown without marks.
   const { candidates, repairs, notes } = inspection ?? NOTHING_FOUND;
@@ -42,24 +43,20 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
       </pre>
       {window.end - window.start < text.length ? (
         <div class="row">
-          <button
-            type="button"
+          <Button
+            label="Previous"
             disabled={window.start === 0}
             onClick={() => moveTo(moveWindow(window, text.length, -1))}
-          >
-            Previous
-          </button>
+          />
           <span class="dim">
             {window.start.toLocaleString('en')} to {window.end.toLocaleString('en')} of{' '}
             {text.length.toLocaleString('en')}
           </span>
-          <button
-            type="button"
+          <Button
+            label="Next"
             disabled={window.end === text.length}
             onClick={() => moveTo(moveWindow(window, text.length, 1))}
-          >
-            Next
-          </button>
+          />
         </div>
       ) : null}
     </div>
@@ -108,17 +105,14 @@ function Part({
   );
 }
 
-/** A part of the input with uniform marks. */
 interface Segment {
   readonly start: number;
   readonly text: string;
   /** The index of the innermost candidate that contains it. */
   readonly candidate: number | null;
-  /** Candidates that start here. */
   readonly starts: readonly number[];
   /** Repairs directly before it. */
   readonly repairs: readonly number[];
-  /** The note about it. */
   readonly note: number | null;
   readonly chosen: boolean;
 }

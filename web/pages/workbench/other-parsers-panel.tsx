@@ -13,7 +13,7 @@ const OUTCOME_LABELS = {
 } as const;
 
 /** The results of `JSON.parse` and jsonrepair for the same input, computed when the panel is opened. */
-export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
+export function OtherParsers({ state }: Readonly<{ state: InspectionHandle }>) {
   const isOpen = useSignal(false);
   const readings = useSignal<readonly OtherResult[]>([]);
   const { reading } = state;
@@ -65,11 +65,9 @@ async function compareAll(text: string, sluiceValue: string | null): Promise<rea
   ];
 }
 
-/** The result of another parser. */
 interface OtherResult {
   readonly parser: 'JSON.parse' | 'jsonrepair';
   readonly outcome: 'same' | 'different' | 'error';
-  /** Its value as truncated JSON, or its error. */
   readonly text: string;
 }
 
@@ -77,12 +75,7 @@ interface OtherResult {
 const MAX_TEXT_LENGTH = 20_000;
 const MAX_OUTPUT_LENGTH = 4000;
 
-/**
- * Parses the input with another parser and compares the value.
- *
- * @example
- * parseWith('JSON.parse', JSON.parse, '{"a":1}', '{"a": 1}') // { parser: 'JSON.parse', outcome: 'same', text: '{ "a": 1 }' }
- */
+/** Parses the input with another parser and compares the value. */
 export function parseWith(
   parser: OtherResult['parser'],
   parse: (text: string) => unknown,

@@ -1,11 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { openCase, schemaInput, inputText } from './workbench-state.js';
+import { Button } from '../../ui/button.js';
 
-/**
- * Copies a link to the current input, schema and options. The input is in the URL fragment, which is not sent to any
- * server.
- */
+/** Copies a link to the current input, schema and options; the input is in the fragment, which no server receives. */
 export function ShareButton() {
   const message = useSignal('');
   useEffect(() => void openShared(), []);
@@ -30,13 +28,11 @@ export function ShareButton() {
       <span class="dim small" role="status">
         {message.value}
       </span>
-      <button
-        type="button"
+      <Button
+        label="Share link"
         title="The output is in the link’s fragment: no server receives it"
         onClick={() => void share()}
-      >
-        Share link
-      </button>
+      />
     </span>
   );
 }
@@ -61,12 +57,7 @@ const MAX_LINK_LENGTH = 32_000;
 /** The maximum unpacked size, because a short link can unpack to megabytes. */
 const MAX_BYTES = 4_000_000;
 
-/**
- * Packs a case into a URL fragment, which browsers do not send to any server; null if it is too long for a link.
- *
- * @example
- * await packCase({ text: '{a: 1}', schemaText: '' }) // '#case=q1Y…'
- */
+/** Packs a case into a URL fragment, which browsers do not send to any server; null if it is too long for a link. */
 export async function packCase(shared: SharedCase): Promise<string | null> {
   const bytes = new TextEncoder().encode(JSON.stringify(shared));
   if (bytes.length > MAX_BYTES) return null;

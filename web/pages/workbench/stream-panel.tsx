@@ -4,6 +4,7 @@ import { Badge, StateBadge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { choosePace } from './text-reader.js';
 import { ValueRowsView } from './findings.js';
+import { Button } from '../../ui/button.js';
 import type { StreamView } from './text-reader.js';
 import type { TextReading } from './use-inspection.js';
 
@@ -16,10 +17,7 @@ const CHUNK_LENGTHS = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
 export function StreamPanel({
   reading,
   fail,
-}: {
-  readonly reading: TextReading | null;
-  readonly fail: (error: unknown) => void;
-}) {
+}: Readonly<{ reading: TextReading | null; fail: (error: unknown) => void }>) {
   const view = useSignal<StreamView | null>(null);
   const isPlaying = useSignal(false);
   /** Indexes of `SPEEDS` and `CHUNK_LENGTHS`. */
@@ -74,19 +72,13 @@ export function StreamPanel({
     <section class="card stack" aria-labelledby="workbench-stream">
       <div class="row">
         <h2 id="workbench-stream">Streaming</h2>
-        <button
-          type="button"
+        <Button
+          label={isPlaying.value ? 'Pause' : 'Play'}
           disabled={reading === null || isEnded}
           onClick={() => (isPlaying.value = !isPlaying.value)}
-        >
-          {isPlaying.value ? 'Pause' : 'Play'}
-        </button>
-        <button type="button" disabled={reading === null || isPlaying.value || isEnded} onClick={() => void step()}>
-          Step
-        </button>
-        <button type="button" disabled={currentView === null || currentView.received === 0} onClick={restart}>
-          Restart
-        </button>
+        />
+        <Button label="Step" disabled={reading === null || isPlaying.value || isEnded} onClick={() => void step()} />
+        <Button label="Restart" disabled={currentView === null || currentView.received === 0} onClick={restart} />
         <label class="slider">
           Speed
           <input
@@ -146,15 +138,13 @@ function formatCharacters(count: number): string {
   return count === 1 ? '1 character' : `${count} characters`;
 }
 
-function StreamState({ view }: { readonly view: StreamView | null }) {
+function StreamState({ view }: Readonly<{ view: StreamView | null }>) {
   if (view === null || view.length === 0) return null;
   if (view.ended !== null) {
     return (
       <>
         <StateBadge state={view.ended.status} />
-        <span>
-          <SafeText text={view.ended.message} limit={300} />
-        </span>
+        <SafeText as="span" text={view.ended.message} limit={300} />
       </>
     );
   }

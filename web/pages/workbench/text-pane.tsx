@@ -4,15 +4,13 @@ import { EXAMPLES } from './examples.js';
 import { MarkedText } from './marked-text.js';
 import type { TextReading } from './use-inspection.js';
 import { isEditing, isStorable, openExample, setText, inputText } from './workbench-state.js';
+import { Button } from '../../ui/button.js';
 
 /** Longer input makes a textarea slow, so it is shown read-only. */
 const MAX_EDITABLE_LENGTH = 100_000;
 
-/**
- * The input, such as a model's output: typed, pasted, dropped or opened from a file, and shown with the findings
- * marked.
- */
-export function TextPane({ reading }: { readonly reading: TextReading | null }) {
+/** The input, such as a model's output: typed, pasted, dropped or from a file, with the findings marked. */
+export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>) {
   const field = useRef<HTMLTextAreaElement>(null);
   const openingFile = useRef<File | null>(null);
   const refusal = useSignal<string | null>(null);
@@ -81,25 +79,21 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
       <div class="row">
         <h2 id="workbench-text-name">Model output</h2>
         <span class="row either" role="group" aria-label="View">
-          <button
-            type="button"
+          <Button
+            label="Marked"
             class="toggle"
             aria-pressed={!isField}
             disabled={inputText.value === ''}
             onClick={showMarked}
-          >
-            Marked
-          </button>
-          <button
-            type="button"
+          />
+          <Button
+            label="Edit"
             class="toggle"
             aria-pressed={isField}
             disabled={isReadOnly}
             title={isReadOnly ? 'Too long to edit here' : undefined}
             onClick={edit}
-          >
-            Edit
-          </button>
+          />
         </span>
         <span class="end row">
           <label class="visually-hidden" for="workbench-example">
@@ -135,15 +129,13 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
               }}
             />
           </label>
-          <button
-            type="button"
+          <Button
+            label="Clear"
             onClick={() => {
               acceptText('');
               edit();
             }}
-          >
-            Clear
-          </button>
+          />
         </span>
       </div>
       {isField ? (
@@ -188,18 +180,10 @@ export async function readFile(file: Blob): Promise<string> {
   return text + decoder.decode();
 }
 
-/**
- * The maximum input length from a file or the clipboard, in bytes or UTF-16 code units. Parsing needs up to sixty times
- * as much memory, and a browser grants a page a few gigabytes at most.
- */
+/** The maximum input length. Parsing needs up to sixty times as much memory, and a page gets a few gigabytes. */
 export const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
 
-/**
- * Explains why input of this length is not accepted; null if it is.
- *
- * @example
- * explainTooLong('log.txt', 20 * 1024 * 1024) // 'log.txt is 20 MB, but the workbench accepts only 16 MB. …'
- */
+/** Explains why input of this length is not accepted; null if it is. */
 export function explainTooLong(name: string, length: number): string | null {
   if (length <= MAX_TEXT_LENGTH) return null;
   // Rounded up, so a rejected size is always shown as larger than the limit.

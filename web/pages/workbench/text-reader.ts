@@ -66,9 +66,7 @@ function formatValue(value: unknown, length: number): string {
 /** A request from the page to its worker. A reading is identified by its request's number. */
 export type WorkerRequest =
   | { readonly kind: 'read'; readonly input: InspectionInput }
-  /** Requests a reading's complete value as JSON. */
   | { readonly kind: 'format'; readonly reading: number }
-  /** Starts streaming the input from the beginning. */
   | { readonly kind: 'stream'; readonly reading: number }
   | { readonly kind: 'push'; readonly reading: number; readonly chunkLength: number; readonly chunkCount: number };
 
@@ -152,12 +150,7 @@ function describeEnd(result: ParseResult<unknown>): NonNullable<StreamView['ende
 /** The minimum time between redraws, no matter how fast the input arrives. */
 const MIN_INTERVAL_MS = 33;
 
-/**
- * Chooses the interval, and the number of chunks per interval, for a speed in characters per second.
- *
- * @example
- * choosePace(100, 4) // { intervalMs: 40, chunkCount: 1 }
- */
+/** Chooses the interval, and the number of chunks per interval, for a speed in characters per second. */
 export function choosePace(
   charactersPerSecond: number,
   chunkLength: number,
@@ -172,10 +165,8 @@ export interface StreamView {
   /** The number of characters that have arrived, of `length`. */
   readonly received: number;
   readonly length: number;
-  /** The end of the input that has arrived. */
   readonly tail: string;
   readonly value: ValueView | null;
-  /** The paths that the last chunks changed. */
   readonly changed: readonly string[];
   readonly complete: boolean;
   /** Null until all input has arrived. */

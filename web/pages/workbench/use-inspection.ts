@@ -17,24 +17,18 @@ export interface InspectionState {
   readonly reading: TextReading | null;
   readonly schemaProblem: SchemaProblem | null;
   readonly failure: string | null;
-  /** Whether parsing is in progress. */
   readonly busy: boolean;
 }
 
 /** The parser state and functions to handle failures. */
 export interface InspectionHandle extends InspectionState {
-  /** Parses the same input again. */
   readonly retry: () => void;
-  /** Called when a request about the reading failed. */
   readonly fail: (error: unknown) => void;
 }
 
 const NOTHING: InspectionState = { reading: null, schemaProblem: null, failure: null, busy: false };
 
-/**
- * Parses the workbench input in a worker whenever it, the schema or an option changes, so the page stays responsive.
- * Obsolete requests are canceled.
- */
+/** Parses the workbench input in a worker on every change, so the page stays responsive. */
 export function useInspection(): InspectionHandle {
   const state = useSignal<InspectionState>({ ...NOTHING, busy: true });
   const retryCount = useSignal(0);
@@ -88,7 +82,6 @@ export interface TextReading {
   readonly suggestions: readonly Suggestion[];
   /** Returns the complete value as JSON; null if other input was parsed since then. */
   formatValue(): Promise<string | null>;
-  /** Starts streaming the input from the beginning. */
   restartStream(): Promise<StreamView | null>;
   pushStream(chunkLength: number, chunkCount: number): Promise<StreamView | null>;
 }
@@ -126,18 +119,15 @@ function readView(response: WorkerResponse | null): StreamView | null {
   return response?.kind === 'streamed' ? response.view : null;
 }
 
-/** The part of a worker that is used here. */
 type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;
 
 /** A link to a worker that can be terminated at any time; the next request starts another worker. */
 export interface WorkerLink {
-  /** The id of the next request. */
   readonly next: number;
   /** Sends a request. Null if it was canceled; throws if the worker fails. */
   send(request: WorkerRequest): Promise<WorkerResponse | null>;
   /** Terminates the worker if it is busy, and returns whether it was; an idle worker stays. */
   cancel(): boolean;
-  /** Terminates the worker. */
   close(): void;
 }
 
@@ -234,7 +224,6 @@ const policy = (globalThis as { readonly trustedTypes?: TrustedTypes }).trustedT
   },
 });
 
-/** Starts a parser worker. */
 function startWorker(): Worker {
   return new Worker(policy === undefined ? address : policy.createScriptURL(address), { type: 'module' });
 }

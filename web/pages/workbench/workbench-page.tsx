@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { Notice } from '../../ui/notice.js';
 import { CodePanel } from './code-panel.js';
-import { CopyButton } from '../../ui/copy-button.js';
+import { Button, CopyButton } from '../../ui/button.js';
 import { Findings, ValueRowsView } from './findings.js';
 import { OtherParsers } from './other-parsers-panel.js';
 import { ShareButton } from './share-button.js';
@@ -161,15 +161,7 @@ export function OptionsForm() {
 }
 
 /** A control with an explanation, which is its tooltip and is read by screen readers. */
-function OptionWithHelp({
-  id,
-  help,
-  children,
-}: {
-  readonly id: string;
-  readonly help: string;
-  readonly children: ComponentChildren;
-}) {
+function OptionWithHelp({ id, help, children }: Readonly<{ id: string; help: string; children: ComponentChildren }>) {
   return (
     <span class="explained-by" title={help}>
       {children}
@@ -181,7 +173,7 @@ function OptionWithHelp({
 }
 
 /** The parse outcome in one line, announced to screen readers when it changes. */
-export function OutcomeBar({ state }: { readonly state: InspectionState }) {
+export function OutcomeBar({ state }: Readonly<{ state: InspectionState }>) {
   const { reading, busy, schemaProblem } = state;
   return (
     <div class="outcome row" role="status" aria-busy={busy}>
@@ -215,9 +207,7 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
         <>
           <Badge tone="bad">Failed</Badge>
           <Badge tone="bad">{outcome.code}</Badge>
-          <span class="words clip">
-            <SafeText text={outcome.message} limit={500} />
-          </span>
+          <SafeText as="span" class="words clip" text={outcome.message} limit={500} />
         </>
       );
     case 'comment':
@@ -230,23 +220,20 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
   }
 }
 
-/** Buttons that set options that would lead to a value. */
-function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestion[] }) {
+function Suggestions({ suggestions }: Readonly<{ suggestions: readonly Suggestion[] }>) {
   if (suggestions.length === 0) return null;
   return (
     <span class="row suggestions" role="group" aria-label="Suggested options">
       <span class="dim">Would work with:</span>
       {suggestions.map(({ label, help, changes }) => (
-        <button key={label} type="button" title={help} onClick={() => setOptions(changes)}>
-          {label}
-        </button>
+        <Button label={label} key={label} title={help} onClick={() => setOptions(changes)} />
       ))}
     </span>
   );
 }
 
 /** The JSON Schema editor, with any error and its location. */
-export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | null }) {
+export function SchemaEditor({ problem }: Readonly<{ problem: SchemaProblem | null }>) {
   const field = useRef<HTMLTextAreaElement>(null);
   const goTo = (offset: number): void => {
     field.current?.focus();
@@ -299,9 +286,11 @@ export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | nu
         {problem !== null && problem.offset !== null ? (
           <>
             {' '}
-            <button type="button" class="link" onClick={() => goTo(problem.offset ?? 0)}>
-              {formatLineAndColumn(schemaInput.value, problem.offset)}
-            </button>
+            <Button
+              label={formatLineAndColumn(schemaInput.value, problem.offset)}
+              class="link"
+              onClick={() => goTo(problem.offset ?? 0)}
+            />
           </>
         ) : null}
       </p>

@@ -91,9 +91,7 @@ function storeNow(): void {
   writeStored(KEY, JSON.stringify(now), 'session');
 }
 
-/**
- * Reads the stored input; by default the first example, because a page with content is more helpful than a blank one.
- */
+/** Reads the stored input; by default the first example, which is more helpful than a blank page. */
 function readInput(): StoredInput {
   const [first] = EXAMPLES;
   const initial = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };

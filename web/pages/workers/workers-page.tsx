@@ -66,8 +66,7 @@ export function WorkersPage() {
   );
 }
 
-/** A worker's used slots, as a bar and as numbers. */
-function Load({ busy, capacity }: { readonly busy: number; readonly capacity: number }) {
+function Load({ busy, capacity }: Readonly<{ busy: number; capacity: number }>) {
   return (
     <span class="load">
       <Meter fraction={capacity === 0 ? 0 : busy / capacity} />
@@ -129,11 +128,7 @@ function Amount({
   label,
   amount,
   format,
-}: {
-  readonly label: string;
-  readonly amount: Budget['tokens'];
-  readonly format: (value: number) => string;
-}) {
+}: Readonly<{ label: string; amount: Budget['tokens']; format: (value: number) => string }>) {
   if (amount === null) return null;
   const { used, held, limit } = amount;
   return (
@@ -152,7 +147,7 @@ function Amount({
 const NEARLY_USED = 0.8;
 
 /** A bar that shows the used fraction. It is hidden from screen readers, because the numbers are next to it. */
-export function Meter({ fraction, isWarning = false }: { readonly fraction: number; readonly isWarning?: boolean }) {
+export function Meter({ fraction, isWarning = false }: Readonly<{ fraction: number; isWarning?: boolean }>) {
   return (
     <span class={isWarning ? 'meter warn' : 'meter'} aria-hidden="true">
       <span style={{ width: `${Math.min(1, Math.max(0, fraction)) * 100}%` }} />

@@ -1,10 +1,19 @@
 import { useSignal } from '@preact/signals';
+import type { ButtonHTMLAttributes } from 'preact';
 
-/** How long the button shows the outcome. */
+/** A button that acts on this page; it does not submit a form. */
+export function Button({ label, ...attributes }: ButtonHTMLAttributes & { readonly label: string | number }) {
+  return (
+    <button type="button" {...attributes}>
+      {label}
+    </button>
+  );
+}
+
 const SHOW_MS = 1500;
 
 /** Copies the text that `read` returns. */
-export function CopyButton({ label, read }: { readonly label: string; readonly read: () => string | Promise<string> }) {
+export function CopyButton({ label, read }: Readonly<{ label: string; read: () => string | Promise<string> }>) {
   const outcome = useSignal<string | null>(null);
   const copy = async (): Promise<void> => {
     try {
