@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findCommands, KEYS } from './commands.js';
+import { findCommands, KEYS } from './overlays.js';
 import { readRoute } from './route.js';
 
 const ALL = { canRun: true, canSignOut: true };

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { delayedActions, dropAction, sendNow } from '../data/delayed-actions.js';
-import type { DelayedAction } from '../data/delayed-actions.js';
+import { delayedActions, dropAction, sendNow, type DelayedAction } from '../data/delayed-actions.js';
 import { SafeText } from '../ui/safe-text.js';
 import { Button } from '../ui/button.js';
 

@@ -38,23 +38,10 @@ export function readRoute(path: string): Route {
 
 /** Returns a route's path; the inverse of `readRoute`. */
 export function toPath(route: Route): string {
-  switch (route.page) {
-    case 'run':
-      return `/runs/${encodeURIComponent(route.id)}`;
-    case 'inbox':
-      return route.id === null ? '/inbox' : `/inbox/${encodeURIComponent(route.id)}`;
-    case 'issues':
-      return route.ref === null ? '/issues' : `/issues/${encodeURIComponent(route.ref)}`;
-    case 'unknown':
-      return route.path;
-    case 'charts':
-    case 'executions':
-    case 'outbox':
-    case 'runs':
-    case 'workbench':
-    case 'workers':
-      return `/${route.page}`;
-  }
+  if (route.page === 'unknown') return route.path;
+  if (route.page === 'run') return `/runs/${encodeURIComponent(route.id)}`;
+  const name = route.page === 'inbox' ? route.id : route.page === 'issues' ? route.ref : null;
+  return name === null ? `/${route.page}` : `/${route.page}/${encodeURIComponent(name)}`;
 }
 
 function decode(part: string): string {

@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import { client, unauthorizedResponses } from '../data/client.js';
-import { asFailure } from '../data/resource.js';
-import type { Failure } from '../data/resource.js';
+import { asFailure, type Failure } from '../data/resource.js';
 
 type Session =
   | { readonly state: 'loading' }

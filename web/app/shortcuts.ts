@@ -5,7 +5,6 @@ import { navigate } from './router.js';
 /** The open overlay, or null. */
 export const overlay = signal<'palette' | 'keys' | null>(null);
 
-/** How long to wait for the letter after `g`. */
 const SEQUENCE_TIMEOUT_MS = 1500;
 
 /** Handles the keys that work on every page; `KEYS` lists them. */

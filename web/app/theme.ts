@@ -1,7 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { readStored, writeStored } from './storage.js';
 
-/** The page theme: the system's, or the one the user has chosen. */
 type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'sluice.theme';

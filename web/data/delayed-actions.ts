@@ -13,7 +13,6 @@ export interface DelayedAction {
   readonly failures: readonly string[];
 }
 
-/** How long an action can be undone before it is sent. */
 const DELAY_MS = 6000;
 
 /** The unfinished actions, oldest first. They are sent even if the user opens another page. */

@@ -62,31 +62,33 @@ export function useResource<Value>(
   return { value: value.value, failure: failure.value, reload: () => (reloadCount.value += 1) };
 }
 
-interface Action {
-  readonly run: () => void;
+interface Action<Input extends readonly unknown[]> {
+  readonly run: (...input: Input) => void;
   readonly isBusy: boolean;
   readonly isDone: boolean;
   readonly failure: string | null;
 }
 
 /** Sends a request when `run` is called, one at a time, and keeps why it failed. */
-export function useAction(act: () => Promise<unknown>): Action {
-  const state = useSignal<{ readonly phase: 'idle' | 'busy' | 'done'; readonly failure: string | null }>({
-    phase: 'idle',
-    failure: null,
-  });
-  const run = async (): Promise<void> => {
-    if (state.peek().phase === 'busy') return;
-    state.value = { phase: 'busy', failure: null };
+export function useAction<Input extends readonly unknown[]>(act: (...input: Input) => Promise<unknown>): Action<Input> {
+  const state = useSignal<'idle' | 'busy' | 'done' | { readonly failure: string }>('idle');
+  const run = async (...input: Input): Promise<void> => {
+    if (state.peek() === 'busy') return;
+    state.value = 'busy';
     try {
-      await act();
-      state.value = { phase: 'done', failure: null };
+      await act(...input);
+      state.value = 'done';
     } catch (error) {
-      state.value = { phase: 'idle', failure: asFailure(error).message };
+      state.value = { failure: asFailure(error).message };
     }
   };
-  const { phase, failure } = state.value;
-  return { run: () => void run(), isBusy: phase === 'busy', isDone: phase === 'done', failure };
+  const failure = typeof state.value === 'object' ? state.value.failure : null;
+  return {
+    run: (...input) => void run(...input),
+    isBusy: state.value === 'busy',
+    isDone: state.value === 'done',
+    failure,
+  };
 }
 
 /** Converts an error to a displayable failure. */
@@ -109,7 +111,6 @@ export interface LiveListView<Item> {
   /** Whether the rows still belong to the previous query while this one is loading. */
   readonly isStale: boolean;
   readonly isLoadingMore: boolean;
-  /** Whether more rows can be shown. */
   readonly hasMore: boolean;
   readonly loadMore: () => void;
   readonly refresh: () => void;
@@ -204,7 +205,6 @@ export interface LiveList<Item> {
   readonly items: readonly Item[];
   /** The cursor of the next page; null at the end. */
   readonly next: string | null;
-  /** The number of new items not shown yet. */
   readonly newCount: number;
 }
 

@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals';
 import type { WaitingEntry } from '../../src/server/api/index.js';
 import { client } from './client.js';
-import { asFailure } from './resource.js';
-import type { Failure } from './resource.js';
+import { asFailure, type Failure } from './resource.js';
 
 /** Everything that is waiting for a user. */
 export interface Waiting {

@@ -28,7 +28,6 @@ export function AnsiText({ text, limit = 2000 }: Readonly<{ text: string; limit?
 
 interface StyledText {
   readonly text: string;
-  /** Class names; empty for plain text. */
   readonly style: string;
 }
 
@@ -62,24 +61,20 @@ export function readStyles(text: string): readonly StyledText[] {
 interface Style {
   /** From 0 to 15; null for the page's default colour. */
   readonly colour: number | null;
-  readonly isBold: boolean;
-  readonly isDim: boolean;
-  readonly isItalic: boolean;
-  readonly isUnderlined: boolean;
+  readonly marks: readonly Mark[];
 }
 
-const PLAIN: Style = { colour: null, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
+const MARKS = ['bold', 'dim', 'italic', 'underlined'] as const;
+type Mark = (typeof MARKS)[number];
 
-function getStyleClasses({ colour, isBold, isDim, isItalic, isUnderlined }: Style): string {
-  return [
-    colour === null ? '' : `ansi-${colour % 8}`,
-    isBold ? 'ansi-bold' : '',
-    isDim ? 'ansi-dim' : '',
-    isItalic ? 'ansi-italic' : '',
-    isUnderlined ? 'ansi-underlined' : '',
-  ]
-    .filter(Boolean)
-    .join(' ');
+/** The codes that remove marks. */
+const REMOVED: Readonly<Record<number, readonly Mark[]>> = { 22: ['bold', 'dim'], 23: ['italic'], 24: ['underlined'] };
+
+const PLAIN: Style = { colour: null, marks: [] };
+
+function getStyleClasses({ colour, marks }: Style): string {
+  const names = MARKS.filter((mark) => marks.includes(mark));
+  return [...(colour === null ? [] : [colour % 8]), ...names].map((name) => `ansi-${name}`).join(' ');
 }
 
 function applyCodes(before: Style, codes: string): Style {
@@ -100,26 +95,9 @@ function applyCodes(before: Style, codes: string): Style {
 function applyCode(style: Style, code: number): Style {
   if (code >= 30 && code <= 37) return { ...style, colour: code - 30 };
   if (code >= 90 && code <= 97) return { ...style, colour: code - 90 + 8 };
-  switch (code) {
-    case 0:
-      return PLAIN;
-    case 1:
-      return { ...style, isBold: true };
-    case 2:
-      return { ...style, isDim: true };
-    case 3:
-      return { ...style, isItalic: true };
-    case 4:
-      return { ...style, isUnderlined: true };
-    case 22:
-      return { ...style, isBold: false, isDim: false };
-    case 23:
-      return { ...style, isItalic: false };
-    case 24:
-      return { ...style, isUnderlined: false };
-    case 39:
-      return { ...style, colour: null };
-    default:
-      return style;
-  }
+  const mark = MARKS[code - 1];
+  if (mark !== undefined) return { ...style, marks: [...style.marks.filter((one) => one !== mark), mark] };
+  if (code === 0) return PLAIN;
+  if (code === 39) return { ...style, colour: null };
+  return { ...style, marks: style.marks.filter((one) => REMOVED[code]?.includes(one) !== true) };
 }

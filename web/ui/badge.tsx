@@ -4,12 +4,8 @@ import type { RepairLevel as RepairLevelName } from '../../src/json/index.js';
 import { LEVEL_LABELS } from './json-labels.js';
 
 /** A short label, such as a state. Its meaning is in the text; the colour and the dot only emphasize it. */
-export function Badge({
-  tone = 'plain',
-  isLive = false,
-  title,
-  children,
-}: Readonly<{ tone?: Tone; isLive?: boolean; title?: string; children: ComponentChildren }>) {
+export function Badge(props: Readonly<{ tone?: Tone; isLive?: boolean; title?: string; children: ComponentChildren }>) {
+  const { tone = 'plain', isLive = false, title, children } = props;
   return (
     <span class={`badge ${tone}${isLive ? ' live' : ''}`} title={title}>
       {children}
@@ -81,14 +77,8 @@ export function StateBadge({ state, isLive = false }: Readonly<{ state: string; 
 }
 
 /** A repair level's label; the tooltip has its wire name. */
-export function RepairLevel({
-  level,
-  kinds = [],
-}: {
-  readonly level: RepairLevelName;
-  /** The kinds of repairs, if known. */
-  readonly kinds?: readonly string[];
-}) {
+export function RepairLevel(props: { readonly level: RepairLevelName; readonly kinds?: readonly string[] }) {
+  const { level, kinds = [] } = props;
   if (level === 'none') return <span class="dim plain">{LEVEL_LABELS[level]}</span>;
   if (isOnlyExtracted(level, kinds)) return <Badge title={level}>Extracted</Badge>;
   return (

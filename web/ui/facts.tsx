@@ -4,20 +4,29 @@ import type { InboxItem } from '../../src/server/api/index.js';
 import { toPath } from '../app/route.js';
 import { Badge } from './badge.js';
 
-/** A list of names and values; undefined values are skipped. */
-export function Facts({ facts }: Readonly<{ facts: Readonly<Record<string, ComponentChildren | undefined>> }>) {
+/** A list of names and values. Missing values are skipped, and text may come from an agent. */
+export function Facts({ facts }: Readonly<{ facts: Readonly<Record<string, ComponentChildren>> }>) {
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
   return (
     <dl class="facts">
-      {Object.entries(facts).map(([name, value]) =>
-        value === undefined ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
-      )}
+      {known.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{typeof value === 'string' ? <SafeText text={value} /> : value}</dd>
+        </div>
+      ))}
     </dl>
   );
+}
+
+/** A link to an issue. */
+export function IssueLink({ of: ref }: Readonly<{ of: string }>) {
+  return <a href={toPath({ page: 'issues', ref })}>{ref}</a>;
+}
+
+/** A link to a run, named by its id or by `label`. */
+export function RunLink({ id, label = id }: Readonly<{ id: string; label?: string }>) {
+  return <a href={toPath({ page: 'run', id })}>{label}</a>;
 }
 
 const MAX_NOTES = 50;

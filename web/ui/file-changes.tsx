@@ -53,7 +53,6 @@ interface FileChange {
   readonly lines: readonly DiffLine[];
 }
 
-/** Longer strings are not compared. */
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_FILES = 50;
 
@@ -139,7 +138,6 @@ const toUnchanged = (text: string): DiffLine => ({ kind: 'same', text });
 const toRemoved = (text: string): DiffLine => ({ kind: 'removed', text });
 const toAdded = (text: string): DiffLine => ({ kind: 'added', text });
 
-/** Compares lines by their longest common subsequence. */
 function compareLines(oldLines: readonly string[], newLines: readonly string[]): readonly DiffLine[] {
   if (oldLines.length * newLines.length > MAX_COMPARISONS)
     return [...oldLines.map(toRemoved), ...newLines.map(toAdded)];

@@ -3,13 +3,11 @@ import type { ComponentChildren, InputHTMLAttributes, RefObject, TextareaHTMLAtt
 import { useRef } from 'preact/hooks';
 import { hasScope } from '../app/session.js';
 import { newRequestId } from '../data/client.js';
-import { readRefusal } from '../data/refusal.js';
-import type { FieldErrors, FieldMap, Refusal } from '../data/refusal.js';
+import { readRefusal, type FieldErrors, type FieldMap, type Refusal } from '../data/refusal.js';
 import type { Resource } from '../data/resource.js';
 import { FailureNotice, Loading, Notice, ReadOnly } from './notice.js';
-import { useDraft } from './use-draft.js';
+import { useDraft, type DraftFields } from './use-draft.js';
 import { Button } from './button.js';
-import type { DraftFields } from './use-draft.js';
 
 /** An option of a drop-down field: its value, or a value with a different label. */
 export type Option = string | { readonly value: string; readonly label: string };
@@ -274,12 +272,7 @@ export function useRequestForm<Fields extends DraftFields & { readonly requestId
 }
 
 /** The layout of a form that submits a request: its columns, why it was refused, the buttons, and its effect. */
-export function RequestFormView<Fields extends DraftFields>({
-  form,
-  choices,
-  texts,
-  children,
-}: {
+export function RequestFormView<Fields extends DraftFields>(props: {
   readonly form: RequestForm<Fields>;
   readonly choices: Resource<unknown>;
   readonly texts: {
@@ -294,6 +287,7 @@ export function RequestFormView<Fields extends DraftFields>({
   };
   readonly children: ComponentChildren;
 }) {
+  const { form, choices, texts, children } = props;
   const { refusal, errors, isSending } = form;
   if (!hasScope('run')) return <ReadOnly scope="run" purpose={texts.purpose} />;
   if (choices.value === null && choices.failure === null) return <Loading />;

@@ -78,7 +78,6 @@ function roundsToThousand(amount: number): boolean {
   return Number(amount.toFixed(1)) >= 1000;
 }
 
-/** A run's tokens and cost, if the engine reports them. */
 interface Usage {
   readonly input_tokens?: number | undefined;
   readonly output_tokens?: number | undefined;

@@ -19,13 +19,8 @@ export function JsonTree({ value, open = 2 }: Readonly<{ value: unknown; open?: 
   );
 }
 
-function Node({
-  name,
-  value,
-  open,
-  depth,
-  isLast,
-}: Readonly<{ name: string | null; value: unknown; open: number; depth: number; isLast: boolean }>) {
+function Node(props: Readonly<{ name: string | null; value: unknown; open: number; depth: number; isLast: boolean }>) {
+  const { name, value, open, depth, isLast } = props;
   if (typeof value === 'object' && value !== null) {
     return <Branch name={name} value={value} open={open} depth={depth} isLast={isLast} />;
   }
@@ -67,13 +62,8 @@ function escapeText(text: string): string {
     .replaceAll('\n', String.raw`\n`);
 }
 
-function Branch({
-  name,
-  value,
-  open,
-  depth,
-  isLast,
-}: Readonly<{ name: string | null; value: object; open: number; depth: number; isLast: boolean }>) {
+function Branch(props: Readonly<{ name: string | null; value: object; open: number; depth: number; isLast: boolean }>) {
+  const { name, value, open, depth, isLast } = props;
   const isList = Array.isArray(value);
   const count = isList ? value.length : Object.keys(value).length;
   const isOpen = useSignal(open > 0 && count > 0);

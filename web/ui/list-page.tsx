@@ -2,16 +2,13 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
-import { useLiveList } from '../data/resource.js';
-import type { LiveListView, Page, PageInput } from '../data/resource.js';
+import { useLiveList, type LiveListView, type Page, type PageInput } from '../data/resource.js';
 import { capitalize } from './badge.js';
-import { Options } from './form.js';
-import type { Option } from './form.js';
+import { Options, type Option } from './form.js';
 import { formatCount, formatDay, formatTimeZone } from './format.js';
 import { FailureNotice, Loading, UpToDate } from './notice.js';
-import { isReading, RowTable, useRowKeys } from './row-table.js';
+import { isReading, RowTable, useRowKeys, type Column } from './row-table.js';
 import { Button } from './button.js';
-import type { Column } from './row-table.js';
 
 /** A filter stored in the query under `name`. `label` is null for a filter without a field, which links set. */
 export interface Filter {
@@ -22,7 +19,6 @@ export interface Filter {
   /** The options of a choice; other values are ignored, unless `isOpen`. */
   readonly options?: readonly Option[];
   readonly isOpen?: boolean;
-  /** The parameter of the request, if it differs. */
   readonly parameter?: string;
 }
 
@@ -99,16 +95,13 @@ export function FilterField({ filter }: Readonly<{ filter: Filter }>) {
   );
 }
 
-/** How long after the last key press a search starts. */
 const DEBOUNCE_MS = 250;
 
-function FilterText({
-  filter: { name, kind, placeholder = '' },
-  label,
-}: {
-  readonly filter: Filter;
-  readonly label: string;
-}) {
+function FilterText(props: { readonly filter: Filter; readonly label: string }) {
+  const {
+    filter: { name, kind, placeholder = '' },
+    label,
+  } = props;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const field = useRef<HTMLInputElement>(null);
   const value = query.value.get(name) ?? '';
@@ -155,26 +148,11 @@ export function clearFilters(names: readonly string[]): void {
 }
 
 /** A page with filters and a table: live, newest first, navigated with `j` and `k`. */
-export function ListPage<Item>({
-  title,
-  end,
-  itemName,
-  filters,
-  below,
-  load,
-  getKey,
-  columns,
-  details,
-  above,
-  emptyState,
-  summarize,
-}: {
+export function ListPage<Item>(props: {
   readonly title: string;
   readonly end?: ComponentChildren;
-  /** The singular item name: `run`. */
   readonly itemName: string;
   readonly filters: readonly Filter[];
-  /** Content between the filter fields and the list. */
   readonly below?: ComponentChildren;
   readonly load: (query: PageInput & Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<Page<Item>>;
   readonly getKey: (item: Item) => string;
@@ -183,9 +161,9 @@ export function ListPage<Item>({
   /** Content that arrives together with the rows, above them. */
   readonly above?: (items: readonly Item[]) => ComponentChildren;
   readonly summarize?: (items: readonly Item[]) => string;
-  /** Shown if the list is empty without a filter. */
   readonly emptyState: ComponentChildren;
 }) {
+  const { title, end, itemName, filters, below, load, getKey, columns, details, above, emptyState, summarize } = props;
   const rows = useRef<HTMLTableElement>(null);
   const names = filters.map(({ name }) => name);
   const values = readFilters(filters, query.value);
@@ -254,15 +232,7 @@ export function ListPage<Item>({
 }
 
 /** The frame around a list's rows: new rows, connection state, paging and the empty state. */
-export function ListFrame<Item>({
-  listView,
-  itemName,
-  order,
-  empty,
-  summarize,
-  limitHint,
-  children,
-}: {
+export function ListFrame<Item>(props: {
   readonly listView: LiveListView<Item>;
   /** The singular item name: `run`. */
   readonly itemName: string;
@@ -270,10 +240,10 @@ export function ListFrame<Item>({
   readonly order: string;
   readonly empty: ComponentChildren;
   readonly summarize?: ((items: readonly Item[]) => string) | undefined;
-  /** Shown below the rows if the page cannot list all of them. */
   readonly limitHint: string;
   readonly children: (items: readonly Item[]) => ComponentChildren;
 }) {
+  const { listView, itemName, order, empty, summarize, limitHint, children } = props;
   const itemsName = `${itemName}s`;
   const { list, failure, isStale, hasMore, isLoadingMore, loadMore, refresh } = listView;
   if (list === null) {

@@ -1,15 +1,10 @@
 import { createRowHeights } from './row-heights.js';
 
-/** The viewport of a long list. It tracks row heights and the scroll position, and scrolls the list when necessary. */
 interface ListViewport {
-  /** Starts observing a scroll container; returns a function that stops it. */
   readonly attach: (scroller: HTMLElement) => () => void;
   readonly addRow: (row: HTMLElement | null) => void;
-  /** Updates count and follow mode before the rows are drawn. */
   readonly update: (list: { readonly count: number; readonly follow: boolean }) => void;
-  /** Corrects the scroll position; call after drawing rows. */
   readonly settle: () => void;
-  /** Scrolls a row into view if it is not visible. */
   readonly show: (index: number) => void;
   /** Stops automatic scrolling, because the user has started to scroll. */
   readonly release: () => void;
@@ -18,14 +13,11 @@ interface ListViewport {
   readonly isAtEnd: () => boolean;
   readonly first: () => number;
   readonly rows: () => readonly number[];
-  /** Returns the position of a row within the scrolled element, in pixels. */
   readonly position: (index: number) => number;
   readonly pageHeight: () => number;
 }
 
-/** The number of rows drawn before and after the visible ones. */
 const OVERSCAN_ROWS = 2;
-/** The distance from the end that still counts as the end. */
 const END_TOLERANCE_PX = 40;
 /** How long to correct the position after scrolling to a row: measuring rows can move it. */
 const TARGET_CORRECTION_MS = 500;
@@ -42,7 +34,6 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   let follow = false;
   let atEnd = true;
   let scrollTarget: { readonly index: number; readonly until: number; readonly isCentred: boolean } | null = null;
-  /** The row that was last requested by `show`. */
   let targetRow = 0;
   /** Identifies what was drawn last; if it has not changed, nothing is drawn. */
   let drawnKey = '';
@@ -189,7 +180,6 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   };
 }
 
-/** An inclusive range of rows. */
 type RowRange = readonly [from: number, to: number];
 
 interface ChosenRows {
@@ -256,7 +246,6 @@ export function createListScale(total: number, view: number, maxHeight = MAX_HEI
 
 /** Limits the number of rows that all lists on a page together create per frame. */
 interface RowBudget {
-  /** Returns how many of the requested rows may be created now. */
   readonly grant: (requested: number) => number;
   /** Queues a list that has rows left to create; it is redrawn when its turn comes. */
   readonly wait: (draw: () => void) => void;

@@ -1,9 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readBlocks } from './markdown-blocks.js';
-import type { Block } from './markdown-blocks.js';
-import { readInlines } from './markdown-inlines.js';
-import type { Inline } from './markdown-inlines.js';
+import { readBlocks, readInlines, type Block, type Inline } from './markdown-blocks.js';
+import fc from 'fast-check';
 
 describe('inline Markdown', () => {
   test.each<[string, readonly Inline[]]>([

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { readBlocks } from './markdown-blocks.js';
-import type { Block } from './markdown-blocks.js';
-import type { Inline } from './markdown-inlines.js';
-import { SafeText } from './safe-text.js';
 import { useSignal } from '@preact/signals';
+import { readBlocks, type Block, type Inline } from './markdown-blocks.js';
+import { SafeText } from './safe-text.js';
 import { Button } from './button.js';
 import './markdown.css';
 

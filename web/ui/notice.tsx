@@ -6,17 +6,13 @@ import { Button } from './button.js';
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 
 /** A message. Screen readers announce it immediately if its tone is `bad`. */
-export function Notice({
-  tone,
-  title,
-  action,
-  children,
-}: {
+export function Notice(props: {
   readonly tone: Tone;
   readonly title: string;
   readonly action?: { readonly label: string; readonly run: () => unknown };
   readonly children?: ComponentChildren;
 }) {
+  const { tone, title, action, children } = props;
   return (
     <div class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
       <strong>{title}</strong>
@@ -27,12 +23,10 @@ export function Notice({
 }
 
 /** Reports that something could not be loaded: the reason, its code, and a button to try again. */
-export function FailureNotice({
-  title,
-  failure,
-  reload,
-  children,
-}: Readonly<{ title: string; failure: Failure; reload: () => void; children?: ComponentChildren }>) {
+export function FailureNotice(
+  props: Readonly<{ title: string; failure: Failure; reload: () => void; children?: ComponentChildren }>,
+) {
+  const { title, failure, reload, children } = props;
   return (
     <Notice tone="bad" title={title} action={{ label: 'Try again', run: reload }}>
       {omitApiHint(failure.message)} <code>{failure.code}</code> {children}
@@ -64,19 +58,20 @@ export function ReadOnly({ scope, purpose }: Readonly<{ scope: string; purpose: 
 }
 
 /** Shows a resource once it has arrived; until then, its loading or failure. Without a title, it needs little space. */
-export function Loaded<Value>({
-  resource: { value, failure, reload },
-  title,
-  space = title === undefined ? 'line' : 'page',
-  hint,
-  children,
-}: {
+export function Loaded<Value>(props: {
   readonly resource: Resource<Value>;
   readonly title?: string;
   readonly space?: keyof typeof LOADING_CLASSES;
   readonly hint?: ComponentChildren;
   readonly children: (value: Value) => ComponentChildren;
 }) {
+  const {
+    resource: { value, failure, reload },
+    title,
+    space = title === undefined ? 'line' : 'page',
+    hint,
+    children,
+  } = props;
   if (value !== null) return <>{children(value)}</>;
   if (failure === null) return <Loading space={space} />;
   if (title === undefined) return <InlineFailure failure={failure} reload={reload} />;
@@ -109,6 +104,16 @@ export function UpToDate({ failure, live = '' }: Readonly<{ failure: Failure | n
           Out of date ({failure.code}). Retrying …
         </span>
       )}
+    </span>
+  );
+}
+
+/** Why an action failed, next to its button; nothing if it did not. */
+export function Refused({ why }: Readonly<{ why: string | null }>) {
+  if (why === null) return null;
+  return (
+    <span class="wrong" role="alert">
+      {why}
     </span>
   );
 }

@@ -1,6 +1,4 @@
-/** Row heights and positions in a list: measured, or estimated until then. */
 interface RowHeights {
-  /** Returns a row's start; for the row after the last, the end of the list. */
   readonly top: (index: number) => number;
   readonly height: (index: number) => number;
   /** Returns the row at an offset in pixels; beyond the end, the last of `count` rows. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
 
 /** A column of a {@link RowTable}. */
@@ -16,19 +16,16 @@ export interface Column<Item> {
 type Opener = (name: ComponentChildren) => ComponentChildren;
 
 /** A table with one item per row. If it has details, the query parameter `row` names the open row. */
-export function RowTable<Item>({
-  columns,
-  items,
-  getKey,
-  details,
-  list,
-}: Readonly<{
-  columns: readonly Column<Item>[];
-  items: readonly Item[];
-  getKey: (item: Item) => string;
-  details?: ((item: Item) => ComponentChildren) | undefined;
-  list?: RefObject<HTMLTableElement>;
-}>) {
+export function RowTable<Item>(
+  props: Readonly<{
+    columns: readonly Column<Item>[];
+    items: readonly Item[];
+    getKey: (item: Item) => string;
+    details?: ((item: Item) => ComponentChildren) | undefined;
+    list?: RefObject<HTMLTableElement>;
+  }>,
+) {
+  const { columns, items, getKey, details, list } = props;
   return (
     <table ref={list ?? null} class="rows">
       <colgroup>
@@ -54,17 +51,15 @@ export function RowTable<Item>({
   );
 }
 
-function Row<Item>({
-  id,
-  item,
-  columns,
-  details,
-}: Readonly<{
-  id: string;
-  item: Item;
-  columns: readonly Column<Item>[];
-  details: ((item: Item) => ComponentChildren) | undefined;
-}>) {
+function Row<Item>(
+  props: Readonly<{
+    id: string;
+    item: Item;
+    columns: readonly Column<Item>[];
+    details: ((item: Item) => ComponentChildren) | undefined;
+  }>,
+) {
+  const { id, item, columns, details } = props;
   const isOpen = details !== undefined && query.value.get('row') === id;
   const opener: Opener = (name) => (
     <button
@@ -95,6 +90,43 @@ function Row<Item>({
   );
 }
 
+/** A table of values in a region that scrolls sideways. The first cell of a row is its name. */
+export function DataTable(props: {
+  readonly label: string;
+  readonly class?: string;
+  readonly caption?: string;
+  readonly head: readonly ComponentChildren[];
+  readonly rows: readonly (readonly ComponentChildren[])[];
+  readonly foot?: readonly ComponentChildren[];
+  /** The first column that contains numbers. */
+  readonly numbersFrom?: number;
+}) {
+  const { label, class: classes = '', caption, head, rows, foot, numbersFrom = Infinity } = props;
+  const draw = (cells: readonly ComponentChildren[], key: number) => (
+    <tr key={key}>
+      {cells.map((cell, index) => {
+        const name = index >= numbersFrom ? 'number' : '';
+        if (cells !== head && index > 0) return <td class={name}>{cell}</td>;
+        return (
+          <th scope={cells === head ? 'col' : 'row'} class={name}>
+            {cell}
+          </th>
+        );
+      })}
+    </tr>
+  );
+  return (
+    <div class={`table-scroll ${classes}`} tabIndex={0} role="region" aria-label={label}>
+      <table>
+        {caption === undefined ? null : <caption class="visually-hidden">{caption}</caption>}
+        <thead>{draw(head, 0)}</thead>
+        <tbody>{rows.map(draw)}</tbody>
+        {foot === undefined ? null : <tfoot>{draw(foot, 0)}</tfoot>}
+      </table>
+    </div>
+  );
+}
+
 /** The attributes of a row's focusable link or button: `<a {...ROW} href="…">`. */
 export const ROW = { 'data-row': '' } as const;
 
@@ -121,17 +153,24 @@ export function nextRow(key: string, from: number, count: number): number | null
 
 /** Moves the focus between the rows of a list with `j` and `k`, and with the arrow keys once the focus is in the list. */
 export function useRowKeys(list: RefObject<HTMLElement>): void {
+  useKeys(({ key }) => {
+    const rows = [...(list.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
+    const from = rows.findIndex((row) => row === document.activeElement);
+    const to = nextRow(key, from, rows.length);
+    if (to !== null) rows[to]?.focus();
+    return to !== null;
+  });
+}
+
+/** Calls `onKey` for keys without a modifier, pressed outside fields and dialogs; it returns whether it used the key. */
+export function useKeys(onKey: (event: KeyboardEvent) => boolean): void {
+  const current = useRef(onKey);
+  current.current = onKey;
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
-      const { target } = event;
-      if (list.current === null || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (target instanceof Element && target.closest('input, textarea, select, dialog') !== null) return;
-      const rows = [...list.current.querySelectorAll<HTMLElement>('[data-row]')];
-      const from = rows.findIndex((row) => row === document.activeElement);
-      const to = nextRow(event.key, from, rows.length);
-      if (to === null) return;
-      event.preventDefault();
-      rows[to]?.focus();
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null) return;
+      if (current.current(event)) event.preventDefault();
     };
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);

@@ -5,7 +5,6 @@ import { readStored, writeStored } from '../app/storage.js';
 interface Draft<Fields extends DraftFields> {
   readonly fields: Fields;
   readonly change: (changes: Partial<Fields>) => void;
-  /** Discards the draft, because it was sent or abandoned. */
   readonly discard: () => void;
 }
 

@@ -7,10 +7,8 @@ import { Button } from './button.js';
 interface VirtualListProps {
   readonly label: string;
   readonly count: number;
-  /** The estimated height of a row before it is measured, in pixels. */
   readonly estimate: number;
   readonly row: (index: number) => ComponentChildren;
-  /** The row to scroll into view whenever it changes. */
   readonly target?: number | null;
   /** Whether to stay at the end while rows are added, unless the user has scrolled away from it. */
   readonly follow?: boolean;
@@ -92,7 +90,6 @@ export function VirtualList(props: VirtualListProps) {
   );
 }
 
-/** Returns the number of rows a key moves by; 0 for other keys. */
 function readStep(event: KeyboardEvent, count: number): number {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return 0;
   switch (event.key) {

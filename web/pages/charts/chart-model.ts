@@ -60,115 +60,90 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   const runsByBucket = buckets.map(({ runs }) => runs.filter((one) => engine === null || one.engine === engine));
   const sum = (read: (statistics: RunStatistics) => number): readonly number[] =>
     runsByBucket.map((runs) => runs.reduce((total, statistics) => total + read(statistics), 0));
-  const count = { unit: 'count', times, isState: false } as const;
-  const duration = { unit: 'duration', times, isState: false } as const;
   const engineFilter: Readonly<Record<string, string>> = engine === null ? {} : { engine };
   const usageByBucket = buckets.map(({ usage }) => usage.filter((one) => engine === null || one.engine === engine));
+  const driftByBucket = buckets.map(({ drift }) => drift.filter((one) => engine === null || one.engine === engine));
   const byModel = (read: (usage: Usage) => number): readonly Series[] =>
     createNamedSeries(
       usageByBucket.map((bucket) => bucket.map((one) => [getModelLabel(one), read(one)])),
       (label) => toNameFilter(label, 'model'),
     );
+  const byOutcome = OUTCOMES.map(([outcome, tone]): Series => {
+    const values = sum(({ outcomes }) => outcomes[outcome]);
+    return { label: labelState(outcome), tone, values, listFilter: { ...engineFilter, outcome } };
+  });
+  const byRepairLevel = REPAIR_LEVELS.map(([level, tone]): Series => {
+    const values = sum((one) => one.repair_levels[level]);
+    return { label: LEVEL_LABELS[level], tone, values, listFilter: { ...engineFilter, repair_level: level } };
+  });
+  const byVersion = createNamedSeries(
+    driftByBucket.map((bucket) =>
+      bucket.map(({ engine: name, engine_version: version, unknown_types, unknown_fields }) => [
+        `${name} ${version ?? '(version unknown)'}`,
+        unknown_types + unknown_fields,
+      ]),
+    ),
+    (label) => toNameFilter(label, 'engine_version'),
+  );
+  const byCause = createNamedSeries(
+    buckets.map((bucket) => bucket.needs_human.map((one) => [one.cause, one.count])),
+    () => ({ decision: 'needs-human' }),
+  );
+  const open = buckets.map(({ inbox }) => inbox.open);
+  const ages = buckets.map(({ inbox }) => inbox.oldest_age_ms);
+  const chart = (
+    id: string,
+    title: string,
+    help: string,
+    series: readonly Series[],
+    more: Partial<ChartModel> = {},
+  ): ChartModel => ({ id, title, help, series, times, unit: 'count', isState: false, ...more });
+  const duration = { unit: 'duration' } as const;
   return [
-    {
-      ...count,
-      id: 'outcomes',
-      title: 'Outcomes',
-      help: 'Ended runs by outcome.',
-      series: OUTCOMES.map(([outcome, tone]) => ({
-        label: labelState(outcome),
-        tone,
-        values: sum(({ outcomes }) => outcomes[outcome]),
-        listFilter: { ...engineFilter, outcome },
-      })),
-    },
-    {
-      ...count,
-      id: 'repairs',
-      title: 'Repair levels',
-      help: 'How much the output had to be changed before it could be parsed.',
-      series: REPAIR_LEVELS.map(([level, tone]) => ({
-        label: LEVEL_LABELS[level],
-        tone,
-        values: sum((one) => one.repair_levels[level]),
-        listFilter: { ...engineFilter, repair_level: level },
-      })),
-    },
-    {
-      ...count,
-      unit: 'money',
-      id: 'cost',
-      emptyText: 'Not reported by',
-      title: 'Cost',
-      help: 'US dollars by engine and model, as reported by the engines.',
-      series: byModel(({ cost }) => cost),
-    },
-    {
-      ...count,
-      id: 'tokens',
-      title: 'Tokens',
-      help: 'Input and output tokens by engine and model.',
-      series: byModel(({ input_tokens, output_tokens }) => input_tokens + output_tokens),
-    },
-    {
-      ...duration,
-      id: 'latency',
-      title: 'Duration',
-      help: 'Median run duration (p50).',
-      series: createLatencySeries(runsByBucket, 'p50'),
-    },
-    {
-      ...duration,
-      id: 'slowest',
-      title: 'Slowest runs',
-      help: '95th percentile of run duration (p95).',
-      series: createLatencySeries(runsByBucket, 'p95'),
-    },
-    {
-      ...count,
-      id: 'drift',
-      title: 'Drift',
-      help: 'Unknown event types and fields, by engine version.',
-      series: createNamedSeries(
-        buckets.map(({ drift }) =>
-          drift
-            .filter((one) => engine === null || one.engine === engine)
-            .map((one) => [
-              `${one.engine} ${one.engine_version ?? '(version unknown)'}`,
-              one.unknown_types + one.unknown_fields,
-            ]),
-        ),
-        (label) => toNameFilter(label, 'engine_version'),
-      ),
-    },
-    {
-      ...count,
-      isState: true,
-      id: 'inbox',
-      title: 'Inbox',
-      help: 'Items waiting in the inbox.',
-      series: [{ label: 'Waiting', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open), listFilter: null }],
-    },
-    {
-      ...duration,
-      isState: true,
-      id: 'age',
-      title: 'Inbox age',
-      help: 'Age of the oldest waiting item.',
-      series: [
-        { label: 'Oldest', tone: 'bad', values: buckets.map(({ inbox }) => inbox.oldest_age_ms), listFilter: null },
-      ],
-    },
-    {
-      ...count,
-      id: 'causes',
-      title: 'Reasons for review',
-      help: 'New inbox items by reason.',
-      series: createNamedSeries(
-        buckets.map((bucket) => bucket.needs_human.map((one) => [one.cause, one.count])),
-        () => ({ decision: 'needs-human' }),
-      ),
-    },
+    chart('outcomes', 'Outcomes', 'Ended runs by outcome.', byOutcome),
+    chart(
+      'repairs',
+      'Repair levels',
+      'How much the output had to be changed before it could be parsed.',
+      byRepairLevel,
+    ),
+    chart(
+      'cost',
+      'Cost',
+      'US dollars by engine and model, as reported by the engines.',
+      byModel(({ cost }) => cost),
+      { unit: 'money', emptyText: 'Not reported by' },
+    ),
+    chart(
+      'tokens',
+      'Tokens',
+      'Input and output tokens by engine and model.',
+      byModel(({ input_tokens, output_tokens }) => input_tokens + output_tokens),
+    ),
+    chart('latency', 'Duration', 'Median run duration (p50).', createLatencySeries(runsByBucket, 'p50'), duration),
+    chart(
+      'slowest',
+      'Slowest runs',
+      '95th percentile of run duration (p95).',
+      createLatencySeries(runsByBucket, 'p95'),
+      duration,
+    ),
+    chart('drift', 'Drift', 'Unknown event types and fields, by engine version.', byVersion),
+    chart(
+      'inbox',
+      'Inbox',
+      'Items waiting in the inbox.',
+      [{ label: 'Waiting', tone: 'warn', values: open, listFilter: null }],
+      { isState: true },
+    ),
+    chart(
+      'age',
+      'Inbox age',
+      'Age of the oldest waiting item.',
+      [{ label: 'Oldest', tone: 'bad', values: ages, listFilter: null }],
+      { ...duration, isState: true },
+    ),
+    chart('causes', 'Reasons for review', 'New inbox items by reason.', byCause),
   ];
 }
 
@@ -354,15 +329,8 @@ export function sumUsage({ buckets }: StatisticsView, engine: string | null): re
   for (const one of buckets.flatMap(({ usage }) => usage)) {
     if (engine !== null && one.engine !== engine) continue;
     const key = getModelLabel(one);
-    const row = rows.get(key) ?? {
-      engine: one.engine,
-      model: one.model,
-      runs: 0,
-      input: 0,
-      cached: 0,
-      output: 0,
-      cost: 0,
-    };
+    const { engine: name, model } = one;
+    const row = rows.get(key) ?? { engine: name, model, runs: 0, input: 0, cached: 0, output: 0, cost: 0 };
     row.runs += one.runs;
     row.input += one.input_tokens;
     row.cached += one.cached_input_tokens;

@@ -18,9 +18,10 @@ import { query, setQuery, navigate } from '../../app/router.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
+import { Options } from '../../ui/form.js';
 import { FilterField } from '../../ui/list-page.js';
-import { RANGES, readRange, buildStatisticsQuery, formatTimeMark } from './chart-range.js';
-import type { Range } from './chart-range.js';
+import { DataTable } from '../../ui/row-table.js';
+import { RANGES, readRange, buildStatisticsQuery, formatTimeMark, type Range } from './chart-range.js';
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../ui/button.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -62,11 +63,7 @@ export function ChartsPage() {
             value={range}
             onChange={({ currentTarget }) => setQuery({ range: currentTarget.value }, { isStep: true })}
           >
-            {NAMES.map((name) => (
-              <option key={name} value={name}>
-                {RANGES[name].label}
-              </option>
-            ))}
+            <Options options={NAMES.map((value) => ({ value, label: RANGES[value].label }))} />
           </select>
         </label>
         <FilterField
@@ -199,7 +196,6 @@ function describeTime(seconds: number): string {
 /** A longer axis shows dates instead of times of day. */
 const MAX_TIME_AXIS_S = 2 * 86_400;
 
-/** The axis, with labels for the first, the middle and the last step. */
 function Axis({ times }: Readonly<{ times: readonly number[] }>) {
   const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > MAX_TIME_AXIS_S;
   const marks = [times[0], times[Math.floor(times.length / 2)], times.at(-1)];
@@ -219,113 +215,61 @@ function Axis({ times }: Readonly<{ times: readonly number[] }>) {
 }
 
 function ChartTable({ chart }: Readonly<{ chart: ChartModel }>) {
-  const { title, times, series } = chart;
-  const steps = times.flatMap((time, index) =>
-    series.some(({ values }) => (values[index] ?? 0) > 0) ? [{ time, index }] : [],
+  const { title, times, series, unit } = chart;
+  const renderValue = (one: Series, index: number): ComponentChildren => {
+    const value = one.values[index] ?? null;
+    const path = value === null || value <= 0 ? null : buildListPath(one, times, index);
+    return path === null ? formatValue(value, unit) : <a href={path}>{formatValue(value, unit)}</a>;
+  };
+  const rows = times.flatMap((time, index) =>
+    series.some(({ values }) => (values[index] ?? 0) > 0)
+      ? [[describeTime(time), ...series.map((one) => renderValue(one, index))]]
+      : [],
   );
   return (
     <details>
       <summary>Data</summary>
       <CopyButton label="Copy data" read={() => toSpreadsheet(chart)} />
-      <div class="table-scroll chart-table" tabIndex={0} role="region" aria-label={`Data for ${title}`}>
-        <table>
-          <caption class="visually-hidden">{title}; empty periods are omitted</caption>
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              {series.map(({ label }) => (
-                <th key={label} scope="col">
-                  <SafeText text={label} limit={100} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {steps.map(({ time, index }) => (
-              <tr key={time}>
-                <th scope="row">{describeTime(time)}</th>
-                {series.map((one) => (
-                  <td key={one.label}>
-                    <ValueCell chart={chart} series={one} index={index} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label={`Data for ${title}`}
+        class="chart-table"
+        caption={`${title}; empty periods are omitted`}
+        head={['Time', ...series.map(({ label }) => <SafeText text={label} limit={100} />)]}
+        rows={rows}
+      />
     </details>
   );
-}
-
-function ValueCell({
-  chart,
-  series,
-  index,
-}: Readonly<{ chart: ChartModel; series: Series; index: number }>): ComponentChildren {
-  const value = series.values[index] ?? null;
-  const text = formatValue(value, chart.unit);
-  const path = value === null || value <= 0 ? null : buildListPath(series, chart.times, index);
-  return path === null ? text : <a href={path}>{text}</a>;
 }
 
 /** Usage by engine and model over the whole period; each row links to its runs. */
 export function UsageTable({ rows, since }: Readonly<{ rows: readonly UsageRow[]; since: string }>) {
   if (rows.length === 0) return null;
-  const total = (read: (row: UsageRow) => number): number => rows.reduce((sum, row) => sum + read(row), 0);
+  const total = (name: (typeof COUNTED)[number]): string => formatCount(rows.reduce((sum, row) => sum + row[name], 0));
   return (
     <section class="card chart usage" aria-labelledby="usage">
       <div class="chart-head">
         <h2 id="usage">Usage by model</h2>
         <p class="help">Only engines that report tokens and cost are included.</p>
       </div>
-      <div class="table-scroll" tabIndex={0} role="region" aria-label="Tokens and cost">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Engine</th>
-              <th scope="col">Model</th>
-              {['Runs', 'Input', 'Cached', 'Output', 'Cost'].map((name) => (
-                <th key={name} scope="col" class="number">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, 50).map((row) => (
-              <tr key={`${row.engine} ${row.model}`}>
-                <th scope="row">
-                  <a href={buildUsagePath(row, since)}>{row.engine}</a>
-                </th>
-                <td>
-                  {row.model === null ? <span class="dim">Unknown</span> : <SafeText text={row.model} limit={100} />}
-                </td>
-                <td class="number">{formatCount(row.runs)}</td>
-                <td class="number">{formatCount(row.input)}</td>
-                <td class="number">{formatCount(row.cached)}</td>
-                <td class="number">{formatCount(row.output)}</td>
-                <td class="number">{isPriced(row) ? formatMoney(row.cost) : '–'}</td>
-              </tr>
-            ))}
-          </tbody>
-          <tfoot>
-            <tr>
-              <th scope="row" colSpan={2}>
-                Total
-              </th>
-              <td class="number">{formatCount(total(({ runs }) => runs))}</td>
-              <td class="number">{formatCount(total(({ input }) => input))}</td>
-              <td class="number">{formatCount(total(({ cached }) => cached))}</td>
-              <td class="number">{formatCount(total(({ output }) => output))}</td>
-              <td class="number">{formatTotalCost(rows)}</td>
-            </tr>
-          </tfoot>
-        </table>
-      </div>
+      <DataTable
+        label="Tokens and cost"
+        head={['Engine', 'Model', 'Runs', 'Input', 'Cached', 'Output', 'Cost']}
+        numbersFrom={2}
+        rows={rows
+          .slice(0, 50)
+          .map((row) => [
+            <a href={buildUsagePath(row, since)}>{row.engine}</a>,
+            row.model === null ? <span class="dim">Unknown</span> : <SafeText text={row.model} limit={100} />,
+            ...COUNTED.map((name) => formatCount(row[name])),
+            isPriced(row) ? formatMoney(row.cost) : '–',
+          ])}
+        foot={['Total', '', ...COUNTED.map(total), formatTotalCost(rows)]}
+      />
     </section>
   );
 }
+
+const COUNTED = ['runs', 'input', 'cached', 'output'] as const;
 
 /** Builds the path to the runs a row includes; if the model is unknown, to all of the engine's runs. */
 function buildUsagePath({ engine, model }: UsageRow, since: string): string {

@@ -1,12 +1,10 @@
 import type { Client } from '../../../src/server/client/index.js';
-import { toPath } from '../../app/route.js';
 import { query } from '../../app/router.js';
 import { client } from '../../data/client.js';
 import { listStateOptions, StateBadge } from '../../ui/badge.js';
-import { Facts, Notes, Verdicts } from '../../ui/facts.js';
+import { Facts, IssueLink, Notes, RunLink, Verdicts } from '../../ui/facts.js';
 import { formatDuration, Timestamp } from '../../ui/format.js';
-import { ListPage, readFilters } from '../../ui/list-page.js';
-import type { Filter } from '../../ui/list-page.js';
+import { ListPage, readFilters, type Filter } from '../../ui/list-page.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 
@@ -130,25 +128,21 @@ function Details({ execution }: Readonly<{ execution: ExecutionView }>) {
   return (
     <Facts
       facts={{
-        Issue: <a href={toPath({ page: 'issues', ref: execution.issue_ref })}>{execution.issue_ref}</a>,
-        Run: <a href={toPath({ page: 'run', id: execution.run })}>{execution.run_id}</a>,
-        Reason: <SafeText text={execution.reason} />,
-        Evidence:
-          execution.evidence === undefined || execution.evidence.length === 0 ? undefined : (
-            <Verdicts evidence={execution.evidence} />
-          ),
-        'Result code': <SafeText text={execution.result_code} />,
-        'Decided by': execution.who === null ? 'The rules' : <SafeText text={execution.who} />,
+        Issue: <IssueLink of={execution.issue_ref} />,
+        Run: <RunLink id={execution.run} label={execution.run_id} />,
+        Reason: execution.reason,
+        Evidence: execution.evidence?.length ? <Verdicts evidence={execution.evidence} /> : null,
+        'Result code': execution.result_code,
+        'Decided by': execution.who ?? 'The rules',
         Wrapper: `${execution.worker} (${execution.worker_type})`,
-        'Agent version': execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
+        'Agent version': execution.worker_version,
         Command: execution.command.length === 0 ? 'None' : <SafeText as="code" text={execution.command.join('\n')} />,
         Started: <Timestamp at={execution.started_at} />,
-        'Exit code': execution.exit_code === null ? undefined : String(execution.exit_code),
-        Signal: execution.signal ?? undefined,
-        'Read from':
-          execution.parse_path === null ? SOURCES[execution.result_encoding] : <SafeText text={execution.parse_path} />,
+        'Exit code': execution.exit_code,
+        Signal: execution.signal,
+        'Read from': execution.parse_path ?? SOURCES[execution.result_encoding],
         'Parser version': execution.parser_version,
-        Problems: execution.problems.length === 0 ? undefined : <Notes notes={execution.problems} />,
+        Problems: execution.problems.length === 0 ? null : <Notes notes={execution.problems} />,
       }}
     />
   );

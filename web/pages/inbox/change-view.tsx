@@ -1,15 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { Change } from '../../../src/server/api/index.js';
 import { client } from '../../data/client.js';
-import { useResource } from '../../data/resource.js';
-import type { Resource } from '../../data/resource.js';
+import { useResource, type Resource } from '../../data/resource.js';
 import { formatCount } from '../../ui/format.js';
 import { capitalize } from '../../ui/badge.js';
-import { InlineFailure, Loading } from '../../ui/notice.js';
+import { Loaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { findComment } from './decision.js';
+import { findComment, type LineComment, type LinePosition } from './decision.js';
 import { Button } from '../../ui/button.js';
-import type { LineComment, LinePosition } from './decision.js';
 import '../../ui/diff.css';
 
 type ChangedFile = Change['files'][number];
@@ -32,34 +30,26 @@ export function useChange(issueRef: string | null, runId: string): Resource<Chan
 }
 
 /** An order's change, file by file, with a comment field for each line. */
-export function ChangeView({
-  change: { value, failure, reload },
-  review,
-  label = 'Change',
-}: {
+export function ChangeView(props: {
   readonly change: Resource<Change>;
   readonly review: Review;
-  /** Distinguishes multiple changes on one page. */
   readonly label?: string;
 }) {
+  const { change, review, label = 'Change' } = props;
   return (
     <section class="card stack changes" aria-label={label}>
       <h2>{label}</h2>
-      {value === null ? (
-        failure === null ? (
-          <Loading space="line" />
-        ) : (
-          <InlineFailure failure={failure} reload={reload} />
-        )
-      ) : (
-        <>
-          <SafeText as="p" class="dim" text={describeSource(value)} />
-          {value.files.map((file) => (
-            <File key={file.path} file={file} opensFiles={value.files.length <= 5} review={review} />
-          ))}
-          {value.truncated ? <p class="dim">Not all changed files are listed.</p> : null}
-        </>
-      )}
+      <Loaded resource={change}>
+        {(value) => (
+          <>
+            <SafeText as="p" class="dim" text={describeSource(value)} />
+            {value.files.map((file) => (
+              <File key={file.path} file={file} opensFiles={value.files.length <= 5} review={review} />
+            ))}
+            {value.truncated ? <p class="dim">Not all changed files are listed.</p> : null}
+          </>
+        )}
+      </Loaded>
     </section>
   );
 }
@@ -124,12 +114,8 @@ function Hunks({ file, review }: Readonly<{ file: ChangedFile; review: Review }>
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 const KINDS = { same: '', added: 'added', removed: 'removed' } as const;
 
-function Line({
-  path,
-  oldPath,
-  line,
-  review,
-}: Readonly<{ path: string; oldPath: string; line: ChangedLine; review: Review }>) {
+function Line(props: Readonly<{ path: string; oldPath: string; line: ChangedLine; review: Review }>) {
+  const { path, oldPath, line, review } = props;
   const isWriting = useSignal(false);
   const position: LinePosition =
     line.new_line === null

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { RefObject } from 'preact';
 import type { InboxItem } from '../../../src/server/api/index.js';
 import { hasScope, session } from '../../app/session.js';
 import { client } from '../../data/client.js';
-import { readRefusal } from '../../data/refusal.js';
-import type { FieldMap, Refusal } from '../../data/refusal.js';
-import { bindFields, RefusalNotice } from '../../ui/form.js';
+import { readRefusal, type FieldMap, type Refusal } from '../../data/refusal.js';
+import { bindFields, RefusalNotice, type FormPart } from '../../ui/form.js';
 import { Notice, ReadOnly } from '../../ui/notice.js';
+import { useKeys } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
 import {
   findAction,
@@ -16,21 +17,20 @@ import {
   EMPTY_DECISION,
   fillResultForm,
   isAcceptable,
+  parseResult,
+  formatResult,
+  buildResult,
 } from './decision.js';
-import type { DecisionField, ActionTexts, ResolveBody, LineComment } from './decision.js';
-import { ResultFields } from './result-fields.js';
-import type { RefObject } from 'preact';
+import type { DecisionField, ActionTexts, ResolveBody, LineComment, DecisionFields } from './decision.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { ClientError } from '../../../src/server/client/index.js';
 import { Button } from '../../ui/button.js';
 
 /** The decision form: the actions and their effects, the reason, and the comment exactly as it will be delivered. */
-export function Decide({
-  item,
-  comments,
-  reload,
-  onSettled,
-}: Readonly<{ item: InboxItem; comments: readonly LineComment[]; reload: () => void; onSettled: () => void }>) {
+export function Decide(
+  props: Readonly<{ item: InboxItem; comments: readonly LineComment[]; reload: () => void; onSettled: () => void }>,
+) {
+  const { item, comments, reload, onSettled } = props;
   const { fields, change, discard } = useDraft(`inbox ${item.id}`, {
     ...EMPTY_DECISION,
     ...fillResultForm(item.reading.result ?? item.reading.draft),
@@ -157,30 +157,20 @@ const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
 };
 
 /** The actions with their shortcuts, always visible. Choosing one moves the focus to the reason. */
-function DecideBar({
-  item,
-  chosen,
-  onChoose,
-}: Readonly<{
-  item: InboxItem;
-  chosen: ActionTexts['action'] | null;
-  onChoose: (action: ActionTexts['action']) => void;
-}>) {
+function DecideBar(
+  props: Readonly<{
+    item: InboxItem;
+    chosen: ActionTexts['action'] | null;
+    onChoose: (action: ActionTexts['action']) => void;
+  }>,
+) {
+  const { item, chosen, onChoose } = props;
   const offered = ACTIONS.filter(({ action }) => action !== 'accept' || isAcceptable(item.reading, item));
-  const current = useRef(onChoose);
-  current.current = onChoose;
-  useEffect(() => {
-    const listen = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null) return;
-      const labels = offered.find(({ action }) => ACTION_KEYS[action] === event.key);
-      if (labels === undefined) return;
-      event.preventDefault();
-      current.current(labels.action);
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, [offered.length]);
+  useKeys(({ key }) => {
+    const labels = offered.find(({ action }) => ACTION_KEYS[action] === key);
+    if (labels !== undefined) onChoose(labels.action);
+    return labels !== undefined;
+  });
   return (
     <div class="decide-bar" role="toolbar" aria-label="Decide">
       {ACTIONS.map(({ action, label }) => (
@@ -210,12 +200,8 @@ function pickJsonError({ json }: Readonly<Partial<Record<DecisionField, string>>
   return json === undefined ? {} : { json };
 }
 
-/** Shows the draft decision after another user has settled the item. */
-function UnsentDraft({
-  why,
-  refusal,
-  discard,
-}: Readonly<{ why: string; refusal: Refusal<DecisionField> | null; discard: () => void }>) {
+function UnsentDraft(props: Readonly<{ why: string; refusal: Refusal<DecisionField> | null; discard: () => void }>) {
+  const { why, refusal, discard } = props;
   if (why.trim() === '') return null;
   return (
     <Notice tone="plain" title="Already settled" action={{ label: 'Discard draft', run: discard }}>
@@ -225,12 +211,10 @@ function UnsentDraft({
 }
 
 /** The confirmation before a decision, which cannot be undone. */
-function Confirm({
-  dialog,
-  labels,
-  issueRef,
-  send,
-}: Readonly<{ dialog: RefObject<HTMLDialogElement>; labels: ActionTexts; issueRef: string; send: () => void }>) {
+function Confirm(
+  props: Readonly<{ dialog: RefObject<HTMLDialogElement>; labels: ActionTexts; issueRef: string; send: () => void }>,
+) {
+  const { dialog, labels, issueRef, send } = props;
   return (
     <dialog ref={dialog} aria-labelledby="confirm-question">
       <div class="stack">
@@ -250,11 +234,10 @@ function Confirm({
 /** Longer than any comment, so the preview is always complete. */
 const MAX_LENGTH = 200_000;
 
-function CommentPreview({
-  preview,
-  isRequested,
-  refusal,
-}: Readonly<{ preview: Preview; isRequested: boolean; refusal: Refusal<DecisionField> | null }>) {
+function CommentPreview(
+  props: Readonly<{ preview: Preview; isRequested: boolean; refusal: Refusal<DecisionField> | null }>,
+) {
+  const { preview, isRequested, refusal } = props;
   return (
     <section class="comment-preview" aria-label="Comment">
       <h3>Comment to be delivered</h3>
@@ -276,7 +259,6 @@ function describeState({ isCurrent }: Preview, isRequested: boolean, refusal: Re
 }
 
 interface Preview {
-  /** The last loaded comment, or null. */
   readonly comment: string | null;
   readonly isCurrent: boolean;
   readonly error: unknown;
@@ -322,4 +304,67 @@ function usePreview(id: string, body: ResolveBody | null): Preview {
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof ClientError && (error.status === null || error.status >= 500);
+}
+
+/** Fields to edit a result individually or as JSON. */
+export function ResultFields({
+  item,
+  ...form
+}: FormPart<DecisionFields> & { readonly item: { readonly issue_ref: string; readonly run_id: string } }) {
+  const { fields, edit } = form;
+  const { text, area, select, radio } = bindFields(form, 'result-');
+  const line = (name: 'pr' | 'commit' | 'testCommand' | 'testEvidence', label: string, help: string) =>
+    text(name, label, help, { spellcheck: false });
+  const toJson = (): void => edit({ view: 'json', json: formatResult(buildResult(fields, item)) });
+  const toFields = (): void => {
+    const parsed = parseResult(fields.json);
+    edit({ view: 'fields', ...('result' in parsed ? fillResultForm(parsed.result) : {}) });
+  };
+  return (
+    <fieldset class="result-fields stack">
+      <legend>Result</legend>
+      <div class="row">
+        <span class="dim">
+          For {item.issue_ref}, run {item.run_id}. The status is always ok: no other status can be accepted.
+        </span>
+        <Button
+          label={fields.view === 'json' ? 'Edit as fields' : 'Edit as JSON'}
+          class="link end"
+          onClick={fields.view === 'json' ? toFields : toJson}
+        />
+      </div>
+      {fields.view === 'json' ? (
+        area('json', 'Work result', 'Keys may be written as run_id or RunId.', {
+          class: 'mono',
+          rows: 16,
+          spellcheck: false,
+        })
+      ) : (
+        <>
+          {area('summary', 'Summary', 'What was done and why.', { rows: 4 })}
+          <div class="pair">
+            {line('pr', 'Pull request', 'URL or number. A pull request or a commit is required.')}
+            {line('commit', 'Commit', 'Hash in the order’s repository.')}
+          </div>
+          {radio('tests', 'Tests', [
+            { value: 'report', label: 'Tests were run', help: 'Enter the command, the result and the evidence.' },
+            { value: 'n/a', label: 'No tests', help: 'Recorded as n/a (not applicable).' },
+          ])}
+          {fields.tests === 'n/a' ? null : (
+            <div class="pair">
+              {line('testCommand', 'Command', 'The command that was run.')}
+              {select('testResult', 'Test result', 'The outcome of the tests.', [
+                ...(fields.testResult === '' ? [{ value: '', label: 'Choose' }] : []),
+                { value: 'pass', label: 'Pass' },
+                { value: 'fail', label: 'Fail' },
+                { value: 'n/a', label: 'Not applicable' },
+              ])}
+              {line('testEvidence', 'Evidence', 'For example a count, a log or a URL.')}
+            </div>
+          )}
+          {area('questions', 'Open questions', 'Optional. One per line.', { rows: 2 })}
+        </>
+      )}
+    </fieldset>
+  );
 }

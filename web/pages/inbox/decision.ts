@@ -134,7 +134,6 @@ const RESOLUTIONS: Readonly<Record<string, { readonly label: string; readonly se
   superseded: { label: 'Superseded', sentence: 'submitted a new order, which closed this item' },
 };
 
-/** See {@link EMPTY_RESULT_FORM}. */
 type ResultForm = Readonly<typeof EMPTY_RESULT_FORM>;
 
 /** A form field, or the JSON of the whole result. */

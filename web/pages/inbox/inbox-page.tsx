@@ -1,7 +1,7 @@
 import { canNotify, isNotifying, toggleNotifications } from '../../app/notifications.js';
 import { query, route } from '../../app/router.js';
 import { waiting, waitingFailure, loadWaiting } from '../../data/waiting.js';
-import { FailureNotice, Loading, UpToDate, Notice } from '../../ui/notice.js';
+import { FailureNotice, Loading, UpToDate, Notice, Refused } from '../../ui/notice.js';
 import { Item } from './item.js';
 import { Queue } from './queue-list.js';
 import { searchEntries } from './queue.js';
@@ -9,18 +9,16 @@ import { useRef } from 'preact/hooks';
 import type { InboxItem, WaitingEntry } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../data/client.js';
-import { useLiveList, asFailure, useResource } from '../../data/resource.js';
+import { useAction, useLiveList, useResource } from '../../data/resource.js';
 import { Badge, labelState } from '../../ui/badge.js';
 import { ListFrame } from '../../ui/list-page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { isReading, useRowKeys, ROW } from '../../ui/row-table.js';
 import { labelResolution } from './decision.js';
-import { useSignal } from '@preact/signals';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { hasScope } from '../../app/session.js';
-import { findOpenQuestion } from '../../data/read-question.js';
-import type { OpenQuestion } from '../../data/read-question.js';
-import { Facts } from '../../ui/facts.js';
+import { findOpenQuestion, type OpenQuestion } from '../../data/read-question.js';
+import { Facts, IssueLink } from '../../ui/facts.js';
 import { Markdown } from '../../ui/markdown.js';
 import { Timestamp } from '../../ui/format.js';
 import { ReplyForm } from '../run/reply-box.js';
@@ -219,14 +217,11 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
           <Markdown text={text} />
         </div>
       )}
-      <ReplyForm id={run} question={question} onStale={() => void loadWaiting()} onSent={() => void loadWaiting()} />
+      <ReplyForm id={run} question={question} onEnd={() => void loadWaiting()} />
       <Facts
         facts={{
           Task: <SafeText text={task} limit={300} />,
-          Issue:
-            entry.issue_ref === null ? undefined : (
-              <a href={toPath({ page: 'issues', ref: entry.issue_ref })}>{entry.issue_ref}</a>
-            ),
+          Issue: entry.issue_ref === null ? null : <IssueLink of={entry.issue_ref} />,
         }}
       />
     </article>
@@ -242,16 +237,7 @@ function describeEntry(entry: Extract<WaitingEntry, { kind: 'question' | 'permis
 
 function FailingSink({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'sink' }> }) {
   const { sink, state, open, dead, text, at } = entry;
-  const refusal = useSignal<string | null>(null);
-  const redeliver = async (): Promise<void> => {
-    try {
-      await client.redeliverSink({ body: { sink } });
-      refusal.value = null;
-    } catch (error) {
-      refusal.value = asFailure(error).message;
-    }
-    await loadWaiting();
-  };
+  const redelivery = useAction(async () => client.redeliverSink({ body: { sink } }).finally(() => void loadWaiting()));
   return (
     <article class="card stack" aria-label={`Sink ${sink}`}>
       <header class="row">
@@ -275,13 +261,9 @@ function FailingSink({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 
         Fix the sink, then redeliver its comments. They keep their order, and a delivered comment is not sent twice.
       </p>
       <div class="row">
-        {hasScope('decide') ? <Button label="Redeliver all" class="primary" onClick={() => void redeliver()} /> : null}
+        {hasScope('decide') ? <Button label="Redeliver all" class="primary" onClick={redelivery.run} /> : null}
         <a href="/outbox?state=dead">Failed comments</a>
-        {refusal.value === null ? null : (
-          <span class="wrong" role="alert">
-            {refusal.value}
-          </span>
-        )}
+        <Refused why={redelivery.failure} />
       </div>
     </article>
   );

@@ -1,24 +1,20 @@
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItem, OrderView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../data/client.js';
-import { useResource } from '../../data/resource.js';
-import type { Failure } from '../../data/resource.js';
+import { useResource, type Failure } from '../../data/resource.js';
 import { Badge, StateBadge } from '../../ui/badge.js';
-import { FailureNotice, Loading, UpToDate, InlineFailure } from '../../ui/notice.js';
-import { RunExports } from '../../ui/run-files.js';
+import { Loaded, UpToDate, InlineFailure } from '../../ui/notice.js';
+import { RunExports, describeMissingFiles } from '../../ui/run-files.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp } from '../../ui/format.js';
+import { Timestamp, formatBytes } from '../../ui/format.js';
 import { hasScope } from '../../app/session.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { ChangeView, useChange } from './change-view.js';
 import { Decide } from './decide.js';
-import { putComment, readComments, describeResolution } from './decision.js';
-import type { LineComment } from './decision.js';
-import { RawFiles } from './raw-files.js';
-import { Facts, Notes, Verdicts } from '../../ui/facts.js';
-import type { NoteView } from '../../ui/facts.js';
-import { useEffect, useRef } from 'preact/hooks';
+import { putComment, readComments, describeResolution, type LineComment } from './decision.js';
+import { Facts, Notes, Verdicts, type NoteView } from '../../ui/facts.js';
 
 /** One inbox item: the reason, the evidence and the possible actions. */
 export function Item({ id }: Readonly<{ id: string }>) {
@@ -28,11 +24,10 @@ export function Item({ id }: Readonly<{ id: string }>) {
   const { value, failure, reload } = item;
   const change = useChange(value?.issue_ref ?? null, value?.run_id ?? '');
   if (value === null) {
-    if (failure === null) return <Loading />;
     return (
-      <FailureNotice title="Cannot load the item" failure={failure} reload={reload}>
-        <a href="/inbox">Open the inbox</a>
-      </FailureNotice>
+      <Loaded resource={item} title="Cannot load the item" hint={<a href="/inbox">Open the inbox</a>}>
+        {() => null}
+      </Loaded>
     );
   }
   const comments = readComments(draft.fields.comments);
@@ -102,21 +97,22 @@ function Head({ item, failure }: Readonly<{ item: InboxItem; failure: Failure | 
   );
 }
 
-/** The evidence for a decision: the exit code, the commit, the verdicts, and the result that was read. */
 function Evidence({ item }: Readonly<{ item: InboxItem }>) {
   const { reading } = item;
   const { result, draft, anchors = {}, notices = [] } = reading;
   const hints = Object.entries(anchors).map(([name, value]) => `${name}: ${value}`);
+  const check = checkCommit(reading);
   return (
     <section class="card stack">
       <h2>Evidence</h2>
       <Facts
         facts={{
-          'Read from': <SafeText text={describeSource(reading)} />,
-          'Exit code': item.exit_code === null ? 'None' : <ExitCode code={item.exit_code} />,
-          Signal: item.signal ?? undefined,
-          Commit: <Commit check={checkCommit(reading)} />,
-          'Hints in the output': hints.length === 0 ? undefined : <SafeText text={hints.join('\n')} />,
+          'Read from': describeSource(reading),
+          'Exit code': item.exit_code ? <Badge tone="bad">{item.exit_code}</Badge> : (item.exit_code ?? 'None'),
+          Signal: item.signal,
+          Commit:
+            check === 'none' ? 'None' : <Badge tone={COMMIT_LABELS[check].tone}>{COMMIT_LABELS[check].label}</Badge>,
+          'Hints in the output': hints.length === 0 ? null : hints.join('\n'),
         }}
       />
       {item.evidence === undefined || item.evidence.length === 0 ? null : <Verdicts evidence={item.evidence} />}
@@ -130,22 +126,11 @@ function Evidence({ item }: Readonly<{ item: InboxItem }>) {
   );
 }
 
-function ExitCode({ code }: Readonly<{ code: number }>) {
-  return code === 0 ? <>0</> : <Badge tone="bad">{code}</Badge>;
-}
-
-function Commit({ check }: Readonly<{ check: CommitCheck }>) {
-  switch (check) {
-    case 'none':
-      return <span class="dim">None</span>;
-    case 'found':
-      return <Badge tone="good">Found in the repository</Badge>;
-    case 'not found':
-      return <Badge tone="bad">Not in the repository</Badge>;
-    case 'not checked':
-      return <Badge tone="warn">Not checked</Badge>;
-  }
-}
+const COMMIT_LABELS = {
+  found: { tone: 'good', label: 'Found in the repository' },
+  'not found': { tone: 'bad', label: 'Not in the repository' },
+  'not checked': { tone: 'warn', label: 'Not checked' },
+} as const;
 
 function NoteSection({ title, notes }: Readonly<{ title: string; notes: readonly NoteView[] }>) {
   if (notes.length === 0) return null;
@@ -166,56 +151,51 @@ function JsonSection({ title, value }: Readonly<{ title: string; value: unknown 
   );
 }
 
-/** The order that the agent executed, needed to judge the result. */
 function OrderRequest({ issueRef, runId }: Readonly<{ issueRef: string; runId: string }>) {
   const issue = useResource(`order ${issueRef} ${runId}`, async (signal) =>
     client.getIssue({ ref: issueRef, query: { run_id: runId }, signal }),
   );
   const order = issue.value?.orders.find(({ run_id }) => run_id === runId);
-  const text = (name: keyof OrderView['order']) => {
+  const text = (name: keyof OrderView['order']): string | undefined => {
     const value = order?.order[name];
-    if (typeof value === 'string') return <SafeText text={value} />;
-    return typeof value === 'object' && value.length > 0 ? <SafeText text={value.join('\n')} /> : undefined;
+    return typeof value === 'object' ? value.join('\n') || undefined : value?.toString();
   };
   return (
     <details class="card">
       <summary>
         <strong>Work order</strong>
       </summary>
-      {issue.value === null && issue.failure !== null ? (
-        <InlineFailure failure={issue.failure} reload={issue.reload} />
-      ) : issue.value === null ? (
-        <Loading space="line" />
-      ) : order === undefined ? (
-        <p class="dim">The order no longer exists.</p>
-      ) : (
-        <Facts
-          facts={{
-            Wrapper: `${order.worker} (${order.worker_type})`,
-            Role: text('role'),
-            Repository: text('repo') ?? text('repo_dir'),
-            Instructions: text('instructions'),
-            Constraints: text('constraints'),
-            Specification: text('spec_ref'),
-            Contracts: text('contracts_ref'),
-            'Depends on': text('depends_on'),
-          }}
-        />
-      )}
+      <Loaded resource={issue}>
+        {() =>
+          order === undefined ? (
+            <p class="dim">The order no longer exists.</p>
+          ) : (
+            <Facts
+              facts={{
+                Wrapper: `${order.worker} (${order.worker_type})`,
+                Role: text('role'),
+                Repository: text('repo') ?? text('repo_dir'),
+                Instructions: text('instructions'),
+                Constraints: text('constraints'),
+                Specification: text('spec_ref'),
+                Contracts: text('contracts_ref'),
+                'Depends on': text('depends_on'),
+              }}
+            />
+          )
+        }
+      </Loaded>
     </details>
   );
 }
 
-function Settled({
-  item,
-  resolution,
-  isMine,
-}: {
+function Settled(props: {
   readonly item: InboxItem;
   readonly resolution: Readonly<Record<string, unknown>>;
   /** Whether the viewer has just made this decision; then the next item is offered. */
   readonly isMine: boolean;
 }) {
+  const { item, resolution, isMine } = props;
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (isMine) heading.current?.focus();
@@ -232,13 +212,12 @@ function Settled({
       </h2>
       <Facts
         facts={{
-          Reason: <SafeText text={text('why') ?? ''} />,
+          Reason: text('why'),
           Decided: <Timestamp at={text('at') ?? null} />,
-          Decision: text('decision') === undefined ? undefined : <StateBadge state={text('decision') ?? ''} />,
-          'New run':
-            text('new_run_id') === undefined ? undefined : (
-              <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
-            ),
+          Decision: text('decision') === undefined ? null : <StateBadge state={text('decision') ?? ''} />,
+          'New run': text('new_run_id') && (
+            <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
+          ),
           Comment: (
             <div class="deliveries-here">
               <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />
@@ -259,23 +238,21 @@ function Settled({
 
 function NextItem() {
   const inbox = useResource('next', async (signal) => client.listInbox({ query: { open: 'true', limit: 1 }, signal }));
-  const next = inbox.value?.items[0];
-  if (inbox.value === null) {
-    return inbox.failure === null ? (
-      <Loading space="line" />
-    ) : (
-      <InlineFailure failure={inbox.failure} reload={inbox.reload} />
-    );
-  }
-  if (next === undefined) return <p>No other results are waiting.</p>;
   return (
-    <p>
-      Next: <a href={toPath({ page: 'inbox', id: next.id })}>{next.issue_ref}</a>
-    </p>
+    <Loaded resource={inbox}>
+      {({ items: [next] }) =>
+        next === undefined ? (
+          <p>No other results are waiting.</p>
+        ) : (
+          <p>
+            Next: <a href={toPath({ page: 'inbox', id: next.id })}>{next.issue_ref}</a>
+          </p>
+        )
+      }
+    </Loaded>
   );
 }
 
-/** How many of the issue's newest comments are searched. */
 const MAX_LISTED = 100;
 
 function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger: string }>) {
@@ -334,3 +311,73 @@ export function checkCommit({ result, problems, notices = [] }: Reading): Commit
 
 /** Error codes of failed commit lookups. `COMMIT_NOT_CHECKED` occurs in records written by version 0.1.0. */
 const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY', 'COMMIT_NOT_CHECKED'];
+
+/** The run's files: the order, the result and the output, unchanged. */
+export function RawFiles({ run }: Readonly<{ run: string }>) {
+  const files = useResource(`files ${run}`, async (signal) => client.listRunFiles({ id: run, signal }));
+  const evidence = files.value?.evidence ?? [];
+  const agentFiles = evidence.filter(({ name }) => isAgentFile(name));
+  const recordFiles = evidence.filter(({ name }) => !isAgentFile(name));
+  return (
+    <section class="card raw-files" aria-label="Raw files">
+      <div class="row">
+        <h2>Raw files</h2>
+        <a class="end" href={toPath({ page: 'run', id: run })}>
+          Open the run
+        </a>
+      </div>
+      {agentFiles.map((file) => (
+        <File key={file.name} run={run} {...file} />
+      ))}
+      {recordFiles.length === 0 ? null : (
+        <details>
+          <summary>Files written by Sluice ({recordFiles.length})</summary>
+          {recordFiles.map((file) => (
+            <File key={file.name} run={run} {...file} />
+          ))}
+        </details>
+      )}
+      {files.value !== null && evidence.length === 0 ? (
+        <SafeText as="p" class="dim" text={describeMissingFiles(files.value)} />
+      ) : null}
+      {files.failure === null ? null : <InlineFailure failure={files.failure} reload={files.reload} />}
+    </section>
+  );
+}
+
+function File({ run, name, size }: Readonly<{ run: string; name: string; size: number }>) {
+  const isOpen = useSignal(false);
+  return (
+    <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>
+        <code>{name}</code> <span class="dim">{formatBytes(size)}</span>
+      </summary>
+      {isOpen.value ? <Content run={run} name={name} /> : null}
+    </details>
+  );
+}
+
+function Content({ run, name }: Readonly<{ run: string; name: string }>) {
+  const file = useResource(`evidence ${run} ${name}`, async (signal) => client.readEvidence({ id: run, name, signal }));
+  const { value } = file;
+  if (value === null) return <Loaded resource={file}>{() => null}</Loaded>;
+  if (value.text === '') return <p class="dim">Empty file.</p>;
+  return (
+    <>
+      <SafeText as="pre" text={value.text} />
+      {value.totalBytes > DEFAULT_RANGE_BYTES ? (
+        <p class="dim">
+          Showing the first {formatBytes(DEFAULT_RANGE_BYTES)} of {formatBytes(value.totalBytes)}.
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+/** The number of bytes the server sends when no range is requested. */
+const DEFAULT_RANGE_BYTES = 1024 * 1024;
+
+/** Whether a file was written by or for the agent; all others are Sluice's own records. */
+export function isAgentFile(name: string): boolean {
+  return /^(?:work_(?:order|result)\.|stdout\.|stderr\.|pty-output\.)/.test(name);
+}

@@ -1,16 +1,14 @@
 import { signal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { WaitingEntry } from '../../../src/server/api/index.js';
 import { hasScope, session } from '../../app/session.js';
 import { delayedActions, delayAction } from '../../data/delayed-actions.js';
-import { getEntryPath, loadWaiting } from '../../data/waiting.js';
-import type { Waiting } from '../../data/waiting.js';
+import { getEntryPath, loadWaiting, type Waiting } from '../../data/waiting.js';
 import { Badge } from '../../ui/badge.js';
 import { FilterField } from '../../ui/list-page.js';
-import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatWait } from '../../ui/format.js';
-import { useRowKeys, ROW } from '../../ui/row-table.js';
+import { useKeys, useRowKeys, ROW } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
 import {
   getEntryTitle,
@@ -23,8 +21,8 @@ import {
 } from './queue.js';
 import { client } from '../../data/client.js';
 import type { BulkAction } from './queue.js';
-import { isReplaced, QUESTION_REPLACED } from '../../data/read-question.js';
-import { asFailure } from '../../data/resource.js';
+import { useReply } from '../run/reply-box.js';
+import { Refused, type Tone } from '../../ui/notice.js';
 import { Button } from '../../ui/button.js';
 
 const selectedIds = signal<ReadonlySet<string>>(new Set());
@@ -37,19 +35,14 @@ const SEARCH = {
 } as const;
 
 /** The queue: a search field, bulk actions, and the entries under their headings. */
-export function Queue({
-  entries,
-  all,
-  chosen,
-  isNamed,
-}: {
-  /** The entries matching the search. */
+export function Queue(props: {
   readonly entries: readonly WaitingEntry[];
   readonly all: Waiting;
   readonly chosen: string | null;
   /** Whether the user has selected it; on a narrow screen it is then shown instead of the list. */
   readonly isNamed: boolean;
 }) {
+  const { entries, all, chosen, isNamed } = props;
   const rows = useRef<HTMLDivElement>(null);
   useRowKeys(rows);
   useSelectKey();
@@ -108,12 +101,8 @@ const KINDS: Readonly<Record<WaitingEntry['kind'], { readonly label: string; rea
   result: { label: 'Result', tone: 'plain' },
 };
 
-function Row({
-  entry,
-  isChosen,
-  isInDetail,
-  isPending,
-}: Readonly<{ entry: WaitingEntry; isChosen: boolean; isInDetail: boolean; isPending: boolean }>) {
+function Row(props: Readonly<{ entry: WaitingEntry; isChosen: boolean; isInDetail: boolean; isPending: boolean }>) {
+  const { entry, isChosen, isInDetail, isPending } = props;
   const { id, kind, at, text } = entry;
   const { label, tone } = KINDS[kind];
   const title = getEntryTitle(entry);
@@ -175,21 +164,15 @@ function toggleSelected(id: string): void {
   selectedIds.value = next;
 }
 
-/** Selects the row that has the focus when `x` is pressed. */
 function useSelectKey(): void {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent): void => {
-      if (event.key !== 'x' || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      const row = event.target instanceof HTMLElement && event.target.matches('[data-row]') ? event.target : null;
-      const box = row?.closest('.entry')?.querySelector<HTMLInputElement>('input.entry-mark:enabled');
-      const id = row?.closest<HTMLElement>('.entry')?.dataset['entry'];
-      if (box === undefined || box === null || id === undefined) return;
-      event.preventDefault();
-      toggleSelected(id);
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
+  useKeys(({ key, target }) => {
+    const row = target instanceof HTMLElement && target.matches('[data-row]') ? target : null;
+    const entry = row?.closest<HTMLElement>('.entry:has(input.entry-mark:enabled)');
+    const id = entry?.dataset['entry'];
+    if (key !== 'x' || id === undefined) return false;
+    toggleSelected(id);
+    return true;
+  });
 }
 
 /** The actions on the selected entries. They are always shown, so the list does not move when an entry is selected. */
@@ -253,21 +236,14 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
   );
 }
 
-/** Sends an action for multiple entries after a delay, during which it can be undone. */
-function sendLater(
-  action: BulkAction,
-  entries: readonly WaitingEntry[],
-  { why, who }: { readonly why: string; readonly who: string },
-): void {
-  const parts = entries.map((entry) => ({ id: entry.id, send: async () => sendAction(action, entry, { why, who }) }));
+function sendLater(action: BulkAction, entries: readonly WaitingEntry[], reason: Reason): void {
+  const parts = entries.map((entry) => ({ id: entry.id, send: async () => sendAction(action, entry, reason) }));
   delayAction({ title: describeAction(action, entries), parts, onDone: () => void loadWaiting() });
 }
 
-async function sendAction(
-  action: BulkAction,
-  entry: WaitingEntry,
-  { why, who }: { readonly why: string; readonly who: string },
-): Promise<void> {
+type Reason = Readonly<{ why: string; who: string }>;
+
+async function sendAction(action: BulkAction, entry: WaitingEntry, { why, who }: Reason): Promise<void> {
   if (entry.kind === 'result' && (action === 'accept' || action === 'retry' || action === 'reject')) {
     await client.resolveItem({ id: entry.id, body: { action, why, ...(who === '' ? {} : { who }) } });
   }
@@ -280,53 +256,26 @@ async function sendAction(
 }
 
 /** An inline form for answering with one line of text or one of the options. The detail view has room for more. */
-function InlineAnswer({
-  entry,
-  isInDetail,
-}: {
+function InlineAnswer(props: {
   readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>;
   /** Whether the full form is shown next to the list, if space permits. */
   readonly isInDetail: boolean;
 }) {
-  const { run, interaction_id } = entry;
-  const { fields, change, discard } = useDraft(`reply ${run} ${interaction_id}`, { text: '' });
-  const state = useSignal<'open' | 'sending' | 'sent'>('open');
-  const refusal = useSignal<string | null>(null);
-  const send = async (body: Parameters<typeof client.replyToRun>[0]['body']): Promise<void> => {
-    if (state.peek() !== 'open') return;
-    state.value = 'sending';
-    try {
-      // Text answers whatever question is open; an option names its permission request, so the server checks it.
-      if ('text' in body && (await isReplaced(client, run, interaction_id))) throw new Error(QUESTION_REPLACED);
-      await client.replyToRun({ id: run, body });
-      discard();
-      state.value = 'sent';
-      refusal.value = null;
-      await loadWaiting();
-    } catch (error) {
-      refusal.value = asFailure(error).message;
-      state.value = 'open';
-    }
-  };
+  const { entry, isInDetail } = props;
+  const reply = useReply(entry.run, entry.interaction_id, () => void loadWaiting());
   const classes = isInDetail ? 'inline-answer in-detail' : 'inline-answer';
-  if (state.value === 'sent') return <p class={`${classes} dim`}>Answer sent. The run continues.</p>;
-  const isSending = state.value === 'sending';
+  if (reply.isDone) return <p class={`${classes} dim`}>Answer sent. The run continues.</p>;
   return (
     <form
       class={classes}
       onSubmit={(event) => {
         event.preventDefault();
-        if (entry.kind === 'question' && fields.text.trim() !== '') void send({ text: fields.text });
+        if (entry.kind === 'question') reply.send(null);
       }}
     >
       {entry.kind === 'permission' ? (
         entry.options.slice(0, 6).map(({ id, label }) => (
-          <button
-            key={id}
-            type="button"
-            disabled={isSending}
-            onClick={() => void send({ interaction_id, option_id: id })}
-          >
+          <button key={id} type="button" disabled={reply.isBusy} onClick={() => reply.send(id)}>
             <SafeText text={label.slice(0, 60)} />
           </button>
         ))
@@ -335,23 +284,17 @@ function InlineAnswer({
           <input
             type="text"
             aria-label="Answer in one line"
-            placeholder={
-              entry.options.length === 0 ? 'Your answer' : entry.options.slice(0, 3).join(' · ').slice(0, 60)
-            }
-            value={fields.text}
+            placeholder={entry.options.slice(0, 3).join(' · ').slice(0, 60) || 'Your answer'}
+            value={reply.text}
             maxLength={20_000}
-            onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+            onInput={({ currentTarget }) => reply.write(currentTarget.value)}
           />
-          <button type="submit" disabled={isSending || fields.text.trim() === ''}>
+          <button type="submit" disabled={reply.isBusy || reply.isEmpty}>
             Send answer
           </button>
         </>
       )}
-      {refusal.value === null ? null : (
-        <span class="wrong" role="alert">
-          {refusal.value}
-        </span>
-      )}
+      <Refused why={reply.failure} />
     </form>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAgentFile } from './raw-files.js';
+import { isAgentFile } from './item.js';
 
 test.each([
   'work_order.json',

@@ -1,13 +1,11 @@
-import { ROW } from '../../ui/row-table.js';
+import { ROW, type Column } from '../../ui/row-table.js';
 import { query, route } from '../../app/router.js';
 import { OrderFormPage } from './order-form.js';
 import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { StateBadge, listStateOptions, Badge } from '../../ui/badge.js';
-import { ListPage } from '../../ui/list-page.js';
-import type { Filter } from '../../ui/list-page.js';
-import type { Column } from '../../ui/row-table.js';
+import { ListPage, type Filter } from '../../ui/list-page.js';
 import { Timestamp, formatCount } from '../../ui/format.js';
 import { useResource } from '../../data/resource.js';
 import { Loaded, Notice, UpToDate, InlineFailure } from '../../ui/notice.js';

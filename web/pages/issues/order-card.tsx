@@ -72,10 +72,10 @@ function OrderFacts({ order }: Readonly<{ order: OrderView }>) {
       <Facts
         facts={{
           Wrapper: order.worker === order.worker_type ? order.worker : `${order.worker} (${order.worker_type})`,
-          Reason: decision === null ? undefined : <SafeText text={decision.reason} />,
-          'Next step': decision === null ? undefined : <SafeText text={decision.next} />,
-          'Result code': decision === null ? undefined : <SafeText text={decision.result_code} />,
-          Summary: typeof result?.['summary'] === 'string' ? <SafeText text={result['summary']} /> : undefined,
+          Reason: decision?.reason,
+          'Next step': decision?.next,
+          'Result code': decision?.result_code,
+          Summary: typeof result?.['summary'] === 'string' ? result['summary'] : null,
         }}
       />
       <details>

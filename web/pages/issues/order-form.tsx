@@ -53,7 +53,6 @@ function SubmitAgain({ issueRef }: Readonly<{ issueRef: string }>) {
   );
 }
 
-/** The order form. Input is kept until it is sent. */
 function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderForm }>) {
   const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
   const { workers = [], roots = [], repos = [], checks = [] } = choices.value ?? {};
@@ -180,7 +179,6 @@ function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderF
 
 const CODE = { spellcheck: false };
 
-/** The body of `POST /v1/orders`. */
 type OrderRequest = Parameters<Client['submitOrder']>[0]['body'];
 type StoredOrder = Readonly<Record<string, unknown>>;
 
@@ -293,7 +291,6 @@ function listLines(text: string): readonly string[] | undefined {
   return entries.length === 0 ? undefined : entries;
 }
 
-/** Whether a repository is given as a URL instead of a folder. */
 function isUrl(repository: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(repository);
 }

@@ -7,12 +7,10 @@ import { client } from '../../data/client.js';
 import { useAction } from '../../data/resource.js';
 import { Badge, labelState, listStateOptions, StateBadge } from '../../ui/badge.js';
 import { Button, CopyButton } from '../../ui/button.js';
-import { Facts } from '../../ui/facts.js';
+import { Facts, IssueLink } from '../../ui/facts.js';
 import { formatCount, Timestamp } from '../../ui/format.js';
-import { ListPage } from '../../ui/list-page.js';
-import type { Filter } from '../../ui/list-page.js';
-import { Notice } from '../../ui/notice.js';
-import type { Tone } from '../../ui/notice.js';
+import { ListPage, type Filter } from '../../ui/list-page.js';
+import { Notice, type Tone } from '../../ui/notice.js';
 import { readTrigger } from '../../ui/read-trigger.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -124,10 +122,8 @@ const TONES: Readonly<Record<SinkHealth['state'], Tone>> = {
 };
 
 /** A list of the sinks, each with its state and its last delivery or error. */
-export function SinkHealthRow({
-  messages,
-  sinks,
-}: Readonly<{ messages: readonly OutboxMessage[]; sinks: readonly SinkState[] }>) {
+export function SinkHealthRow(props: Readonly<{ messages: readonly OutboxMessage[]; sinks: readonly SinkState[] }>) {
+  const { messages, sinks } = props;
   return (
     <ul class="sinks" aria-label="Sinks">
       {summarizeSinks(messages, sinks).map(({ name, state, last, undelivered, error }) => (
@@ -160,7 +156,6 @@ interface SinkHealth {
   readonly state: 'ok' | SinkState['state'];
   /** Time and destination of the newest listed comment it accepted. */
   readonly last: { readonly at: string; readonly to: string } | null;
-  /** The number of comments it has not accepted. */
   readonly undelivered: number;
   readonly error: string | null;
 }
@@ -190,14 +185,7 @@ export function summarizeSinks(
 }
 
 function describeDelivery({ state, delivered_to, last_error }: OutboxMessage): string {
-  switch (state) {
-    case 'delivered':
-      return delivered_to ?? '';
-    case 'waiting':
-    case 'sending':
-    case 'dead':
-      return last_error ?? '';
-  }
+  return (state === 'delivered' ? delivered_to : last_error) ?? '';
 }
 
 function TriggerText({ message }: Readonly<{ message: OutboxMessage }>) {
@@ -221,21 +209,21 @@ function Details({ message }: Readonly<{ message: OutboxMessage }>) {
     <div class="stack">
       <Facts
         facts={{
-          Issue: <a href={toPath({ page: 'issues', ref: message.issue_ref })}>{message.issue_ref}</a>,
+          Issue: <IssueLink of={message.issue_ref} />,
           Reason:
             trigger.kind === 'item' ? (
               <a href={toPath({ page: 'inbox', id: trigger.itemId })}>Decision in the inbox</a>
             ) : (
               <TriggerText message={message} />
             ),
-          'Delivered to': message.delivered_to === null ? undefined : <SafeText text={message.delivered_to} />,
+          'Delivered to': message.delivered_to,
           'Next attempt':
-            message.state === 'waiting' ? <Timestamp at={new Date(message.due_at).toISOString()} /> : undefined,
-          'Last error': message.last_error === null ? undefined : <SafeText text={message.last_error} />,
+            message.state === 'waiting' ? <Timestamp at={new Date(message.due_at).toISOString()} /> : null,
+          'Last error': message.last_error,
           'What to do':
             message.state === 'dead'
               ? 'The comment is not sent again automatically. Fix the cause named in the error, then redeliver it.'
-              : undefined,
+              : null,
         }}
       />
       <SafeText as="pre" text={message.body} limit={MAX_LENGTH} />

@@ -4,8 +4,7 @@ import { formatCount } from '../../ui/format.js';
 import { Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { client } from '../../data/client.js';
-import { asFailure } from '../../data/resource.js';
-import type { Failure } from '../../data/resource.js';
+import { asFailure, type Failure } from '../../data/resource.js';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../../ui/button.js';
 
@@ -19,16 +18,13 @@ interface LoadedImage extends ImageHead {
 }
 
 /** A file that an agent created or changed: its path and, on request, its content as an image or as text. */
-export function ArtifactPreview({
-  runId,
-  path,
-  note,
-}: {
+export function ArtifactPreview(props: {
   readonly runId: string;
   readonly path: string;
   /** How the file was changed, or which tool changed it. */
   readonly note: string;
 }) {
+  const { runId, path, note } = props;
   const preview = useSignal<Preview>({ state: 'closed' });
   const open = async (): Promise<void> => {
     preview.value = { state: 'loading' };
@@ -108,7 +104,6 @@ export function describeSize(totalBytes: number): string {
   return totalBytes > MAX_PREVIEW_BYTES ? `${size}; the preview ends after the first MiB` : size;
 }
 
-/** The number of characters checked at the start of a file. */
 const CHECKED_LENGTH = 4096;
 
 /** Whether a file is binary: it contains a null character, or many bytes that are not UTF-8. */
@@ -119,12 +114,10 @@ export function isBinary(text: string): boolean {
 }
 
 /** An agent's image, painted onto a canvas: only its pixels are decoded, so the file cannot run code. */
-function ImagePreview({
-  bytes,
-  width,
-  height,
-  onFailure,
-}: Readonly<{ bytes: Uint8Array<ArrayBuffer>; width: number; height: number; onFailure: () => void }>) {
+function ImagePreview(
+  props: Readonly<{ bytes: Uint8Array<ArrayBuffer>; width: number; height: number; onFailure: () => void }>,
+) {
+  const { bytes, width, height, onFailure } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     let isCurrent = true;

@@ -72,7 +72,6 @@ interface Layer {
   readonly indexes: number[];
 }
 
-/** The default limit, more than anyone would read. */
 const DEFAULT_LIMIT = 5000;
 
 /** Creates an index from bytes to events. Spans that overlap others, such as multi-line messages, get another layer. */

@@ -36,20 +36,3 @@ export function findEnd(run: Timed): number {
 }
 
 type Timed = Pick<OpenRun, 'span' | 'data'>;
-
-/** The text of a pane without rows: that its rows are loading or, once that is known, that there are none. */
-export function EmptyPane({ run, isLive, text }: Readonly<{ run: OpenRun; isLive: boolean; text: string }>) {
-  if (isLoading(run.connection.value.state, isLive)) {
-    return (
-      <div class="run-pane-skeleton" role="status" aria-busy="true">
-        <span class="visually-hidden">Loading …</span>
-      </div>
-    );
-  }
-  return <p class="run-pane-empty">{text}</p>;
-}
-
-/** Whether rows may still arrive that existed before the page was opened: of an ended run, until all have arrived. */
-function isLoading(state: OpenRun['connection']['value']['state'], isLive: boolean): boolean {
-  return state === 'opening' || (!isLive && (state === 'live' || state === 'reconnecting'));
-}

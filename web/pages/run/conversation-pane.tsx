@@ -1,12 +1,8 @@
-import { useState } from 'preact/hooks';
-import { VirtualList } from '../../ui/virtual-list.js';
-import { describeItem } from './conversation.js';
-import type { OpenRun } from './open-run.js';
-import { createRowCache } from './row-cache.js';
-import { findFirstAbove } from './byte-ranges.js';
-import { Clock, EmptyPane, findStart } from './clock.js';
+import { describeItem, type ItemView } from './conversation.js';
+import { listItems, PaneList, type PaneProps } from './pane-list.js';
+import { Clock } from './clock.js';
 import type { ComponentChildren } from 'preact';
-import { Badge } from '../../ui/badge.js';
+import { Badge, capitalize } from '../../ui/badge.js';
 import { Markdown } from '../../ui/markdown.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -14,81 +10,34 @@ import { AnsiText } from '../../ui/ansi-text.js';
 import { JsonTree, ValueText } from '../../ui/json-tree.js';
 import { formatDuration, formatUsage } from '../../ui/format.js';
 import { ArtifactPreview } from './artifact.js';
-import type { ItemView } from './conversation.js';
 import { readFileChanges, FileChanges } from '../../ui/file-changes.js';
 
 /** Messages, tool calls and questions in order. */
-export function ConversationPane({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
+export function ConversationPane({ run, isLive }: PaneProps) {
   void run.redraws.conversation.value;
-  const [cache] = useState(createRowCache);
-  const { conversation } = run.data;
-  const replayTime = run.replayTime.value;
-  const highlight = run.highlight.value;
-  const eventCount = replayTime === null ? conversation.events.length : findFirstAbove(conversation.times, replayTime);
-  const visibleItems = run.filter.shown(conversation.countItems(eventCount));
-  const { count } = visibleItems;
-  const start = findStart(run);
-  // A replay shows what was known at that time.
-  const hasRunEnded = replayTime === null && run.span.value.end !== null;
-
-  const choose = (position: number): void => {
-    const event = conversation.events[conversation.items[visibleItems.itemAt(position)]?.events[0] ?? -1];
-    if (event !== undefined) run.selection.value = { pane: 'conversation', seq: event.seq };
-  };
-  const row = (position: number) => {
-    const index = visibleItems.itemAt(position);
-    const item = conversation.items[index];
-    if (item === undefined) return null;
-    const isHighlighted = highlight?.items.has(index) ?? false;
-    const isOpen = conversation.findClosingEvent(item.events[0] ?? 0) >= eventCount;
-    const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
-    return cache(position, [item, eventsSoFar, isOpen, isHighlighted, hasRunEnded, start], () => {
-      const view = describeItem(conversation, item, eventCount);
-      if (view === null) return null;
-      return (
-        <ConversationItem
-          runId={run.id}
-          view={view}
-          hasRunEnded={hasRunEnded}
-          start={start}
-          isHighlighted={isHighlighted}
-          onChoose={() => choose(position)}
-        />
-      );
-    });
-  };
-  if (count === 0) {
-    const text = isLive ? 'No messages yet. They appear here as they arrive.' : 'No messages up to this point.';
-    return <EmptyPane run={run} isLive={isLive} text={run.filter.isOn.value ? 'No items match.' : text} />;
-  }
-  const selectedItem = highlight?.item ?? null;
-  const position = selectedItem === null ? null : visibleItems.findPosition(selectedItem);
-  const active =
-    position !== null && position < count && visibleItems.itemAt(position) === selectedItem ? position : null;
+  const { conversation, eventCount, start, hasRunEnded, find, list } = listItems(run);
   return (
-    <VirtualList
-      key={JSON.stringify(run.filter.query.value)}
+    <PaneList
+      run={run}
+      isLive={isLive}
       label="Conversation"
-      count={count}
       estimate={55}
-      row={row}
-      target={replayTime === null ? active : count - 1}
-      active={active}
-      follow={isLive && replayTime === null}
-      onMove={choose}
+      {...list}
+      row={(position) => {
+        const found = find(position);
+        if (found === null) return null;
+        const draw = () => {
+          const view = describeItem(conversation, found.item, eventCount);
+          const props = { runId: run.id, hasRunEnded, start, ...found };
+          return view === null ? null : <ConversationItem {...props} view={view} />;
+        };
+        return [found.dependencies, draw];
+      }}
     />
   );
 }
 
-/** One conversation item: a header that selects it, and its content. */
-function ConversationItem({
-  runId,
-  view,
-  hasRunEnded,
-  start,
-  isHighlighted,
-  onChoose,
-}: {
+function ConversationItem(props: {
   readonly runId: string;
   readonly view: ItemView;
   /** Whether the run has ended, and with it all unfinished items. */
@@ -97,6 +46,7 @@ function ConversationItem({
   readonly isHighlighted: boolean;
   readonly onChoose: () => void;
 }) {
+  const { runId, view, hasRunEnded, start, isHighlighted, onChoose } = props;
   return (
     <div
       class={`item ${view.kind}${isHighlighted ? ' highlighted' : ''}${view.parent === null ? '' : ' of-sub-agent'}`}
@@ -123,24 +73,21 @@ function chooseTitle(view: ItemView): ComponentChildren {
       return view.attempt > 1 ? 'Session resumed' : 'Session started';
     case 'message':
       return view.parent === null ? 'Agent' : 'Sub-agent';
-    case 'reasoning':
-      return 'Reasoning';
     case 'tool':
       return <SafeText text={readFirstLine(view.name)} />;
     case 'question':
       return view.isAnswerable ? 'Question' : 'End of turn';
     case 'reply':
       return 'Answer';
-    case 'artifact':
-      return 'Artifact';
-    case 'diagnostic':
-      return 'Diagnostic';
     case 'raw':
       return view.stream;
-    case 'completed':
-      return 'Completed';
     case 'failed':
       return view.category === 'canceled' ? 'Canceled' : 'Failed';
+    case 'reasoning':
+    case 'artifact':
+    case 'diagnostic':
+    case 'completed':
+      return capitalize(view.kind);
   }
 }
 
@@ -295,7 +242,6 @@ function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }
   );
 }
 
-/** A tool's output: an object as a tree, anything else as coloured text. */
 function ToolOutput({ output }: Readonly<{ output: unknown }>) {
   if (typeof output === 'object' && output !== null) return <JsonTree value={output} />;
   return (

@@ -1,11 +1,9 @@
 import type { FcmpEvent } from '../../../src/events/index.js';
-import { createRefIndex, findFirstAbove, findFirst } from './byte-ranges.js';
-import type { RefIndex } from './byte-ranges.js';
+import { createRefIndex, findFirstAbove, findFirst, type RefIndex } from './byte-ranges.js';
 import type { FileDiff } from '../../ui/file-changes.js';
 
 /** A conversation item, such as a message in many chunks. Its text is assembled from its events when drawn. */
 export interface Item {
-  /** The type of its first event. */
   readonly type: FcmpEvent['type'];
   readonly events: number[];
 }
@@ -16,7 +14,6 @@ export interface Conversation {
   /** The time of each event, in milliseconds; never decreasing, even if a clock was set back. */
   readonly times: readonly number[];
   readonly items: readonly Item[];
-  /** The item of each event. */
   readonly itemIndexes: readonly number[];
   readonly refs: RefIndex;
   readonly append: (event: FcmpEvent) => void;
@@ -27,9 +24,7 @@ export interface Conversation {
   readonly findClosingEvent: (question: number) => number;
   /** Whether a question or a permission request was open after the first `eventCount` events. */
   readonly hasOpenQuestion: (eventCount: number) => boolean;
-  /** Returns the number of items in the first `eventCount` events. */
   readonly countItems: (eventCount: number) => number;
-  /** Finds the index of the event with a sequence number; null if it has not arrived. */
   readonly find: (seq: number) => number | null;
 }
 
@@ -49,7 +44,6 @@ export function createConversation(): Conversation {
   const openQuestions = new Set<number>();
   const refs = createRefIndex();
 
-  /** Finds the item that an event continues; undefined if it starts a new one. */
   function findItem({ type }: FcmpEvent, key: string | null): number | undefined {
     if (key !== null) return open.get(key);
     const last = items.at(-1);
@@ -111,7 +105,6 @@ function isAnswerable(event: FcmpEvent): boolean {
   return event.type !== 'user.input.required' || event.data.answerable !== false;
 }
 
-/** Whether an event closes an open question or permission request. */
 function closesQuestion(event: FcmpEvent, question: FcmpEvent | undefined): boolean {
   if (question?.type !== 'permission.required' || question.meta.attempt !== event.meta.attempt) return true;
   if (event.type === 'conversation.completed' || event.type === 'conversation.failed') return true;
@@ -136,7 +129,6 @@ function getKey(event: FcmpEvent): string | null {
 /** An item's state at a point in time, ready to be drawn. */
 export type ItemView = {
   readonly attempt: number;
-  /** The start, in milliseconds. */
   readonly at: number;
   readonly seq: number;
   /** The tool call that started the sub-agent the item belongs to; null for the agent itself. */
@@ -174,7 +166,6 @@ interface ToolView {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string | null;
-  /** File changes, if the engine reports them. */
   readonly diff: readonly FileDiff[];
   readonly ms: number | null;
 }

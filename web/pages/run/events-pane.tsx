@@ -1,75 +1,55 @@
-import { useState } from 'preact/hooks';
 import type { RaspEvent } from '../../../src/events/index.js';
 import { JsonTree, formatValue } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { VirtualList } from '../../ui/virtual-list.js';
-import { Clock, EmptyPane, findStart } from './clock.js';
-import type { OpenRun } from './open-run.js';
-import { createRowCache } from './row-cache.js';
+import { Clock, findStart } from './clock.js';
+import { PaneList, type PaneProps } from './pane-list.js';
 import { findFirstAbove } from './byte-ranges.js';
 
 /** The engine's events, one by one. The selected event is shown in full. */
-export function EventsPane({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
+export function EventsPane({ run, isLive }: PaneProps) {
   void run.redraws.events.value;
-  const [cache] = useState(createRowCache);
   const { list } = run.data;
   const replayTime = run.replayTime.value;
   const highlight = run.highlight.value;
-  const count = replayTime === null ? list.events.length : findFirstAbove(list.times, replayTime);
   const start = findStart(run);
-  const choose = (index: number): void => {
+  const onChoose = (index: number): void => {
     const event = list.events[index];
     if (event !== undefined) run.selection.value = { pane: 'events', attempt: event.attempt_number, seq: event.seq };
   };
-  const row = (index: number) => {
-    const event = list.events[index];
-    if (event === undefined) return null;
-    const at = list.times[index] ?? start;
-    const isHighlighted = highlight !== null && (highlight.event === index || highlight.bytes.overlaps(event.raw_ref));
-    const isOpen = highlight?.selection.pane === 'events' && highlight.event === index;
-    return cache(index, [event, start, isHighlighted, isOpen], () => (
-      <EventRow
-        event={event}
-        at={at}
-        start={start}
-        isHighlighted={isHighlighted}
-        isOpen={isOpen}
-        onChoose={() => choose(index)}
-      />
-    ));
-  };
-  if (count === 0) {
-    return <EmptyPane run={run} isLive={isLive} text={isLive ? 'No events yet.' : 'No events up to this point.'} />;
-  }
   return (
-    <VirtualList
+    <PaneList
+      run={run}
+      isLive={isLive}
       label="Events"
-      count={count}
+      noun="events"
       estimate={53}
-      row={row}
-      target={replayTime === null ? (highlight?.event ?? null) : count - 1}
-      active={highlight?.event ?? null}
-      follow={isLive && replayTime === null}
-      onMove={choose}
+      count={replayTime === null ? list.events.length : findFirstAbove(list.times, replayTime)}
+      selected={highlight?.event ?? null}
+      onChoose={onChoose}
+      row={(index) => {
+        const event = list.events[index];
+        if (event === undefined) return null;
+        const isSelected = highlight?.event === index;
+        const isHighlighted = isSelected || highlight?.bytes.overlaps(event.raw_ref) === true;
+        const isOpen = isSelected && highlight.selection.pane === 'events';
+        const props = { event, at: list.times[index] ?? start, start, isHighlighted, isOpen };
+        return [Object.values(props), () => <EventRow {...props} onChoose={() => onChoose(index)} />];
+      }}
     />
   );
 }
 
-function EventRow({
-  event,
-  at,
-  start,
-  isHighlighted,
-  isOpen,
-  onChoose,
-}: Readonly<{
-  event: RaspEvent;
-  at: number;
-  start: number;
-  isHighlighted: boolean;
-  isOpen: boolean;
-  onChoose: () => void;
-}>) {
+function EventRow(
+  props: Readonly<{
+    event: RaspEvent;
+    at: number;
+    start: number;
+    isHighlighted: boolean;
+    isOpen: boolean;
+    onChoose: () => void;
+  }>,
+) {
+  const { event, at, start, isHighlighted, isOpen, onChoose } = props;
   return (
     <div class={`event ${event.event.category}${isHighlighted ? ' highlighted' : ''}`}>
       <button type="button" class="choose event-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
@@ -87,7 +67,6 @@ function EventRow({
   );
 }
 
-/** The maximum length of an event's summary line. */
 const MAX_SUMMARY_LENGTH = 240;
 
 /** The fields that summarize an event, in this order; they do not depend on its type, so unknown types have one too. */

@@ -1,13 +1,11 @@
 import type { RunView } from '../../../src/server/api/index.js';
 import { client } from '../../data/client.js';
-import { useResource } from '../../data/resource.js';
-import type { Resource } from '../../data/resource.js';
+import { useResource, type Resource } from '../../data/resource.js';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { AnsiText } from '../../ui/ansi-text.js';
 import { describeMissingFiles } from '../../ui/run-files.js';
-import { describeItem } from './conversation.js';
-import type { ItemView } from './conversation.js';
+import { describeItem, type ItemView } from './conversation.js';
 import type { OpenRun } from './open-run.js';
 import { findLastStderr } from './raw-rows.js';
 
@@ -17,11 +15,8 @@ const STDERR_BYTES = 4000;
 const MAX_SEARCHED_ITEMS = 500;
 
 /** Explains why a run failed: the cause, what to do, the last failed tool and the end of stderr. */
-export function FailureCard({
-  run,
-  view,
-  stderr,
-}: Readonly<{ run: OpenRun; view: RunView; stderr: Resource<string> }>) {
+export function FailureCard(props: Readonly<{ run: OpenRun; view: RunView; stderr: Resource<string> }>) {
+  const { run, view, stderr } = props;
   const error = view.result?.error;
   if (view.result?.status !== 'failed' || error === undefined) return null;
   return (

@@ -1,8 +1,6 @@
-import { signal } from '@preact/signals';
-import type { ReadonlySignal } from '@preact/signals';
+import { signal, type ReadonlySignal } from '@preact/signals';
 import type { Client, EventGap } from '../../../src/server/client/index.js';
-import { asFailure } from '../../data/resource.js';
-import type { Failure } from '../../data/resource.js';
+import { asFailure, type Failure } from '../../data/resource.js';
 import { measureWeight, createStreamShare, acquireStreamSlot } from './share-stream.js';
 import type { Release, RunEvent, StreamShare } from './share-stream.js';
 import type { RaspEvent } from '../../../src/events/index.js';
@@ -12,10 +10,8 @@ export type StreamState =
   | { readonly state: 'opening' | 'live' | 'reconnecting' | 'paused' | 'full' | 'ended' }
   | { readonly state: 'lost'; readonly failure: Failure };
 
-/** Follows a run's events. */
 interface Follower {
   readonly state: ReadonlySignal<StreamState>;
-  /** Follows the events after the last one, until the run ends or `stop` is aborted. */
   readonly follow: (stop: AbortSignal) => Promise<void>;
   /** Sets the state to `paused`, unless the stream has ended or failed. */
   readonly pause: () => void;
@@ -23,7 +19,6 @@ interface Follower {
   readonly isOver: () => boolean;
 }
 
-/** The stream to follow, and the callbacks for its events. */
 interface FollowerInput {
   readonly client: Pick<Client, 'followRun' | 'readHistory' | 'getRun'>;
   readonly id: string;
@@ -42,7 +37,6 @@ const MAX_WEIGHT = 192 * 1024 * 1024;
 
 /** The delay after the client has stopped reconnecting. */
 const RETRY_MS = 5000;
-/** How often the history is polled while no stream slot is free. */
 const POLL_MS = 1500;
 /** Events per response; processing more at a time would block the page. */
 const EVENTS_PER_RESPONSE = 100;
@@ -111,7 +105,6 @@ export function createFollower(input: FollowerInput): Follower {
     }
   }
 
-  /** Reads new events without a stream, in short requests. */
   async function pollOnce(stop: AbortSignal): Promise<'done' | 'again'> {
     try {
       const isEnded = (await client.getRun({ id, signal: stop })).state === 'ended';
@@ -252,7 +245,6 @@ export async function sleep(ms: number, stop: AbortSignal): Promise<void> {
   });
 }
 
-/** The read position in a run's two logs. */
 interface EventCursor {
   /** Compares an event with the position in its log: it is the next event, was already read, or comes after a gap. */
   readonly compare: (event: RunEvent) => 'next' | 'known' | 'later';
@@ -268,7 +260,6 @@ export function isRasp(event: RunEvent): event is RaspEvent {
   return 'attempt_number' in event;
 }
 
-/** Creates a cursor positioned before the first event. */
 function createEventCursor(): EventCursor {
   let fcmp = 0;
   let rasp = { attempt: 0, seq: 0 };

@@ -1,5 +1,4 @@
-import { joinSpans, findFirstAbove } from './byte-ranges.js';
-import type { ByteRanges, ByteSpan } from './byte-ranges.js';
+import { joinSpans, findFirstAbove, type ByteRanges, type ByteSpan } from './byte-ranges.js';
 import type { Conversation } from './conversation.js';
 import type { EventList, RawRows } from './raw-rows.js';
 import type { RawRef } from '../../../src/events/index.js';
@@ -48,7 +47,6 @@ export function findHighlight(data: RunData, selection: Selection): Highlight | 
   };
 }
 
-/** Finds a selection's source bytes; null if the selected event has not arrived yet. */
 function findSpans(data: RunData, selection: Selection): readonly ByteSpan[] | null {
   const { conversation, list } = data;
   switch (selection.pane) {

@@ -1,5 +1,4 @@
-import { computed, signal } from '@preact/signals';
-import type { ReadonlySignal } from '@preact/signals';
+import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
 import { findFirst } from './byte-ranges.js';
@@ -65,12 +64,9 @@ const ERROR_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
   'raw.stderr',
 ]);
 
-/** The maximum number of characters searched per string. */
 const MAX_SEARCHED = 1 << 20;
-/** The maximum number of values searched per event. */
 const MAX_TEXTS = 5000;
 
-/** Whether any string in these events, at any depth, matches a pattern. */
 function hasText({ events }: Pick<Conversation, 'events'>, indexes: readonly number[], pattern: RegExp): boolean {
   return indexes.some((index) => {
     const pending: unknown[] = [events[index]?.data];
@@ -95,7 +91,6 @@ interface ItemQuery {
 
 const EVERYTHING: ItemQuery = { kind: null, errorsOnly: false, text: '' };
 
-/** The items found so far that match the filter. */
 interface VisibleItems {
   readonly count: number;
   readonly itemAt: (position: number) => number;
@@ -110,7 +105,6 @@ export interface ItemFilter {
   readonly isDone: ReadonlySignal<boolean>;
   readonly set: (changes: Partial<ItemQuery>) => void;
   readonly update: () => void;
-  /** Returns the matching items among the first `itemCount`. */
   readonly shown: (itemCount: number) => VisibleItems;
 }
 
@@ -130,7 +124,6 @@ export function createItemFilter(
   let pattern: RegExp | null = null;
   let matchingItems: number[] = [];
   let searchedCount = 0;
-  /** The number of events already checked for grown items. */
   let searchedEvents = 0;
   let searchId = 0;
   let isSearching = false;

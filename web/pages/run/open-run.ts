@@ -1,17 +1,12 @@
-import { computed, signal } from '@preact/signals';
-import type { ReadonlySignal, Signal } from '@preact/signals';
+import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { EventGap } from '../../../src/server/client/index.js';
 import { client, getServerTime } from '../../data/client.js';
 import { createConversation } from './conversation.js';
 import { createEventList, createRawRows, readStreamSizes } from './raw-rows.js';
-import { createItemFilter } from './item-filter.js';
-import type { ItemFilter } from './item-filter.js';
-import { isRasp, createFollower, findLogEnd, sleep } from './follow-events.js';
-import type { StreamState } from './follow-events.js';
-import { findHighlight } from './highlight.js';
-import type { Highlight, RunData, Selection } from './highlight.js';
-import { createRawBlocks } from './raw-blocks.js';
-import type { RawBlocks } from './raw-blocks.js';
+import { createItemFilter, type ItemFilter } from './item-filter.js';
+import { isRasp, createFollower, findLogEnd, sleep, type StreamState } from './follow-events.js';
+import { findHighlight, type Highlight, type RunData, type Selection } from './highlight.js';
+import { createRawBlocks, type RawBlocks } from './raw-blocks.js';
 
 /** An open run: the events that have arrived, and the selection. */
 export interface OpenRun {
@@ -43,7 +38,6 @@ const MAX_GAPS = 100;
 /** If the files are not available when the run ends, they are looked up again after these delays. */
 const FILE_RETRY_DELAYS_MS = [3000, 10_000, 30_000];
 
-/** How often the backlog is measured while old events arrive. */
 const BACKLOG_INTERVAL_MS = 1000;
 /** Events older than this on arrival mean that the page is behind. */
 const MAX_DELAY_MS = 5000;
@@ -108,7 +102,6 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     return (await client.readHistory({ id, query, signal: control.signal })).events.length > 0;
   };
 
-  /** Counts the events that have not arrived yet, if those that arrive are old. */
   async function measureBacklog(): Promise<void> {
     const isArriving = performance.now() - lastEvent.arrivedAt < BACKLOG_INTERVAL_MS;
     const isOld = getServerTime() - lastEvent.at > MAX_DELAY_MS;

@@ -128,7 +128,6 @@ export function Panes({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean 
 /** Null in tests, which have no screen. */
 const narrowScreen = typeof matchMedia === 'function' ? matchMedia('(max-width: 64rem)') : null;
 
-/** Whether only one pane fits. */
 const isNarrow = signal(narrowScreen?.matches ?? false);
 
 narrowScreen?.addEventListener('change', ({ matches }) => (isNarrow.value = matches));

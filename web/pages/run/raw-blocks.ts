@@ -1,6 +1,5 @@
 import { getErrorMessage } from '../../../src/base/index.js';
-import type { ByteSpan } from './byte-ranges.js';
-import { getStreamKey } from './byte-ranges.js';
+import { getStreamKey, type ByteSpan } from './byte-ranges.js';
 
 /** A row's text: loaded, loading, beyond the end of the file, or unreadable. */
 export type RawText =
@@ -11,7 +10,6 @@ export type RawText =
 export interface RawBlocks {
   /** Returns the text of the first `maxBytes` bytes of a span; missing bytes are fetched, then `onChange` is called. */
   readonly text: (span: ByteSpan & { readonly isLast: boolean }, maxBytes?: number) => RawText;
-  /** Lists the distinct reasons why streams cannot be read. */
   readonly problems: () => readonly string[];
   /** Discards the problems, so reading is retried. */
   readonly retry: () => void;
@@ -29,7 +27,6 @@ const MAX_WAITING = 32;
 
 interface Block {
   readonly bytes: Uint8Array;
-  /** Whether a refetch returned no more bytes than before. */
   readonly isTruncated: boolean;
 }
 
@@ -163,7 +160,6 @@ function findCharacterStart(bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** Returns the length of the UTF-8 character that starts with this byte. */
 function countCharacterBytes(byte: number): number {
   if (byte >= 0xf0) return 4;
   if (byte >= 0xe0) return 3;

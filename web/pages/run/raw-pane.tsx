@@ -1,61 +1,44 @@
-import { useState } from 'preact/hooks';
 import { formatCount } from '../../ui/format.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { VirtualList } from '../../ui/virtual-list.js';
-import { Clock, EmptyPane, findStart } from './clock.js';
-import type { OpenRun } from './open-run.js';
+import { Clock, findStart } from './clock.js';
 import type { RawText } from './raw-blocks.js';
-import { ROW_BYTES } from './raw-rows.js';
-import type { RawRow } from './raw-rows.js';
-import { createRowCache } from './row-cache.js';
+import { ROW_BYTES, type RawRow } from './raw-rows.js';
+import { PaneList, type PaneProps } from './pane-list.js';
 import { Button } from '../../ui/button.js';
 
-/** The number of bytes shown in an unselected row. */
 const PREVIEW_BYTES = 240;
 
 /** The agent's captured output, frame by frame. The first selected row is shown in full. */
-export function RawPane({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
+export function RawPane({ run, isLive }: PaneProps) {
   void run.redraws.raw.value;
-  const [cache] = useState(createRowCache);
   const { rows } = run.data;
   const replayTime = run.replayTime.value;
   const highlight = run.highlight.value;
-  const count = replayTime === null ? rows.count() : rows.countAt(replayTime);
   const start = findStart(run);
-  const choose = (index: number): void => {
+  const onChoose = (index: number): void => {
     const { attempt_number, stream, byte_from, byte_to } = rows.row(index);
     run.selection.value = { pane: 'raw', attempt_number, stream, byte_from, byte_to };
   };
-  const row = (index: number) => {
-    const rawRow = rows.row(index);
-    const isHighlighted = highlight?.bytes.overlaps(rawRow) ?? false;
-    const isOpen = highlight?.row === index;
-    const text = run.blocks.text(rawRow, isOpen ? ROW_BYTES : PREVIEW_BYTES);
-    return cache(index, [start, isHighlighted, isOpen, ...Object.values(text)], () => (
-      <RawRowView
-        row={rawRow}
-        text={text}
-        start={start}
-        isHighlighted={isHighlighted}
-        isOpen={isOpen}
-        onChoose={() => choose(index)}
-      />
-    ));
-  };
-  if (count === 0) {
-    return <EmptyPane run={run} isLive={isLive} text={isLive ? 'No bytes yet.' : 'No bytes up to this point.'} />;
-  }
   return (
     <div class="raw-pane">
-      <VirtualList
+      <PaneList
+        run={run}
+        isLive={isLive}
         label="Raw bytes"
-        count={count}
+        noun="bytes"
         estimate={67}
-        row={row}
-        target={replayTime === null ? (highlight?.row ?? null) : count - 1}
-        active={highlight?.row ?? null}
-        follow={isLive && replayTime === null}
-        onMove={choose}
+        count={replayTime === null ? rows.count() : rows.countAt(replayTime)}
+        selected={highlight?.row ?? null}
+        onChoose={onChoose}
+        row={(index) => {
+          const row = rows.row(index);
+          const isHighlighted = highlight?.bytes.overlaps(row) ?? false;
+          const isOpen = highlight?.row === index;
+          const text = run.blocks.text(row, isOpen ? ROW_BYTES : PREVIEW_BYTES);
+          const props = { row, text, start, isHighlighted, isOpen };
+          const dependencies = [start, isHighlighted, isOpen, ...Object.values(text)];
+          return [dependencies, () => <RawRowView {...props} onChoose={() => onChoose(index)} />];
+        }}
       />
       <RawProblems problems={run.blocks.problems()} onRetry={run.blocks.retry} />
     </div>
@@ -76,21 +59,17 @@ function RawProblems({ problems, onRetry }: Readonly<{ problems: readonly string
   );
 }
 
-function RawRowView({
-  row,
-  text,
-  start,
-  isHighlighted,
-  isOpen,
-  onChoose,
-}: Readonly<{
-  row: RawRow;
-  text: RawText;
-  start: number;
-  isHighlighted: boolean;
-  isOpen: boolean;
-  onChoose: () => void;
-}>) {
+function RawRowView(
+  props: Readonly<{
+    row: RawRow;
+    text: RawText;
+    start: number;
+    isHighlighted: boolean;
+    isOpen: boolean;
+    onChoose: () => void;
+  }>,
+) {
+  const { row, text, start, isHighlighted, isOpen, onChoose } = props;
   const length = row.byte_to - row.byte_from;
   return (
     <div class={`raw-row ${row.stream}${isHighlighted ? ' highlighted' : ''}${isOpen ? ' open' : ''}`}>
@@ -115,14 +94,11 @@ function RawRowView({
 }
 
 function RawContent({ text }: Readonly<{ text: RawText }>) {
-  switch (text.state) {
-    case 'loaded':
-      return <SafeText text={text.text} />;
-    case 'loading':
-      return <span class="dim">…</span>;
-    case 'truncated':
-      return <span class="dim">The captured file ends before these bytes.</span>;
-    case 'unreadable':
-      return <span class="dim">Not available</span>;
-  }
+  return text.state === 'loaded' ? <SafeText text={text.text} /> : <span class="dim">{NOT_LOADED[text.state]}</span>;
 }
+
+const NOT_LOADED = {
+  loading: '…',
+  truncated: 'The captured file ends before these bytes.',
+  unreadable: 'Not available',
+} as const;

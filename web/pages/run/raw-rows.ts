@@ -14,11 +14,9 @@ export interface RawRow extends ByteSpan {
 export interface RawRows {
   readonly count: () => number;
   readonly row: (index: number) => RawRow;
-  /** Adds the bytes of an event, and any unassigned bytes before them. */
   readonly addEvent: (event: RaspEvent, at: number) => void;
   /** Sets a stream's size, so bytes without an event are shown too. */
   readonly setSize: (stream: Pick<RawRef, 'attempt_number' | 'stream'>, size: number) => void;
-  /** Finds the first row with any of these bytes, or null. */
   readonly find: (span: ByteSpan) => number | null;
   readonly countAt: (time: number) => number;
 }
@@ -132,9 +130,7 @@ export interface EventList {
   /** The time of each event, in milliseconds, never decreasing. */
   readonly times: readonly number[];
   readonly refs: RefIndex;
-  /** Adds an event and returns its time. */
   readonly append: (event: RaspEvent) => number;
-  /** Finds the index of an event; null if it has not arrived. */
   readonly find: (attempt: number, seq: number) => number | null;
 }
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { advance, chooseLongerTimes, readSliderMoment, chooseSliderStep } from './replay-bar.js';
+import { advance, chooseLongerTimes, readSliderMoment, chooseSliderStep } from './run-page.js';
+import fc from 'fast-check';
 
 test('a replay advances at the chosen speed', () => {
   expect(advance([0, 100, 5000], 0, 50, 1)).toBe(50);

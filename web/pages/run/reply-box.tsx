@@ -1,9 +1,7 @@
-import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
-import { findOpenQuestion, isReplaced, QUESTION_REPLACED } from '../../data/read-question.js';
-import type { OpenQuestion } from '../../data/read-question.js';
-import { asFailure } from '../../data/resource.js';
+import { findOpenQuestion, isReplaced, QUESTION_REPLACED, type OpenQuestion } from '../../data/read-question.js';
+import { useAction } from '../../data/resource.js';
 import { Markdown } from '../../ui/markdown.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
@@ -14,16 +12,13 @@ import { FileChanges, readFileChanges } from '../../ui/file-changes.js';
 import './reply-box.css';
 
 /** The form for answering a waiting agent; its question is announced without moving the focus. */
-export function ReplyBox({
-  run,
-  isEnded,
-  isWaiting,
-}: {
+export function ReplyBox(props: {
   readonly run: OpenRun;
   readonly isEnded: boolean;
   /** Whether the run is waiting; its question might not have arrived yet. */
   readonly isWaiting: boolean;
 }) {
+  const { run, isEnded, isWaiting } = props;
   void run.redraws.page.value;
   const question = isEnded ? null : findOpenQuestion(run.data.conversation.events);
   return (
@@ -42,53 +37,39 @@ export function ReplyBox({
   );
 }
 
-/** Sends the answer to a question, after checking that this question is still open. */
-export function ReplyForm({
-  id,
-  question,
-  isQuoted = false,
-  onStale = () => undefined,
-  onSent = () => undefined,
-}: {
+/** The draft of an answer, and its sending, after checking that the agent has not asked another question since. */
+export function useReply(id: string, interactionId: string, onEnd: () => void = () => undefined) {
+  const { fields, change, discard } = useDraft(`reply ${id} ${interactionId}`, { text: '' });
+  const text = fields.text.trim();
+  const { run, ...state } = useAction(async (optionId: string | null) => {
+    try {
+      if (await isReplaced(client, id, interactionId)) throw new Error(QUESTION_REPLACED);
+      const why = text === '' ? {} : { why: text.slice(0, 2000) };
+      const option = { interaction_id: interactionId, option_id: optionId ?? '', ...why };
+      await client.replyToRun({ id, body: optionId === null ? { text: fields.text } : option });
+      discard();
+    } finally {
+      onEnd();
+    }
+  });
+  const send = (optionId: string | null): void => {
+    if (optionId !== null || text !== '') run(optionId);
+  };
+  return { ...state, text: fields.text, isEmpty: text === '', send, write: (next: string) => change({ text: next }) };
+}
+
+/** The form that answers a question or a permission request. */
+export function ReplyForm(props: {
   readonly id: string;
   readonly question: OpenQuestion;
   /** Shows the question above the answer, if the page does not show it elsewhere. */
   readonly isQuoted?: boolean;
-  /** Called if another question has replaced this one. */
-  readonly onStale?: () => void;
-  readonly onSent?: () => void;
+  readonly onEnd?: () => void;
 }) {
+  const { id, question, isQuoted = false, onEnd } = props;
   const field = `reply-${id}`;
-  const { fields, change, discard } = useDraft(`reply ${id} ${question.interactionId}`, { text: '' });
-  const { text } = fields;
-  const state = useSignal<'writing' | 'sending' | 'sent'>('writing');
-  const refusal = useSignal<string | null>(null);
-
-  const send = async (optionId?: string): Promise<void> => {
-    if ((optionId === undefined && text.trim() === '') || state.peek() === 'sending') return;
-    state.value = 'sending';
-    try {
-      if (await isReplaced(client, id, question.interactionId)) {
-        refusal.value = QUESTION_REPLACED;
-        state.value = 'writing';
-        onStale();
-        return;
-      }
-      const why = text.trim() === '' ? {} : { why: text.trim().slice(0, 2000) };
-      const choice =
-        optionId === undefined ? { text } : { interaction_id: question.interactionId, option_id: optionId, ...why };
-      await client.replyToRun({ id, body: choice });
-      discard();
-      refusal.value = null;
-      state.value = 'sent';
-      onSent();
-    } catch (error) {
-      // The typed text is kept.
-      refusal.value = asFailure(error).message;
-      state.value = 'writing';
-    }
-  };
-  if (state.value === 'sent') return <p class="reply-box dim">Answer sent. The run continues.</p>;
+  const { text, isEmpty, isBusy, isDone, failure, send, write } = useReply(id, question.interactionId, onEnd);
+  if (isDone) return <p class="reply-box dim">Answer sent. The run continues.</p>;
   if (!hasScope('run'))
     return (
       <p class="reply-box">
@@ -101,7 +82,7 @@ export function ReplyForm({
       class="reply-box"
       onSubmit={(event) => {
         event.preventDefault();
-        if (permission === undefined) void send();
+        if (permission === undefined) send(null);
       }}
     >
       {isQuoted && permission === undefined ? (
@@ -114,7 +95,7 @@ export function ReplyForm({
       {question.options.length === 0 ? null : (
         <div class="row">
           {question.options.slice(0, 10).map((option) => (
-            <button key={option} type="button" onClick={() => change({ text: option })}>
+            <button key={option} type="button" onClick={() => write(option)}>
               <SafeText text={option.slice(0, 60)} />
             </button>
           ))}
@@ -125,35 +106,30 @@ export function ReplyForm({
         rows={permission === undefined ? 2 : 1}
         value={text}
         aria-describedby={`${field}-help`}
-        aria-invalid={refusal.value !== null}
-        onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+        aria-invalid={failure !== null}
+        onInput={({ currentTarget }) => write(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && permission === undefined) void send();
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && permission === undefined) send(null);
         }}
       />
       <div class="row">
         {permission === undefined ? (
-          <button type="submit" class="primary" disabled={state.value === 'sending' || text.trim() === ''}>
+          <button type="submit" class="primary" disabled={isBusy || isEmpty}>
             Send answer
           </button>
         ) : (
           permission.options.slice(0, 10).map((option) => (
-            <button
-              key={option.id}
-              type="button"
-              disabled={state.value === 'sending'}
-              onClick={() => void send(option.id)}
-            >
+            <button key={option.id} type="button" disabled={isBusy} onClick={() => send(option.id)}>
               <SafeText text={option.label.slice(0, 60)} />
             </button>
           ))
         )}
         <span
           id={`${field}-help`}
-          class={refusal.value === null ? 'help' : 'wrong'}
-          role={refusal.value === null ? undefined : 'alert'}
+          class={failure === null ? 'help' : 'wrong'}
+          role={failure === null ? undefined : 'alert'}
         >
-          {refusal.value ??
+          {failure ??
             (permission === undefined
               ? 'The agent continues with your answer. Ctrl+Enter sends it.'
               : 'The agent is waiting for this permission. Without an answer, the request is denied.')}
@@ -166,18 +142,14 @@ export function ReplyForm({
 type PermissionData = FcmpData<'permission.required'>;
 
 /** The action an agent requests permission for: the command, the change as a diff, or the tool input. */
-function PermissionRequest({
-  prompt,
-  tool,
-  input,
-  diff = [],
-}: {
+function PermissionRequest(props: {
   /** Shown if the tool is not known. */
   readonly prompt: string;
   readonly tool?: PermissionData['tool'];
   readonly input?: PermissionData['input'];
   readonly diff?: PermissionData['diff'] | undefined;
 }) {
+  const { prompt, tool, input, diff = [] } = props;
   if (tool === undefined) {
     return <SafeText as="p" class="permission-text" text={prompt.slice(0, 2000)} />;
   }
@@ -195,7 +167,6 @@ function PermissionRequest({
   );
 }
 
-/** Returns the command line that a tool would run, or null. */
 function readCommand(input: unknown): string | null {
   if (typeof input !== 'object' || input === null || !('command' in input)) return null;
   const { command } = input;

@@ -1,14 +1,18 @@
-import { DiffLines, diffLines } from '../../ui/file-changes.js';
-import type { DiffLine } from '../../ui/file-changes.js';
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
+import { DiffLines, diffLines } from '../../ui/file-changes.js';
+import { DataTable } from '../../ui/row-table.js';
 import type { RunView } from '../../../src/server/api/index.js';
 import { JsonTree, ValueText, formatValue } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp, formatDuration, formatUsage } from '../../ui/format.js';
 import type { OpenRun } from './open-run.js';
-import { RunResultView } from './run-result.js';
 import type { FcmpData, FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation } from './conversation.js';
+import { toPath } from '../../app/route.js';
+import { Badge, capitalize } from '../../ui/badge.js';
+import { CopyButton } from '../../ui/button.js';
+import { describeRepair } from '../../ui/json-labels.js';
+import { ArtifactPreview } from './artifact.js';
 
 /** A run's task, result and attempts. Each is one line that opens as a panel over the page. */
 export function RunDetails({ run, view }: Readonly<{ run: OpenRun; view: RunView }>) {
@@ -86,51 +90,24 @@ function AttemptsView({ run, hasEnded }: Readonly<{ run: OpenRun; hasEnded: bool
     ['Last message', ({ lastText }) => lastText ?? ''],
   ];
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Attempts side by side">
-      <table class="attempts">
-        <thead>
-          <tr>
-            <td />
-            {attempts.map(({ attempt }) => (
-              <th key={attempt} scope="col">
-                Attempt {attempt}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([label, read]) => (
-            <tr key={label}>
-              <th scope="row">{label}</th>
-              {attempts.map((attempt) => (
-                <td key={attempt.attempt}>
-                  <SafeText text={read(attempt)} limit={1500} />
-                </td>
-              ))}
-            </tr>
-          ))}
-          <tr>
-            <th scope="row">Changes in the next answer</th>
-            {attempts.map(({ attempt, lastText }, index) => {
-              const next = attempts[index + 1]?.lastText ?? null;
-              return (
-                <td key={attempt}>
-                  {lastText === null || next === null ? null : <DiffLines lines={compareTexts(lastText, next)} />}
-                </td>
-              );
-            })}
-          </tr>
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label="Attempts side by side"
+      class="attempts"
+      head={['', ...attempts.map(({ attempt }) => `Attempt ${attempt}`)]}
+      rows={[
+        ...rows.map(([label, read]) => [label, ...attempts.map((one) => <SafeText text={read(one)} limit={1500} />)]),
+        ['Changes in the next answer', ...attempts.map(({ lastText }, at) => compare(lastText, attempts[at + 1]))],
+      ]}
+    />
   );
 }
 
-/** Longer answers are not compared. */
 const MAX_COMPARED_LENGTH = 200_000;
 
-function compareTexts(before: string, after: string): readonly DiffLine[] {
-  return before.length + after.length > MAX_COMPARED_LENGTH ? [] : diffLines(before, after);
+function compare(text: string | null, nextAttempt: AttemptSummary | undefined) {
+  const next = nextAttempt?.lastText ?? null;
+  if (text === null || next === null || text.length + next.length > MAX_COMPARED_LENGTH) return null;
+  return <DiffLines lines={diffLines(text, next)} />;
 }
 
 interface AttemptSummary {
@@ -174,7 +151,6 @@ export function summarizeAttempts(
   return [...attempts.values()];
 }
 
-/** Adds an item to the summary, by its last event. */
 function addItem(summary: MutableSummary, last: FcmpEvent): void {
   if (last.type === 'assistant.message.final') {
     summary.messages += 1;
@@ -210,4 +186,186 @@ function createSummary(attempt: number, from: number): MutableSummary {
     end: null,
     usage: null,
   };
+}
+
+/** A run's result: the value, the repairs, the errors and the changed files. */
+export function RunResultView({ runId, result }: Readonly<{ runId: string; result: NonNullable<RunView['result']> }>) {
+  const { value, comment, text, error, warnings, repairs = [], artifacts, process, cached_from, model } = result;
+  const { denials = [], diagnostics = [] } = result;
+  return (
+    <div class="stack">
+      {cached_from === undefined ? null : (
+        <p>
+          Cached result of <a href={toPath({ page: 'run', id: cached_from })}>{cached_from}</a>; no agent was started.
+        </p>
+      )}
+      <div class="result-columns">
+        <div class="stack">
+          {error === undefined ? null : <RunFailureView error={error} />}
+          <Value title="Value" value={value} />
+          {value === undefined ? null : (
+            <p>
+              <CopyButton label="Copy value" read={() => JSON.stringify(value, null, 2)} />
+            </p>
+          )}
+          <Value title="Comment" value={comment} />
+          <Value title="Last output" value={text} />
+        </div>
+        <div class="stack">
+          <NoteList title="Warnings" lines={warnings.map(({ code, message }) => ({ code, message, detail: '' }))} />
+          <NoteList
+            title="Denied tools"
+            lines={denials.map(({ tool, reason, input }) => ({
+              code: tool,
+              message: reason,
+              detail: input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`,
+            }))}
+          />
+          <NoteList
+            title="Diagnostics"
+            lines={diagnostics.map(({ code, message, count }) => ({
+              code,
+              message,
+              detail: count === 1 ? '' : `, ${count} times`,
+            }))}
+          />
+          <NoteList
+            title="Repairs"
+            lines={repairs.map(({ kind, message, offset }) => ({
+              code: kind,
+              message: describeRepair(kind) ?? message,
+              detail: `, at offset ${offset}`,
+            }))}
+          />
+          <ChangedFiles runId={runId} artifacts={artifacts} />
+          <Value title="Model" value={model} />
+          <Value title="Process" value={process} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Value({ title, value }: Readonly<{ title: string; value: unknown }>) {
+  if (value === undefined) return null;
+  return (
+    <Part title={title}>
+      {typeof value === 'object' && value !== null ? (
+        <JsonTree value={value} open={3} />
+      ) : (
+        <ValueText value={value} limit={4000} />
+      )}
+    </Part>
+  );
+}
+
+function Part({ title, children }: Readonly<{ title: string; children: ComponentChildren }>) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function NoteList(props: {
+  readonly title: string;
+  readonly lines: readonly { readonly code: string; readonly message: string; readonly detail: string }[];
+}) {
+  const { title, lines } = props;
+  if (lines.length === 0) return null;
+  return (
+    <Part title={title}>
+      <ul class="plain">
+        {lines.slice(0, 100).map(({ code, message, detail }, index) => (
+          <li key={index}>
+            <Badge tone="warn">{code}</Badge> <SafeText text={message} limit={1000} />
+            <span class="dim">{detail}</span>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+/** The maximum number of lines in a list of errors; the export has all of them. */
+const MAX_LINES = 50;
+
+type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
+
+function RunFailureView(props: { readonly error: RunError }) {
+  const {
+    error: { category, cause, http_status, code, message, issues = [], tried = [] },
+  } = props;
+  return (
+    <section>
+      <h2>Error</h2>
+      <p>
+        <Badge tone="bad">{code}</Badge> <span class="dim">{describeOrigin(category, cause, http_status)}</span>{' '}
+        <SafeText text={message} limit={4000} />
+      </p>
+      <Lines
+        title="Schema errors"
+        lines={issues.map(({ path, message: issue }) => `${path.length === 0 ? '(root)' : path.join('.')}: ${issue}`)}
+      />
+      <Lines title="Candidates tried" lines={tried.map(describeTried)} />
+    </section>
+  );
+}
+
+function describeTried({ finder, start, end, code, message }: NonNullable<RunError['tried']>[number]): string {
+  return `${finder} ${start}–${end}: ${code} ${message}`;
+}
+
+/** Describes where an error comes from: `Engine · Rate limit · HTTP 429`. */
+function describeOrigin(category: string, cause: string | undefined, status: number | undefined): string {
+  const parts = [category, ...(cause === undefined ? [] : [cause])].map(capitalize);
+  return [...parts, ...(status === undefined ? [] : [`HTTP ${status}`])].join(' · ');
+}
+
+function Lines({ title, lines }: Readonly<{ title: string; lines: readonly string[] }>) {
+  if (lines.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul class="plain">
+        {lines.slice(0, MAX_LINES).map((line, index) => (
+          <li key={index}>
+            <SafeText text={line} limit={500} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The maximum number of listed files; the export has all of them. */
+const MAX_FILES = 100;
+
+function ChangedFiles(props: Readonly<{ runId: string; artifacts: NonNullable<RunView['result']>['artifacts'] }>) {
+  const { runId, artifacts } = props;
+  const files = (['created', 'modified', 'deleted'] as const).flatMap((change) =>
+    artifacts[change].map((path) => ({ change, path })),
+  );
+  if (files.length === 0) return null;
+  return (
+    <section>
+      <h2>Files</h2>
+      <ul class="plain">
+        {files.slice(0, MAX_FILES).map(({ change, path }) => (
+          <li key={`${change} ${path}`}>
+            {change === 'deleted' ? (
+              <span class="row">
+                <span class="dim">Deleted</span>
+                <SafeText as="code" text={path} limit={400} />
+              </span>
+            ) : (
+              <ArtifactPreview runId={runId} path={path} note={capitalize(change)} />
+            )}
+          </li>
+        ))}
+      </ul>
+      {files.length > MAX_FILES ? <p class="dim">{files.length - MAX_FILES} more</p> : null}
+    </section>
+  );
 }

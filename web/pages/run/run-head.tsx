@@ -10,7 +10,8 @@ import { hasScope } from '../../app/session.js';
 import { client, newRequestId } from '../../data/client.js';
 import { findOpenItem, waiting } from '../../data/waiting.js';
 import { navigate } from '../../app/router.js';
-import { asFailure } from '../../data/resource.js';
+import { useAction } from '../../data/resource.js';
+import { Refused } from '../../ui/notice.js';
 import { Button } from '../../ui/button.js';
 
 /** The page header: the run's task and actions and, below them, its state. */
@@ -74,39 +75,25 @@ function formatRunDuration(startedAt: string | null, endedAt: string | null): st
 /** A button that cancels a run after a confirmation. */
 function CancelRun({ run, onChange }: Readonly<{ run: RunView; onChange: () => void }>) {
   const isConfirming = useSignal(false);
-  const refusal = useSignal<string | null>(null);
+  const cancellation = useAction(async () => {
+    await client.cancelRun({ id: run.id }).finally(onChange);
+    isConfirming.value = false;
+  });
   if (run.state === 'ended' || !hasScope('run')) return null;
   if (run.cancel_requested) return <span class="dim">Canceling …</span>;
-  const cancel = async (): Promise<void> => {
-    try {
-      await client.cancelRun({ id: run.id });
-      refusal.value = null;
-      isConfirming.value = false;
-    } catch (error) {
-      refusal.value = asFailure(error).message;
-    }
-    onChange();
-  };
-  if (!isConfirming.value) {
-    return <Button label="Cancel run" onClick={() => (isConfirming.value = true)} />;
-  }
+  if (!isConfirming.value) return <Button label="Cancel run" onClick={() => (isConfirming.value = true)} />;
   return (
     <span class="row" role="group" aria-label="Cancel the run">
-      <span>{refusal.value ?? 'Cancel this run?'}</span>
-      <Button label="Yes, cancel" class="danger" onClick={() => void cancel()} />
+      <span>{cancellation.failure ?? 'Cancel this run?'}</span>
+      <Button label="Yes, cancel" class="danger" onClick={cancellation.run} />
       <Button label="Keep running" onClick={() => (isConfirming.value = false)} />
     </span>
   );
 }
 
 /** The outcome of a run. A result that still needs a user's decision is not shown as a success. */
-function Outcome({
-  status,
-  review,
-}: {
-  readonly status: string;
-  readonly review: { readonly id: string } | undefined;
-}) {
+function Outcome(props: { readonly status: string; readonly review: { readonly id: string } | undefined }) {
+  const { status, review } = props;
   if (review === undefined) return <StateBadge state={status} />;
   return (
     <>
@@ -118,9 +105,13 @@ function Outcome({
 
 /** Buttons that start the same run again or open the form with its values; for an order, a link to its form. */
 function RunAgain({ run }: Readonly<{ run: RunView }>) {
-  const state = useSignal<'idle' | 'sending'>('idle');
-  const refusal = useSignal<string | null>(null);
   const requestId = useSignal(newRequestId());
+  const start = useAction(async () => {
+    // Every click sends the same request id, so a lost response does not lead to a second run.
+    const { id } = await client.startRun({ body: { ...run.spec, request_id: requestId.value } });
+    navigate(toPath({ page: 'run', id }));
+  });
+  const isStarting = start.isBusy || start.isDone;
   if (run.state !== 'ended' || !hasScope('run')) return null;
   if (run.order !== null) {
     return (
@@ -129,30 +120,10 @@ function RunAgain({ run }: Readonly<{ run: RunView }>) {
       </a>
     );
   }
-  const start = async (): Promise<void> => {
-    if (state.peek() === 'sending') return;
-    state.value = 'sending';
-    try {
-      // Every click sends the same request id, so a lost response does not lead to a second run.
-      const { id } = await client.startRun({ body: { ...run.spec, request_id: requestId.value } });
-      navigate(toPath({ page: 'run', id }));
-    } catch (error) {
-      refusal.value = asFailure(error).message;
-      state.value = 'idle';
-    }
-  };
   return (
     <>
-      {refusal.value === null ? null : (
-        <span class="wrong" role="alert">
-          {refusal.value}
-        </span>
-      )}
-      <Button
-        label={state.value === 'sending' ? 'Starting …' : 'Run again'}
-        disabled={state.value === 'sending'}
-        onClick={() => void start()}
-      />
+      <Refused why={start.failure} />
+      <Button label={isStarting ? 'Starting …' : 'Run again'} disabled={isStarting} onClick={start.run} />
       <a class="button" href={`/runs?start&from=${encodeURIComponent(run.id)}`}>
         Edit and run
       </a>

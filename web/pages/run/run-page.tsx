@@ -1,23 +1,24 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { query, route, setQuery } from '../../app/router.js';
-import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
+import { FailureNotice, Loading, Notice, type Tone } from '../../ui/notice.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { FailureCard, useLastStderr } from './failure-card.js';
 import { PaneSwitch, Panes } from './panes.js';
-import { openRun } from './open-run.js';
-import type { OpenRun } from './open-run.js';
+import { openRun, type OpenRun } from './open-run.js';
 import { parseSelection, formatSelection } from './highlight.js';
-import { ReplayBar } from './replay-bar.js';
 import { ReplyBox } from './reply-box.js';
 import { RunDetails } from './run-details.js';
 import { RunHead } from './run-head.js';
 import { formatCount } from '../../ui/format.js';
 import { Badge, capitalize } from '../../ui/badge.js';
-import { findNextError, ITEM_KINDS } from './item-filter.js';
+import { findNextError, ITEM_KINDS, type ItemKind } from './item-filter.js';
 import { Button } from '../../ui/button.js';
-import type { ItemKind } from './item-filter.js';
+import { useKeys } from '../../ui/row-table.js';
+import { Options } from '../../ui/form.js';
+import { formatOffset, findEnd, findStart } from './clock.js';
+import { findFirstAbove } from './byte-ranges.js';
 import './run.css';
 
 /** The delay before the address is updated: browsers reject hundreds of changes within seconds. */
@@ -110,7 +111,6 @@ function useAddress(run: OpenRun): void {
   }, [selection]);
 }
 
-/** Shows whether the events are complete and live or, if not, how far behind they are. */
 function ConnectionBadge({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
   const { state } = run.connection.value;
   const behind = isLive && state === 'live' ? run.behind.value : null;
@@ -122,24 +122,22 @@ function ConnectionBadge({ run, isLive }: Readonly<{ run: OpenRun; isLive: boole
 }
 
 function renderBadge(state: OpenRun['connection']['value']['state'], isLive: boolean) {
-  switch (state) {
-    case 'opening':
-      return <Badge>Loading …</Badge>;
-    case 'live':
-      // The events of an ended run are read from the same stream.
-      return isLive ? <Badge isLive>Live</Badge> : <Badge>Loading …</Badge>;
-    case 'reconnecting':
-      return <Badge tone="warn">Reconnecting …</Badge>;
-    case 'paused':
-      return <Badge>Paused</Badge>;
-    case 'full':
-      return <Badge tone="warn">Truncated</Badge>;
-    case 'ended':
-      return <Badge>Complete</Badge>;
-    case 'lost':
-      return <Badge tone="bad">Connection lost</Badge>;
-  }
+  // The events of an ended run are read from the same stream.
+  if (state === 'live') return isLive ? <Badge isLive>Live</Badge> : <Badge>Loading …</Badge>;
+  const { tone = 'plain', label } = CONNECTION_LABELS[state];
+  return <Badge tone={tone}>{label}</Badge>;
 }
+
+const CONNECTION_LABELS: Readonly<
+  Record<Exclude<OpenRun['connection']['value']['state'], 'live'>, { readonly tone?: Tone; readonly label: string }>
+> = {
+  opening: { label: 'Loading …' },
+  reconnecting: { tone: 'warn', label: 'Reconnecting …' },
+  paused: { label: 'Paused' },
+  full: { tone: 'warn', label: 'Truncated' },
+  ended: { label: 'Complete' },
+  lost: { tone: 'bad', label: 'Connection lost' },
+};
 
 /** Shows why events are missing and what to do about it. */
 export function ConnectionNotices({ run }: Readonly<{ run: OpenRun }>) {
@@ -167,7 +165,6 @@ export function ConnectionNotices({ run }: Readonly<{ run: OpenRun }>) {
   );
 }
 
-/** How long after the last key press a search starts. */
 const DEBOUNCE_MS = 200;
 
 /** Filters a run by kind, errors and text, and moves from error to error. */
@@ -183,7 +180,11 @@ export function FindBar({ run }: Readonly<{ run: OpenRun }>) {
     const event = conversation.events[conversation.items[errorItem ?? -1]?.events[0] ?? -1];
     if (event !== undefined) run.selection.value = { pane: 'conversation', seq: event.seq };
   };
-  useErrorKeys(goToError);
+  useKeys(({ key }) => {
+    if (key !== 'n' && key !== 'N') return false;
+    goToError(key === 'n' ? 1 : -1);
+    return true;
+  });
   const count = filter.shown(conversation.items.length).count;
   return (
     <form class="find-bar" role="search" aria-label="Find in run" onSubmit={(event) => event.preventDefault()}>
@@ -208,11 +209,7 @@ export function FindBar({ run }: Readonly<{ run: OpenRun }>) {
           }
         >
           <option value="">All kinds</option>
-          {ITEM_KINDS.map((name) => (
-            <option key={name} value={name}>
-              {capitalize(name)}
-            </option>
-          ))}
+          <Options options={ITEM_KINDS.map((value) => ({ value, label: capitalize(value) }))} />
         </select>
       </label>
       <Button label="Errors only" aria-pressed={errorsOnly} onClick={() => filter.set({ errorsOnly: !errorsOnly })} />
@@ -224,18 +221,95 @@ export function FindBar({ run }: Readonly<{ run: OpenRun }>) {
   );
 }
 
-/** Goes to the next error when `n` is pressed, and to the previous one for `N`. */
-function useErrorKeys(go: (step: 1 | -1) => void): void {
-  const current = useRef(go);
-  current.current = go;
+/** Replay controls: play and pause, a position slider, and the speed. At the end, everything is shown. */
+export function ReplayBar({ run }: Readonly<{ run: OpenRun }>) {
+  void run.redraws.page.value;
+  const isPlaying = useSignal(false);
+  const speed = useSignal<number>(SPEEDS[0]);
+  const hasTime = findEnd(run) > findStart(run);
+  const start = hasTime ? findStart(run) : 0;
+  const end = hasTime ? findEnd(run) : 1;
+  const position = run.replayTime.value ?? end;
+
   useEffect(() => {
-    const listen = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.key.toLowerCase() !== 'n') return;
-      if (event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null) return;
-      event.preventDefault();
-      current.current(event.key === 'n' ? 1 : -1);
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
+    if (!isPlaying.value) return;
+    let last = performance.now();
+    let frame = requestAnimationFrame(function step(now) {
+      const { conversation, list } = run.data;
+      const times = chooseLongerTimes(list.times, conversation.times);
+      const next = advance(times, run.replayTime.value ?? findStart(run), now - last, speed.value);
+      last = now;
+      const isOver = next >= (times.at(-1) ?? 0);
+      run.replayTime.value = isOver ? null : next;
+      if (isOver) isPlaying.value = false;
+      else frame = requestAnimationFrame(step);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [isPlaying.value]);
+
+  return (
+    <div class="replay" role="group" aria-label="Replay">
+      <Button
+        label={isPlaying.value ? 'Pause' : 'Replay'}
+        disabled={!hasTime}
+        onClick={() => {
+          // At the end, the replay starts over.
+          if (!isPlaying.value && run.replayTime.value === null) run.replayTime.value = start;
+          isPlaying.value = !isPlaying.value;
+        }}
+      />
+      <input
+        type="range"
+        disabled={!hasTime}
+        min={0}
+        max={end - start}
+        step={chooseSliderStep(end - start)}
+        value={position - start}
+        aria-label="Position in the run"
+        aria-valuetext={`${formatOffset(position - start)} of ${formatOffset(end - start)}`}
+        onInput={({ currentTarget }) => {
+          isPlaying.value = false;
+          run.replayTime.value = readSliderMoment(currentTarget.valueAsNumber, start, end);
+        }}
+      />
+      <output class="clock">
+        {hasTime ? `${formatOffset(position - start)} / ${formatOffset(end - start)}` : '–'}
+      </output>
+      <label>
+        <span class="visually-hidden">Speed</span>
+        <select value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>
+          <Options options={SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` }))} />
+        </select>
+      </label>
+    </div>
+  );
+}
+
+const MAX_WAIT_MS = 1500;
+
+const SPEEDS = [1, 2, 5, 20, 100] as const;
+
+/** Returns the times of the pane that ends later: the other can be truncated or disconnected. */
+export function chooseLongerTimes(one: readonly number[], other: readonly number[]): readonly number[] {
+  return (one.at(-1) ?? 0) >= (other.at(-1) ?? 0) ? one : other;
+}
+
+/** Returns the step size of a slider over this many milliseconds. */
+export function chooseSliderStep(lengthMs: number): number {
+  return Math.max(1, Math.round(lengthMs / 1000));
+}
+
+/** Returns the time at a slider position; null for the last one, which means the end. */
+export function readSliderMoment(ms: number, start: number, end: number): number | null {
+  const length = end - start;
+  return ms + chooseSliderStep(length) > length ? null : start + ms;
+}
+
+/** Advances a replay by `elapsedMs` at a speed. Long pauses are shortened. */
+export function advance(times: readonly number[], position: number, elapsedMs: number, speed: number): number {
+  const target = position + elapsedMs * speed;
+  const end = times.at(-1) ?? position;
+  const next = times[findFirstAbove(times, position)];
+  if (next === undefined || target >= end) return Math.max(position, end);
+  return Math.max(target, next - MAX_WAIT_MS * speed);
 }

@@ -12,7 +12,6 @@ export interface StreamShare {
   readonly tryLead: () => Promise<Release | null>;
   /** Waits until the tab with the stream is closed; null if the wait was aborted. */
   readonly waitToLead: (stop: AbortSignal) => Promise<Release | null>;
-  /** Passes an event to any other tabs. */
   readonly publish: (event: RunEvent) => void;
   /** Calls `onEvents` with events from the tab that has the stream; some events might be missing. */
   readonly listen: (onEvents: (events: readonly RunEvent[]) => void) => Release;
@@ -180,9 +179,7 @@ function findLocks(): LockManager | undefined {
   return globalThis.isSecureContext ? navigator.locks : undefined;
 }
 
-/** The weight of an event without its text. */
 const EVENT_WEIGHT = 400;
-/** The weight of a value that is not a string. */
 const VALUE_WEIGHT = 8;
 
 /** Estimates an event's memory in characters, at any depth: a single event can have megabytes. */

@@ -1,31 +1,20 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration } from '../../ui/format.js';
-import { VirtualList } from '../../ui/virtual-list.js';
-import { EmptyPane, findEnd, findStart } from './clock.js';
+import { findEnd } from './clock.js';
 import type { Conversation, Item } from './conversation.js';
-import { findKind, isFailedItem } from './item-filter.js';
-import type { ItemKind } from './item-filter.js';
-import type { OpenRun } from './open-run.js';
-import { createRowCache } from './row-cache.js';
-import { findFirstAbove } from './byte-ranges.js';
+import { findKind, isFailedItem, type ItemKind } from './item-filter.js';
+import { listItems, PaneList, type PaneProps } from './pane-list.js';
 
 const GROW_INTERVAL_MS = 1000;
 
 /** A timeline: one row per message, tool, sub-agent and wait, on a time axis. */
-export function TimelinePane({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
+export function TimelinePane({ run, isLive }: PaneProps) {
   void run.redraws.timeline.value;
   const now = useSignal(0);
-  const [cache] = useState(createRowCache);
-  const { conversation } = run.data;
-  const replayTime = run.replayTime.value;
-  const highlight = run.highlight.value;
-  const eventCount = replayTime === null ? conversation.events.length : findFirstAbove(conversation.times, replayTime);
-  const visibleItems = run.filter.shown(conversation.countItems(eventCount));
-  const start = findStart(run);
-  const hasRunEnded = replayTime === null && run.span.value.end !== null;
-  const isGrowing = replayTime === null && !hasRunEnded && hasOpenItem(conversation, eventCount);
+  const { conversation, eventCount, start, hasRunEnded, find, list } = listItems(run);
+  const isGrowing = run.replayTime.value === null && !hasRunEnded && hasOpenItem(conversation, eventCount);
   // An open question's or tool's bar ends at the current time. The axis has room for it to grow, so nothing else moves.
   const latest = Math.max(start + 1, findEnd(run), isGrowing ? now.value || Date.now() : 0);
   const room = useRef(0);
@@ -36,54 +25,22 @@ export function TimelinePane({ run, isLive }: Readonly<{ run: OpenRun; isLive: b
     const timer = setInterval(() => (now.value = Date.now()), GROW_INTERVAL_MS);
     return () => clearInterval(timer);
   }, [isGrowing]);
-  const choose = (position: number): void => {
-    const event = conversation.events[conversation.items[visibleItems.itemAt(position)]?.events[0] ?? -1];
-    if (event !== undefined) run.selection.value = { pane: 'conversation', seq: event.seq };
-  };
-  const row = (position: number) => {
-    const index = visibleItems.itemAt(position);
-    const item = conversation.items[index];
-    if (item === undefined) return null;
-    const isHighlighted = highlight?.items.has(index) ?? false;
-    const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
-    const isOpen = conversation.findClosingEvent(item.events[0] ?? 0) >= eventCount;
-    return cache(position, [index, eventsSoFar, isOpen, isHighlighted, hasRunEnded, start, end, latest], () => (
-      <TimelineRow
-        conversation={conversation}
-        item={item}
-        eventCount={eventCount}
-        axis={{ start, end, latest }}
-        hasRunEnded={hasRunEnded}
-        isHighlighted={isHighlighted}
-        onChoose={() => choose(position)}
-      />
-    ));
-  };
-  const selectedItem = highlight?.item ?? null;
-  const position = selectedItem === null ? null : visibleItems.findPosition(selectedItem);
-  const isShown = position !== null && position < visibleItems.count && visibleItems.itemAt(position) === selectedItem;
   return (
     <div class="timeline">
       <Axis lengthMs={end - start} />
-      {visibleItems.count === 0 ? (
-        <EmptyPane
-          run={run}
-          isLive={isLive}
-          text={run.filter.isOn.value ? 'No items match.' : isLive ? 'No items yet.' : 'No items up to this point.'}
-        />
-      ) : (
-        <VirtualList
-          key={JSON.stringify(run.filter.query.value)}
-          label="Timeline"
-          count={visibleItems.count}
-          estimate={25}
-          row={row}
-          target={replayTime === null ? (isShown ? position : null) : visibleItems.count - 1}
-          active={isShown ? position : null}
-          follow={isLive && replayTime === null}
-          onMove={choose}
-        />
-      )}
+      <PaneList
+        run={run}
+        isLive={isLive}
+        label="Timeline"
+        estimate={25}
+        {...list}
+        row={(position) => {
+          const found = find(position);
+          if (found === null) return null;
+          const shared = { conversation, eventCount, axis: { start, end, latest }, hasRunEnded };
+          return [[...found.dependencies, end, latest], () => <TimelineRow {...shared} {...found} />];
+        }}
+      />
     </div>
   );
 }
@@ -103,15 +60,7 @@ function Axis({ lengthMs }: Readonly<{ lengthMs: number }>) {
   );
 }
 
-function TimelineRow({
-  conversation,
-  item,
-  eventCount,
-  axis: { start, end, latest },
-  hasRunEnded,
-  isHighlighted,
-  onChoose,
-}: {
+function TimelineRow(props: {
   readonly conversation: Conversation;
   readonly item: Item;
   readonly eventCount: number;
@@ -120,6 +69,15 @@ function TimelineRow({
   readonly isHighlighted: boolean;
   readonly onChoose: () => void;
 }) {
+  const {
+    conversation,
+    item,
+    eventCount,
+    axis: { start, end, latest },
+    hasRunEnded,
+    isHighlighted,
+    onChoose,
+  } = props;
   const { from, to, isOpen } = measureBar(conversation, item, eventCount, { start, end: latest });
   const kind = findKind(conversation, item);
   const isFailed = isFailedItem(conversation, item);
@@ -196,7 +154,6 @@ function shorten(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_NAME_LENGTH);
 }
 
-/** The position of an item on the time axis, in milliseconds. */
 interface TimelineBar {
   readonly from: number;
   readonly to: number;
@@ -251,7 +208,6 @@ export function addRoom(start: number, now: number): number {
   return now + Math.max(5000, (now - start) / 4);
 }
 
-/** Finds the last event of an item among the first `eventCount`. */
 function findLast(indexes: readonly number[], eventCount: number): number {
   for (let at = indexes.length - 1; at > 0; at -= 1) {
     const index = indexes[at] ?? 0;

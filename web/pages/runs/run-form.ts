@@ -2,10 +2,8 @@ import type { RunView } from '../../../src/server/api/index.js';
 import type { Client } from '../../../src/server/client/index.js';
 import { getErrorMessage } from '../../../src/base/index.js';
 import type { FieldErrors, FieldMap } from '../../data/refusal.js';
-import { fillForm, mapPaths, omitUnset, splitLines } from '../../ui/form.js';
-import type { FormOf } from '../../ui/form.js';
+import { fillForm, mapPaths, omitUnset, splitLines, type FormOf } from '../../ui/form.js';
 
-/** The body of `POST /v1/runs`. */
 type RunRequest = Parameters<Client['startRun']>[0]['body'];
 type RunSpec = RunView['spec'];
 

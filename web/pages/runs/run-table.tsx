@@ -1,4 +1,4 @@
-import { ROW } from '../../ui/row-table.js';
+import { ROW, type Column } from '../../ui/row-table.js';
 import { signal } from '@preact/signals';
 import type { RunSummary } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
@@ -6,7 +6,6 @@ import { readStored, writeStored } from '../../app/storage.js';
 import { findOpenItem, waiting } from '../../data/waiting.js';
 import { RepairLevel, StateBadge } from '../../ui/badge.js';
 import { formatCost, formatDuration, formatShort, formatUsage, Timestamp } from '../../ui/format.js';
-import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { WaitingFor } from '../../ui/waiting-for.js';
 
@@ -151,7 +150,6 @@ const OUTCOME_LABELS = new Map([
 ]);
 
 interface RunRow {
-  /** The state of the run; once it has ended, its outcome. */
   readonly state: string;
   readonly isLive: boolean;
   readonly title: string;
@@ -182,7 +180,6 @@ export function describeRun(
   };
 }
 
-/** Chooses the title: the prompt or, for a plain command, its order. */
 function chooseTitle({ prompt = '', program = 'No prompt' }: RunSummary['spec'], order: RunSummary['order']): string {
   const text = toOneLine(prompt);
   if (text !== '') return text;

@@ -9,8 +9,7 @@ import { useResource } from '../../data/resource.js';
 import { listStateOptions } from '../../ui/badge.js';
 import { formatMoment } from '../../ui/format.js';
 import { LEVEL_LABELS } from '../../ui/json-labels.js';
-import { clearFilters, ListPage, readFilters } from '../../ui/list-page.js';
-import type { Filter } from '../../ui/list-page.js';
+import { clearFilters, ListPage, readFilters, type Filter } from '../../ui/list-page.js';
 import { Loading, PageNotLoaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { columns, describeTotals, listColumns, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
@@ -129,7 +128,6 @@ function formatBoundText(word: string, bound: string | undefined): string {
   return bound === undefined ? '' : ` ${word} ${formatMoment(bound, null)}`;
 }
 
-/** Filters without a field, each with a button that removes it. */
 function Chips() {
   const chips = listChips(readRunFilter(query.value));
   if (chips.length === 0) return null;
@@ -175,7 +173,6 @@ const BUILT_IN: readonly SavedView[] = [
   { name: 'Running', query: 'state=running' },
 ];
 
-/** Saved filters, and the choice of columns. */
 function ViewBar() {
   const views = useSignal(readViews(readStored(VIEWS_KEY)));
   const name = useSignal<string | null>(null);
@@ -246,7 +243,6 @@ function ViewBar() {
 
 interface SavedView {
   readonly name: string;
-  /** The query string, without the question mark. */
   readonly query: string;
 }
 

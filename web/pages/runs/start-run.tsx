@@ -2,8 +2,7 @@ import { toPath } from '../../app/route.js';
 import { navigate, query } from '../../app/router.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { bindFields, RequestFormView, useRequestForm } from '../../ui/form.js';
-import type { FormPart } from '../../ui/form.js';
+import { bindFields, RequestFormView, useRequestForm, type FormPart } from '../../ui/form.js';
 import { isProfile, PROFILES } from '../../ui/json-labels.js';
 import { Loaded } from '../../ui/notice.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
@@ -145,7 +144,6 @@ function TaskFields({
   );
 }
 
-/** Fields for the agent's permissions, and whether it may ask questions. */
 function PermissionFields({ allowed, canAsk, ...form }: Part<{ allowed: readonly string[]; canAsk: boolean }>) {
   const { radio } = bindFields(form);
   const canBypass = allowed.includes('bypass');

@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { Button, CopyButton } from '../../ui/button.js';
 import { parseOptions, schemaInput, inputText } from './workbench-state.js';
 import { SafeText } from '../../ui/safe-text.js';
-import type { WorkbenchOptions } from './inspection.js';
+import type { InspectionInput, WorkbenchOptions } from './inspection.js';
+import { useAction } from '../../data/resource.js';
 import { client } from '../../data/client.js';
 import { saveAs } from '../run/artifact.js';
 import type { Client } from '../../../src/server/client/index.js';
@@ -60,7 +61,6 @@ export function CodePanel() {
 /** Longer input is not inlined in the command, which then reads it from a file. */
 const MAX_INLINE_LENGTH = 4000;
 
-/** Code that parses the same input: in TypeScript, in a shell, over HTTP. */
 interface CodeForResult {
   readonly library: string;
   readonly command: string;
@@ -68,14 +68,7 @@ interface CodeForResult {
 }
 
 /** Creates the code that parses the workbench input elsewhere. */
-export function createCode(
-  {
-    text,
-    schemaText,
-    options,
-  }: { readonly text: string; readonly schemaText: string; readonly options: WorkbenchOptions },
-  origin: string,
-): CodeForResult {
+export function createCode({ text, schemaText, options }: InspectionInput, origin: string): CodeForResult {
   const schema = schemaText.trim();
   return {
     library: createLibraryCode(schema, options),
@@ -84,71 +77,60 @@ export function createCode(
   };
 }
 
+/** Lists the options that differ from the defaults. Aligning needs a schema. */
+function listChanged({ profile, allowPartial, align, ambiguous }: WorkbenchOptions, hasSchema: boolean) {
+  return Object.entries({
+    ...(profile !== 'default' && { profile }),
+    ...(allowPartial && { allowPartial }),
+    ...(align && hasSchema && { align }),
+    ...(ambiguous !== null && { ambiguous }),
+  });
+}
+
+/** Separates the words of a name: `allowPartial` becomes `allow-partial`. */
+function splitName(name: string, separator: '-' | '_'): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => separator + letter.toLowerCase());
+}
+
 function createLibraryCode(schema: string, options: WorkbenchOptions): string {
-  const optionsCode = formatOptions(options, schema !== '');
-  if (schema === '') {
-    const otherArguments = optionsCode === '' ? '' : `, undefined, ${optionsCode}`;
-    return `import { parse } from 'sluice/json';\n\nconst result = parse(text${otherArguments});\n${RESULT_LINES}`;
-  }
+  const changed = listChanged(options, schema !== '').map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? `'${value}'` : value}`,
+  );
+  const input = [
+    'text',
+    ...(schema === '' ? (changed.length === 0 ? [] : ['undefined']) : ['schema']),
+    ...(changed.length === 0 ? [] : [`{ ${changed.join(', ')} }`]),
+  ];
   return [
     "import { parse } from 'sluice/json';",
-    "import { fromJsonSchema } from 'sluice/json-schema';",
+    ...(schema === '' ? [] : ["import { fromJsonSchema } from 'sluice/json-schema';"]),
     '',
-    `const schema = fromJsonSchema(${schema});`,
-    `const result = parse(text, schema${optionsCode === '' ? '' : `, ${optionsCode}`});`,
-    RESULT_LINES,
+    ...(schema === '' ? [] : [`const schema = fromJsonSchema(${schema});`]),
+    `const result = parse(${input.join(', ')});`,
+    'if (result.ok) console.log(result.value, result.repairs);',
+    "else if (result.status === 'failed') console.error(result.error.code, result.error.message);",
+    '',
   ].join('\n');
 }
 
-const RESULT_LINES = [
-  'if (result.ok) console.log(result.value, result.repairs);',
-  "else if (result.status === 'failed') console.error(result.error.code, result.error.message);",
-  '',
-].join('\n');
-
-function formatOptions({ profile, allowPartial, align, ambiguous }: WorkbenchOptions, hasSchema: boolean): string {
-  const parts = [
-    ...(profile === 'default' ? [] : [`profile: '${profile}'`]),
-    ...(allowPartial ? ['allowPartial: true'] : []),
-    ...(align && hasSchema ? ['align: true'] : []),
-    ...(ambiguous === null ? [] : [`ambiguous: '${ambiguous}'`]),
-  ];
-  return parts.length === 0 ? '' : `{ ${parts.join(', ')} }`;
+function createCommandLine(hasSchema: boolean, options: WorkbenchOptions): string {
+  const flags = listChanged(options, hasSchema).map(
+    ([name, value]) => `--${splitName(name, '-')}${value === true ? '' : ` ${value}`}`,
+  );
+  return `${['sluice parse answer.txt', ...(hasSchema ? ['--schema schema.json'] : []), ...flags].join(' ')}\n`;
 }
 
-function createCommandLine(hasSchema: boolean, { profile, allowPartial, align, ambiguous }: WorkbenchOptions): string {
-  const words = [
-    'sluice parse answer.txt',
-    ...(hasSchema ? ['--schema schema.json'] : []),
-    ...(profile === 'default' ? [] : [`--profile ${profile}`]),
-    ...(allowPartial ? ['--allow-partial'] : []),
-    ...(align && hasSchema ? ['--align'] : []),
-    ...(ambiguous === null ? [] : [`--ambiguous ${ambiguous}`]),
-  ];
-  return `${words.join(' ')}\n`;
-}
-
-function createHttpRequest(
-  text: string,
-  schema: string,
-  { profile, allowPartial, align, ambiguous }: WorkbenchOptions,
-  origin: string,
-): string {
-  const settings = {
-    ...(profile !== 'default' && { profile }),
-    ...(allowPartial && { allow_partial: true }),
-    ...(align && schema !== '' && { align: true }),
-    ...(ambiguous !== null && { ambiguous }),
-  };
+function createHttpRequest(text: string, schema: string, options: WorkbenchOptions, origin: string): string {
+  const settings = listChanged(options, schema !== '').map(([name, value]) => [splitName(name, '_'), value] as const);
   const head = `curl -s ${origin}/v1/parse -H 'content-type: application/json'`;
   const parsed = readSchema(schema);
   if (text.length + schema.length <= MAX_INLINE_LENGTH) {
-    const body = { text, ...(parsed !== undefined && { schema: parsed }), ...settings };
+    const body = { text, ...(parsed !== undefined && { schema: parsed }), ...Object.fromEntries(settings) };
     return `${head} -d ${quoteForShell(escapeNonAscii(JSON.stringify(body)))}\n`;
   }
   const fields = ['text: .', ...(parsed === undefined ? [] : ['schema: $schema[0]'])];
   const slurp = parsed === undefined ? '' : ' --slurpfile schema schema.json';
-  const settingFields = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  const settingFields = settings.map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `jq -Rs${slurp} '{${[...fields, ...settingFields].join(', ')}}' answer.txt | ${head} -d @-\n`;
 }
 
@@ -173,31 +155,21 @@ export function quoteForShell(word: string): string {
 const MAX_CHARACTERS = 1_000_000;
 
 function CaseButton() {
-  const failure = useSignal<string | null>(null);
   const isPossible = inputText.value !== '' && inputText.value.length <= MAX_CHARACTERS;
-  const save = async (): Promise<void> => {
-    try {
-      const name = `answer-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-      const body = buildCaseRequest(name, {
-        text: inputText.value,
-        schemaText: schemaInput.value,
-        options: parseOptions.value,
-      });
-      saveAs(`${name}.tar`, await client.exportTextCase({ body }));
-      failure.value = null;
-    } catch (error) {
-      failure.value = error instanceof Error ? error.message : String(error);
-    }
-  };
+  const save = useAction(async () => {
+    const name = `answer-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+    const input = { text: inputText.value, schemaText: schemaInput.value, options: parseOptions.value };
+    saveAs(`${name}.tar`, await client.exportTextCase({ body: buildCaseRequest(name, input) }));
+  });
   return (
     <>
       <Button
         label="Save as test case"
         disabled={!isPossible}
         title="Download a .tar to unpack in your suite folder, sluice-suite"
-        onClick={() => void save()}
+        onClick={save.run}
       />
-      {failure.value === null ? null : <span role="alert">Cannot create a test case: {failure.value}</span>}
+      {save.failure === null ? null : <span role="alert">Cannot create a test case: {save.failure}</span>}
     </>
   );
 }
@@ -205,10 +177,7 @@ function CaseButton() {
 type CaseBody = Parameters<Client['exportTextCase']>[0]['body'];
 
 /** Builds the request for a suite case; throws if the case would have another result than the page. */
-export function buildCaseRequest(
-  name: string,
-  input: { readonly text: string; readonly schemaText: string; readonly options: WorkbenchOptions },
-): CaseBody {
+export function buildCaseRequest(name: string, input: InspectionInput): CaseBody {
   const { profile, allowPartial, align, ambiguous } = input.options;
   if (ambiguous !== null) {
     throw new Error('a case has no option "If ambiguous". Choose "Fail", then try again.');

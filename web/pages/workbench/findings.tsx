@@ -66,17 +66,15 @@ function renderNote({ path, message, span }: ValueNote, index: number) {
   );
 }
 
-function FindingList<Item>({
-  title,
-  items,
-  total,
-  children,
-}: Readonly<{
-  title: string;
-  items: readonly Item[];
-  total: number;
-  children: (item: Item, index: number) => ComponentChildren;
-}>) {
+function FindingList<Item>(
+  props: Readonly<{
+    title: string;
+    items: readonly Item[];
+    total: number;
+    children: (item: Item, index: number) => ComponentChildren;
+  }>,
+) {
+  const { title, items, total, children } = props;
   const showsAll = useSignal(false);
   if (total === 0) return null;
   const visibleItems = showsAll.value ? items : items.slice(0, INITIAL_ENTRIES);
@@ -126,7 +124,6 @@ const STATE_LABELS: Readonly<Record<CandidateState, { readonly label: string; re
   unchecked: { label: 'Not checked', tone: 'plain' },
 };
 
-/** The estimated height of a line, in pixels. */
 const LINE_PX = 21;
 
 /** A value, line by line, with the notes on each line. */

@@ -27,7 +27,6 @@ interface Inspected {
   readonly value: unknown;
 }
 
-/** An inspection together with the result of `parse`. */
 interface InspectedResult extends Inspected {
   readonly result: ParseResult<unknown>;
 }
@@ -91,14 +90,9 @@ function inspectFailure(text: string, result: ParseFailure): Inspected {
   const inspection: Inspection = {
     ...createEmpty(result),
     outcome: { status: 'failed', code: error.code, message: error.message },
-    candidates: limitList(attempts, ({ candidate: { finder, start, end }, code, message }) => ({
-      finder,
-      start,
-      end,
-      state: 'rejected',
-      code,
-      reason: message,
-    })),
+    candidates: limitList(attempts, ({ candidate: { finder, start, end }, code, message: reason }) => {
+      return { finder, start, end, state: 'rejected', code, reason };
+    }),
     notes,
     value: error.value === undefined ? null : toValueRows(error.value, groupByRow(notes.items)),
   };
@@ -106,14 +100,8 @@ function inspectFailure(text: string, result: ParseFailure): Inspected {
 }
 
 function createEmpty({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outcome'> {
-  const emptyList = { items: [], total: 0 };
-  return {
-    candidates: emptyList,
-    repairs: emptyList,
-    notes: emptyList,
-    warnings: warnings.slice(0, MAX_LISTED),
-    value: null,
-  };
+  const none = { items: [], total: 0 };
+  return { candidates: none, repairs: none, notes: none, warnings: warnings.slice(0, MAX_LISTED), value: null };
 }
 
 type Locate = (path: Path, expected: unknown) => Span | null;
@@ -307,31 +295,24 @@ export interface Suggestion {
 /** Longer input gets no suggestions, because each is verified by parsing the input again. */
 const MAX_TRIED_LENGTH = 200_000;
 
-const PARTIAL: Suggestion = {
-  label: 'Allow partial',
-  help: 'The output was cut off; the part before the cut is valid.',
-  changes: { allowPartial: true },
-};
-const ALIGN: Suggestion = {
-  label: 'Align',
-  help: 'The value matches the schema after small corrections. Each correction is listed.',
-  changes: { align: true },
-};
-const BOTH: Suggestion = {
-  label: 'Allow partial and align',
-  help: 'The part before the cut matches the schema after small corrections.',
-  changes: { allowPartial: true, align: true },
-};
-const LAST: Suggestion = {
-  label: 'Use the last value',
-  help: 'Different values match, and nothing decides between them.',
-  changes: { ambiguous: 'last' },
-};
-const PROFILE: Suggestion = {
-  label: 'Default profile',
-  help: 'The default profile searches the whole output and repairs syntax.',
-  changes: { profile: 'default' },
-};
+const suggest = (label: string, help: string, changes: Suggestion['changes']): Suggestion => ({ label, help, changes });
+
+const PARTIAL = suggest('Allow partial', 'The output was cut off; the part before the cut is valid.', {
+  allowPartial: true,
+});
+const ALIGN = suggest('Align', 'The value matches the schema after small corrections. Each correction is listed.', {
+  align: true,
+});
+const BOTH = suggest('Allow partial and align', 'The part before the cut matches the schema after small corrections.', {
+  allowPartial: true,
+  align: true,
+});
+const LAST = suggest('Use the last value', 'Different values match, and nothing decides between them.', {
+  ambiguous: 'last',
+});
+const PROFILE = suggest('Default profile', 'The default profile searches the whole output and repairs syntax.', {
+  profile: 'default',
+});
 
 /** Finds the option changes that lead to a value after a failure, by parsing the input with each of them. */
 export function suggestOptions(

@@ -11,7 +11,6 @@ import type {
 /** An inspection's input, schema and options. */
 export interface InspectionInput {
   readonly text: string;
-  /** A JSON Schema as text; blank for none. */
   readonly schemaText: string;
   readonly options: WorkbenchOptions;
 }
@@ -97,7 +96,6 @@ export interface Inspection {
 
 interface ValueBounds {
   readonly rows: number;
-  /** The maximum number of characters per string. */
   readonly characters: number;
 }
 

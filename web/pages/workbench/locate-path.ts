@@ -1,7 +1,6 @@
-import type { Path, AlignableSchema } from '../../../src/json/index.js';
 import type { Span, SchemaProblem } from './inspection.js';
 import { isSluiceError } from '../../../src/base/index.js';
-import { parse } from '../../../src/json/index.js';
+import { parse, type Path, type AlignableSchema } from '../../../src/json/index.js';
 import { fromJsonSchema } from '../../../src/json/schema/index.js';
 
 /** Everything between tokens. Comments are limited in length, because they can be unclosed. */
@@ -114,7 +113,6 @@ export function formatLineAndColumn(text: string, offset: number): string {
   return `line ${line}, column ${offset - before.lastIndexOf('\n')}`;
 }
 
-/** The result of parsing a schema: the schema (undefined if blank), or a problem. */
 type SchemaReading =
   | { readonly ok: true; readonly schema: AlignableSchema | undefined }
   | { readonly ok: false; readonly problem: SchemaProblem };

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { markText, chooseWindow, moveWindow } from './marked-text.js';
+import { markText, chooseWindow, moveWindow } from './text-pane.js';
+import fc from 'fast-check';
 
 const noMarks = { candidates: [], repairs: [], notes: [], chosen: null };
 

@@ -80,7 +80,6 @@ export function parseWith(
   parser: OtherResult['parser'],
   parse: (text: string) => unknown,
   text: string,
-  /** The value that Sluice found, as JSON, or null. */
   sluiceValue: string | null,
 ): OtherResult {
   try {

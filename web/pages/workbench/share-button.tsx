@@ -45,7 +45,6 @@ async function openShared(): Promise<void> {
   history.replaceState(history.state, '', location.pathname + location.search);
 }
 
-/** The content of a shared case; its options are in the query. */
 interface SharedCase {
   readonly text: string;
   readonly schemaText: string;

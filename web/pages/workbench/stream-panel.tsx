@@ -2,22 +2,18 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Badge, StateBadge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { choosePace } from './text-reader.js';
+import { choosePace, type StreamView } from './text-reader.js';
 import { ValueRowsView } from './findings.js';
 import { Button } from '../../ui/button.js';
-import type { StreamView } from './text-reader.js';
 import type { TextReading } from './use-inspection.js';
 
 /** The available speeds, in characters per second: from a slow model to a file on disk. */
 const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000, 200_000, 2_000_000] as const;
-/** The available chunk lengths, in characters. */
 const CHUNK_LENGTHS = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
 
 /** Streams the input as if a model were still writing it, and shows the growing value. */
-export function StreamPanel({
-  reading,
-  fail,
-}: Readonly<{ reading: TextReading | null; fail: (error: unknown) => void }>) {
+export function StreamPanel(props: Readonly<{ reading: TextReading | null; fail: (error: unknown) => void }>) {
+  const { reading, fail } = props;
   const view = useSignal<StreamView | null>(null);
   const isPlaying = useSignal(false);
   /** Indexes of `SPEEDS` and `CHUNK_LENGTHS`. */

@@ -1,9 +1,7 @@
-import type { AlignableSchema, ParseResult } from '../../../src/json/index.js';
-import { inspect, suggestOptions, toParseOptions } from './inspect.js';
+import { inspect, suggestOptions, toParseOptions, type Suggestion } from './inspect.js';
 import type { InspectionInput, Inspection, SchemaProblem, WorkbenchOptions, ValueView } from './inspection.js';
 import { readSchemaText } from './locate-path.js';
-import type { Suggestion } from './inspect.js';
-import { createJsonStream } from '../../../src/json/index.js';
+import { createJsonStream, type AlignableSchema, type ParseResult } from '../../../src/json/index.js';
 import { LEVEL_LABELS } from '../../ui/json-labels.js';
 import { formatPath, toValueRows } from './inspection.js';
 

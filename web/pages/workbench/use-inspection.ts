@@ -9,7 +9,6 @@ import type { StreamView, WorkerResponse, WorkerRequest, Numbered } from './text
 // oxlint-disable-next-line import/default
 import address from './workbench-worker.js?worker&url';
 
-/** How long after the last key press the input is parsed. */
 const DEBOUNCE_MS = 150;
 
 /** The parser state; the last result stays while the next one is computed. */
@@ -80,13 +79,11 @@ export interface TextReading {
   readonly tookMs: number;
   /** Option changes that would lead to a value. */
   readonly suggestions: readonly Suggestion[];
-  /** Returns the complete value as JSON; null if other input was parsed since then. */
   formatValue(): Promise<string | null>;
   restartStream(): Promise<StreamView | null>;
   pushStream(chunkLength: number, chunkCount: number): Promise<StreamView | null>;
 }
 
-/** A schema that cannot be used. */
 interface SchemaRefusal {
   readonly kind: 'refusal';
   readonly problem: SchemaProblem;

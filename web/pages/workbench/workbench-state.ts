@@ -1,8 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { query, setQuery } from '../../app/router.js';
 import { readStored, writeStored } from '../../app/storage.js';
-import { EXAMPLES, DEFAULT_OPTIONS } from './examples.js';
-import type { Example } from './examples.js';
+import { EXAMPLES, DEFAULT_OPTIONS, type Example } from './examples.js';
 import type { Span, WorkbenchOptions } from './inspection.js';
 import { isProfile } from '../../ui/json-labels.js';
 

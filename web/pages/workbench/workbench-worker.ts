@@ -1,6 +1,5 @@
 import { getErrorMessage } from '../../../src/base/index.js';
-import { createTextReader } from './text-reader.js';
-import type { Numbered, WorkerResponse, WorkerRequest } from './text-reader.js';
+import { createTextReader, type Numbered, type WorkerResponse, type WorkerRequest } from './text-reader.js';
 
 const reader = createTextReader(() => performance.now());
 

@@ -2,10 +2,8 @@ import type { WorkerRecord, Budget } from '../../../src/store/records/index.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { Badge, labelState, capitalize } from '../../ui/badge.js';
-import { FailureNotice, Loaded, Notice } from '../../ui/notice.js';
-import type { Tone } from '../../ui/notice.js';
-import { RowTable } from '../../ui/row-table.js';
-import type { Column } from '../../ui/row-table.js';
+import { FailureNotice, Loaded, Notice, type Tone } from '../../ui/notice.js';
+import { RowTable, type Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp, formatMoney, formatShort, formatMoment, formatTimeZone } from '../../ui/format.js';
 import { toPath } from '../../app/route.js';
@@ -124,11 +122,8 @@ function describeBudgetDay(now: Date): string {
 
 const TITLES: Readonly<Record<Budget['scope'], string>> = { day: 'Today', issue: 'Issue', caller: 'Token' };
 
-function Amount({
-  label,
-  amount,
-  format,
-}: Readonly<{ label: string; amount: Budget['tokens']; format: (value: number) => string }>) {
+function Amount(props: Readonly<{ label: string; amount: Budget['tokens']; format: (value: number) => string }>) {
+  const { label, amount, format } = props;
   if (amount === null) return null;
   const { used, held, limit } = amount;
   return (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRowCache } from './row-cache.js';
+import { createRowCache } from './pane-list.js';
 
 test('a row is drawn again only when something it depends on has changed', () => {
   const cache = createRowCache();

@@ -1,0 +1,122 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { VirtualList } from '../../ui/virtual-list.js';
+import { findFirstAbove } from './byte-ranges.js';
+import { findStart } from './clock.js';
+import type { Item } from './conversation.js';
+import type { OpenRun } from './open-run.js';
+
+/** The props of every pane. */
+export type PaneProps = Readonly<{ run: OpenRun; isLive: boolean }>;
+
+/** A row of a pane, drawn again only when a dependency has changed. */
+type PaneRow = readonly [dependencies: readonly unknown[], draw: () => ComponentChildren];
+
+/** The rows of a pane, scrolled to the selected one or to the replayed time; without rows, the reason. */
+export function PaneList(
+  props: PaneProps & {
+    readonly label: string;
+    readonly count: number;
+    readonly estimate: number;
+    readonly selected: number | null;
+    readonly noun: string;
+    readonly isFiltered?: boolean;
+    readonly row: (index: number) => PaneRow | null;
+    readonly onChoose: (index: number) => void;
+  },
+) {
+  const { run, isLive, label, count, estimate, selected, noun, isFiltered = false, row, onChoose } = props;
+  const [cache] = useState(createRowCache);
+  if (count === 0) {
+    if (!isLoading(run.connection.value.state, isLive))
+      return (
+        <p class="run-pane-empty">{`No ${noun} ${isFiltered ? 'match' : isLive ? 'yet' : 'up to this point'}.`}</p>
+      );
+    return (
+      <div class="run-pane-skeleton" role="status" aria-busy="true">
+        <span class="visually-hidden">Loading …</span>
+      </div>
+    );
+  }
+  const isReplayed = run.replayTime.value !== null;
+  return (
+    <VirtualList
+      label={label}
+      count={count}
+      estimate={estimate}
+      row={(index) => {
+        const found = row(index);
+        return found === null ? null : cache(index, ...found);
+      }}
+      target={isReplayed ? count - 1 : selected}
+      active={selected}
+      follow={isLive && !isReplayed}
+      onMove={onChoose}
+    />
+  );
+}
+
+/** Whether rows may still arrive that existed before the page was opened: of an ended run, until all have arrived. */
+function isLoading(state: OpenRun['connection']['value']['state'], isLive: boolean): boolean {
+  return state === 'opening' || (!isLive && (state === 'live' || state === 'reconnecting'));
+}
+
+interface VisibleItem {
+  readonly item: Item;
+  /** Changes whenever the item has to be drawn again. */
+  readonly dependencies: readonly unknown[];
+  readonly isHighlighted: boolean;
+  readonly onChoose: () => void;
+}
+
+/** The items of the conversation that match the filter at the replayed time: the rows of two panes. */
+export function listItems(run: OpenRun) {
+  const { conversation } = run.data;
+  const replayTime = run.replayTime.value;
+  const highlight = run.highlight.value;
+  const eventCount = replayTime === null ? conversation.events.length : findFirstAbove(conversation.times, replayTime);
+  const { count, itemAt, findPosition } = run.filter.shown(conversation.countItems(eventCount));
+  const start = findStart(run);
+  // A replay shows what was known at that time.
+  const hasRunEnded = replayTime === null && run.span.value.end !== null;
+  const position = typeof highlight?.item === 'number' ? findPosition(highlight.item) : count;
+  const onChoose = (chosen: number): void => {
+    const event = conversation.events[conversation.items[itemAt(chosen)]?.events[0] ?? -1];
+    if (event !== undefined) run.selection.value = { pane: 'conversation', seq: event.seq };
+  };
+  const find = (at: number): VisibleItem | null => {
+    const index = itemAt(at);
+    const item = conversation.items[index];
+    if (item === undefined) return null;
+    const isHighlighted = highlight?.items.has(index) ?? false;
+    const isOpen = conversation.findClosingEvent(item.events[0] ?? 0) >= eventCount;
+    const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
+    const dependencies = [item, eventsSoFar, isOpen, isHighlighted, hasRunEnded, start];
+    return { item, dependencies, isHighlighted, onChoose: () => onChoose(at) };
+  };
+  const selected = position < count && itemAt(position) === highlight?.item ? position : null;
+  // Another filter starts another list.
+  const list = { key: JSON.stringify(run.filter.query.value), count, selected, onChoose, noun: 'items' };
+  return { conversation, eventCount, start, hasRunEnded, find, list: { ...list, isFiltered: run.filter.isOn.value } };
+}
+
+/** The maximum number of cached rows, more than the page ever shows at once. */
+const MAX_ROWS = 400;
+
+/** Creates a cache of rendered rows, so unchanged rows cost nothing when others are added. */
+export function createRowCache(): (index: number, ...row: PaneRow) => ComponentChildren {
+  const cached = new Map<number, { readonly dependencies: readonly unknown[]; readonly rendered: ComponentChildren }>();
+  return (index, dependencies, draw) => {
+    const cachedRow = cached.get(index);
+    if (cachedRow?.dependencies.every((dependency, at) => Object.is(dependency, dependencies[at])) === true)
+      return cachedRow.rendered;
+    const rendered = draw();
+    cached.delete(index);
+    cached.set(index, { dependencies, rendered });
+    for (const oldest of cached.keys()) {
+      if (cached.size <= MAX_ROWS) break;
+      cached.delete(oldest);
+    }
+    return rendered;
+  };
+}
