@@ -12,6 +12,7 @@ import { followLinks, route } from './router.js';
 import { hasScope, loadSession, watchSession, session, signIn } from './session.js';
 import { listenToKeys, overlay } from './shortcuts.js';
 import { applyTheme } from './theme.js';
+import { Link } from '../ui/button.js';
 
 /** The console: navigation, one page, and the session. */
 export function App() {
@@ -28,9 +29,7 @@ export function App() {
   const currentSession = session.value;
   return (
     <div class="shell">
-      <a class="skip" href="#main">
-        Skip to content
-      </a>
+      <Link label="Skip to content" class="skip" href="#main" />
       <Navigation />
       <main id="main" tabIndex={-1}>
         {currentSession.state === 'loading' ? <Loading /> : null}

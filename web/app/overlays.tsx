@@ -96,16 +96,9 @@ function Palette() {
 function run({ action }: Command): void {
   overlay.value = null;
   if ('path' in action) return navigate(action.path);
-  switch (action.run) {
-    case 'theme':
-      theme.value = nextTheme(theme.value);
-      return;
-    case 'keys':
-      overlay.value = 'keys';
-      return;
-    case 'sign-out':
-      void signOut();
-  }
+  if (action.run === 'theme') theme.value = nextTheme(theme.value);
+  if (action.run === 'keys') overlay.value = 'keys';
+  if (action.run === 'sign-out') void signOut();
 }
 
 function KeyList() {
@@ -155,10 +148,7 @@ export interface Command {
   readonly keys?: string;
 }
 
-interface CommandContext {
-  readonly canRun: boolean;
-  readonly canSignOut: boolean;
-}
+type CommandContext = Readonly<{ canRun: boolean; canSignOut: boolean }>;
 
 const PAGE_COMMANDS: readonly Command[] = PAGE_NAMES.map((name) => ({
   label: PAGES[name].label,
@@ -179,7 +169,7 @@ export function findCommands(text: string, context: CommandContext): readonly Co
   return [...findNamedPage(input), ...matches, ...(input === '' ? [] : [createSearch(input)])];
 }
 
-function listCommands({ canRun, canSignOut }: CommandContext): readonly Command[] {
+function listCommands({ canRun, canSignOut: isSignedIn }: CommandContext): readonly Command[] {
   return [
     ...PAGE_COMMANDS,
     ...(canRun
@@ -195,7 +185,7 @@ function listCommands({ canRun, canSignOut }: CommandContext): readonly Command[
     { label: 'Failed comments', action: { path: '/outbox?state=dead' } },
     { label: 'Change theme', action: { run: 'theme' } },
     { label: 'Keyboard shortcuts', action: { run: 'keys' }, keys: '?' },
-    ...(canSignOut ? [{ label: 'Sign out', action: { run: 'sign-out' as const } }] : []),
+    ...(isSignedIn ? [{ label: 'Sign out', action: { run: 'sign-out' as const } }] : []),
   ];
 }
 

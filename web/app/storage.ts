@@ -17,6 +17,15 @@ export function writeStored(key: string, value: string | null, storage: 'local' 
   }
 }
 
+/** Parses stored JSON; null if it is missing or invalid. */
+export function parseStored(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
 function getStorage(storage: 'local' | 'session'): Storage {
   return storage === 'local' ? localStorage : sessionStorage;
 }

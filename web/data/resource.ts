@@ -3,17 +3,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { getErrorMessage, isSluiceError } from '../../src/base/index.js';
 
 /** A server resource: loading, loaded or failed. A loaded value stays while it is being refetched. */
-export interface Resource<Value> {
-  readonly value: Value | null;
-  readonly failure: Failure | null;
-  readonly reload: () => void;
-}
+export type Resource<Value> = Readonly<{ value: Value | null; failure: Failure | null; reload: () => void }>;
 
 /** A failed request's code and readable message. */
-export interface Failure {
-  readonly code: string;
-  readonly message: string;
-}
+export type Failure = Readonly<{ code: string; message: string }>;
 
 const POLL_MS = 2000;
 
@@ -98,10 +91,7 @@ export function asFailure(error: unknown): Failure {
 }
 
 /** Fetches one page of a list. */
-export interface PageInput {
-  readonly limit: number;
-  readonly cursor?: string;
-}
+export type PageInput = Readonly<{ limit: number; cursor?: string }>;
 
 /** The displayed part of a list from the server. */
 export interface LiveListView<Item> {
@@ -209,10 +199,7 @@ export interface LiveList<Item> {
 }
 
 /** A page as returned by list endpoints. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next_cursor: string | null;
-}
+export type Page<Item> = Readonly<{ items: readonly Item[]; next_cursor: string | null }>;
 
 /** Returns an item's stable key. */
 export type GetKey<Item> = (item: Item) => string;

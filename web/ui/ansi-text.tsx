@@ -26,10 +26,7 @@ export function AnsiText({ text, limit = 2000 }: Readonly<{ text: string; limit?
   );
 }
 
-interface StyledText {
-  readonly text: string;
-  readonly style: string;
-}
+type StyledText = Readonly<{ text: string; style: string }>;
 
 /** Escapes for styles (SGR) and for erasing a line: they change how text looks, not what it contains. */
 // oxlint-disable-next-line no-control-regex

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { ButtonHTMLAttributes } from 'preact';
+import type { AnchorHTMLAttributes, ButtonHTMLAttributes } from 'preact';
 
 /** A button that acts on this page; it does not submit a form. */
 export function Button({ label, ...attributes }: ButtonHTMLAttributes & { readonly label: string | number }) {
@@ -8,6 +8,11 @@ export function Button({ label, ...attributes }: ButtonHTMLAttributes & { readon
       {label}
     </button>
   );
+}
+
+/** A link that is only text. */
+export function Link({ label, ...attributes }: AnchorHTMLAttributes & { readonly label: string }) {
+  return <a {...attributes}>{label}</a>;
 }
 
 const SHOW_MS = 1500;

@@ -48,10 +48,7 @@ export function DiffLines({ lines }: Readonly<{ lines: readonly DiffLine[] }>) {
 /** A file change in an event. */
 export type FileDiff = NonNullable<FcmpData<'assistant.tool_call'>['diff']>[number];
 
-interface FileChange {
-  readonly path: string;
-  readonly lines: readonly DiffLine[];
-}
+type FileChange = Readonly<{ path: string; lines: readonly DiffLine[] }>;
 
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_FILES = 50;
@@ -86,10 +83,7 @@ function compare(path: string, before: string, after: string): readonly FileChan
 }
 
 /** A line in a diff. */
-export interface DiffLine {
-  readonly kind: 'same' | 'added' | 'removed';
-  readonly text: string;
-}
+export type DiffLine = Readonly<{ kind: 'same' | 'added' | 'removed'; text: string }>;
 
 /** Above this many comparisons, all old lines are shown as removed and all new ones as added. */
 const MAX_COMPARISONS = 400_000;

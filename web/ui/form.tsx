@@ -29,12 +29,7 @@ export function Options({ options }: Readonly<{ options: readonly Option[] }>) {
 }
 
 /** An option of a choice that explains each option. */
-export interface RadioOption {
-  readonly value: string;
-  readonly label: string;
-  readonly help: string;
-  readonly isDisabled?: boolean;
-}
+export type RadioOption = readonly [value: string, label: string, help: string, isDisabled?: boolean];
 
 /** The values and errors of a form, and the function that changes values. */
 export interface FormPart<Fields extends DraftFields> {
@@ -96,7 +91,7 @@ export function bindFields<Fields extends DraftFields>({ fields, errors, edit }:
     radio: (name: Name, legend: string, options: readonly RadioOption[]) => (
       <fieldset>
         <legend>{legend}</legend>
-        {options.map(({ value, label, help, isDisabled = false }) => (
+        {options.map(([value, label, help, isDisabled = false]) => (
           <Explained key={value} id={`${prefix}${name}-${value}`} label={label} help={help}>
             <input
               type="radio"
@@ -127,12 +122,7 @@ export function bindFields<Fields extends DraftFields>({ fields, errors, edit }:
   };
 }
 
-function Explained(props: {
-  readonly id: string;
-  readonly label: string;
-  readonly help: string;
-  readonly children: ComponentChildren;
-}) {
+function Explained(props: Readonly<{ id: string; label: string; help: string; children: ComponentChildren }>) {
   return (
     <div class="explained">
       {props.children}

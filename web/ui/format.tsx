@@ -1,3 +1,5 @@
+import { truncate } from '../../src/base/index.js';
+
 /** A time in short form; the tooltip has the exact time. */
 export function Timestamp({ at }: Readonly<{ at: string | null }>) {
   if (at === null) return <span class="dim">–</span>;
@@ -52,9 +54,7 @@ export function formatTimeZone(date: Date): string {
 
 /** Formats a day in the browser's time zone, as date fields require. */
 export function formatDay(date: Date): string {
-  return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join('-');
+  return formatMoment(date.toISOString(), null).slice(0, 10);
 }
 
 /** Formats a whole number in groups of three digits. */
@@ -117,4 +117,15 @@ export function formatShort(count: number): string {
   if (Math.round(count) < 1000) return String(Math.round(count));
   const thousands = count / 1000;
   return roundsToThousand(thousands) ? `${(thousands / 1000).toFixed(1)}M` : `${thousands.toFixed(1)}k`;
+}
+
+/** Puts text on one line, cut at a length. */
+export function toOneLine(text: string, length = Infinity): string {
+  return truncate(
+    text
+      .slice(0, length * 2)
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+    length,
+  );
 }

@@ -19,16 +19,21 @@ export function JsonTree({ value, open = 2 }: Readonly<{ value: unknown; open?: 
   );
 }
 
-function Node(props: Readonly<{ name: string | null; value: unknown; open: number; depth: number; isLast: boolean }>) {
-  const { name, value, open, depth, isLast } = props;
-  if (typeof value === 'object' && value !== null) {
-    return <Branch name={name} value={value} open={open} depth={depth} isLast={isLast} />;
-  }
+interface NodeProps<Value = unknown> {
+  readonly name: string | null;
+  readonly value: Value;
+  readonly open: number;
+  readonly depth: number;
+  readonly isLast: boolean;
+}
+
+function Node({ value, ...props }: NodeProps) {
+  if (typeof value === 'object' && value !== null) return <Branch value={value} {...props} />;
   return (
     <div class="json-line">
-      <Name name={name} />
+      <Name name={props.name} />
       <Leaf value={value} />
-      {isLast ? '' : ','}
+      {props.isLast ? '' : ','}
     </div>
   );
 }
@@ -62,8 +67,7 @@ function escapeText(text: string): string {
     .replaceAll('\n', String.raw`\n`);
 }
 
-function Branch(props: Readonly<{ name: string | null; value: object; open: number; depth: number; isLast: boolean }>) {
-  const { name, value, open, depth, isLast } = props;
+function Branch({ name, value, open, depth, isLast }: NodeProps<object>) {
   const isList = Array.isArray(value);
   const count = isList ? value.length : Object.keys(value).length;
   const isOpen = useSignal(open > 0 && count > 0);
@@ -154,10 +158,7 @@ export function ValueText({ value, limit = 1000 }: Readonly<{ value: unknown; li
   );
 }
 
-interface FormattedValue {
-  readonly text: string;
-  readonly isShortened: boolean;
-}
+type FormattedValue = Readonly<{ text: string; isShortened: boolean }>;
 
 const MAX_FORMAT_DEPTH = 100;
 

@@ -1,29 +1,12 @@
 import { createRowHeights } from './row-heights.js';
 
-interface ListViewport {
-  readonly attach: (scroller: HTMLElement) => () => void;
-  readonly addRow: (row: HTMLElement | null) => void;
-  readonly update: (list: { readonly count: number; readonly follow: boolean }) => void;
-  readonly settle: () => void;
-  readonly show: (index: number) => void;
-  /** Stops automatic scrolling, because the user has started to scroll. */
-  readonly release: () => void;
-  readonly goToEnd: () => void;
-  readonly onScroll: () => void;
-  readonly isAtEnd: () => boolean;
-  readonly first: () => number;
-  readonly rows: () => readonly number[];
-  readonly position: (index: number) => number;
-  readonly pageHeight: () => number;
-}
-
 const OVERSCAN_ROWS = 2;
 const END_TOLERANCE_PX = 40;
 /** How long to correct the position after scrolling to a row: measuring rows can move it. */
 const TARGET_CORRECTION_MS = 500;
 
 /** Creates a viewport; `draw` is called whenever the rows need to be redrawn. */
-export function createListViewport(estimate: number, draw: () => void): ListViewport {
+export function createListViewport(estimate: number, draw: () => void) {
   const heights = createRowHeights(estimate);
   /** The heights of the rows in the page; 0 if not measured yet. */
   const rowElements = new Map<Element, number>();
@@ -110,7 +93,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   }
 
   return {
-    attach(element) {
+    attach(element: HTMLElement) {
       scroller = element;
       observer = new ResizeObserver(handleResize);
       for (const observed of [element, ...rowElements.keys()]) observer.observe(observed);
@@ -120,12 +103,12 @@ export function createListViewport(estimate: number, draw: () => void): ListView
         rowBudget.leave(scrollToTargetRow);
       };
     },
-    addRow(row) {
+    addRow: (row: HTMLElement | null): void => {
       if (row === null || rowElements.has(row)) return;
       rowElements.set(row, 0);
       observer?.observe(row);
     },
-    update(list) {
+    update(list: { readonly count: number; readonly follow: boolean }) {
       ({ count, follow } = list);
     },
     settle() {
@@ -139,20 +122,21 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       }
       settle();
     },
-    show(index) {
+    show(index: number) {
       targetRow = index;
       if (!isVisible(index)) return rowBudget.wait(scrollToTargetRow);
       // A visible row keeps its position, unless rows above it turn out to be taller than estimated.
       rowBudget.leave(scrollToTargetRow);
       scrollTarget = { index, until: performance.now() + TARGET_CORRECTION_MS, isCentred: false };
     },
+    /** Stops automatic scrolling, because the user has started to scroll. */
     release,
-    goToEnd() {
+    goToEnd: (): void => {
       release();
       atEnd = true;
       if (scroller !== null) scroller.scrollTop = scroller.scrollHeight;
     },
-    onScroll() {
+    onScroll: (): void => {
       if (scroller !== null) {
         atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < END_TOLERANCE_PX;
       }
@@ -161,7 +145,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     },
     isAtEnd: () => atEnd,
     first: () => heights.at(top(), count),
-    rows() {
+    rows(): readonly number[] {
       if (view === 0 || count === 0) return [];
       const nearby = around(visible());
       drawnKey = `${nearby.join(' ')} ${atEnd}`;
@@ -175,17 +159,14 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       if (missing > 0) rowBudget.wait(draw);
       return rows;
     },
-    position: (index) => scale().position(heights.top(index), scrolled()),
+    position: (index: number) => scale().position(heights.top(index), scrolled()),
     pageHeight: () => scale().pageHeight,
   };
 }
 
 type RowRange = readonly [from: number, to: number];
 
-interface ChosenRows {
-  readonly rows: readonly number[];
-  readonly missing: number;
-}
+type ChosenRows = Readonly<{ rows: readonly number[]; missing: number }>;
 
 /** Chooses the rows to draw: those already in the page, and as many others as granted, visible ones first. */
 export function chooseRows({
@@ -244,14 +225,6 @@ export function createListScale(total: number, view: number, maxHeight = MAX_HEI
   };
 }
 
-/** Limits the number of rows that all lists on a page together create per frame. */
-interface RowBudget {
-  readonly grant: (requested: number) => number;
-  /** Queues a list that has rows left to create; it is redrawn when its turn comes. */
-  readonly wait: (draw: () => void) => void;
-  readonly leave: (draw: () => void) => void;
-}
-
 interface FrameScheduler {
   /** Runs a function after the next frame, in a separate task: creating and laying out rows takes too long in one. */
   readonly afterFrame: (run: () => void) => void;
@@ -261,8 +234,8 @@ interface FrameScheduler {
 /** A mouse wheel scrolls about three rows into view per frame; after a jump, the last rows appear a frame later. */
 const MAX_ROWS_PER_FRAME = 8;
 
-/** Creates a row budget; waiting lists are drawn one after another. */
-export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit = MAX_ROWS_PER_FRAME): RowBudget {
+/** Limits how many rows all lists on a page create per frame; waiting lists are drawn one after another. */
+export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit = MAX_ROWS_PER_FRAME) {
   const waiting = new Set<() => void>();
   let remaining = limit;
   let isDue = false;
@@ -288,17 +261,18 @@ export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit
   }
 
   return {
-    grant(requested) {
+    grant(requested: number) {
       const granted = Math.min(requested, remaining);
       remaining -= granted;
       if (granted > 0) schedule();
       return granted;
     },
-    wait(draw) {
+    /** Queues a list that has rows left to create; it is redrawn when its turn comes. */
+    wait(draw: () => void) {
       waiting.add(draw);
       schedule();
     },
-    leave(draw) {
+    leave(draw: () => void) {
       waiting.delete(draw);
     },
   };

@@ -206,10 +206,7 @@ type Mark = '**' | '__' | '*' | '_' | '~~';
 type OpenMark = Mark | '[' | '![' | '';
 
 /** An open marker or bracket; the content after it is collected in `children`. */
-interface OpenInline {
-  readonly mark: OpenMark;
-  readonly children: Inline[];
-}
+type OpenInline = Readonly<{ mark: OpenMark; children: Inline[] }>;
 
 /** Parses inline content in one pass: code, emphasis, links, images, addresses. Unpaired markers stay text. */
 export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000 }): readonly Inline[] {

@@ -1,14 +1,5 @@
-interface RowHeights {
-  readonly top: (index: number) => number;
-  readonly height: (index: number) => number;
-  /** Returns the row at an offset in pixels; beyond the end, the last of `count` rows. */
-  readonly at: (offset: number, count: number) => number;
-  /** Records a measured height; returns how much the row has grown. */
-  readonly measure: (index: number, height: number) => number;
-}
-
 /** Creates heights for any number of rows, with lookups in logarithmic time; unseen rows need no memory. */
-export function createRowHeights(estimate: number): RowHeights {
+export function createRowHeights(estimate: number) {
   // A Fenwick tree over how much each row differs from the estimate. Its size is a power of two.
   let size = 1024;
   let tree = new Float64Array(size + 1);
@@ -36,8 +27,9 @@ export function createRowHeights(estimate: number): RowHeights {
 
   return {
     top,
-    height: (index) => estimate + (differences[index] ?? 0),
-    at(offset, count) {
+    height: (index: number) => estimate + (differences[index] ?? 0),
+    /** Returns the row at an offset in pixels; beyond the end, the last of `count` rows. */
+    at(offset: number, count: number) {
       let index = 0;
       let begin = 0;
       for (let step = size; step >= 1; step /= 2) {
@@ -52,7 +44,8 @@ export function createRowHeights(estimate: number): RowHeights {
       if (index === size) index += Math.floor((offset - begin) / estimate);
       return Math.max(0, Math.min(index, count - 1));
     },
-    measure(index, height) {
+    /** Records a measured height; returns how much the row has grown. */
+    measure(index: number, height: number) {
       makeRoom(index);
       const growth = height - estimate - (differences[index] ?? 0);
       if (growth === 0) return 0;

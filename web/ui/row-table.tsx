@@ -106,7 +106,8 @@ export function DataTable(props: {
     <tr key={key}>
       {cells.map((cell, index) => {
         const name = index >= numbersFrom ? 'number' : '';
-        if (cells !== head && index > 0) return <td class={name}>{cell}</td>;
+        // An empty cell is no header.
+        if (cell === '' || (cells !== head && index > 0)) return <td class={name}>{cell}</td>;
         return (
           <th scope={cells === head ? 'col' : 'row'} class={name}>
             {cell}
@@ -130,25 +131,21 @@ export function DataTable(props: {
 /** The attributes of a row's focusable link or button: `<a {...ROW} href="…">`. */
 export const ROW = { 'data-row': '' } as const;
 
-/** Returns the row that a key moves to; null for keys that do not move. `from` is -1 if the focus is outside the rows. */
+/** How many rows a key moves by. */
+export const ROW_STEPS: Readonly<Record<string, number>> = {
+  j: 1,
+  k: -1,
+  ArrowDown: 1,
+  ArrowUp: -1,
+  Home: -Infinity,
+  End: Infinity,
+};
+
+/** Returns the row that a key moves to, or null. If the focus is outside the rows (`from` is -1), only letters move it. */
 export function nextRow(key: string, from: number, count: number): number | null {
-  if (count === 0) return null;
-  switch (key) {
-    case 'j':
-      return Math.min(from + 1, count - 1);
-    case 'k':
-      return Math.max(from - 1, 0);
-    case 'ArrowDown':
-      return from === -1 ? null : Math.min(from + 1, count - 1);
-    case 'ArrowUp':
-      return from === -1 ? null : Math.max(from - 1, 0);
-    case 'Home':
-      return from === -1 ? null : 0;
-    case 'End':
-      return from === -1 ? null : count - 1;
-    default:
-      return null;
-  }
+  const step = ROW_STEPS[key];
+  if (step === undefined || count === 0 || (from === -1 && key.length > 1)) return null;
+  return Math.max(0, Math.min(count - 1, from + step));
 }
 
 /** Moves the focus between the rows of a list with `j` and `k`, and with the arrow keys once the focus is in the list. */

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { readStored, writeStored } from '../app/storage.js';
+import { parseStored, readStored, writeStored } from '../app/storage.js';
 
 interface Draft<Fields extends DraftFields> {
   readonly fields: Fields;
@@ -40,13 +40,7 @@ export type DraftFields = Readonly<Record<string, string | boolean>>;
 
 /** Reads a stored draft; missing or invalid fields get their initial values. */
 export function readDraft<Fields extends DraftFields>(text: string | null, initial: Fields): Fields {
-  if (text === null) return initial;
-  let stored: unknown;
-  try {
-    stored = JSON.parse(text);
-  } catch {
-    return initial;
-  }
+  const stored = parseStored(text);
   if (typeof stored !== 'object' || stored === null) return initial;
   const storedFields = new Map<string, unknown>(Object.entries(stored));
   const values = Object.entries(initial).map(([name, value]) => {

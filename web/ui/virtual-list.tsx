@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { createListViewport } from './list-viewport.js';
+import { ROW_STEPS } from './row-table.js';
 import { Button } from './button.js';
 
 /** The props of a long list. Only the visible rows and a few around them are in the DOM. */
@@ -43,7 +44,8 @@ export function VirtualList(props: VirtualListProps) {
 
   const onKeyDown = (event: KeyboardEvent): void => {
     viewport.release();
-    const step = readStep(event, count);
+    const hasModifier = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
+    const step = hasModifier ? 0 : (ROW_STEPS[event.key] ?? 0);
     if (onMove === undefined || step === 0 || count === 0 || !isAtRow(event.target)) return;
     event.preventDefault();
     const from = active ?? viewport.first() - Math.sign(step);
@@ -88,24 +90,6 @@ export function VirtualList(props: VirtualListProps) {
       {follow && !viewport.isAtEnd() ? <Button label="Latest ↓" class="to-end" onClick={viewport.goToEnd} /> : null}
     </div>
   );
-}
-
-function readStep(event: KeyboardEvent, count: number): number {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return 0;
-  switch (event.key) {
-    case 'ArrowDown':
-    case 'j':
-      return 1;
-    case 'ArrowUp':
-    case 'k':
-      return -1;
-    case 'Home':
-      return -count;
-    case 'End':
-      return count;
-    default:
-      return 0;
-  }
 }
 
 /** Whether a key moves between rows; keys pressed in a field or a button within a row are left to that control. */

@@ -1,3 +1,5 @@
+import { formatMoment } from '../../ui/format.js';
+
 /** A period to chart. */
 export type Range = 'hour' | 'day' | 'week' | 'month';
 
@@ -33,14 +35,8 @@ export function buildStatisticsQuery(range: Range, now: number): { readonly sinc
 
 /** Formats a label below a chart: the date at midnight, otherwise the time of day. */
 export function formatTimeMark(seconds: number): string {
-  const date = new Date(seconds * 1000);
-  const [hours, minutes] = [date.getHours(), date.getMinutes()];
-  if (hours === 0 && minutes === 0) return `${padTwo(date.getMonth() + 1)}-${padTwo(date.getDate())}`;
-  return `${padTwo(hours)}:${padTwo(minutes)}`;
-}
-
-function padTwo(part: number): string {
-  return String(part).padStart(2, '0');
+  const moment = formatMoment(new Date(seconds * 1000).toISOString(), null);
+  return moment.endsWith(' 00:00') ? moment.slice(5, 10) : moment.slice(11);
 }
 
 /** Describes how many engines report no cost; empty if all do. */

@@ -7,6 +7,7 @@ import { formatDuration, Timestamp } from '../../ui/format.js';
 import { ListPage, readFilters, type Filter } from '../../ui/list-page.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { Link } from '../../ui/button.js';
 
 type ExecutionQuery = NonNullable<NonNullable<Parameters<Client['listExecutions']>[0]>['query']>;
 type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
@@ -101,9 +102,7 @@ export function ExecutionsPage() {
       end={
         <>
           <span class="dim">Download matching rows:</span>
-          <a class="button" href={buildExportUrl(filter, 'csv')} download="executions.csv">
-            CSV
-          </a>
+          <Link label="CSV" class="button" href={buildExportUrl(filter, 'csv')} download="executions.csv" />
           <a class="button" href={buildExportUrl(filter, 'ndjson')} download="executions.ndjson">
             NDJSON
           </a>

@@ -14,10 +14,7 @@ type ChangedFile = Change['files'][number];
 type ChangedLine = ChangedFile['hunks'][number]['lines'][number];
 
 /** The line comments and a function to change them; null for read-only views. */
-interface Review {
-  readonly comments: readonly LineComment[];
-  readonly setComment: ((comment: LineComment) => void) | null;
-}
+type Review = Readonly<{ comments: readonly LineComment[]; setComment: ((comment: LineComment) => void) | null }>;
 
 /** Loads an order's change; loads nothing while the issue is null. */
 export function useChange(issueRef: string | null, runId: string): Resource<Change> {
@@ -30,11 +27,7 @@ export function useChange(issueRef: string | null, runId: string): Resource<Chan
 }
 
 /** An order's change, file by file, with a comment field for each line. */
-export function ChangeView(props: {
-  readonly change: Resource<Change>;
-  readonly review: Review;
-  readonly label?: string;
-}) {
+export function ChangeView(props: Readonly<{ change: Resource<Change>; review: Review; label?: string }>) {
   const { change, review, label = 'Change' } = props;
   return (
     <section class="card stack changes" aria-label={label}>

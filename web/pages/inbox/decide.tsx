@@ -100,12 +100,7 @@ export function Decide(
           'Action',
           ACTIONS.map(({ action: value, label, help }) => {
             const isDisabled = value === 'accept' && !isAcceptable(item.reading, item);
-            return {
-              value,
-              label,
-              help: isDisabled ? 'Not available: this run has no valid result. Use Edit and accept.' : help,
-              isDisabled,
-            };
+            return [value, label, isDisabled ? NOT_ACCEPTABLE : help, isDisabled];
           }),
         )}
         {action === 'edit' ? <ResultFields item={item} {...form} /> : null}
@@ -148,6 +143,8 @@ export function Decide(
     </>
   );
 }
+
+const NOT_ACCEPTABLE = 'Not available: this run has no valid result. Use Edit and accept.';
 
 const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
   accept: 'a',
@@ -258,11 +255,7 @@ function describeState({ isCurrent }: Preview, isRequested: boolean, refusal: Re
   return refusal.message === null ? 'Correct the marked fields above.' : `Not available: ${refusal.message}`;
 }
 
-interface Preview {
-  readonly comment: string | null;
-  readonly isCurrent: boolean;
-  readonly error: unknown;
-}
+type Preview = Readonly<{ comment: string | null; isCurrent: boolean; error: unknown }>;
 
 const DEBOUNCE_MS = 300;
 /** How often to retry while the server is unreachable, so the preview appears once it responds. */
@@ -347,8 +340,8 @@ export function ResultFields({
             {line('commit', 'Commit', 'Hash in the order’s repository.')}
           </div>
           {radio('tests', 'Tests', [
-            { value: 'report', label: 'Tests were run', help: 'Enter the command, the result and the evidence.' },
-            { value: 'n/a', label: 'No tests', help: 'Recorded as n/a (not applicable).' },
+            ['report', 'Tests were run', 'Enter the command, the result and the evidence.'],
+            ['n/a', 'No tests', 'Recorded as n/a (not applicable).'],
           ])}
           {fields.tests === 'n/a' ? null : (
             <div class="pair">

@@ -1,5 +1,6 @@
 import type { InboxItem } from '../../../src/server/api/index.js';
 import type { Client } from '../../../src/server/client/index.js';
+import { parseStored } from '../../app/storage.js';
 import { labelState } from '../../ui/badge.js';
 import { getErrorMessage } from '../../../src/base/index.js';
 
@@ -247,12 +248,7 @@ export type LinePosition = Pick<LineComment, 'path' | 'line' | 'side'>;
 
 /** Reads a draft's comments; invalid ones are skipped. */
 export function readComments(text: string): readonly LineComment[] {
-  let stored: unknown;
-  try {
-    stored = JSON.parse(text);
-  } catch {
-    return [];
-  }
+  const stored = parseStored(text);
   return Array.isArray(stored) ? stored.filter(isComment) : [];
 }
 

@@ -22,7 +22,7 @@ import { Facts, IssueLink } from '../../ui/facts.js';
 import { Markdown } from '../../ui/markdown.js';
 import { Timestamp } from '../../ui/format.js';
 import { ReplyForm } from '../run/reply-box.js';
-import { Button } from '../../ui/button.js';
+import { Button, Link } from '../../ui/button.js';
 import './inbox.css';
 
 /** Everything waiting for a user, in one queue next to the selected entry, and the settled items. */
@@ -36,9 +36,7 @@ export function InboxPage() {
         <span class="row end">
           <NotifyButton />
           <nav class="row" aria-label="Filter by state">
-            <a class="button" href="/inbox" aria-current={showsSettled ? undefined : 'true'}>
-              Waiting
-            </a>
+            <Link label="Waiting" class="button" href="/inbox" aria-current={showsSettled ? undefined : 'true'} />
             <a class="button" href="/inbox?show=settled" aria-current={showsSettled ? 'true' : undefined}>
               Settled
             </a>
@@ -169,15 +167,8 @@ export function EntryDetail({ entry, isSelected }: Readonly<{ entry: WaitingEntr
       </Notice>
     ) : null;
   }
-  switch (entry.kind) {
-    case 'question':
-    case 'permission':
-      return <AgentRequest entry={entry} />;
-    case 'sink':
-      return <FailingSink entry={entry} />;
-    case 'result':
-      return null;
-  }
+  if (entry.kind === 'sink') return <FailingSink entry={entry} />;
+  return entry.kind === 'result' ? null : <AgentRequest entry={entry} />;
 }
 
 function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }> }) {
@@ -207,9 +198,7 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
         </span>
         <span class="row end">
           <a href={toPath({ page: 'run', id: run })}>Open the run</a>
-          <a class="back" href="/inbox">
-            Back to the list
-          </a>
+          <Link label="Back to the list" class="back" href="/inbox" />
         </span>
       </header>
       {kind === 'permission' ? null : (
@@ -245,9 +234,7 @@ function FailingSink({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 
           <SafeText text={sink} /> does not accept comments
         </h2>
         <Badge tone="bad">{labelState(state)}</Badge>
-        <a class="back end" href="/inbox">
-          Back to the list
-        </a>
+        <Link label="Back to the list" class="back end" href="/inbox" />
       </header>
       <Facts
         facts={{

@@ -15,6 +15,7 @@ import { ChangeView, useChange } from './change-view.js';
 import { Decide } from './decide.js';
 import { putComment, readComments, describeResolution, type LineComment } from './decision.js';
 import { Facts, Notes, Verdicts, type NoteView } from '../../ui/facts.js';
+import { Link } from '../../ui/button.js';
 
 /** One inbox item: the reason, the evidence and the possible actions. */
 export function Item({ id }: Readonly<{ id: string }>) {
@@ -84,9 +85,7 @@ function Head({ item, failure }: Readonly<{ item: InboxItem; failure: Failure | 
         <UpToDate failure={failure} />
         <span class="row end">
           <RunExports id={item.run} hasEnded />
-          <a class="back" href="/inbox">
-            Back to the list
-          </a>
+          <Link label="Back to the list" class="back" href="/inbox" />
         </span>
       </div>
       <SafeText as="p" class="lead" text={item.reason} /> <SafeText as="code" class="dim" text={item.result_code} />
@@ -322,9 +321,7 @@ export function RawFiles({ run }: Readonly<{ run: string }>) {
     <section class="card raw-files" aria-label="Raw files">
       <div class="row">
         <h2>Raw files</h2>
-        <a class="end" href={toPath({ page: 'run', id: run })}>
-          Open the run
-        </a>
+        <Link label="Open the run" class="end" href={toPath({ page: 'run', id: run })} />
       </div>
       {agentFiles.map((file) => (
         <File key={file.name} run={run} {...file} />

@@ -1,9 +1,6 @@
 import type { WaitingEntry } from '../../../src/server/api/index.js';
 
-interface QueueGroup {
-  readonly title: string;
-  readonly entries: readonly WaitingEntry[];
-}
+type QueueGroup = Readonly<{ title: string; entries: readonly WaitingEntry[] }>;
 
 const GROUPS: readonly { readonly title: string; readonly kinds: readonly WaitingEntry['kind'][] }[] = [
   { title: 'Waiting agents', kinds: ['question', 'permission'] },

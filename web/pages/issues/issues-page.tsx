@@ -13,6 +13,7 @@ import { loadIssue, OrderCard } from './order-card.js';
 import { useRef } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
 import { ChangeView } from '../inbox/change-view.js';
+import { Link } from '../../ui/button.js';
 import './issues.css';
 
 /** The list of issues, one issue with its history, or the form for a new order. */
@@ -40,11 +41,7 @@ const COLUMNS: readonly Column<Issue>[] = [
   {
     name: 'Issue',
     class: 'wide',
-    cell: ({ issue_ref }) => (
-      <a {...ROW} href={toPath({ page: 'issues', ref: issue_ref })}>
-        {issue_ref}
-      </a>
-    ),
+    cell: ({ issue_ref }) => <Link label={issue_ref} {...ROW} href={toPath({ page: 'issues', ref: issue_ref })} />,
   },
   { name: 'Active run', width: '16rem', cell: ({ active_run_id }) => active_run_id ?? '' },
   { name: 'Changed', width: '10rem', class: 'nowrap', cell: ({ updated_at }) => <Timestamp at={updated_at} /> },
@@ -55,13 +52,7 @@ function IssueList() {
     <ListPage
       title="Issues"
       itemName="issue"
-      end={
-        hasScope('run') ? (
-          <a class="button primary" href="/issues?order">
-            Submit an order
-          </a>
-        ) : undefined
-      }
+      end={hasScope('run') ? <Link label="Submit an order" class="button primary" href="/issues?order" /> : undefined}
       filters={FILTERS}
       load={async (filterAndPage, signal) => client.listIssues({ query: filterAndPage, signal })}
       getKey={(issue) => issue.issue_ref}
@@ -116,9 +107,7 @@ export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
           <a href={`/executions?issue_ref=${encodeURIComponent(issueRef)}`}>Executions</a>
           <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>Outbox</a>
           {hasScope('run') ? (
-            <a class="button" href={`${toPath({ page: 'issues', ref: issueRef })}?order`}>
-              Submit again
-            </a>
+            <Link label="Submit again" class="button" href={`${toPath({ page: 'issues', ref: issueRef })}?order`} />
           ) : null}
         </span>
       </div>

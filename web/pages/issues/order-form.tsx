@@ -135,8 +135,8 @@ function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderF
               CODE,
             )}
             {radio('expects', 'Expected result', [
-              { value: 'change', label: 'Change', help: 'A commit or a pull request.' },
-              { value: 'report', label: 'Report', help: 'A written answer; no commit is needed.' },
+              ['change', 'Change', 'A commit or a pull request.'],
+              ['report', 'Report', 'A written answer; no commit is needed.'],
             ])}
           </div>
         </details>
@@ -154,21 +154,13 @@ function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderF
               rows: 2,
             })}
             {radio('isolation', 'Isolation', [
-              {
-                value: 'default',
-                label: 'Default',
-                help: 'A worktree in a git repository; a folder without git is used itself.',
-              },
-              {
-                value: 'repository',
-                label: 'Repository',
-                help: 'Works in the folder itself, on a new branch; refused if it has uncommitted changes.',
-              },
-              {
-                value: 'worktree',
-                label: 'Worktree',
-                help: 'Uses a separate git worktree, so multiple orders can run concurrently.',
-              },
+              ['default', 'Default', 'A worktree in a git repository; a folder without git is used itself.'],
+              [
+                'repository',
+                'Repository',
+                'Works in the folder itself, on a new branch; refused if it has uncommitted changes.',
+              ],
+              ['worktree', 'Worktree', 'Uses a separate git worktree, so multiple orders can run concurrently.'],
             ])}
           </div>
         </details>

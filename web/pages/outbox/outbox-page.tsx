@@ -190,14 +190,8 @@ function describeDelivery({ state, delivered_to, last_error }: OutboxMessage): s
 
 function TriggerText({ message }: Readonly<{ message: OutboxMessage }>) {
   const trigger = readTrigger(message.trigger);
-  switch (trigger.kind) {
-    case 'run':
-      return <>Result of {trigger.runId}</>;
-    case 'item':
-      return <>Human decision</>;
-    case 'other':
-      return <SafeText text={trigger.text} />;
-  }
+  if (trigger.kind === 'run') return <>Result of {trigger.runId}</>;
+  return trigger.kind === 'item' ? <>Human decision</> : <SafeText text={trigger.text} />;
 }
 
 /** Longer than any comment, so comments are always complete. */

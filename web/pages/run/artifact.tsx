@@ -18,13 +18,7 @@ interface LoadedImage extends ImageHead {
 }
 
 /** A file that an agent created or changed: its path and, on request, its content as an image or as text. */
-export function ArtifactPreview(props: {
-  readonly runId: string;
-  readonly path: string;
-  /** How the file was changed, or which tool changed it. */
-  readonly note: string;
-}) {
-  const { runId, path, note } = props;
+export function ArtifactPreview({ runId, path, note }: Readonly<{ runId: string; path: string; note: string }>) {
   const preview = useSignal<Preview>({ state: 'closed' });
   const open = async (): Promise<void> => {
     preview.value = { state: 'loading' };
@@ -147,11 +141,7 @@ function ImagePreview(
   );
 }
 
-interface ImageHead {
-  readonly type: 'image/png' | 'image/gif' | 'image/jpeg';
-  readonly width: number;
-  readonly height: number;
-}
+type ImageHead = Readonly<{ type: 'image/png' | 'image/gif' | 'image/jpeg'; width: number; height: number }>;
 
 /** The maximum number of pixels. Each is decoded to four bytes, so a tiny file could need gigabytes. */
 const MAX_PIXELS = 40_000_000;

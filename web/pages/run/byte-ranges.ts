@@ -66,11 +66,7 @@ export interface RefIndex {
 }
 
 /** Spans of one stream, ordered by both start and end. */
-interface Layer {
-  readonly from: number[];
-  readonly to: number[];
-  readonly indexes: number[];
-}
+type Layer = Readonly<{ from: number[]; to: number[]; indexes: number[] }>;
 
 const DEFAULT_LIMIT = 5000;
 

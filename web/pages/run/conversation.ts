@@ -3,10 +3,7 @@ import { createRefIndex, findFirstAbove, findFirst, type RefIndex } from './byte
 import type { FileDiff } from '../../ui/file-changes.js';
 
 /** A conversation item, such as a message in many chunks. Its text is assembled from its events when drawn. */
-export interface Item {
-  readonly type: FcmpEvent['type'];
-  readonly events: number[];
-}
+export type Item = Readonly<{ type: FcmpEvent['type']; events: number[] }>;
 
 /** The part of a conversation that has arrived. It is append-only, and nothing in it is stored twice. */
 export interface Conversation {
@@ -193,17 +190,10 @@ export function describeItem(
     case 'assistant.message.delta':
     case 'assistant.message.final': {
       const final = selectParts(events, item, eventCount, 'assistant.message.final').at(-1);
-      if (final !== undefined) {
-        return {
-          ...common,
-          kind: 'message',
-          text: final.data.text,
-          isComplete: true,
-          payload: final.data.structured_payload,
-        };
-      }
       const deltas = selectParts(events, item, eventCount, 'assistant.message.delta');
-      return { ...common, kind: 'message', text: deltas.map(getText).join(''), isComplete: false, payload: undefined };
+      const text = final?.data.text ?? deltas.map(getText).join('');
+      const payload = final?.data.structured_payload;
+      return { ...common, kind: 'message', text, isComplete: final !== undefined, payload };
     }
     case 'assistant.reasoning': {
       const parts = selectParts(events, item, eventCount, 'assistant.reasoning');
@@ -214,23 +204,13 @@ export function describeItem(
     case 'assistant.tool_call':
       return { ...common, ...describeTool(events, times, item, eventCount) };
     case 'user.input.required':
-      return {
-        ...common,
-        kind: 'question',
-        prompt: first.data.prompt,
-        isOpen: findClosing(firstIndex) >= eventCount,
-        isAnswerable: isAnswerable(first),
-      };
+    case 'permission.required': {
+      const prompt = first.type === 'permission.required' ? `Allow ${first.data.tool}?` : first.data.prompt;
+      const isOpen = findClosing(firstIndex) >= eventCount;
+      return { ...common, kind: 'question', prompt, isOpen, isAnswerable: isAnswerable(first) };
+    }
     case 'user.input.replied':
       return { ...common, kind: 'reply', text: first.data.text };
-    case 'permission.required':
-      return {
-        ...common,
-        kind: 'question',
-        prompt: `Allow ${first.data.tool}?`,
-        isOpen: findClosing(firstIndex) >= eventCount,
-        isAnswerable: true,
-      };
     case 'permission.replied':
       return { ...common, kind: 'reply', text: first.data.decision === 'allow' ? 'Allowed' : 'Denied' };
     case 'assistant.plan': {
@@ -249,13 +229,8 @@ export function describeItem(
     }
     case 'raw.stdout':
     case 'raw.stderr': {
-      const parts = selectParts(events, item, eventCount, first.type);
-      return {
-        ...common,
-        kind: 'raw',
-        stream: first.type === 'raw.stdout' ? 'stdout' : 'stderr',
-        lines: parts.map(getText),
-      };
+      const lines = selectParts(events, item, eventCount, first.type).map(getText);
+      return { ...common, kind: 'raw', stream: first.type === 'raw.stdout' ? 'stdout' : 'stderr', lines };
     }
     case 'conversation.completed':
       return { ...common, kind: 'completed', reason: first.data.reason_code, usage: first.data.usage };

@@ -1,5 +1,6 @@
 import type { RaspEvent } from '../../../src/events/index.js';
 import { JsonTree, formatValue } from '../../ui/json-tree.js';
+import { toOneLine } from '../../ui/format.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Clock, findStart } from './clock.js';
 import { PaneList, type PaneProps } from './pane-list.js';
@@ -77,20 +78,15 @@ export function summarizeEvent({ data }: RaspEvent): string {
   const fields = new Map<string, unknown>(Object.entries(data));
   const error = fields.get('error');
   if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string') {
-    return toOneLine(error.message);
+    return toOneLine(error.message, MAX_SUMMARY_LENGTH);
   }
   const name = fields.get('name');
   const detail = fields.get('input') ?? error ?? fields.get('output');
   if (typeof name === 'string' && detail !== undefined)
-    return toOneLine(`${name}: ${formatValue(detail, MAX_SUMMARY_LENGTH).text}`);
+    return toOneLine(`${name}: ${formatValue(detail, MAX_SUMMARY_LENGTH).text}`, MAX_SUMMARY_LENGTH);
   for (const key of SUMMARY_FIELDS) {
     const value = fields.get(key);
-    if (typeof value === 'string') return toOneLine(value);
+    if (typeof value === 'string') return toOneLine(value, MAX_SUMMARY_LENGTH);
   }
-  return toOneLine(formatValue(data, MAX_SUMMARY_LENGTH).text);
-}
-
-function toOneLine(text: string): string {
-  const truncated = text.length > MAX_SUMMARY_LENGTH ? `${text.slice(0, MAX_SUMMARY_LENGTH)}…` : text;
-  return truncated.replaceAll(/\s+/g, ' ').trim();
+  return toOneLine(formatValue(data, MAX_SUMMARY_LENGTH).text, MAX_SUMMARY_LENGTH);
 }

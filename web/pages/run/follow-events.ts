@@ -1,4 +1,4 @@
-import { signal, type ReadonlySignal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { Client, EventGap } from '../../../src/server/client/index.js';
 import { asFailure, type Failure } from '../../data/resource.js';
 import { measureWeight, createStreamShare, acquireStreamSlot } from './share-stream.js';
@@ -9,15 +9,6 @@ import type { RaspEvent } from '../../../src/events/index.js';
 export type StreamState =
   | { readonly state: 'opening' | 'live' | 'reconnecting' | 'paused' | 'full' | 'ended' }
   | { readonly state: 'lost'; readonly failure: Failure };
-
-interface Follower {
-  readonly state: ReadonlySignal<StreamState>;
-  readonly follow: (stop: AbortSignal) => Promise<void>;
-  /** Sets the state to `paused`, unless the stream has ended or failed. */
-  readonly pause: () => void;
-  /** Whether all events have arrived, or the page has reached its limit. */
-  readonly isOver: () => boolean;
-}
 
 interface FollowerInput {
   readonly client: Pick<Client, 'followRun' | 'readHistory' | 'getRun'>;
@@ -46,7 +37,7 @@ const SERVER_POLL_MS = 5000;
 const MAX_QUEUED = 2000;
 
 /** Creates a follower; it sends no request before `follow` is called. */
-export function createFollower(input: FollowerInput): Follower {
+export function createFollower(input: FollowerInput) {
   const { client, id, onEvent, onGap, acquireSlot = acquireStreamSlot, pause = sleep } = input;
   const share = input.share ?? createStreamShare(id);
   const state = signal<StreamState>({ state: 'opening' });
@@ -193,11 +184,13 @@ export function createFollower(input: FollowerInput): Follower {
 
   return {
     state,
+    /** Whether all events have arrived, or the page has reached its limit. */
     isOver,
+    /** Sets the state to `paused`, unless the stream has ended or failed. */
     pause() {
       if (!isOver() && state.value.state !== 'lost') state.value = { state: 'paused' };
     },
-    async follow(stop) {
+    async follow(stop: AbortSignal): Promise<void> {
       if (isOver()) return;
       const release = (await share.tryLead()) ?? (await listen(stop));
       if (release === null) return;
@@ -245,38 +238,32 @@ export async function sleep(ms: number, stop: AbortSignal): Promise<void> {
   });
 }
 
-interface EventCursor {
-  /** Compares an event with the position in its log: it is the next event, was already read, or comes after a gap. */
-  readonly compare: (event: RunEvent) => 'next' | 'known' | 'later';
-  readonly advance: (event: RunEvent) => void;
-  /** Returns the position where a stream of both logs resumes; undefined at the start. */
-  readonly after: () => string | undefined;
-  /** Returns the position where a log's history continues; undefined at the start. */
-  readonly from: (log: 'fcmp' | 'rasp') => string | undefined;
-}
-
 /** Whether an event belongs to the RASP log. */
 export function isRasp(event: RunEvent): event is RaspEvent {
   return 'attempt_number' in event;
 }
 
-function createEventCursor(): EventCursor {
+/** Creates the read position in a run's two logs, before the first event. */
+function createEventCursor() {
   let fcmp = 0;
   let rasp = { attempt: 0, seq: 0 };
   return {
-    compare(event) {
+    /** Compares an event with the position: it is the next event, was already read, or comes after a gap. */
+    compare(event: RunEvent): 'next' | 'known' | 'later' {
       if (!isRasp(event)) return compareDistance(event.seq - fcmp);
       const { attempt_number: attempt, seq } = event;
       if (attempt === rasp.attempt) return compareDistance(seq - rasp.seq);
       if (attempt < rasp.attempt) return 'known';
       return attempt === rasp.attempt + 1 && seq === 1 ? 'next' : 'later';
     },
-    advance(event) {
+    advance(event: RunEvent) {
       if (isRasp(event)) rasp = { attempt: event.attempt_number, seq: event.seq };
       else fcmp = event.seq;
     },
+    /** Returns the position where a stream of both logs resumes; undefined at the start. */
     after: () => (fcmp === 0 && rasp.seq === 0 ? undefined : `${fcmp},${rasp.attempt}:${rasp.seq}`),
-    from(log) {
+    /** Returns the position where a log's history continues; undefined at the start. */
+    from(log: 'fcmp' | 'rasp') {
       if (log === 'fcmp') return fcmp === 0 ? undefined : String(fcmp + 1);
       return rasp.seq === 0 ? undefined : `${rasp.attempt}:${rasp.seq + 1}`;
     },

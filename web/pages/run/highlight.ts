@@ -4,11 +4,7 @@ import type { EventList, RawRows } from './raw-rows.js';
 import type { RawRef } from '../../../src/events/index.js';
 
 /** The data behind a run's panes. */
-export interface RunData {
-  readonly conversation: Conversation;
-  readonly list: EventList;
-  readonly rows: RawRows;
-}
+export type RunData = Readonly<{ conversation: Conversation; list: EventList; rows: RawRows }>;
 
 /** The rows that a selection highlights in each pane, and the row each pane scrolls to. */
 export interface Highlight {
@@ -87,14 +83,9 @@ export type Selection =
 
 /** Formats a selection for the query: `c12`, `e1.17`, `b1.stdout.100-200`. */
 export function formatSelection(selection: Selection): string {
-  switch (selection.pane) {
-    case 'conversation':
-      return `c${selection.seq}`;
-    case 'events':
-      return `e${selection.attempt}.${selection.seq}`;
-    case 'raw':
-      return `b${selection.attempt_number}.${selection.stream}.${selection.byte_from}-${selection.byte_to}`;
-  }
+  if (selection.pane === 'conversation') return `c${selection.seq}`;
+  if (selection.pane === 'events') return `e${selection.attempt}.${selection.seq}`;
+  return `b${selection.attempt_number}.${selection.stream}.${selection.byte_from}-${selection.byte_to}`;
 }
 
 /** Parses a selection as formatted by {@link formatSelection}; null if invalid. */
@@ -118,15 +109,7 @@ export function countPaneRows(
   pane: 'timeline' | 'conversation' | 'events' | 'raw',
   time: number | null,
 ): number {
-  switch (pane) {
-    case 'timeline':
-    case 'conversation':
-      return time === null
-        ? conversation.items.length
-        : conversation.countItems(findFirstAbove(conversation.times, time));
-    case 'events':
-      return time === null ? list.events.length : findFirstAbove(list.times, time);
-    case 'raw':
-      return time === null ? rows.count() : rows.countAt(time);
-  }
+  if (pane === 'events') return time === null ? list.events.length : findFirstAbove(list.times, time);
+  if (pane === 'raw') return time === null ? rows.count() : rows.countAt(time);
+  return time === null ? conversation.items.length : conversation.countItems(findFirstAbove(conversation.times, time));
 }

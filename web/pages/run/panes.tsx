@@ -25,46 +25,37 @@ const frontPane = signal<PaneName>('conversation');
 
 /** The buttons that open and close panes; on a narrow screen, tabs. */
 export function PaneSwitch({ run }: Readonly<{ run: OpenRun }>) {
-  if (isNarrow.value) return <PaneTabs run={run} />;
+  const areTabs = isNarrow.value;
   const toggle = (name: PaneName): void => {
     const next = PANES.map((pane) => pane.name).filter((one) => openPanes.value.includes(one) !== (one === name));
     if (next.length > 0) openPanes.value = next;
   };
-  return (
-    <div class="run-pane-switch" role="group" aria-label="Panes">
-      {PANES.map(({ name, title }) => (
-        <button key={name} type="button" aria-pressed={openPanes.value.includes(name)} onClick={() => toggle(name)}>
-          {title} <Count run={run} name={name} />
-        </button>
-      ))}
-    </div>
-  );
-}
-
-function PaneTabs({ run }: Readonly<{ run: OpenRun }>) {
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>): void => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    if (step === 0) return;
+    if (step === 0 || !areTabs) return;
     const at = PANES.findIndex(({ name }) => name === frontPane.value);
     frontPane.value = PANES[(at + step + PANES.length) % PANES.length]?.name ?? frontPane.value;
     event.currentTarget.querySelector<HTMLElement>(`#tab-${frontPane.value}`)?.focus();
   };
   return (
-    <div class="run-pane-switch" role="tablist" aria-label="Panes" onKeyDown={onKeyDown}>
-      {PANES.map(({ name, title }) => (
-        <button
-          key={name}
-          id={`tab-${name}`}
-          type="button"
-          role="tab"
-          aria-selected={frontPane.value === name}
-          aria-controls={`run-pane-${name}`}
-          tabIndex={frontPane.value === name ? 0 : -1}
-          onClick={() => (frontPane.value = name)}
-        >
-          {title} <Count run={run} name={name} />
-        </button>
-      ))}
+    <div class="run-pane-switch" role={areTabs ? 'tablist' : 'group'} aria-label="Panes" onKeyDown={onKeyDown}>
+      {PANES.map(({ name, title }) => {
+        const isFront = frontPane.value === name;
+        const tab = { id: `tab-${name}`, role: 'tab', 'aria-controls': `run-pane-${name}` } as const;
+        const state = areTabs
+          ? {
+              ...tab,
+              'aria-selected': isFront,
+              tabIndex: isFront ? 0 : -1,
+              onClick: () => void (frontPane.value = name),
+            }
+          : { 'aria-pressed': openPanes.value.includes(name), onClick: () => toggle(name) };
+        return (
+          <button key={name} type="button" {...state}>
+            {title} <Count run={run} name={name} />
+          </button>
+        );
+      })}
     </div>
   );
 }

@@ -25,10 +25,7 @@ const MAX_CONCURRENT = 2;
 /** The maximum number of pending requests: a user who scrolls past a thousand blocks needs the last ones. */
 const MAX_WAITING = 32;
 
-interface Block {
-  readonly bytes: Uint8Array;
-  readonly isTruncated: boolean;
-}
+type Block = Readonly<{ bytes: Uint8Array; isTruncated: boolean }>;
 
 /** Creates an empty cache of blocks. */
 export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {

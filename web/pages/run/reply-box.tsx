@@ -12,12 +12,7 @@ import { FileChanges, readFileChanges } from '../../ui/file-changes.js';
 import './reply-box.css';
 
 /** The form for answering a waiting agent; its question is announced without moving the focus. */
-export function ReplyBox(props: {
-  readonly run: OpenRun;
-  readonly isEnded: boolean;
-  /** Whether the run is waiting; its question might not have arrived yet. */
-  readonly isWaiting: boolean;
-}) {
+export function ReplyBox(props: Readonly<{ run: OpenRun; isEnded: boolean; isWaiting: boolean }>) {
   const { run, isEnded, isWaiting } = props;
   void run.redraws.page.value;
   const question = isEnded ? null : findOpenQuestion(run.data.conversation.events);

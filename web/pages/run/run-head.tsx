@@ -3,7 +3,7 @@ import { toPath } from '../../app/route.js';
 import { Badge, StateBadge, RepairLevel } from '../../ui/badge.js';
 import { RunExports } from '../../ui/run-files.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, formatUsage } from '../../ui/format.js';
+import { formatDuration, formatUsage, toOneLine } from '../../ui/format.js';
 import { WaitingFor } from '../../ui/waiting-for.js';
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
@@ -12,7 +12,7 @@ import { findOpenItem, waiting } from '../../data/waiting.js';
 import { navigate } from '../../app/router.js';
 import { useAction } from '../../data/resource.js';
 import { Refused } from '../../ui/notice.js';
-import { Button } from '../../ui/button.js';
+import { Button, Link } from '../../ui/button.js';
 
 /** The page header: the run's task and actions and, below them, its state. */
 export function RunHead({ run, onChange }: Readonly<{ run: RunView; onChange: () => void }>) {
@@ -28,9 +28,7 @@ export function RunHead({ run, onChange }: Readonly<{ run: RunView; onChange: ()
         <span class="end row run-actions">
           <CancelRun run={run} onChange={onChange} />
           <RunAgain run={run} />
-          <a class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download>
-            Export
-          </a>
+          <Link label="Export" class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download />
           <RunExports id={id} hasEnded={run.state === 'ended'} />
         </span>
       </div>
@@ -61,7 +59,7 @@ export function RunHead({ run, onChange }: Readonly<{ run: RunView; onChange: ()
 
 /** Describes the task on one line; for a plain command, the command line. */
 function describeTask({ spec, order }: RunView): string {
-  const prompt = (spec.prompt ?? '').replaceAll(/\s+/g, ' ').trim();
+  const prompt = toOneLine(spec.prompt ?? '');
   if (prompt !== '') return prompt;
   return order === null ? (spec.command ?? []).join(' ') : `Order ${order.run_id}`;
 }
@@ -124,9 +122,7 @@ function RunAgain({ run }: Readonly<{ run: RunView }>) {
     <>
       <Refused why={start.failure} />
       <Button label={isStarting ? 'Starting …' : 'Run again'} disabled={isStarting} onClick={start.run} />
-      <a class="button" href={`/runs?start&from=${encodeURIComponent(run.id)}`}>
-        Edit and run
-      </a>
+      <Link label="Edit and run" class="button" href={`/runs?start&from=${encodeURIComponent(run.id)}`} />
     </>
   );
 }

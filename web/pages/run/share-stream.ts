@@ -24,10 +24,7 @@ export interface Tabs {
 }
 
 /** A connection to all other tabs that have opened a channel with the same name. */
-interface Channel {
-  readonly send: (message: Message) => void;
-  readonly close: () => void;
-}
+type Channel = Readonly<{ send: (message: Message) => void; close: () => void }>;
 
 /** A message between tabs. */
 export type Message =

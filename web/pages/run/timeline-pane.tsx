@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import type { CSSProperties } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration } from '../../ui/format.js';
@@ -87,7 +88,7 @@ function TimelineRow(props: {
   const duration = to > from ? formatDuration(to - from) : '';
   const isGrowing = isOpen && !hasRunEnded;
   const label = `${duration}${isGrowing ? ' …' : ''}`;
-  const labelPosition = chooseLabelPosition({ left, width, isGrowing });
+  const [place, labelStyle] = placeLabel(left, left + width, isGrowing);
   return (
     <div class={`timeline-row ${kind}${isFailed ? ' failed' : ''}${isHighlighted ? ' highlighted' : ''}`}>
       <button type="button" class="choose" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
@@ -97,7 +98,7 @@ function TimelineRow(props: {
         </span>
         <span class="timeline-track">
           <span class="timeline-bar" style={{ left: `${left}%`, width: `${width}%` }} />
-          <span class={`timeline-duration ${labelPosition}`} style={LABEL_POSITIONS[labelPosition](left, left + width)}>
+          <span class={`timeline-duration ${place}`} style={labelStyle}>
             {label}
           </span>
         </span>
@@ -106,19 +107,12 @@ function TimelineRow(props: {
   );
 }
 
-/** Chooses where the duration is shown: after the bar, before or inside it; for a growing bar, at the axis' end. */
-function chooseLabelPosition(bar: { readonly left: number; readonly width: number; readonly isGrowing: boolean }) {
-  if (bar.isGrowing) return 'axis-end';
-  if (bar.left + bar.width <= 88) return 'after';
-  return bar.left >= 12 ? 'before' : 'end';
+/** Places the duration after the bar, before or inside it; for a growing bar, at the end of the axis. */
+function placeLabel(left: number, right: number, isGrowing: boolean): readonly [name: string, style: CSSProperties] {
+  if (isGrowing) return ['axis-end', { right: '0' }];
+  if (right <= 88) return ['after', { left: `${right}%` }];
+  return left >= 12 ? ['before', { right: `${100 - left}%` }] : ['end', { right: `${100 - right}%` }];
 }
-
-const LABEL_POSITIONS = {
-  'axis-end': () => ({ right: '0' }),
-  after: (_left: number, right: number) => ({ left: `${right}%` }),
-  before: (left: number) => ({ right: `${100 - left}%` }),
-  end: (_left: number, right: number) => ({ right: `${100 - right}%` }),
-} as const;
 
 const KIND_LABELS: Readonly<Record<ItemKind, string>> = {
   messages: 'Message',

@@ -5,7 +5,7 @@ import { toPath } from '../../app/route.js';
 import { readStored, writeStored } from '../../app/storage.js';
 import { findOpenItem, waiting } from '../../data/waiting.js';
 import { RepairLevel, StateBadge } from '../../ui/badge.js';
-import { formatCost, formatDuration, formatShort, formatUsage, Timestamp } from '../../ui/format.js';
+import { formatCost, formatDuration, formatShort, formatUsage, Timestamp, toOneLine } from '../../ui/format.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { WaitingFor } from '../../ui/waiting-for.js';
 
@@ -184,8 +184,4 @@ function chooseTitle({ prompt = '', program = 'No prompt' }: RunSummary['spec'],
   const text = toOneLine(prompt);
   if (text !== '') return text;
   return order === null ? program : `Order ${order.run_id}`;
-}
-
-function toOneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
 }

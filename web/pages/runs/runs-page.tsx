@@ -3,7 +3,7 @@ import type { Client } from '../../../src/server/client/index.js';
 import { lazy } from '../../app/lazy.js';
 import { query } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
-import { readStored, writeStored } from '../../app/storage.js';
+import { parseStored, readStored, writeStored } from '../../app/storage.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { listStateOptions } from '../../ui/badge.js';
@@ -13,7 +13,7 @@ import { clearFilters, ListPage, readFilters, type Filter } from '../../ui/list-
 import { Loading, PageNotLoaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { columns, describeTotals, listColumns, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
-import { Button } from '../../ui/button.js';
+import { Button, Link } from '../../ui/button.js';
 import './runs.css';
 
 type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
@@ -69,13 +69,7 @@ function RunList() {
     <ListPage
       title="Runs"
       itemName="run"
-      end={
-        hasScope('run') ? (
-          <a class="button primary" href="/runs?start">
-            Start a run
-          </a>
-        ) : undefined
-      }
+      end={hasScope('run') ? <Link label="Start a run" class="button primary" href="/runs?start" /> : undefined}
       filters={filters}
       below={
         <>
@@ -108,10 +102,7 @@ function RunList() {
 }
 
 /** A filter without a field; links from charts set it. */
-interface FilterChip {
-  readonly text: string;
-  readonly names: readonly string[];
-}
+type FilterChip = Readonly<{ text: string; names: readonly string[] }>;
 
 /** Describes the filters without a field. */
 export function listChips(filter: RunQuery): readonly FilterChip[] {
@@ -158,9 +149,7 @@ function StartRun() {
     <>
       <div class="page-head">
         <h1>{query.value.has('from') ? 'Edit and run' : 'Start a run'}</h1>
-        <a class="end" href="/runs">
-          All runs
-        </a>
+        <Link label="All runs" class="end" href="/runs" />
       </div>
       <StartRunForm />
     </>
@@ -241,10 +230,7 @@ function ViewBar() {
   );
 }
 
-interface SavedView {
-  readonly name: string;
-  readonly query: string;
-}
+type SavedView = Readonly<{ name: string; query: string }>;
 
 const VIEWS_KEY = 'sluice.views';
 const MAX_VIEWS = 30;
@@ -254,12 +240,8 @@ const MAX_QUERY_LENGTH = 4000;
 
 /** Reads stored views; invalid ones are skipped. */
 export function readViews(stored: string | null): readonly SavedView[] {
-  try {
-    const list: unknown = JSON.parse(stored ?? '[]');
-    return Array.isArray(list) ? list.filter(isView).slice(0, MAX_VIEWS) : [];
-  } catch {
-    return [];
-  }
+  const list = parseStored(stored);
+  return Array.isArray(list) ? list.filter(isView).slice(0, MAX_VIEWS) : [];
 }
 
 function isView(value: unknown): value is SavedView {

@@ -150,34 +150,28 @@ function PermissionFields({ allowed, canAsk, ...form }: Part<{ allowed: readonly
   return (
     <>
       {radio('permissions', 'Permissions', [
-        { value: 'safe', label: 'Safe', help: 'The engine’s safest mode: read-only.' },
-        { value: 'workspace', label: 'Workspace', help: 'May change files in the working folder only.' },
-        {
-          value: 'bypass',
-          label: 'Bypass',
-          help: canBypass
+        ['safe', 'Safe', 'The engine’s safest mode: read-only.'],
+        ['workspace', 'Workspace', 'May change files in the working folder only.'],
+        [
+          'bypass',
+          'Bypass',
+          canBypass
             ? 'May do everything that the server’s user can do, without asking. For disposable hosts only.'
             : 'May do everything. Not allowed by this server’s configuration.',
-          isDisabled: !canBypass,
-        },
+          !canBypass,
+        ],
         ...(allowed.includes('ask')
-          ? [
-              {
-                value: 'ask',
-                label: 'Ask',
-                help: 'Asks a user before it changes anything, unless a configured rule decides.',
-              },
-            ]
+          ? ([['ask', 'Ask', 'Asks a user before it changes anything, unless a configured rule decides.']] as const)
           : []),
       ])}
       {canAsk
         ? radio('mode', 'Mode', [
-            { value: 'auto', label: 'Auto', help: 'Runs without questions; the answer is validated.' },
-            {
-              value: 'interactive',
-              label: 'Interactive',
-              help: 'May ask questions; the run waits for your answer and continues in the same session.',
-            },
+            ['auto', 'Auto', 'Runs without questions; the answer is validated.'],
+            [
+              'interactive',
+              'Interactive',
+              'May ask questions; the run waits for your answer and continues in the same session.',
+            ],
           ])
         : null}
     </>
@@ -190,27 +184,23 @@ function SandboxFields({ canBypass, ...form }: Part<{ canBypass: boolean }>) {
   return (
     <>
       {radio('sandbox', 'Sandbox', [
-        {
-          value: 'auto',
-          label: 'Auto',
-          help: 'Used if the worker’s host supports it. The run shows whether it was used.',
-        },
-        { value: 'required', label: 'Required', help: 'The run fails on a host without a sandbox.' },
-        {
-          value: 'off',
-          label: 'Off',
-          help: canBypass
+        ['auto', 'Auto', 'Used if the worker’s host supports it. The run shows whether it was used.'],
+        ['required', 'Required', 'The run fails on a host without a sandbox.'],
+        [
+          'off',
+          'Off',
+          canBypass
             ? 'The agent can read and write everything that the server’s user can.'
             : 'Not allowed by this server’s configuration.',
-          isDisabled: !canBypass,
-        },
+          !canBypass,
+        ],
       ])}
       {sandbox === 'off'
         ? null
         : radio('network', 'Network', [
-            { value: 'host', label: 'Full', help: 'Everything that the host can reach.' },
-            { value: 'hosts', label: 'Some hosts', help: 'Only the hosts listed below, such as the model’s API.' },
-            { value: 'none', label: 'None', help: 'The agent cannot reach its model.' },
+            ['host', 'Full', 'Everything that the host can reach.'],
+            ['hosts', 'Some hosts', 'Only the hosts listed below, such as the model’s API.'],
+            ['none', 'None', 'The agent cannot reach its model.'],
           ])}
       {sandbox === 'off' || network !== 'hosts'
         ? null

@@ -4,6 +4,7 @@ import { Button, CopyButton } from '../../ui/button.js';
 import { parseOptions, schemaInput, inputText } from './workbench-state.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { InspectionInput, WorkbenchOptions } from './inspection.js';
+import { parseStored } from '../../app/storage.js';
 import { useAction } from '../../data/resource.js';
 import { client } from '../../data/client.js';
 import { saveAs } from '../run/artifact.js';
@@ -61,11 +62,7 @@ export function CodePanel() {
 /** Longer input is not inlined in the command, which then reads it from a file. */
 const MAX_INLINE_LENGTH = 4000;
 
-interface CodeForResult {
-  readonly library: string;
-  readonly command: string;
-  readonly http: string;
-}
+type CodeForResult = Readonly<{ library: string; command: string; http: string }>;
 
 /** Creates the code that parses the workbench input elsewhere. */
 export function createCode({ text, schemaText, options }: InspectionInput, origin: string): CodeForResult {
@@ -123,7 +120,7 @@ function createCommandLine(hasSchema: boolean, options: WorkbenchOptions): strin
 function createHttpRequest(text: string, schema: string, options: WorkbenchOptions, origin: string): string {
   const settings = listChanged(options, schema !== '').map(([name, value]) => [splitName(name, '_'), value] as const);
   const head = `curl -s ${origin}/v1/parse -H 'content-type: application/json'`;
-  const parsed = readSchema(schema);
+  const parsed = parseStored(schema) ?? undefined;
   if (text.length + schema.length <= MAX_INLINE_LENGTH) {
     const body = { text, ...(parsed !== undefined && { schema: parsed }), ...Object.fromEntries(settings) };
     return `${head} -d ${quoteForShell(escapeNonAscii(JSON.stringify(body)))}\n`;
@@ -132,14 +129,6 @@ function createHttpRequest(text: string, schema: string, options: WorkbenchOptio
   const slurp = parsed === undefined ? '' : ' --slurpfile schema schema.json';
   const settingFields = settings.map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `jq -Rs${slurp} '{${[...fields, ...settingFields].join(', ')}}' answer.txt | ${head} -d @-\n`;
-}
-
-function readSchema(schema: string): unknown {
-  try {
-    return schema === '' ? undefined : JSON.parse(schema);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Escapes everything but printable ASCII, so a copied command does exactly what is shown. */

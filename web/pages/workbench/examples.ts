@@ -1,12 +1,7 @@
 import type { WorkbenchOptions } from './inspection.js';
 
 /** Example input with its schema and options. */
-export interface Example {
-  readonly name: string;
-  readonly text: string;
-  readonly schemaText: string;
-  readonly options: WorkbenchOptions;
-}
+export type Example = Readonly<{ name: string; text: string; schemaText: string; options: WorkbenchOptions }>;
 
 /** The initial options. */
 export const DEFAULT_OPTIONS: WorkbenchOptions = {

@@ -22,10 +22,7 @@ const MAX_LISTED = 200;
 const MAX_SCANNED_LENGTH = 20_000_000;
 
 /** The inspection for the page, and the complete value, which can be too large for the page. */
-interface Inspected {
-  readonly inspection: Inspection;
-  readonly value: unknown;
-}
+type Inspected = Readonly<{ inspection: Inspection; value: unknown }>;
 
 interface InspectedResult extends Inspected {
   readonly result: ParseResult<unknown>;
@@ -286,11 +283,7 @@ function describeIssues(
 }
 
 /** An option change that would lead to a value. */
-export interface Suggestion {
-  readonly label: string;
-  readonly help: string;
-  readonly changes: Partial<WorkbenchOptions>;
-}
+export type Suggestion = Readonly<{ label: string; help: string; changes: Partial<WorkbenchOptions> }>;
 
 /** Longer input gets no suggestions, because each is verified by parsing the input again. */
 const MAX_TRIED_LENGTH = 200_000;

@@ -9,11 +9,7 @@ import type {
 } from '../../../src/json/index.js';
 
 /** An inspection's input, schema and options. */
-export interface InspectionInput {
-  readonly text: string;
-  readonly schemaText: string;
-  readonly options: WorkbenchOptions;
-}
+export type InspectionInput = Readonly<{ text: string; schemaText: string; options: WorkbenchOptions }>;
 
 /** The options that the user can choose, named like the `parse` options. */
 export interface WorkbenchOptions {
@@ -24,10 +20,7 @@ export interface WorkbenchOptions {
 }
 
 /** A range of the input, in UTF-16 code units. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+export type Span = Readonly<{ start: number; end: number }>;
 
 /** A candidate's state. The alternative matches with another value; after the selected one, none is checked. */
 export type CandidateState = 'selected' | 'rejected' | 'alternative' | 'unchecked';
@@ -61,16 +54,10 @@ export interface ValueRow {
 }
 
 /** The start of a value, line by line. */
-export interface ValueView {
-  readonly rows: readonly ValueRow[];
-  readonly isTruncated: boolean;
-}
+export type ValueView = Readonly<{ rows: readonly ValueRow[]; isTruncated: boolean }>;
 
 /** A schema error, and its offset if known. */
-export interface SchemaProblem {
-  readonly message: string;
-  readonly offset: number | null;
-}
+export type SchemaProblem = Readonly<{ message: string; offset: number | null }>;
 
 type InspectionOutcome =
   | { readonly status: 'success'; readonly repairLevel: RepairLevel }
@@ -78,10 +65,7 @@ type InspectionOutcome =
   | { readonly status: 'comment' };
 
 /** The start of a list, and its total length. */
-export interface LimitedList<Item> {
-  readonly items: readonly Item[];
-  readonly total: number;
-}
+export type LimitedList<Item> = Readonly<{ items: readonly Item[]; total: number }>;
 
 /** Everything the page shows about one input. All lists are bounded. */
 export interface Inspection {
@@ -94,10 +78,7 @@ export interface Inspection {
   readonly value: ValueView | null;
 }
 
-interface ValueBounds {
-  readonly rows: number;
-  readonly characters: number;
-}
+type ValueBounds = Readonly<{ rows: number; characters: number }>;
 
 /** The default limits: enough to read. The complete value can be copied. */
 const VALUE_BOUNDS: ValueBounds = { rows: 2000, characters: 1000 };

@@ -45,10 +45,7 @@ async function openShared(): Promise<void> {
   history.replaceState(history.state, '', location.pathname + location.search);
 }
 
-interface SharedCase {
-  readonly text: string;
-  readonly schemaText: string;
-}
+type SharedCase = Readonly<{ text: string; schemaText: string }>;
 
 const PREFIX = '#case=';
 /** Some applications truncate longer links. */
@@ -83,26 +80,15 @@ export async function unpackCase(fragment: string): Promise<SharedCase | null> {
 
 /** Reads a whole stream; throws if it exceeds the maximum case size. */
 async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
   let length = 0;
-  const reader = stream.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    parts.push(value);
-    length += value.length;
-    if (length > MAX_BYTES) {
-      await reader.cancel();
-      throw new RangeError('The case is too long.');
-    }
-  }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(part, controller) {
+      length += part.length;
+      if (length > MAX_BYTES) controller.error(new RangeError('The case is too long.'));
+      else controller.enqueue(part);
+    },
+  });
+  return new Uint8Array(await new Response(stream.pipeThrough(limit)).arrayBuffer());
 }
 
 function toBase64Url(bytes: Uint8Array): string {

@@ -1,4 +1,5 @@
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
+import { formatCount } from '../../ui/format.js';
 import { useEffect, useRef } from 'preact/hooks';
 import { Badge, StateBadge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -75,30 +76,13 @@ export function StreamPanel(props: Readonly<{ reading: TextReading | null; fail:
         />
         <Button label="Step" disabled={reading === null || isPlaying.value || isEnded} onClick={() => void step()} />
         <Button label="Restart" disabled={currentView === null || currentView.received === 0} onClick={restart} />
-        <label class="slider">
-          Speed
-          <input
-            type="range"
-            min={0}
-            max={SPEEDS.length - 1}
-            value={speed.value}
-            aria-valuetext={`${SPEEDS[speed.value]} characters per second`}
-            onInput={({ currentTarget }) => (speed.value = Number(currentTarget.value))}
-          />
-          <span class="dim">{SPEEDS[speed.value]?.toLocaleString('en')} characters/s</span>
-        </label>
-        <label class="slider">
-          Chunk
-          <input
-            type="range"
-            min={0}
-            max={CHUNK_LENGTHS.length - 1}
-            value={size.value}
-            aria-valuetext={formatCharacters(chunkLength)}
-            onInput={({ currentTarget }) => (size.value = Number(currentTarget.value))}
-          />
-          <span class="dim">{formatCharacters(chunkLength)}</span>
-        </label>
+        <Slider
+          name="Speed"
+          at={speed}
+          count={SPEEDS.length}
+          unit={`${formatCount(SPEEDS[speed.value] ?? 0)} characters/s`}
+        />
+        <Slider name="Chunk" at={size} count={CHUNK_LENGTHS.length} unit={formatCharacters(chunkLength)} />
       </div>
       <div class="streamed">
         <div class="stack">
@@ -127,6 +111,25 @@ export function StreamPanel(props: Readonly<{ reading: TextReading | null; fail:
         </div>
       </div>
     </section>
+  );
+}
+
+/** A slider over the indexes of a list; `unit` describes the chosen entry. */
+function Slider(props: Readonly<{ name: string; at: Signal<number>; count: number; unit: string }>) {
+  const { name, at, count, unit } = props;
+  return (
+    <label class="slider">
+      {name}
+      <input
+        type="range"
+        min={0}
+        max={count - 1}
+        value={at.value}
+        aria-valuetext={unit}
+        onInput={({ currentTarget }) => (at.value = Number(currentTarget.value))}
+      />
+      <span class="dim">{unit}</span>
+    </label>
   );
 }
 

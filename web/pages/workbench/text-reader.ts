@@ -84,10 +84,7 @@ export type WorkerResponse =
   | { readonly kind: 'failed'; readonly message: string };
 
 /** A request or a response; a response has the number of its request. */
-export interface Numbered<Message> {
-  readonly number: number;
-  readonly message: Message;
-}
+export type Numbered<Message> = Readonly<{ number: number; message: Message }>;
 
 const TAIL_LENGTH = 600;
 const MAX_CHANGED = 8;

@@ -84,10 +84,7 @@ export interface TextReading {
   pushStream(chunkLength: number, chunkCount: number): Promise<StreamView | null>;
 }
 
-interface SchemaRefusal {
-  readonly kind: 'refusal';
-  readonly problem: SchemaProblem;
-}
+type SchemaRefusal = Readonly<{ kind: 'refusal'; problem: SchemaProblem }>;
 
 /** Parses the input; null if aborted. */
 export async function readText(link: WorkerLink, input: InspectionInput): Promise<TextReading | SchemaRefusal | null> {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { Notice } from '../../ui/notice.js';
 import { CodePanel } from './code-panel.js';
 import { Button, CopyButton } from '../../ui/button.js';
@@ -96,7 +96,7 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
 
 /** The `parse` options. */
 export function OptionsForm() {
-  const { profile, allowPartial, align, ambiguous } = parseOptions.value;
+  const { profile, ambiguous } = parseOptions.value;
   return (
     <form class="options-form" aria-label="Options" onSubmit={(event) => event.preventDefault()}>
       <label>
@@ -111,47 +111,39 @@ export function OptionsForm() {
           ))}
         </select>
       </label>
-      <OptionWithHelp
-        id="workbench-ambiguous-help"
-        help="Which value is returned if different values match and nothing decides between them."
-      >
-        <label>
-          If ambiguous
-          <select
-            value={ambiguous ?? ''}
-            aria-describedby="workbench-ambiguous-help"
-            onChange={({ currentTarget: { value } }) =>
-              setOptions({ ambiguous: value === 'first' || value === 'last' ? value : null })
-            }
-          >
-            <option value="">Fail</option>
-            <option value="first">First value</option>
-            <option value="last">Last value</option>
-          </select>
-        </label>
+      <OptionWithHelp help="Which value is returned if different values match and nothing decides between them.">
+        {(id) => (
+          <>
+            If ambiguous
+            <select
+              value={ambiguous ?? ''}
+              aria-describedby={id}
+              onChange={({ currentTarget: { value } }) =>
+                setOptions({ ambiguous: value === 'first' || value === 'last' ? value : null })
+              }
+            >
+              <option value="">Fail</option>
+              <option value="first">First value</option>
+              <option value="last">Last value</option>
+            </select>
+          </>
+        )}
       </OptionWithHelp>
-      <OptionWithHelp id="workbench-partial-help" help="Accept a truncated value.">
-        <label>
-          <input
-            type="checkbox"
-            checked={allowPartial}
-            aria-describedby="workbench-partial-help"
-            onChange={({ currentTarget: { checked } }) => setOptions({ allowPartial: checked })}
-          />
-          Allow partial
-        </label>
-      </OptionWithHelp>
-      <OptionWithHelp id="workbench-align-help" help="Fix near misses to match the schema. Every change is listed.">
-        <label>
-          <input
-            type="checkbox"
-            checked={align}
-            aria-describedby="workbench-align-help"
-            onChange={({ currentTarget: { checked } }) => setOptions({ align: checked })}
-          />
-          Align
-        </label>
-      </OptionWithHelp>
+      {CHECKBOXES.map(({ name, label, help }) => (
+        <OptionWithHelp key={name} help={help}>
+          {(id) => (
+            <>
+              <input
+                type="checkbox"
+                checked={parseOptions.value[name]}
+                aria-describedby={id}
+                onChange={({ currentTarget: { checked } }) => setOptions({ [name]: checked })}
+              />
+              {label}
+            </>
+          )}
+        </OptionWithHelp>
+      ))}
       <p class="help" id="workbench-profile-help">
         {PROFILES[profile]}
       </p>
@@ -159,11 +151,17 @@ export function OptionsForm() {
   );
 }
 
+const CHECKBOXES = [
+  { name: 'allowPartial', label: 'Allow partial', help: 'Accept a truncated value.' },
+  { name: 'align', label: 'Align', help: 'Fix near misses to match the schema. Every change is listed.' },
+] as const;
+
 /** A control with an explanation, which is its tooltip and is read by screen readers. */
-function OptionWithHelp({ id, help, children }: Readonly<{ id: string; help: string; children: ComponentChildren }>) {
+function OptionWithHelp({ help, children }: Readonly<{ help: string; children: (id: string) => ComponentChildren }>) {
+  const id = useId();
   return (
     <span class="explained-by" title={help}>
-      {children}
+      <label>{children(id)}</label>
       <span class="visually-hidden" id={id}>
         {help}
       </span>

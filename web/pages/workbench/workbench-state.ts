@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import { query, setQuery } from '../../app/router.js';
-import { readStored, writeStored } from '../../app/storage.js';
+import { parseStored, readStored, writeStored } from '../../app/storage.js';
 import { EXAMPLES, DEFAULT_OPTIONS, type Example } from './examples.js';
 import type { Span, WorkbenchOptions } from './inspection.js';
 import { isProfile } from '../../ui/json-labels.js';
@@ -10,11 +10,7 @@ const KEY = 'sluice.workbench';
 const MAX_SAVED_LENGTH = 1_000_000;
 const STORE_DELAY_MS = 500;
 
-interface StoredInput {
-  readonly text: string;
-  readonly schemaText: string;
-  readonly isEditing: boolean;
-}
+type StoredInput = Readonly<{ text: string; schemaText: string; isEditing: boolean }>;
 
 const stored = readInput();
 
@@ -94,20 +90,12 @@ function storeNow(): void {
 function readInput(): StoredInput {
   const [first] = EXAMPLES;
   const initial = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };
-  try {
-    const storedInput: unknown = JSON.parse(readStored(KEY, 'session') ?? 'null');
-    if (typeof storedInput !== 'object' || storedInput === null) return initial;
-    const {
-      text: keptText,
-      schemaText: keptSchema,
-      isEditing: wasEditing,
-    } = storedInput as Partial<Record<keyof StoredInput, unknown>>;
-    return typeof keptText === 'string' && typeof keptSchema === 'string'
-      ? { text: keptText, schemaText: keptSchema, isEditing: wasEditing === true }
-      : initial;
-  } catch {
-    return initial;
-  }
+  const storedInput = parseStored(readStored(KEY, 'session'));
+  if (typeof storedInput !== 'object' || storedInput === null) return initial;
+  const input = storedInput as Partial<Record<keyof StoredInput, unknown>>;
+  return typeof input.text === 'string' && typeof input.schemaText === 'string'
+    ? { text: input.text, schemaText: input.schemaText, isEditing: input.isEditing === true }
+    : initial;
 }
 
 /** Reads the options from the query. */
