@@ -22,10 +22,8 @@ export function App() {
       for (const stop of stops) stop();
     };
   }, []);
-
   const canRead = hasScope('read');
   useEffect(() => (canRead ? watchWaiting(notify) : undefined), [canRead]);
-
   const currentSession = session.value;
   return (
     <div class="shell">

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 /** Creates a component whose code is loaded when it is first shown, to keep the initial load small. */
 export function lazy(
   load: () => Promise<ComponentType>,
-  { loading = null, failed = null }: { readonly loading?: ComponentChildren; readonly failed?: ComponentChildren } = {},
+  { loading = null, failed = null }: Readonly<{ loading?: ComponentChildren; failed?: ComponentChildren }> = {},
 ): ComponentType {
   let Loaded: ComponentType | null = null;
   return function Lazy() {

@@ -22,32 +22,22 @@ export function Navigation() {
               <a href={`/${entry}`} aria-current={entry === (page === 'run' ? 'runs' : page) ? 'page' : undefined}>
                 <Icon name={entry} />
                 <span>{PAGES[entry].label}</span>
-                {entry !== 'inbox' ? null : hasScope('read') ? <WaitingCount /> : <Count text="" />}
+                {entry === 'inbox' ? <Count /> : null}
               </a>
             </li>
           ))}
         </ul>
       </nav>
       <div class="navigation-end">
-        <button type="button" class="quiet" title="Ctrl+K" onClick={() => (overlay.value = 'palette')}>
-          <Icon name="search" />
-          <span>Commands</span>
-        </button>
-        <button type="button" class="quiet" onClick={() => (theme.value = nextTheme(theme.value))}>
-          <Icon name="theme" />
-          <span>Theme: {theme}</span>
-        </button>
-        {name === 'anonymous' ? (
-          <button type="button" class="quiet" onClick={askForToken}>
-            <Icon name="leave" />
-            <span>Sign in</span>
-          </button>
-        ) : null}
+        <NavigationButton icon="search" label="Commands" title="Ctrl+K" onClick={() => (overlay.value = 'palette')} />
+        <NavigationButton
+          icon="theme"
+          label={`Theme: ${theme.value}`}
+          onClick={() => (theme.value = nextTheme(theme.value))}
+        />
+        {name === 'anonymous' ? <NavigationButton icon="leave" label="Sign in" onClick={askForToken} /> : null}
         {canSignOut() ? (
-          <button type="button" class="quiet" onClick={() => void signOut()}>
-            <Icon name="leave" />
-            <span>Sign out {name}</span>
-          </button>
+          <NavigationButton icon="leave" label={`Sign out ${name ?? ''}`} onClick={() => void signOut()} />
         ) : null}
         <a class="quiet" href="/docs">
           <Icon name="book" />
@@ -58,12 +48,18 @@ export function Navigation() {
   );
 }
 
-function WaitingCount() {
-  return <Count text={waiting.value === null ? '' : formatWaiting(waiting.value)} />;
+function NavigationButton(props: Readonly<{ icon: IconName; label: string; title?: string; onClick: () => void }>) {
+  return (
+    <button type="button" class="quiet" title={props.title} onClick={props.onClick}>
+      <Icon name={props.icon} />
+      <span>{props.label}</span>
+    </button>
+  );
 }
 
-/** Reserves its space before the count is known, to prevent layout shift. */
-function Count({ text }: Readonly<{ text: string }>) {
+/** The number of waiting entries. It reserves its space before it is known, to prevent layout shift. */
+function Count() {
+  const text = hasScope('read') && waiting.value !== null ? formatWaiting(waiting.value) : '';
   if (text === '') return <span class="count none" aria-hidden="true" />;
   return (
     <span class="count">

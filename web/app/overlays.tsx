@@ -40,7 +40,6 @@ function Palette() {
   const selectedIndex = useSignal(0);
   const commands = findCommands(text.value, { canRun: hasScope('run'), canSignOut: canSignOut() });
   const selected = Math.min(selectedIndex.value, commands.length - 1);
-
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) {

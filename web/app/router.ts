@@ -62,6 +62,6 @@ function readAddress(): void {
   address.value = readLocation();
 }
 
-function readLocation(): { readonly path: string; readonly query: string } {
+function readLocation(): Readonly<{ path: string; query: string }> {
   return { path: location.pathname, query: location.search };
 }

@@ -2,7 +2,6 @@ import { effect, signal } from '@preact/signals';
 import { readStored, writeStored } from './storage.js';
 
 type Theme = 'system' | 'light' | 'dark';
-
 const KEY = 'sluice.theme';
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 

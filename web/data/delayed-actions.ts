@@ -4,7 +4,6 @@ import { asFailure } from './resource.js';
 /** An action that will be sent in a few seconds, is being sent, or has failed. */
 export interface DelayedAction {
   readonly id: number;
-  /** `Rejecting 3 results`. */
   readonly title: string;
   readonly entryIds: readonly string[];
   readonly state: 'waiting' | 'sending' | 'failed';
@@ -18,7 +17,7 @@ const DELAY_MS = 6000;
 /** The unfinished actions, oldest first. They are sent even if the user opens another page. */
 export const delayedActions = signal<readonly DelayedAction[]>([]);
 
-const timers = new Map<number, { readonly send: () => void; readonly timer: ReturnType<typeof setTimeout> }>();
+const timers = new Map<number, Readonly<{ send: () => void; timer: ReturnType<typeof setTimeout> }>>();
 let lastId = 0;
 
 /** Sends an action part by part, unless it is undone within a few seconds: a delivered comment cannot be deleted. */
@@ -28,7 +27,7 @@ export function delayAction({
   onDone,
 }: {
   readonly title: string;
-  readonly parts: readonly { readonly id: string; readonly send: () => Promise<unknown> }[];
+  readonly parts: readonly Readonly<{ id: string; send: () => Promise<unknown> }>[];
   readonly onDone: () => void;
 }): void {
   lastId += 1;

@@ -19,13 +19,11 @@ export function useResource<Value>(
   const value = useSignal<Value | null>(null);
   const failure = useSignal<Failure | null>(null);
   const reloadCount = useSignal(0);
-
   // After the key changes, the value belongs to another request.
   useEffect(() => {
     value.value = null;
     failure.value = null;
   }, [key]);
-
   const reloads = reloadCount.value;
   useEffect(() => {
     const control = new AbortController();
@@ -51,7 +49,6 @@ export function useResource<Value>(
       clearTimeout(timer);
     };
   }, [key, reloads, live]);
-
   return { value: value.value, failure: failure.value, reload: () => (reloadCount.value += 1) };
 }
 
@@ -95,7 +92,6 @@ export type PageInput = Readonly<{ limit: number; cursor?: string }>;
 
 /** The displayed part of a list from the server. */
 export interface LiveListView<Item> {
-  /** Null until the first response. */
   readonly list: LiveList<Item> | null;
   readonly failure: Failure | null;
   /** Whether the rows still belong to the previous query while this one is loading. */
@@ -118,7 +114,7 @@ export function useLiveList<Item>(
   getKey: GetKey<Item>,
   isBeingRead: () => boolean = () => false,
 ): LiveListView<Item> {
-  const loaded = useSignal<{ readonly queryKey: string; readonly list: LiveList<Item> } | null>(null);
+  const loaded = useSignal<Readonly<{ queryKey: string; list: LiveList<Item> }> | null>(null);
   const failure = useSignal<Failure | null>(null);
   const isLoadingMore = useSignal(false);
   const reload = useRef<(hold: boolean) => void>(() => undefined);
@@ -204,10 +200,7 @@ export type Page<Item> = Readonly<{ items: readonly Item[]; next_cursor: string 
 /** Returns an item's stable key. */
 export type GetKey<Item> = (item: Item) => string;
 
-/**
- * Merges the current first page of a list into the loaded items: changed items are replaced, deleted items removed, new
- * items added, and older pages kept. With `hold`, no item is added or moved; new items are only counted.
- */
+/** Merges the first page into a list and keeps older pages. With `hold`, no item is added or moved, only counted. */
 export function mergeHead<Item>(
   list: LiveList<Item> | null,
   page: Page<Item>,

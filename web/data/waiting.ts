@@ -6,7 +6,6 @@ import { asFailure, type Failure } from './resource.js';
 /** Everything that is waiting for a user. */
 export interface Waiting {
   readonly entries: readonly WaitingEntry[];
-  /** False if the list is incomplete. */
   readonly complete: boolean;
 }
 

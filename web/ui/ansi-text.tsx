@@ -35,10 +35,7 @@ const STYLES = /\u001b\[(?<codes>[0-9;:]{0,64})(?<end>[mK])/g;
 /** The maximum number of styled runs: malicious output could change its colour with every character. */
 const MAX_STYLED_RUNS = 2000;
 
-/**
- * Splits tool output into runs of a single style. All other escapes stay in the text and are shown, because cursor
- * movements could otherwise disguise the output. Concealed, inverse and blinking text is shown as plain text.
- */
+/** Splits output into runs of one style. All other escapes stay visible: cursor movements could disguise the output. */
 export function readStyles(text: string): readonly StyledText[] {
   if (!text.includes('\u001B')) return text === '' ? [] : [{ text, style: '' }];
   const styledRuns: StyledText[] = [];
@@ -66,7 +63,6 @@ type Mark = (typeof MARKS)[number];
 
 /** The codes that remove marks. */
 const REMOVED: Readonly<Record<number, readonly Mark[]>> = { 22: ['bold', 'dim'], 23: ['italic'], 24: ['underlined'] };
-
 const PLAIN: Style = { colour: null, marks: [] };
 
 function getStyleClasses({ colour, marks }: Style): string {

@@ -77,7 +77,7 @@ export function StateBadge({ state, isLive = false }: Readonly<{ state: string; 
 }
 
 /** A repair level's label; the tooltip has its wire name. */
-export function RepairLevel(props: { readonly level: RepairLevelName; readonly kinds?: readonly string[] }) {
+export function RepairLevel(props: Readonly<{ level: RepairLevelName; kinds?: readonly string[] }>) {
   const { level, kinds = [] } = props;
   if (level === 'none') return <span class="dim plain">{LEVEL_LABELS[level]}</span>;
   if (isOnlyExtracted(level, kinds)) return <Badge title={level}>Extracted</Badge>;

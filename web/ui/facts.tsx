@@ -45,13 +45,8 @@ export function Notes({ notes }: Readonly<{ notes: readonly NoteView[] }>) {
   );
 }
 
-/** A problem or a notice about a result. */
-export interface NoteView {
-  readonly code: string;
-  readonly message: string;
-  /** The path in the result; absent if the note is about the whole result. */
-  readonly path?: string;
-}
+/** A problem or a notice about a result; without a path, it is about the whole result. */
+export type NoteView = Readonly<{ code: string; message: string; path?: string }>;
 
 type Fact = NonNullable<InboxItem['evidence']>[number];
 

@@ -3,7 +3,6 @@ import type { FcmpData } from '../../src/events/index.js';
 import './diff.css';
 
 const INITIAL_LINES = 12;
-
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
 /** A tool call's changes, file by file. */
@@ -49,7 +48,6 @@ export function DiffLines({ lines }: Readonly<{ lines: readonly DiffLine[] }>) {
 export type FileDiff = NonNullable<FcmpData<'assistant.tool_call'>['diff']>[number];
 
 type FileChange = Readonly<{ path: string; lines: readonly DiffLine[] }>;
-
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_FILES = 50;
 

@@ -10,7 +10,7 @@ import { useDraft, type DraftFields } from './use-draft.js';
 import { Button } from './button.js';
 
 /** An option of a drop-down field: its value, or a value with a different label. */
-export type Option = string | { readonly value: string; readonly label: string };
+export type Option = string | Readonly<{ value: string; label: string }>;
 
 /** The options of a drop-down field. */
 export function Options({ options }: Readonly<{ options: readonly Option[] }>) {
@@ -134,6 +134,20 @@ function Explained(props: Readonly<{ id: string; label: string; help: string; ch
   );
 }
 
+/** A part of a long form that can be closed. */
+export function FormCard(
+  props: Readonly<{ title: string; note?: string; isOpen?: boolean; children: ComponentChildren }>,
+) {
+  return (
+    <details class="card" open={props.isOpen ?? false}>
+      <summary>
+        <strong>{props.title}</strong> <span class="dim">{props.note}</span>
+      </summary>
+      <div class="stack">{props.children}</div>
+    </details>
+  );
+}
+
 /** Splits input with one entry per line; empty lines are dropped. */
 export function splitLines(text: string): readonly string[] {
   return text
@@ -154,7 +168,7 @@ export function omitUnset<Fields extends object>(
 
 /** The fields of a form that edits a record: the path in the record, and the value that the record gives the field. */
 type FieldTable<Source> = Readonly<
-  Record<string, { readonly path: string | null; readonly read: (source: Source) => string | boolean }>
+  Record<string, Readonly<{ path: string | null; read: (source: Source) => string | boolean }>>
 >;
 
 /** The values of a form's fields. */

@@ -159,7 +159,6 @@ export function ValueText({ value, limit = 1000 }: Readonly<{ value: unknown; li
 }
 
 type FormattedValue = Readonly<{ text: string; isShortened: boolean }>;
-
 const MAX_FORMAT_DEPTH = 100;
 
 /** Formats a value as indented JSON, or a string unchanged, of at most `limit` characters: tools print megabytes. */

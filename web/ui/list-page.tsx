@@ -45,10 +45,7 @@ function readFilter({ kind, options = [], isOpen = false }: Filter, text: string
 
 const DAYS_AGO: readonly string[] = ['today', 'yesterday'];
 
-/**
- * Reads a bound of a range: a date in the browser's time zone, `today`, `yesterday`, or a time. For a day, returns its
- * start, or the start of the next day if `daysLater` is 1. Null for anything else.
- */
+/** Reads a bound: a time, or the start of a local day (`today`, a date), or of the day after it. Otherwise null. */
 export function readBound(text: string, now: number, daysLater: 0 | 1): string | null {
   if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return Number.isNaN(Date.parse(text)) ? null : text;
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
@@ -97,7 +94,7 @@ export function FilterField({ filter }: Readonly<{ filter: Filter }>) {
 
 const DEBOUNCE_MS = 250;
 
-function FilterText(props: { readonly filter: Filter; readonly label: string }) {
+function FilterText(props: Readonly<{ filter: Filter; label: string }>) {
   const {
     filter: { name, kind, placeholder = '' },
     label,
@@ -161,9 +158,10 @@ export function ListPage<Item>(props: {
   /** Content that arrives together with the rows, above them. */
   readonly above?: (items: readonly Item[]) => ComponentChildren;
   readonly summarize?: (items: readonly Item[]) => string;
-  readonly emptyState: ComponentChildren;
+  readonly emptyTitle: string;
+  readonly emptyText: ComponentChildren;
 }) {
-  const { title, end, itemName, filters, below, load, getKey, columns, details, above, emptyState, summarize } = props;
+  const { title, end, itemName, filters, below, load, getKey, columns, details, above, summarize } = props;
   const rows = useRef<HTMLTableElement>(null);
   const names = filters.map(({ name }) => name);
   const values = readFilters(filters, query.value);
@@ -212,7 +210,10 @@ export function ListPage<Item>(props: {
         limitHint={`Too many ${itemsName} to list. Use the filters to narrow them down.`}
         empty={
           Object.keys(values).length === 0 ? (
-            emptyState
+            <>
+              <strong>{props.emptyTitle}</strong>
+              <p>{props.emptyText}</p>
+            </>
           ) : (
             <p>
               No {itemsName} match the filters. Clear the filters to see all {itemsName}.
@@ -234,9 +235,7 @@ export function ListPage<Item>(props: {
 /** The frame around a list's rows: new rows, connection state, paging and the empty state. */
 export function ListFrame<Item>(props: {
   readonly listView: LiveListView<Item>;
-  /** The singular item name: `run`. */
   readonly itemName: string;
-  /** The sort order: `newest first`. */
   readonly order: string;
   readonly empty: ComponentChildren;
   readonly summarize?: ((items: readonly Item[]) => string) | undefined;

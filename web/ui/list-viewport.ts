@@ -1,5 +1,3 @@
-import { createRowHeights } from './row-heights.js';
-
 const OVERSCAN_ROWS = 2;
 const END_TOLERANCE_PX = 40;
 /** How long to correct the position after scrolling to a row: measuring rows can move it. */
@@ -8,7 +6,6 @@ const TARGET_CORRECTION_MS = 500;
 /** Creates a viewport; `draw` is called whenever the rows need to be redrawn. */
 export function createListViewport(estimate: number, draw: () => void) {
   const heights = createRowHeights(estimate);
-  /** The heights of the rows in the page; 0 if not measured yet. */
   const rowElements = new Map<Element, number>();
   let observer: ResizeObserver | null = null;
   let scroller: HTMLElement | null = null;
@@ -16,7 +13,7 @@ export function createListViewport(estimate: number, draw: () => void) {
   let count = 0;
   let follow = false;
   let atEnd = true;
-  let scrollTarget: { readonly index: number; readonly until: number; readonly isCentred: boolean } | null = null;
+  let scrollTarget: Readonly<{ index: number; until: number; isCentred: boolean }> | null = null;
   let targetRow = 0;
   /** Identifies what was drawn last; if it has not changed, nothing is drawn. */
   let drawnKey = '';
@@ -28,7 +25,6 @@ export function createListViewport(estimate: number, draw: () => void) {
   /** The scroll position in the list; in follow mode the end, even before the page has scrolled to new rows. */
   const top = (): number => (staysAtEnd() ? Math.max(0, heights.top(count) - view) : scale().toList(scrolled()));
 
-  /** Records a height; returns how far the visible rows would move. */
   function recordHeight(row: Element, height: number): number {
     const index = Number(row.getAttribute('data-index'));
     const wasAbove = heights.top(index + 1) <= top();
@@ -51,10 +47,7 @@ export function createListViewport(estimate: number, draw: () => void) {
     } else if (follow && atEnd) scroller.scrollTop = scroller.scrollHeight;
   }
 
-  /**
-   * Waits for the row budget: if multiple lists jump to a row, each keeps its current rows until it may create the new
-   * ones.
-   */
+  /** Waits for the row budget: if multiple lists jump, each keeps its rows until it may create the new ones. */
   function scrollToTargetRow(): void {
     scrollTarget = { index: targetRow, until: performance.now() + TARGET_CORRECTION_MS, isCentred: true };
     atEnd = false;
@@ -108,7 +101,7 @@ export function createListViewport(estimate: number, draw: () => void) {
       rowElements.set(row, 0);
       observer?.observe(row);
     },
-    update(list: { readonly count: number; readonly follow: boolean }) {
+    update(list: Readonly<{ count: number; follow: boolean }>) {
       ({ count, follow } = list);
     },
     settle() {
@@ -165,7 +158,6 @@ export function createListViewport(estimate: number, draw: () => void) {
 }
 
 type RowRange = readonly [from: number, to: number];
-
 type ChosenRows = Readonly<{ rows: readonly number[]; missing: number }>;
 
 /** Chooses the rows to draw: those already in the page, and as many others as granted, visible ones first. */
@@ -239,7 +231,6 @@ export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit
   const waiting = new Set<() => void>();
   let remaining = limit;
   let isDue = false;
-
   function reset(): void {
     remaining = limit;
   }
@@ -259,7 +250,6 @@ export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit
     afterTask(reset);
     if (waiting.size > 0) schedule();
   }
-
   return {
     grant(requested: number) {
       const granted = Math.min(requested, remaining);
@@ -282,3 +272,58 @@ const rowBudget = createRowBudget({
   afterFrame: (run) => void requestAnimationFrame(() => setTimeout(run, 0)),
   afterTask: (run) => void setTimeout(run, 0),
 });
+
+/** Creates heights for any number of rows, with lookups in logarithmic time; unseen rows need no memory. */
+export function createRowHeights(estimate: number) {
+  // A Fenwick tree over how much each row differs from the estimate. Its size is a power of two.
+  let size = 1024;
+  let tree = new Float64Array(size + 1);
+  let differences = new Float64Array(size);
+  function makeRoom(index: number): void {
+    while (index >= size) {
+      const nextTree = new Float64Array(size * 2 + 1);
+      nextTree.set(tree);
+      // The new root covers all rows; rows in its second half have no difference yet.
+      nextTree[size * 2] = tree[size] ?? 0;
+      tree = nextTree;
+      const nextDifferences = new Float64Array(size * 2);
+      nextDifferences.set(differences);
+      differences = nextDifferences;
+      size *= 2;
+    }
+  }
+  function top(index: number): number {
+    let sum = index * estimate;
+    for (let node = Math.min(index, size); node > 0; node -= node & -node) sum += tree[node] ?? 0;
+    return sum;
+  }
+  return {
+    top,
+    height: (index: number) => estimate + (differences[index] ?? 0),
+    /** Returns the row at an offset in pixels; beyond the end, the last of `count` rows. */
+    at(offset: number, count: number) {
+      let index = 0;
+      let begin = 0;
+      for (let step = size; step >= 1; step /= 2) {
+        const next = index + step;
+        if (next > size) continue;
+        const end = begin + step * estimate + (tree[next] ?? 0);
+        if (end > offset) continue;
+        index = next;
+        begin = end;
+      }
+      // Every row after the last measured one has the estimated height.
+      if (index === size) index += Math.floor((offset - begin) / estimate);
+      return Math.max(0, Math.min(index, count - 1));
+    },
+    /** Records a measured height; returns how much the row has grown. */
+    measure(index: number, height: number) {
+      makeRoom(index);
+      const growth = height - estimate - (differences[index] ?? 0);
+      if (growth === 0) return 0;
+      differences[index] = height - estimate;
+      for (let node = index + 1; node <= size; node += node & -node) tree[node] = (tree[node] ?? 0) + growth;
+      return growth;
+    },
+  };
+}

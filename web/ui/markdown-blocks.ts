@@ -16,10 +16,7 @@ const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?: +|$)/;
 const TABLE_LINE = /^[ \t|:-]+$/;
 
-/**
- * Parses Markdown: headings, lists, quotes, fences, tables and paragraphs. HTML stays plain text; only Markdown markers
- * are removed. Parsing takes linear time, and depth and block count are limited.
- */
+/** Parses Markdown in linear time, with limited depth and block count. HTML stays plain text. */
 export function readBlocks(text: string, budget: MarkdownBudget = { nodes: 1500 }): readonly Block[] {
   return readLines(text.replaceAll('\r\n', '\n').split('\n'), budget, 0);
 }
@@ -201,11 +198,9 @@ const MAX_URL_LENGTH = 2048;
 const BARE_ADDRESS = /https?:\/\/[^\s<>"'`\])]+/y;
 const SPECIAL = /[\\`*_~[\]!<h]/g;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
-
 type Mark = '**' | '__' | '*' | '_' | '~~';
 type OpenMark = Mark | '[' | '![' | '';
 
-/** An open marker or bracket; the content after it is collected in `children`. */
 type OpenInline = Readonly<{ mark: OpenMark; children: Inline[] }>;
 
 /** Parses inline content in one pass: code, emphasis, links, images, addresses. Unpaired markers stay text. */
@@ -317,7 +312,6 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     add({ kind: 'link', address, children: [] }, from + address.length + (isClosed ? 1 : 0));
     return true;
   }
-  /** Parses the element that starts with a special character; false if it is an ordinary character. */
   function read(character: string): boolean {
     if (budget.nodes <= 0) return false;
     switch (character) {

@@ -9,7 +9,7 @@ export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 export function Notice(props: {
   readonly tone: Tone;
   readonly title: string;
-  readonly action?: { readonly label: string; readonly run: () => unknown };
+  readonly action?: Readonly<{ label: string; run: () => unknown }>;
   readonly children?: ComponentChildren;
 }) {
   const { tone, title, action, children } = props;

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRowHeights } from './row-heights.js';
+import { createRowHeights } from './list-viewport.js';
+import fc from 'fast-check';
 
 test('rows that were never measured have the estimated height', () => {
   const heights = createRowHeights(20);

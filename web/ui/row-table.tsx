@@ -16,15 +16,13 @@ export interface Column<Item> {
 type Opener = (name: ComponentChildren) => ComponentChildren;
 
 /** A table with one item per row. If it has details, the query parameter `row` names the open row. */
-export function RowTable<Item>(
-  props: Readonly<{
-    columns: readonly Column<Item>[];
-    items: readonly Item[];
-    getKey: (item: Item) => string;
-    details?: ((item: Item) => ComponentChildren) | undefined;
-    list?: RefObject<HTMLTableElement>;
-  }>,
-) {
+export function RowTable<Item>(props: {
+  readonly columns: readonly Column<Item>[];
+  readonly items: readonly Item[];
+  readonly getKey: (item: Item) => string;
+  readonly details?: ((item: Item) => ComponentChildren) | undefined;
+  readonly list?: RefObject<HTMLTableElement>;
+}) {
   const { columns, items, getKey, details, list } = props;
   return (
     <table ref={list ?? null} class="rows">
@@ -51,14 +49,12 @@ export function RowTable<Item>(
   );
 }
 
-function Row<Item>(
-  props: Readonly<{
-    id: string;
-    item: Item;
-    columns: readonly Column<Item>[];
-    details: ((item: Item) => ComponentChildren) | undefined;
-  }>,
-) {
+function Row<Item>(props: {
+  readonly id: string;
+  readonly item: Item;
+  readonly columns: readonly Column<Item>[];
+  readonly details: ((item: Item) => ComponentChildren) | undefined;
+}) {
   const { id, item, columns, details } = props;
   const isOpen = details !== undefined && query.value.get('row') === id;
   const opener: Opener = (name) => (

@@ -8,7 +8,6 @@ const MAX_INITIAL_LENGTH = 20_000;
 interface SafeTextProps {
   readonly text: string;
   readonly limit?: number;
-  /** The element around the text, and its class. */
   readonly as?: 'code' | 'p' | 'pre' | 'span' | 'strong';
   readonly class?: string;
 }
@@ -51,7 +50,7 @@ function Shown({ text }: Readonly<{ text: string }>) {
 }
 
 /** A fragment: unchanged text, or a visible replacement for an invisible or direction-changing character. */
-type TextFragment = string | { readonly shown: string; readonly name: string };
+type TextFragment = string | Readonly<{ shown: string; name: string }>;
 
 /** Splits text into displayable parts and characters that must be made visible: an escape becomes `␛[31m`. */
 export function makeVisible(text: string): readonly TextFragment[] {

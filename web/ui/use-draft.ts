@@ -11,7 +11,7 @@ interface Draft<Fields extends DraftFields> {
 /** Keeps a draft while the tab is open. It survives navigation, reloads and an unreachable server. */
 export function useDraft<Fields extends DraftFields>(name: string, initial: Fields): Draft<Fields> {
   const key = `sluice.draft ${name}`;
-  const fields = useSignal<{ readonly key: string; readonly value: Fields }>({
+  const fields = useSignal<Readonly<{ key: string; value: Fields }>>({
     key,
     value: readDraft(readStored(key, 'session'), initial),
   });

@@ -4,7 +4,6 @@ import { createListViewport } from './list-viewport.js';
 import { ROW_STEPS } from './row-table.js';
 import { Button } from './button.js';
 
-/** The props of a long list. Only the visible rows and a few around them are in the DOM. */
 interface VirtualListProps {
   readonly label: string;
   readonly count: number;

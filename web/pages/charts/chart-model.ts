@@ -1,4 +1,3 @@
-import { describeUnpriced } from './chart-range.js';
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { labelState } from '../../ui/badge.js';
 import { LEVEL_LABELS } from '../../ui/json-labels.js';
@@ -237,10 +236,7 @@ function findLargest(totals: ReadonlyMap<string, number>, limit: number): readon
     .map(([name]) => name);
 }
 
-/**
- * Turns a series label into a filter by engine and model or version; engine names have no spaces. Unknown models or
- * versions cannot be filtered by: `(model unknown)` lists all of the engine's runs.
- */
+/** Turns a label into a filter by engine and model or version; an unknown one lists all of the engine's runs. */
 function toNameFilter(label: string, key: 'model' | 'engine_version'): Readonly<Record<string, string>> {
   const [engine = '', ...otherWords] = label.split(' ');
   const modelOrVersion = otherWords.join(' ');
@@ -273,7 +269,7 @@ function getModelLabel({ engine, model }: Usage): string {
 export function summarizePeriod(
   statistics: StatisticsView,
   engine: string | null,
-): readonly { readonly label: string; readonly value: string; readonly note?: string }[] {
+): readonly Readonly<{ label: string; value: string; note?: string }>[] {
   const runs = statistics.buckets.flatMap((bucket) =>
     bucket.runs.filter((one) => engine === null || one.engine === engine),
   );
@@ -355,4 +351,11 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
 function formatCell(label: string): string {
   const singleLine = label.replace(/\s+/g, ' ');
   return /^[=+\-@]/.test(singleLine) ? `'${singleLine}` : singleLine;
+}
+
+/** Describes how many engines report no cost; empty if all do. */
+function describeUnpriced(engines: readonly string[]): string {
+  const count = new Set(engines).size;
+  if (count === 0) return '';
+  return count === 1 ? '1 engine reports no cost' : `${count} engines report no cost`;
 }

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { RANGES, readRange, buildStatisticsQuery, formatTimeMark } from './chart-range.js';
+import { RANGES, readRange, buildStatisticsQuery, formatTimeMark } from './charts-page.js';
 
 it.each([
   ['week', 'week'],

@@ -1,3 +1,5 @@
+import { useMemo, useRef } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
 import {
   formatTotalCost,
   isPriced,
@@ -12,7 +14,7 @@ import {
   summarizeSeries,
   toSpreadsheet,
 } from './chart-model.js';
-import { useMemo, useRef } from 'preact/hooks';
+import type { ChartModel, Series, UsageRow } from './chart-model.js';
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { query, setQuery, navigate } from '../../app/router.js';
 import { client } from '../../data/client.js';
@@ -21,12 +23,9 @@ import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import { Options } from '../../ui/form.js';
 import { FilterField } from '../../ui/list-page.js';
 import { DataTable } from '../../ui/row-table.js';
-import { RANGES, readRange, buildStatisticsQuery, formatTimeMark, type Range } from './chart-range.js';
-import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../ui/button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import type { ChartModel, Series, UsageRow } from './chart-model.js';
-import { formatCount, formatMoney } from '../../ui/format.js';
+import { formatCount, formatMoney, formatMoment } from '../../ui/format.js';
 import './charts.css';
 
 const NAMES: readonly Range[] = ['hour', 'day', 'week', 'month'];
@@ -275,4 +274,37 @@ const COUNTED = ['runs', 'input', 'cached', 'output'] as const;
 function buildUsagePath({ engine, model }: UsageRow, since: string): string {
   const parameters = { engine, ...(model === null ? {} : { model }), ended_since: since };
   return `/runs?${new URLSearchParams(parameters).toString()}`;
+}
+
+/** A period to chart. */
+export type Range = 'hour' | 'day' | 'week' | 'month';
+
+const MINUTE_S = 60;
+const DAY_S = 24 * 60 * MINUTE_S;
+
+/** Each range with its length and a step that results in 30 to 60 points. */
+export const RANGES: Readonly<Record<Range, Readonly<{ label: string; lengthS: number; stepS: number }>>> = {
+  hour: { label: 'Last hour', lengthS: 60 * MINUTE_S, stepS: MINUTE_S },
+  day: { label: 'Last 24 hours', lengthS: DAY_S, stepS: 30 * MINUTE_S },
+  week: { label: 'Last 7 days', lengthS: 7 * DAY_S, stepS: 180 * MINUTE_S },
+  month: { label: 'Last 30 days', lengthS: 30 * DAY_S, stepS: DAY_S },
+};
+
+/** Reads the range from the address. */
+export function readRange(name: string | null): Range {
+  return NAMES.find((known) => known === name) ?? 'day';
+}
+
+/** Builds the query of a period. It starts at a multiple of the step, so points do not move between polls. */
+export function buildStatisticsQuery(range: Range, now: number): Readonly<{ since: string; step: number }> {
+  const { lengthS, stepS } = RANGES[range];
+  const stepMs = stepS * 1000;
+  const since = Math.ceil((now - lengthS * 1000) / stepMs) * stepMs;
+  return { since: new Date(since).toISOString(), step: stepS };
+}
+
+/** Formats a label below a chart: the date at midnight, otherwise the time of day. */
+export function formatTimeMark(seconds: number): string {
+  const moment = formatMoment(new Date(seconds * 1000).toISOString(), null);
+  return moment.endsWith(' 00:00') ? moment.slice(5, 10) : moment.slice(11);
 }

@@ -113,12 +113,8 @@ export function ExecutionsPage() {
       getKey={(execution) => execution.id}
       columns={COLUMNS}
       details={(execution) => <Details execution={execution} />}
-      emptyState={
-        <>
-          <strong>No executions yet</strong>
-          <p>Each executed order and each human decision adds a row.</p>
-        </>
-      }
+      emptyTitle="No executions yet"
+      emptyText="Each executed order and each human decision adds a row."
     />
   );
 }

@@ -79,7 +79,8 @@ export function Decide(
     ...previewRefusal?.errors,
     ...refusal.value?.errors,
     ...(wasSubmitted.value ? decision.errors : {}),
-    ...pickJsonError(decision.errors),
+    // A syntax error is reported while typing, other errors after the first submit.
+    ...(decision.errors.json === undefined ? {} : { json: decision.errors.json }),
   };
   const form = { fields, errors, edit };
   const { radio, area } = bindFields(form);
@@ -154,13 +155,11 @@ const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
 };
 
 /** The actions with their shortcuts, always visible. Choosing one moves the focus to the reason. */
-function DecideBar(
-  props: Readonly<{
-    item: InboxItem;
-    chosen: ActionTexts['action'] | null;
-    onChoose: (action: ActionTexts['action']) => void;
-  }>,
-) {
+function DecideBar(props: {
+  readonly item: InboxItem;
+  readonly chosen: ActionTexts['action'] | null;
+  readonly onChoose: (action: ActionTexts['action']) => void;
+}) {
   const { item, chosen, onChoose } = props;
   const offered = ACTIONS.filter(({ action }) => action !== 'accept' || isAcceptable(item.reading, item));
   useKeys(({ key }) => {
@@ -187,15 +186,7 @@ function DecideBar(
   );
 }
 
-const FIELD_MAP: FieldMap<DecisionField> = {
-  paths: RESULT_PATHS,
-  codes: {},
-};
-
-/** Picks the JSON syntax error, which is reported while typing. Other errors are reported after the first submit. */
-function pickJsonError({ json }: Readonly<Partial<Record<DecisionField, string>>>): { readonly json?: string } {
-  return json === undefined ? {} : { json };
-}
+const FIELD_MAP: FieldMap<DecisionField> = { paths: RESULT_PATHS, codes: {} };
 
 function UnsentDraft(props: Readonly<{ why: string; refusal: Refusal<DecisionField> | null; discard: () => void }>) {
   const { why, refusal, discard } = props;
@@ -256,15 +247,14 @@ function describeState({ isCurrent }: Preview, isRequested: boolean, refusal: Re
 }
 
 type Preview = Readonly<{ comment: string | null; isCurrent: boolean; error: unknown }>;
-
 const DEBOUNCE_MS = 300;
 /** How often to retry while the server is unreachable, so the preview appears once it responds. */
 const RETRY_MS = 2000;
 
 /** Loads the comment from the server whenever the decision changes; null loads nothing. */
 function usePreview(id: string, body: ResolveBody | null): Preview {
-  const loaded = useSignal<{ readonly key: string; readonly comment: string } | null>(null);
-  const refusal = useSignal<{ readonly key: string; readonly error: unknown } | null>(null);
+  const loaded = useSignal<Readonly<{ key: string; comment: string }> | null>(null);
+  const refusal = useSignal<Readonly<{ key: string; error: unknown }> | null>(null);
   const key = body === null ? '' : JSON.stringify([id, body]);
   useEffect(() => {
     if (body === null) return;
@@ -279,7 +269,8 @@ function usePreview(id: string, body: ResolveBody | null): Preview {
       } catch (error) {
         if (control.signal.aborted) return;
         refusal.value = { key, error };
-        if (isUnavailable(error)) timer = setTimeout(() => void load(), RETRY_MS);
+        const isUnavailable = error instanceof ClientError && (error.status === null || error.status >= 500);
+        if (isUnavailable) timer = setTimeout(() => void load(), RETRY_MS);
       }
     };
     timer = setTimeout(() => void load(), DEBOUNCE_MS);
@@ -295,15 +286,11 @@ function usePreview(id: string, body: ResolveBody | null): Preview {
   };
 }
 
-function isUnavailable(error: unknown): boolean {
-  return error instanceof ClientError && (error.status === null || error.status >= 500);
-}
-
 /** Fields to edit a result individually or as JSON. */
 export function ResultFields({
   item,
   ...form
-}: FormPart<DecisionFields> & { readonly item: { readonly issue_ref: string; readonly run_id: string } }) {
+}: FormPart<DecisionFields> & { readonly item: Readonly<{ issue_ref: string; run_id: string }> }) {
   const { fields, edit } = form;
   const { text, area, select, radio } = bindFields(form, 'result-');
   const line = (name: 'pr' | 'commit' | 'testCommand' | 'testEvidence', label: string, help: string) =>

@@ -1,5 +1,6 @@
 import type { InboxItem } from '../../../src/server/api/index.js';
 import type { Client } from '../../../src/server/client/index.js';
+import type { FieldErrors } from '../../data/refusal.js';
 import { parseStored } from '../../app/storage.js';
 import { labelState } from '../../ui/badge.js';
 import { getErrorMessage } from '../../../src/base/index.js';
@@ -16,6 +17,9 @@ export const EMPTY_RESULT_FORM = {
   summary: '',
   questions: '',
 };
+
+type RunRef = Pick<InboxItem, 'issue_ref' | 'run_id'>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The body of `POST /v1/inbox/{id}/resolve`. */
 export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
@@ -44,10 +48,10 @@ export function findAction({ action }: DecisionFields): ResolutionAction | null 
 /** Builds the request for a complete decision; otherwise lists what is missing. */
 export function readDecision(
   fields: DecisionFields,
-  item: { readonly issue_ref: string; readonly run_id: string },
+  item: RunRef,
   who: string,
   comments: readonly LineComment[] = [],
-): { readonly body: ResolveBody | null; readonly errors: Readonly<Partial<Record<DecisionField, string>>> } {
+): Readonly<{ body: ResolveBody | null; errors: FieldErrors<DecisionField> }> {
   const action = findAction(fields);
   if (action === null) return { body: null, errors: {} };
   if (fields.why.trim() === '') return { body: null, errors: { why: 'Enter a reason. It is quoted in the comment.' } };
@@ -127,7 +131,7 @@ export function labelResolution(action: string): string {
   return RESOLUTIONS[action]?.label ?? labelState(action);
 }
 
-const RESOLUTIONS: Readonly<Record<string, { readonly label: string; readonly sentence: string }>> = {
+const RESOLUTIONS: Readonly<Record<string, Readonly<{ label: string; sentence: string }>>> = {
   accept: { label: 'Accepted', sentence: 'accepted the result' },
   edit: { label: 'Edited and accepted', sentence: 'edited and accepted the result' },
   retry: { label: 'Retried', sentence: 'retried the order' },
@@ -176,10 +180,7 @@ export function fillResultForm(value: unknown): ResultForm {
 }
 
 /** Builds a result from a form. Empty fields are omitted, so the server reports them as missing. */
-export function buildResult(
-  form: ResultForm,
-  { issue_ref, run_id }: { readonly issue_ref: string; readonly run_id: string },
-): Readonly<Record<string, unknown>> {
+export function buildResult(form: ResultForm, { issue_ref, run_id }: RunRef): JsonObject {
   const questions = form.questions.split('\n').filter((line) => line.trim() !== '');
   return {
     issue_ref,
@@ -196,7 +197,7 @@ export function buildResult(
 }
 
 /** Finds missing required fields, which the server would reject. */
-export function findMissing(form: ResultForm): Readonly<Partial<Record<ResultField, string>>> {
+export function findMissing(form: ResultForm): FieldErrors<ResultField> {
   const isEmpty = (field: keyof ResultForm): boolean => form[field].trim() === '';
   const isTested = form.tests !== 'n/a';
   return {
@@ -209,19 +210,16 @@ export function findMissing(form: ResultForm): Readonly<Partial<Record<ResultFie
 }
 
 /** Formats a result as indented JSON. */
-export function formatResult(result: Readonly<Record<string, unknown>>): string {
+export function formatResult(result: JsonObject): string {
   return JSON.stringify(result, null, 2);
 }
 
 /** Parses a result from JSON; returns the error if it is invalid. */
-export function parseResult(
-  text: string,
-): { readonly result: Readonly<Record<string, unknown>> } | { readonly error: string } {
+export function parseResult(text: string): { readonly result: JsonObject } | { readonly error: string } {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value)
-      ? { result: value }
-      : { error: 'The JSON is not an object. Enter a work result as a JSON object.' };
+    if (isRecord(value)) return { result: value };
+    return { error: 'The JSON is not an object. Enter a work result as a JSON object.' };
   } catch (error) {
     return { error: `Invalid JSON: ${getErrorMessage(error)}` };
   }
@@ -280,9 +278,6 @@ export function listSendable(comments: readonly LineComment[]): readonly LineCom
 }
 
 /** Whether a result can be accepted unchanged: it needed no repairs and belongs to the item's run. */
-export function isAcceptable(
-  { result }: InboxItem['reading'],
-  item: { readonly issue_ref: string; readonly run_id: string },
-): boolean {
+export function isAcceptable({ result }: InboxItem['reading'], item: RunRef): boolean {
   return result !== undefined && result.issue_ref === item.issue_ref && result.run_id === item.run_id;
 }

@@ -11,6 +11,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp, formatBytes } from '../../ui/format.js';
 import { hasScope } from '../../app/session.js';
 import { useDraft } from '../../ui/use-draft.js';
+import { CommentLine } from '../issues/order-card.js';
 import { ChangeView, useChange } from './change-view.js';
 import { Decide } from './decide.js';
 import { putComment, readComments, describeResolution, type LineComment } from './decision.js';
@@ -273,11 +274,7 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
     <ul class="notes">
       {messages.map((message) => (
         <li key={message.id}>
-          <StateBadge state={message.state} />{' '}
-          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}&row=${encodeURIComponent(message.id)}`}>
-            {message.sink}
-          </a>{' '}
-          <SafeText text={message.delivered_to ?? message.last_error ?? ''} />
+          <CommentLine comment={message} />
         </li>
       ))}
     </ul>
@@ -285,7 +282,6 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
 }
 
 type Reading = InboxItem['reading'];
-
 type CommitCheck = 'none' | 'found' | 'not found' | 'not checked';
 
 const SOURCES: Readonly<Record<Reading['source'], string>> = {

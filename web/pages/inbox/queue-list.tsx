@@ -94,7 +94,7 @@ function EmptyQueue({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
   );
 }
 
-const KINDS: Readonly<Record<WaitingEntry['kind'], { readonly label: string; readonly tone: Tone }>> = {
+const KINDS: Readonly<Record<WaitingEntry['kind'], Readonly<{ label: string; tone: Tone }>>> = {
   question: { label: 'Question', tone: 'warn' },
   permission: { label: 'Permission', tone: 'warn' },
   sink: { label: 'Sink', tone: 'bad' },
@@ -138,24 +138,13 @@ function Row(props: Readonly<{ entry: WaitingEntry; isChosen: boolean; isInDetai
 }
 
 function EntryNote({ entry }: Readonly<{ entry: WaitingEntry }>) {
-  switch (entry.kind) {
-    case 'question':
-    case 'permission':
-      return (
-        <span class="dim one-line small">
-          {entry.engine}
-          {entry.issue_ref === null ? '' : `, ${entry.issue_ref}`}
-        </span>
-      );
-    case 'sink':
-      return (
-        <span class="dim small">
-          {entry.open + entry.dead} {entry.open + entry.dead === 1 ? 'comment' : 'comments'} not delivered
-        </span>
-      );
-    case 'result':
-      return <SafeText as="code" class="dim small" text={entry.code} />;
+  if (entry.kind === 'result') return <SafeText as="code" class="dim small" text={entry.code} />;
+  if (entry.kind !== 'sink') {
+    const issue = entry.issue_ref === null ? '' : `, ${entry.issue_ref}`;
+    return <span class="dim one-line small">{entry.engine + issue}</span>;
   }
+  const count = entry.open + entry.dead;
+  return <span class="dim small">{`${count} ${count === 1 ? 'comment' : 'comments'} not delivered`}</span>;
 }
 
 function toggleSelected(id: string): void {

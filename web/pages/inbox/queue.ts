@@ -2,7 +2,7 @@ import type { WaitingEntry } from '../../../src/server/api/index.js';
 
 type QueueGroup = Readonly<{ title: string; entries: readonly WaitingEntry[] }>;
 
-const GROUPS: readonly { readonly title: string; readonly kinds: readonly WaitingEntry['kind'][] }[] = [
+const GROUPS: readonly Readonly<{ title: string; kinds: readonly WaitingEntry['kind'][] }>[] = [
   { title: 'Waiting agents', kinds: ['question', 'permission'] },
   { title: 'Deliveries', kinds: ['sink'] },
   { title: 'Results to review', kinds: ['result'] },

@@ -57,20 +57,18 @@ function IssueList() {
       load={async (filterAndPage, signal) => client.listIssues({ query: filterAndPage, signal })}
       getKey={(issue) => issue.issue_ref}
       columns={COLUMNS}
-      emptyState={
+      emptyTitle="No issues yet"
+      emptyText={
         <>
-          <strong>No issues yet</strong>
-          <p>
-            An issue appears with its first order.{' '}
-            {hasScope('run') ? (
-              <>
-                <a href="/issues?order">Submit an order here</a>, or with
-              </>
-            ) : (
-              'Submit an order with'
-            )}{' '}
-            <code>sluice order FILE</code>.
-          </p>
+          An issue appears with its first order.{' '}
+          {hasScope('run') ? (
+            <>
+              <a href="/issues?order">Submit an order here</a>, or with
+            </>
+          ) : (
+            'Submit an order with'
+          )}{' '}
+          <code>sluice order FILE</code>.
         </>
       }
     />

@@ -119,7 +119,8 @@ function ItemLine({ item, decisionReason }: Readonly<{ item: InboxItem; decision
   );
 }
 
-function CommentLine({ comment }: Readonly<{ comment: OutboxMessage }>) {
+/** A comment's delivery to a sink, with a link to it in the outbox. */
+export function CommentLine({ comment }: Readonly<{ comment: OutboxMessage }>) {
   const address = `/outbox?issue_ref=${encodeURIComponent(comment.issue_ref)}&row=${encodeURIComponent(comment.id)}`;
   return (
     <>

@@ -6,6 +6,7 @@ import type { FieldErrors, FieldMap } from '../../data/refusal.js';
 import { asFailure, useResource } from '../../data/resource.js';
 import {
   bindFields,
+  FormCard,
   fillForm,
   omitUnset,
   RequestFormView,
@@ -109,73 +110,60 @@ function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderF
         {area('constraints', 'Constraints', 'Optional. One per line.', { rows: 3 })}
       </div>
       <div class="stack">
-        <details class="card" open>
-          <summary>
-            <strong>Checks and race</strong>
-          </summary>
-          <div class="stack">
-            <div class="pair">
-              {area(
-                'checks',
-                'Checks',
-                `Optional. Checks that Sluice runs on the change, one per line. Default: the wrapper’s checks. ${knownChecks}`,
-                { rows: 2 },
-              )}
-              {area(
-                'paths',
-                'Paths',
-                'Optional. The files that the change may touch: globs such as src/**, one per line.',
-                { rows: 2 },
-              )}
-            </div>
-            {text(
-              'race',
-              'Race',
-              'Optional. The number of competing runs (2 to 8), or the competing wrappers, separated by commas.',
-              CODE,
+        <FormCard title="Checks and race" isOpen>
+          <div class="pair">
+            {area(
+              'checks',
+              'Checks',
+              `Optional. Checks that Sluice runs on the change, one per line. Default: the wrapper’s checks. ${knownChecks}`,
+              { rows: 2 },
             )}
-            {radio('expects', 'Expected result', [
-              ['change', 'Change', 'A commit or a pull request.'],
-              ['report', 'Report', 'A written answer; no commit is needed.'],
-            ])}
+            {area(
+              'paths',
+              'Paths',
+              'Optional. The files that the change may touch: globs such as src/**, one per line.',
+              { rows: 2 },
+            )}
           </div>
-        </details>
-        <details class="card">
-          <summary>
-            <strong>References and scheduling</strong>
-          </summary>
-          <div class="stack">
-            <div class="pair">
-              {text('specRef', 'Specification', 'Optional. URL or path.', CODE)}
-              {text('contractsRef', 'Contracts', 'Optional. URL or path of contracts to follow.', CODE)}
-              {text('priority', 'Priority', 'Orders with a higher number run first. Default: 0.', CODE)}
-            </div>
-            {area('dependsOn', 'Depends on', 'Optional. Issues that must be in review or done first, one per line.', {
-              rows: 2,
-            })}
-            {radio('isolation', 'Isolation', [
-              ['default', 'Default', 'A worktree in a git repository; a folder without git is used itself.'],
-              [
-                'repository',
-                'Repository',
-                'Works in the folder itself, on a new branch; refused if it has uncommitted changes.',
-              ],
-              ['worktree', 'Worktree', 'Uses a separate git worktree, so multiple orders can run concurrently.'],
-            ])}
+          {text(
+            'race',
+            'Race',
+            'Optional. The number of competing runs (2 to 8), or the competing wrappers, separated by commas.',
+            CODE,
+          )}
+          {radio('expects', 'Expected result', [
+            ['change', 'Change', 'A commit or a pull request.'],
+            ['report', 'Report', 'A written answer; no commit is needed.'],
+          ])}
+        </FormCard>
+        <FormCard title="References and scheduling">
+          <div class="pair">
+            {text('specRef', 'Specification', 'Optional. URL or path.', CODE)}
+            {text('contractsRef', 'Contracts', 'Optional. URL or path of contracts to follow.', CODE)}
+            {text('priority', 'Priority', 'Orders with a higher number run first. Default: 0.', CODE)}
           </div>
-        </details>
+          {area('dependsOn', 'Depends on', 'Optional. Issues that must be in review or done first, one per line.', {
+            rows: 2,
+          })}
+          {radio('isolation', 'Isolation', [
+            ['default', 'Default', 'A worktree in a git repository; a folder without git is used itself.'],
+            [
+              'repository',
+              'Repository',
+              'Works in the folder itself, on a new branch; refused if it has uncommitted changes.',
+            ],
+            ['worktree', 'Worktree', 'Uses a separate git worktree, so multiple orders can run concurrently.'],
+          ])}
+        </FormCard>
       </div>
     </RequestFormView>
   );
 }
 
 const CODE = { spellcheck: false };
-
 type OrderRequest = Parameters<Client['submitOrder']>[0]['body'];
 type StoredOrder = Readonly<Record<string, unknown>>;
-
 const ISOLATIONS = ['repository', 'worktree'] as const;
-
 const textAt = (path: string) => ({ path, read: (order: StoredOrder) => asText(order[path]) });
 const linesAt = (path: string) => ({ path, read: (order: StoredOrder) => asLines(order[path]).join('\n') });
 
@@ -237,7 +225,7 @@ const ORDER_FIELD_MAP: FieldMap<keyof OrderForm> = {
 export function checkOrderForm(
   form: OrderForm,
   repos?: readonly string[],
-): { readonly request: OrderRequest; readonly errors: FieldErrors<keyof OrderForm> } {
+): Readonly<{ request: OrderRequest; errors: FieldErrors<keyof OrderForm> }> {
   const repository = form.repository.trim();
   const priority = Number(form.priority.trim() || '0');
   const race = readRace(form.race);

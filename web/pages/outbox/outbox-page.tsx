@@ -90,12 +90,8 @@ export function OutboxPage() {
           <SinkHealthRow messages={messages} sinks={sinks.value} />
         </>
       )}
-      emptyState={
-        <>
-          <strong>No comments yet</strong>
-          <p>Each decision about an order adds a comment here. Delivered comments stay listed.</p>
-        </>
-      }
+      emptyTitle="No comments yet"
+      emptyText="Each decision about an order adds a comment here. Delivered comments stay listed."
     />
   );
 }
@@ -154,8 +150,7 @@ export function SinkHealthRow(props: Readonly<{ messages: readonly OutboxMessage
 interface SinkHealth {
   readonly name: string;
   readonly state: 'ok' | SinkState['state'];
-  /** Time and destination of the newest listed comment it accepted. */
-  readonly last: { readonly at: string; readonly to: string } | null;
+  readonly last: Readonly<{ at: string; to: string }> | null;
   readonly undelivered: number;
   readonly error: string | null;
 }

@@ -89,7 +89,6 @@ async function loadImage(runId: string, path: string, file: FilePreview): Promis
   return head === null ? null : { ...head, bytes };
 }
 
-/** The maximum number of bytes the server sends for a preview. */
 const MAX_PREVIEW_BYTES = 1024 * 1024;
 
 /** Describes the size of a file, and whether the preview is incomplete. */

@@ -26,7 +26,7 @@ export function joinSpans(spans: readonly ByteSpan[]): ByteRanges {
     else list.push(span);
   }
   const joined: ByteSpan[] = [];
-  const index = new Map<string, { readonly from: readonly number[]; readonly to: readonly number[] }>();
+  const index = new Map<string, Readonly<{ from: readonly number[]; to: readonly number[] }>>();
   for (const [key, list] of byStream) {
     const spansOfStream = joinStream(list);
     joined.push(...spansOfStream);
@@ -59,7 +59,6 @@ function joinStream(spans: readonly ByteSpan[]): readonly ByteSpan[] {
 
 /** Finds the events parsed from a byte range. */
 export interface RefIndex {
-  /** Records that the event with this index was parsed from these bytes. */
   readonly add: (ref: RawRef | null, index: number) => void;
   /** Returns at most `limit` events parsed from any of these bytes: single-frame events first, then longer ones. */
   readonly overlapping: (span: ByteSpan, limit?: number) => readonly number[];
@@ -67,7 +66,6 @@ export interface RefIndex {
 
 /** Spans of one stream, ordered by both start and end. */
 type Layer = Readonly<{ from: number[]; to: number[]; indexes: number[] }>;
-
 const DEFAULT_LIMIT = 5000;
 
 /** Creates an index from bytes to events. Spans that overlap others, such as multi-line messages, get another layer. */

@@ -47,13 +47,14 @@ function ConversationItem(props: {
   readonly onChoose: () => void;
 }) {
   const { runId, view, hasRunEnded, start, isHighlighted, onChoose } = props;
+  const state = chooseState(view, hasRunEnded);
   return (
     <div
       class={`item ${view.kind}${isHighlighted ? ' highlighted' : ''}${view.parent === null ? '' : ' of-sub-agent'}`}
     >
       <button type="button" class="choose item-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <strong>{chooseTitle(view)}</strong>
-        <State view={view} hasRunEnded={hasRunEnded} />
+        {state === null ? null : <Badge tone={state.tone}>{state.label}</Badge>}
         {view.kind === 'tool' && view.ms !== null ? <span class="dim">{formatDuration(view.ms)}</span> : null}
         <span class="end">
           {view.attempt > 1 ? <span class="dim">Attempt {view.attempt}</span> : null}{' '}
@@ -91,16 +92,8 @@ function chooseTitle(view: ItemView): ComponentChildren {
   }
 }
 
-function State({ view, hasRunEnded }: Readonly<{ view: ItemView; hasRunEnded: boolean }>) {
-  const state = chooseState(view, hasRunEnded);
-  return state === null ? null : <Badge tone={state.tone}>{state.label}</Badge>;
-}
-
 /** Chooses an item's state. Once the run has ended, no item is shown as in progress. */
-export function chooseState(
-  view: ItemView,
-  hasRunEnded: boolean,
-): { readonly label: string; readonly tone: Tone } | null {
+export function chooseState(view: ItemView, hasRunEnded: boolean): Readonly<{ label: string; tone: Tone }> | null {
   switch (view.kind) {
     case 'message':
     case 'reasoning':

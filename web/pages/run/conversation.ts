@@ -155,7 +155,6 @@ export type ItemView = {
     }
 );
 
-/** A tool call; `ms` is its duration, once it has ended. */
 interface ToolView {
   readonly kind: 'tool';
   readonly name: string;
@@ -261,13 +260,15 @@ function describeTool(
   };
 }
 
+type EventOf<Type> = Extract<FcmpEvent, { type: Type }>;
+
 function selectParts<Type extends FcmpEvent['type']>(
   events: readonly FcmpEvent[],
   item: Item,
   eventCount: number,
   type: Type,
-): readonly Extract<FcmpEvent, { type: Type }>[] {
-  const parts: Extract<FcmpEvent, { type: Type }>[] = [];
+): readonly EventOf<Type>[] {
+  const parts: EventOf<Type>[] = [];
   for (const index of item.events) {
     const event = events[index];
     if (index >= eventCount || event === undefined) break;
@@ -276,10 +277,7 @@ function selectParts<Type extends FcmpEvent['type']>(
   return parts;
 }
 
-function hasType<Type extends FcmpEvent['type']>(
-  event: FcmpEvent,
-  type: Type,
-): event is Extract<FcmpEvent, { type: Type }> {
+function hasType<Type extends FcmpEvent['type']>(event: FcmpEvent, type: Type): event is EventOf<Type> {
   return event.type === type;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { summarizeEvent } from './events-pane.js';
+import { summarizeEvent } from './panes.js';
 import { raspEvent } from './fixtures/events.js';
 
 test.each<[string, object, string]>([

@@ -260,9 +260,7 @@ function createEventCursor() {
       if (isRasp(event)) rasp = { attempt: event.attempt_number, seq: event.seq };
       else fcmp = event.seq;
     },
-    /** Returns the position where a stream of both logs resumes; undefined at the start. */
     after: () => (fcmp === 0 && rasp.seq === 0 ? undefined : `${fcmp},${rasp.attempt}:${rasp.seq}`),
-    /** Returns the position where a log's history continues; undefined at the start. */
     from(log: 'fcmp' | 'rasp') {
       if (log === 'fcmp') return fcmp === 0 ? undefined : String(fcmp + 1);
       return rasp.seq === 0 ? undefined : `${rasp.attempt}:${rasp.seq + 1}`;
@@ -278,10 +276,7 @@ function compareDistance(distance: number): 'next' | 'known' | 'later' {
 /** The count of events behind is accurate to this many. */
 const END_PRECISION = 100;
 
-/**
- * Finds the end of a log after a known position, accurate to {@link END_PRECISION}, by asking whether single events
- * exist: the log may have millions, and the server does not count them.
- */
+/** Finds the end of a log by asking whether single events exist: the server does not count them. */
 export async function findLogEnd(known: number, exists: (seq: number) => Promise<boolean>): Promise<number> {
   let last = known;
   let step = END_PRECISION * 10;

@@ -82,7 +82,6 @@ function hasText({ events }: Pick<Conversation, 'events'>, indexes: readonly num
 }
 
 interface ItemQuery {
-  /** Null for every kind. */
   readonly kind: ItemKind | null;
   readonly errorsOnly: boolean;
   /** The text to find, ignoring case; empty for everything. */

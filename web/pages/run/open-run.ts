@@ -20,7 +20,7 @@ export interface OpenRun {
   /** Events that the server no longer has. */
   readonly gaps: ReadonlySignal<readonly EventGap[]>;
   /** The start and end of the run, in milliseconds; null until they are known. */
-  readonly span: Signal<{ readonly start: number | null; readonly end: number | null }>;
+  readonly span: Signal<Readonly<{ start: number | null; end: number | null }>>;
   readonly selection: Signal<Selection | null>;
   readonly highlight: ReadonlySignal<Highlight | null>;
   /** The replayed time, in milliseconds; null if everything is shown. */
@@ -37,7 +37,6 @@ const HIDDEN_TIMEOUT_MS = 10_000;
 const MAX_GAPS = 100;
 /** If the files are not available when the run ends, they are looked up again after these delays. */
 const FILE_RETRY_DELAYS_MS = [3000, 10_000, 30_000];
-
 const BACKLOG_INTERVAL_MS = 1000;
 /** Events older than this on arrival mean that the page is behind. */
 const MAX_DELAY_MS = 5000;

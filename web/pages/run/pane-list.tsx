@@ -9,7 +9,6 @@ import type { OpenRun } from './open-run.js';
 /** The props of every pane. */
 export type PaneProps = Readonly<{ run: OpenRun; isLive: boolean }>;
 
-/** A row of a pane, drawn again only when a dependency has changed. */
 type PaneRow = readonly [dependencies: readonly unknown[], draw: () => ComponentChildren];
 
 /** The rows of a pane, scrolled to the selected one or to the replayed time; without rows, the reason. */
@@ -100,12 +99,11 @@ export function listItems(run: OpenRun) {
   return { conversation, eventCount, start, hasRunEnded, find, list: { ...list, isFiltered: run.filter.isOn.value } };
 }
 
-/** The maximum number of cached rows, more than the page ever shows at once. */
 const MAX_ROWS = 400;
 
 /** Creates a cache of rendered rows, so unchanged rows cost nothing when others are added. */
 export function createRowCache(): (index: number, ...row: PaneRow) => ComponentChildren {
-  const cached = new Map<number, { readonly dependencies: readonly unknown[]; readonly rendered: ComponentChildren }>();
+  const cached = new Map<number, Readonly<{ dependencies: readonly unknown[]; rendered: ComponentChildren }>>();
   return (index, dependencies, draw) => {
     const cachedRow = cached.get(index);
     if (cachedRow?.dependencies.every((dependency, at) => Object.is(dependency, dependencies[at])) === true)

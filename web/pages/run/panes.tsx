@@ -1,13 +1,20 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
-import { formatCount } from '../../ui/format.js';
+import { useRef } from 'preact/hooks';
+import { formatCount, toOneLine } from '../../ui/format.js';
 import { ConversationPane } from './conversation-pane.js';
-import { EventsPane } from './events-pane.js';
 import { countPaneRows } from './highlight.js';
 import type { OpenRun } from './open-run.js';
-import { RawPane } from './raw-pane.js';
 import { TimelinePane } from './timeline-pane.js';
-import { useRef } from 'preact/hooks';
+import type { RaspEvent } from '../../../src/events/index.js';
+import { JsonTree, formatValue } from '../../ui/json-tree.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { Clock, findStart } from './clock.js';
+import { PaneList, type PaneProps } from './pane-list.js';
+import { findFirstAbove } from './byte-ranges.js';
+import type { RawText } from './raw-blocks.js';
+import { ROW_BYTES, type RawRow } from './raw-rows.js';
+import { Button } from '../../ui/button.js';
 
 const PANES = [
   { name: 'timeline', title: 'Timeline', view: TimelinePane },
@@ -118,7 +125,6 @@ export function Panes({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean 
 
 /** Null in tests, which have no screen. */
 const narrowScreen = typeof matchMedia === 'function' ? matchMedia('(max-width: 64rem)') : null;
-
 const isNarrow = signal(narrowScreen?.matches ?? false);
 
 narrowScreen?.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
@@ -167,7 +173,185 @@ function PaneDivider() {
 const MIN_FRACTION = 0.15;
 
 /** Divides the combined width of two neighbours. */
-export function divideWidth(sum: number, fraction: number): { readonly left: number; readonly right: number } {
+export function divideWidth(sum: number, fraction: number): Readonly<{ left: number; right: number }> {
   const left = sum * Math.min(1 - MIN_FRACTION, Math.max(MIN_FRACTION, fraction));
   return { left, right: sum - left };
 }
+
+/** The engine's events, one by one. The selected event is shown in full. */
+export function EventsPane({ run, isLive }: PaneProps) {
+  void run.redraws.events.value;
+  const { list } = run.data;
+  const replayTime = run.replayTime.value;
+  const highlight = run.highlight.value;
+  const start = findStart(run);
+  const onChoose = (index: number): void => {
+    const event = list.events[index];
+    if (event !== undefined) run.selection.value = { pane: 'events', attempt: event.attempt_number, seq: event.seq };
+  };
+  return (
+    <PaneList
+      run={run}
+      isLive={isLive}
+      label="Events"
+      noun="events"
+      estimate={53}
+      count={replayTime === null ? list.events.length : findFirstAbove(list.times, replayTime)}
+      selected={highlight?.event ?? null}
+      onChoose={onChoose}
+      row={(index) => {
+        const event = list.events[index];
+        if (event === undefined) return null;
+        const isSelected = highlight?.event === index;
+        const isHighlighted = isSelected || highlight?.bytes.overlaps(event.raw_ref) === true;
+        const isOpen = isSelected && highlight.selection.pane === 'events';
+        const props = { event, at: list.times[index] ?? start, start, isHighlighted, isOpen };
+        return [Object.values(props), () => <EventRow {...props} onChoose={() => onChoose(index)} />];
+      }}
+    />
+  );
+}
+
+function EventRow(props: {
+  readonly event: RaspEvent;
+  readonly at: number;
+  readonly start: number;
+  readonly isHighlighted: boolean;
+  readonly isOpen: boolean;
+  readonly onChoose: () => void;
+}) {
+  const { event, at, start, isHighlighted, isOpen, onChoose } = props;
+  return (
+    <div class={`event ${event.event.category}${isHighlighted ? ' highlighted' : ''}`}>
+      <button type="button" class="choose event-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
+        <span class="event-line">
+          <span class="dim">{event.attempt_number > 1 ? `${event.attempt_number}:${event.seq}` : event.seq}</span>
+          <span class="event-type">{event.event.type}</span>
+          <span class="end">
+            <Clock at={at} start={start} />
+          </span>
+        </span>
+        <SafeText as="span" class="one-line" text={summarizeEvent(event)} />
+      </button>
+      {isOpen ? <JsonTree value={event} open={3} /> : null}
+    </div>
+  );
+}
+
+const MAX_SUMMARY_LENGTH = 240;
+
+/** The fields that summarize an event, in this order; they do not depend on its type, so unknown types have one too. */
+const SUMMARY_FIELDS = ['text', 'message', 'prompt', 'path', 'name', 'status', 'state', 'reason_code', 'code'] as const;
+
+/** Summarizes an event in one line: its text, or the most descriptive field of its data. */
+export function summarizeEvent({ data }: RaspEvent): string {
+  const fields = new Map<string, unknown>(Object.entries(data));
+  const error = fields.get('error');
+  if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string') {
+    return toOneLine(error.message, MAX_SUMMARY_LENGTH);
+  }
+  const name = fields.get('name');
+  const detail = fields.get('input') ?? error ?? fields.get('output');
+  if (typeof name === 'string' && detail !== undefined)
+    return toOneLine(`${name}: ${formatValue(detail, MAX_SUMMARY_LENGTH).text}`, MAX_SUMMARY_LENGTH);
+  for (const key of SUMMARY_FIELDS) {
+    const value = fields.get(key);
+    if (typeof value === 'string') return toOneLine(value, MAX_SUMMARY_LENGTH);
+  }
+  return toOneLine(formatValue(data, MAX_SUMMARY_LENGTH).text, MAX_SUMMARY_LENGTH);
+}
+
+const PREVIEW_BYTES = 240;
+
+/** The agent's captured output, frame by frame. The first selected row is shown in full. */
+export function RawPane({ run, isLive }: PaneProps) {
+  void run.redraws.raw.value;
+  const { rows } = run.data;
+  const replayTime = run.replayTime.value;
+  const highlight = run.highlight.value;
+  const start = findStart(run);
+  const onChoose = (index: number): void => {
+    const { attempt_number, stream, byte_from, byte_to } = rows.row(index);
+    run.selection.value = { pane: 'raw', attempt_number, stream, byte_from, byte_to };
+  };
+  return (
+    <div class="raw-pane">
+      <PaneList
+        run={run}
+        isLive={isLive}
+        label="Raw bytes"
+        noun="bytes"
+        estimate={67}
+        count={replayTime === null ? rows.count() : rows.countAt(replayTime)}
+        selected={highlight?.row ?? null}
+        onChoose={onChoose}
+        row={(index) => {
+          const row = rows.row(index);
+          const isHighlighted = highlight?.bytes.overlaps(row) ?? false;
+          const isOpen = highlight?.row === index;
+          const text = run.blocks.text(row, isOpen ? ROW_BYTES : PREVIEW_BYTES);
+          const props = { row, text, start, isHighlighted, isOpen };
+          const dependencies = [start, isHighlighted, isOpen, ...Object.values(text)];
+          return [dependencies, () => <RawRowView {...props} onChoose={() => onChoose(index)} />];
+        }}
+      />
+      <RawProblems problems={run.blocks.problems()} onRetry={run.blocks.retry} />
+    </div>
+  );
+}
+
+/** Why bytes cannot be read. Each reason is shown once, below the rows, so the rows do not move. */
+function RawProblems({ problems, onRetry }: Readonly<{ problems: readonly string[]; onRetry: () => void }>) {
+  return (
+    <div class="raw-problems" role="status" hidden={problems.length === 0}>
+      {problems.map((problem) => (
+        <p key={problem}>
+          <SafeText text={problem} />
+        </p>
+      ))}
+      {problems.length === 0 ? null : <Button label="Try again" onClick={onRetry} />}
+    </div>
+  );
+}
+
+function RawRowView(props: {
+  readonly row: RawRow;
+  readonly text: RawText;
+  readonly start: number;
+  readonly isHighlighted: boolean;
+  readonly isOpen: boolean;
+  readonly onChoose: () => void;
+}) {
+  const { row, text, start, isHighlighted, isOpen, onChoose } = props;
+  const length = row.byte_to - row.byte_from;
+  return (
+    <div class={`raw-row ${row.stream}${isHighlighted ? ' highlighted' : ''}${isOpen ? ' open' : ''}`}>
+      <button type="button" class="choose raw-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
+        <span class="raw-stream">
+          {row.stream}
+          {row.attempt_number > 1 ? ` ${row.attempt_number}` : ''}
+        </span>
+        <span class="dim">
+          {formatCount(row.byte_from)} + {formatCount(length)}
+        </span>
+        <span class="end">
+          {row.at === null ? <span class="dim">No event</span> : <Clock at={row.at} start={start} />}
+        </span>
+      </button>
+      <pre class="raw-text">
+        <RawContent text={text} />
+        {text.state === 'loaded' && !isOpen && length > PREVIEW_BYTES ? <span class="dim"> …</span> : null}
+      </pre>
+    </div>
+  );
+}
+
+function RawContent({ text }: Readonly<{ text: RawText }>) {
+  return text.state === 'loaded' ? <SafeText text={text.text} /> : <span class="dim">{NOT_LOADED[text.state]}</span>;
+}
+
+const NOT_LOADED = {
+  loading: '…',
+  truncated: 'The captured file ends before these bytes.',
+  unreadable: 'Not available',
+} as const;

@@ -11,11 +11,9 @@ export interface RawBlocks {
   /** Returns the text of the first `maxBytes` bytes of a span; missing bytes are fetched, then `onChange` is called. */
   readonly text: (span: ByteSpan & { readonly isLast: boolean }, maxBytes?: number) => RawText;
   readonly problems: () => readonly string[];
-  /** Discards the problems, so reading is retried. */
   readonly retry: () => void;
 }
 
-/** Reads bytes from the server; `to` can be beyond the end. */
 type ReadBytes = (span: ByteSpan) => Promise<Uint8Array>;
 
 export const BLOCK_BYTES = 64 * 1024;
@@ -24,14 +22,12 @@ const MAX_BLOCKS = 64;
 const MAX_CONCURRENT = 2;
 /** The maximum number of pending requests: a user who scrolls past a thousand blocks needs the last ones. */
 const MAX_WAITING = 32;
-
 type Block = Readonly<{ bytes: Uint8Array; isTruncated: boolean }>;
 
 /** Creates an empty cache of blocks. */
 export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {
   /** The most recently used blocks, the latest at the end. */
   const blocks = new Map<string, Block>();
-  /** The blocks to fetch, the latest request at the end. */
   const requested = new Map<string, ByteSpan>();
   const reading = new Set<string>();
   /** Why a stream cannot be read; its other blocks are not requested either. */
@@ -130,12 +126,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /** The number of bytes needed before a span to find the start of its first character. */
 export const BYTES_BEFORE = 3;
 
-/**
- * Decodes a span of bytes. A character that crosses the end belongs to the next span, so the decoded spans add up to
- * the complete text.
- *
- * `bytes` starts `before` bytes ahead of the span (at most {@link BYTES_BEFORE} are used) and ends with it.
- */
+/** Decodes a span that starts after `before` bytes. A character that crosses its end belongs to the next span. */
 export function decodeSpan(bytes: Uint8Array, before: number): string {
   const from = findCharacterStart(bytes, before);
   const to = findCharacterStart(bytes, bytes.length);

@@ -16,7 +16,7 @@ export interface RawRows {
   readonly row: (index: number) => RawRow;
   readonly addEvent: (event: RaspEvent, at: number) => void;
   /** Sets a stream's size, so bytes without an event are shown too. */
-  readonly setSize: (stream: Pick<RawRef, 'attempt_number' | 'stream'>, size: number) => void;
+  readonly setSize: (stream: StreamName, size: number) => void;
   readonly find: (span: ByteSpan) => number | null;
   readonly countAt: (time: number) => number;
 }
@@ -27,7 +27,7 @@ export const ROW_BYTES = 16 * 1024;
 const MAX_ROWS = 500_000;
 
 interface Stream {
-  readonly name: Pick<RawRef, 'attempt_number' | 'stream'>;
+  readonly name: StreamName;
   end: number;
   /** The stream's rows and the start of each, both ascending. */
   readonly rows: number[];
@@ -100,10 +100,13 @@ export function createRawRows(): RawRows {
   };
 }
 
+type StreamName = Pick<RawRef, 'attempt_number' | 'stream'>;
+type CapturedFile = Readonly<{ name: string; size: number }>;
+
 /** Reads the sizes of a run's captured streams from its file list. */
 export function readStreamSizes(
-  files: readonly { readonly name: string; readonly size: number }[],
-): readonly { readonly name: Pick<RawRef, 'attempt_number' | 'stream'>; readonly size: number }[] {
+  files: readonly CapturedFile[],
+): readonly Readonly<{ name: StreamName; size: number }>[] {
   return files.flatMap(({ name, size }) => {
     const [, file, attempt] = /^(stdout|stderr|pty-output)\.(\d{1,9})\.log$/.exec(name) ?? [];
     if (file === undefined) return [];
@@ -113,15 +116,10 @@ export function readStreamSizes(
 }
 
 /** Finds the stderr file of the last attempt that wrote to it; null if no attempt did. */
-export function findLastStderr(
-  files: readonly { readonly name: string; readonly size: number }[],
-): { readonly name: string; readonly size: number } | null {
+export function findLastStderr(files: readonly CapturedFile[]): CapturedFile | null {
+  const readAttempt = ({ name }: CapturedFile): number => Number(name.split('.')[1]);
   const stderrFiles = files.filter(({ name, size }) => /^stderr\.\d{1,9}\.log$/.test(name) && size > 0);
-  return stderrFiles.toSorted((one, other) => readAttempt(other.name) - readAttempt(one.name))[0] ?? null;
-}
-
-function readAttempt(name: string): number {
-  return Number(name.split('.')[1]);
+  return stderrFiles.toSorted((one, other) => readAttempt(other) - readAttempt(one))[0] ?? null;
 }
 
 /** A run's RASP events so far. */

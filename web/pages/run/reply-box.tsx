@@ -6,7 +6,6 @@ import { Markdown } from '../../ui/markdown.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 import type { OpenRun } from './open-run.js';
-import type { FcmpData } from '../../../src/events/index.js';
 import { JsonTree } from '../../ui/json-tree.js';
 import { FileChanges, readFileChanges } from '../../ui/file-changes.js';
 import './reply-box.css';
@@ -134,17 +133,10 @@ export function ReplyForm(props: {
   );
 }
 
-type PermissionData = FcmpData<'permission.required'>;
+type PermissionProps = Partial<NonNullable<OpenQuestion['permission']>> & { readonly prompt: string };
 
-/** The action an agent requests permission for: the command, the change as a diff, or the tool input. */
-function PermissionRequest(props: {
-  /** Shown if the tool is not known. */
-  readonly prompt: string;
-  readonly tool?: PermissionData['tool'];
-  readonly input?: PermissionData['input'];
-  readonly diff?: PermissionData['diff'] | undefined;
-}) {
-  const { prompt, tool, input, diff = [] } = props;
+/** The action an agent requests permission for: the command, the change or the tool input; without a tool, the prompt. */
+function PermissionRequest({ prompt, tool, input, diff = [] }: PermissionProps) {
   if (tool === undefined) {
     return <SafeText as="p" class="permission-text" text={prompt.slice(0, 2000)} />;
   }

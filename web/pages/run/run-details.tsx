@@ -174,18 +174,8 @@ function addItem(summary: MutableSummary, last: FcmpEvent): void {
 type MutableSummary = { -readonly [Key in keyof AttemptSummary]: AttemptSummary[Key] };
 
 function createSummary(attempt: number, from: number): MutableSummary {
-  return {
-    attempt,
-    from,
-    to: from,
-    messages: 0,
-    tools: 0,
-    failedTools: 0,
-    reply: null,
-    lastText: null,
-    end: null,
-    usage: null,
-  };
+  const counts = { messages: 0, tools: 0, failedTools: 0 };
+  return { attempt, from, to: from, ...counts, reply: null, lastText: null, end: null, usage: null };
 }
 
 /** A run's result: the value, the repairs, the errors and the changed files. */
@@ -212,30 +202,26 @@ export function RunResultView({ runId, result }: Readonly<{ runId: string; resul
           <Value title="Last output" value={text} />
         </div>
         <div class="stack">
-          <NoteList title="Warnings" lines={warnings.map(({ code, message }) => ({ code, message, detail: '' }))} />
+          <NoteList title="Warnings" lines={warnings.map(({ code, message }) => [code, message, ''])} />
           <NoteList
             title="Denied tools"
-            lines={denials.map(({ tool, reason, input }) => ({
-              code: tool,
-              message: reason,
-              detail: input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`,
-            }))}
+            lines={denials.map(({ tool, reason, input }) => {
+              return [tool, reason, input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`];
+            })}
           />
           <NoteList
             title="Diagnostics"
-            lines={diagnostics.map(({ code, message, count }) => ({
+            lines={diagnostics.map(({ code, message, count }) => [
               code,
               message,
-              detail: count === 1 ? '' : `, ${count} times`,
-            }))}
+              count === 1 ? '' : `, ${count} times`,
+            ])}
           />
           <NoteList
             title="Repairs"
-            lines={repairs.map(({ kind, message, offset }) => ({
-              code: kind,
-              message: describeRepair(kind) ?? message,
-              detail: `, at offset ${offset}`,
-            }))}
+            lines={repairs.map(({ kind, message, offset }) => {
+              return [kind, describeRepair(kind) ?? message, `, at offset ${offset}`];
+            })}
           />
           <ChangedFiles runId={runId} artifacts={artifacts} />
           <Value title="Model" value={model} />
@@ -268,16 +254,14 @@ function Part({ title, children }: Readonly<{ title: string; children: Component
   );
 }
 
-function NoteList(props: {
-  readonly title: string;
-  readonly lines: readonly { readonly code: string; readonly message: string; readonly detail: string }[];
-}) {
-  const { title, lines } = props;
+type NoteLine = readonly [code: string, message: string, detail: string];
+
+function NoteList({ title, lines }: Readonly<{ title: string; lines: readonly NoteLine[] }>) {
   if (lines.length === 0) return null;
   return (
     <Part title={title}>
       <ul class="plain">
-        {lines.slice(0, 100).map(({ code, message, detail }, index) => (
+        {lines.slice(0, 100).map(([code, message, detail], index) => (
           <li key={index}>
             <Badge tone="warn">{code}</Badge> <SafeText text={message} limit={1000} />
             <span class="dim">{detail}</span>
@@ -290,7 +274,6 @@ function NoteList(props: {
 
 /** The maximum number of lines in a list of errors; the export has all of them. */
 const MAX_LINES = 50;
-
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
 function RunFailureView(props: { readonly error: RunError }) {

@@ -129,7 +129,7 @@ function renderBadge(state: OpenRun['connection']['value']['state'], isLive: boo
 }
 
 const CONNECTION_LABELS: Readonly<
-  Record<Exclude<OpenRun['connection']['value']['state'], 'live'>, { readonly tone?: Tone; readonly label: string }>
+  Record<Exclude<OpenRun['connection']['value']['state'], 'live'>, Readonly<{ tone?: Tone; label: string }>>
 > = {
   opening: { label: 'Loading …' },
   reconnecting: { tone: 'warn', label: 'Reconnecting …' },
@@ -286,7 +286,6 @@ export function ReplayBar({ run }: Readonly<{ run: OpenRun }>) {
 }
 
 const MAX_WAIT_MS = 1500;
-
 const SPEEDS = [1, 2, 5, 20, 100] as const;
 
 /** Returns the times of the pane that ends later: the other can be truncated or disconnected. */

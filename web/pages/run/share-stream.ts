@@ -8,7 +8,6 @@ export type Release = () => void;
 
 /** Shares a run's stream between tabs: one tab has the stream and passes its events to the others. */
 export interface StreamShare {
-  /** Makes this tab the owner of the stream; null if another tab owns it. */
   readonly tryLead: () => Promise<Release | null>;
   /** Waits until the tab with the stream is closed; null if the wait was aborted. */
   readonly waitToLead: (stop: AbortSignal) => Promise<Release | null>;
@@ -56,7 +55,6 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
   const name = `sluice.run.${id}`;
   let publish: StreamShare['publish'] = publishNothing;
 
-  /** Passes the stream's events to the other tabs while this tab owns it. */
   function lead(release: Release): Release {
     let lastListenerAt = Number.NEGATIVE_INFINITY;
     const channel = openChannel(name, ({ type }) => {

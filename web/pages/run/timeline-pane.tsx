@@ -65,7 +65,7 @@ function TimelineRow(props: {
   readonly conversation: Conversation;
   readonly item: Item;
   readonly eventCount: number;
-  readonly axis: { readonly start: number; readonly end: number; readonly latest: number };
+  readonly axis: Readonly<{ start: number; end: number; latest: number }>;
   readonly hasRunEnded: boolean;
   readonly isHighlighted: boolean;
   readonly onChoose: () => void;
@@ -164,7 +164,7 @@ export function measureBar(
   { events, times, findClosingEvent: findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosingEvent'>,
   item: Item,
   eventCount: number,
-  { start, end: now }: { readonly start: number; readonly end: number },
+  { start, end: now }: Readonly<{ start: number; end: number }>,
 ): TimelineBar {
   const first = item.events[0] ?? 0;
   const last = findLast(item.events, eventCount);
@@ -215,7 +215,6 @@ function isSameAttempt(events: Conversation['events'], first: number): boolean {
 }
 
 interface AxisMark {
-  /** From 0 to 1. */
   readonly at: number;
   readonly ms: number;
 }

@@ -6,7 +6,6 @@ import { fillForm, mapPaths, omitUnset, splitLines, type FormOf } from '../../ui
 
 type RunRequest = Parameters<Client['startRun']>[0]['body'];
 type RunSpec = RunView['spec'];
-
 const text = (path: string | null, read: (spec: RunSpec) => string) => ({ path, read });
 const flag = (path: string, read: (spec: RunSpec) => boolean) => ({ path, read });
 const limit = (name: keyof NonNullable<RunSpec['limits']>) =>
@@ -136,7 +135,7 @@ export type OtherFields = Pick<RunRequest, 'terminal' | 'format' | 'session' | '
 };
 
 /** Fills the form with an earlier run's spec. */
-export function fillRunForm(spec: RunSpec): { readonly form: RunForm; readonly otherFields: OtherFields } {
+export function fillRunForm(spec: RunSpec): Readonly<{ form: RunForm; otherFields: OtherFields }> {
   const { terminal, format, session, approvals, resume } = spec;
   const { hold_s, output_bytes, line_bytes, events, stored_bytes } = spec.limits ?? {};
   return {

@@ -153,12 +153,9 @@ interface RunRow {
   readonly state: string;
   readonly isLive: boolean;
   readonly title: string;
-  readonly failure: { readonly code: string; readonly message: string } | null;
+  readonly failure: Readonly<{ code: string; message: string }> | null;
   readonly durationMs: number | null;
 }
-
-/** The state of a successful run whose order still needs a user's decision. */
-const NEEDS_DECISION = 'needs-human';
 
 /** Describes a run for the list. `needsPerson`: an inbox item about it is open. */
 export function describeRun(
@@ -168,7 +165,7 @@ export function describeRun(
 ): RunRow {
   const isLive = state === 'running';
   return {
-    state: cancel_requested && isLive ? 'canceling' : needsDecision ? NEEDS_DECISION : (result?.status ?? state),
+    state: cancel_requested && isLive ? 'canceling' : needsDecision ? 'needs-human' : (result?.status ?? state),
     isLive,
     title: chooseTitle(spec, order),
     failure: result?.error === undefined ? null : { code: result.error.code, message: toOneLine(result.error.message) },

@@ -81,20 +81,18 @@ function RunList() {
       getKey={(run) => run.id}
       columns={listColumns()}
       summarize={describeTotals}
-      emptyState={
+      emptyTitle="No runs yet"
+      emptyText={
         <>
-          <strong>No runs yet</strong>
-          <p>
-            A run is one agent working on one prompt.{' '}
-            {hasScope('run') ? (
-              <>
-                <a href="/runs?start">Start a run here</a>, or with
-              </>
-            ) : (
-              'Start a run with'
-            )}{' '}
-            <code>sluice run --engine codex "…"</code>. It appears here automatically.
-          </p>
+          A run is one agent working on one prompt.{' '}
+          {hasScope('run') ? (
+            <>
+              <a href="/runs?start">Start a run here</a>, or with
+            </>
+          ) : (
+            'Start a run with'
+          )}{' '}
+          <code>sluice run --engine codex "…"</code>. It appears here automatically.
         </>
       }
     />
@@ -231,7 +229,6 @@ function ViewBar() {
 }
 
 type SavedView = Readonly<{ name: string; query: string }>;
-
 const VIEWS_KEY = 'sluice.views';
 const MAX_VIEWS = 30;
 const MAX_NAME_LENGTH = 60;

@@ -2,7 +2,7 @@ import { toPath } from '../../app/route.js';
 import { navigate, query } from '../../app/router.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
-import { bindFields, RequestFormView, useRequestForm, type FormPart } from '../../ui/form.js';
+import { bindFields, FormCard, RequestFormView, useRequestForm, type FormPart } from '../../ui/form.js';
 import { isProfile, PROFILES } from '../../ui/json-labels.js';
 import { Loaded } from '../../ui/notice.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
@@ -32,17 +32,9 @@ function FromRun({ id }: Readonly<{ id: string }>) {
 }
 
 type Choices = Awaited<ReturnType<typeof client.listEngines>>;
-const NO_CHOICES: Pick<Choices, 'engines' | 'commands' | 'roots' | 'permissions' | 'env'> = {
-  engines: [],
-  commands: [],
-  roots: [],
-  permissions: [],
-  env: [],
-};
-
-function RunFields(props: { readonly draft: string; readonly initial: RunForm; readonly otherFields: OtherFields }) {
+function RunFields(props: Readonly<{ draft: string; initial: RunForm; otherFields: OtherFields }>) {
   const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
-  const { engines, commands, roots, permissions, env } = choices.value ?? NO_CHOICES;
+  const { engines = [], commands = [], roots = [], permissions = [], env = [] } = choices.value ?? {};
   const form = useRequestForm({
     draft: props.draft,
     initial: props.initial,
@@ -225,39 +217,37 @@ function ContractFields(form: Part) {
   const { schema, profile } = form.fields;
   const hasSchema = schema.trim() !== '';
   return (
-    <details class="card" open={hasSchema || form.errors.schema !== undefined || form.errors.maxRetries !== undefined}>
-      <summary>
-        <strong>Contract</strong>{' '}
-        <span class="dim">What the answer must look like. Without a contract, a clean exit is a success.</span>
-      </summary>
-      <div class="stack">
-        {area('schema', 'JSON Schema', 'Sent to the agent; the answer must match it. Draft 2020-12.', {
-          class: 'mono',
-          rows: 7,
-          spellcheck: false,
+    <FormCard
+      title="Contract"
+      note="What the answer must look like. Without a contract, a clean exit is a success."
+      isOpen={hasSchema || form.errors.schema !== undefined || form.errors.maxRetries !== undefined}
+    >
+      {area('schema', 'JSON Schema', 'Sent to the agent; the answer must match it. Draft 2020-12.', {
+        class: 'mono',
+        rows: 7,
+        spellcheck: false,
+      })}
+      <p>
+        <Button label="Insert an example" disabled={hasSchema} onClick={() => form.edit({ schema: EXAMPLE })} />
+      </p>
+      <div class="pair">
+        {select('profile', 'Profile', isProfile(profile) ? PROFILES[profile] : '', Object.keys(PROFILES))}
+        {text('maxRetries', 'Retries', 'How many times a rejected answer is sent back with its errors.', {
+          inputMode: 'numeric',
+          size: 6,
         })}
-        <p>
-          <Button label="Insert an example" disabled={hasSchema} onClick={() => form.edit({ schema: EXAMPLE })} />
-        </p>
-        <div class="pair">
-          {select('profile', 'Profile', isProfile(profile) ? PROFILES[profile] : '', Object.keys(PROFILES))}
-          {text('maxRetries', 'Retries', 'How many times a rejected answer is sent back with its errors.', {
-            inputMode: 'numeric',
-            size: 6,
-          })}
-        </div>
-        {check(
-          'allowPartial',
-          'Accept a truncated answer',
-          'Uses the part that arrived if it matches the schema, and adds a warning.',
-        )}
-        {check(
-          'align',
-          'Align the answer to the schema',
-          'Fixes near misses, such as a number sent as text. Every change is recorded, and no content is added.',
-        )}
       </div>
-    </details>
+      {check(
+        'allowPartial',
+        'Accept a truncated answer',
+        'Uses the part that arrived if it matches the schema, and adds a warning.',
+      )}
+      {check(
+        'align',
+        'Align the answer to the schema',
+        'Fixes near misses, such as a number sent as text. Every change is recorded, and no content is added.',
+      )}
+    </FormCard>
   );
 }
 
@@ -268,56 +258,55 @@ function LimitFields({ allowedEnv, ...form }: Part<{ allowedEnv: readonly string
   const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost', label: string, help: string) =>
     text(field, label, help, { inputMode: 'decimal', size: 10 });
   return (
-    <details class="card" open={LIMIT_FIELDS.some((name) => form.errors[name] !== undefined)}>
-      <summary>
-        <strong>Limits and options</strong> <span class="dim">Time, tokens, cost, model, environment, cache</span>
-      </summary>
-      <div class="stack">
-        <div class="pair">
-          {number('timeS', 'Time limit, in seconds', 'For all attempts together. Default: one hour.')}
-          {number(
-            'idleS',
-            'Idle limit, in seconds',
-            'The run ends after this long without output. Default: ten minutes.',
-          )}
-          {form.fields.mode === 'interactive' && !form.isCommand
-            ? number('waitS', 'Answer limit, in seconds', 'How long to wait for an answer. Default: one day.')
-            : null}
-          {number('tokens', 'Token limit', 'Default: only the engine’s own limit.')}
-          {number(
-            'cost',
-            'Cost limit, in US dollars',
-            'Compared with the cost that the engine reports. Default: no limit.',
-          )}
-          {form.isCommand ? null : text('model', 'Model', 'Default: the engine’s choice.')}
-        </div>
-        {text(
-          'env',
-          'Environment variables to pass',
-          allowedEnv.length === 0
-            ? 'None are allowed by the server’s configuration.'
-            : `Names separated by spaces. Allowed: ${allowedEnv.join(', ')}.`,
-          { class: 'mono', disabled: allowedEnv.length === 0 && form.fields.env === '' },
+    <FormCard
+      title="Limits and options"
+      note="Time, tokens, cost, model, environment, cache"
+      isOpen={LIMIT_FIELDS.some((name) => form.errors[name] !== undefined)}
+    >
+      <div class="pair">
+        {number('timeS', 'Time limit, in seconds', 'For all attempts together. Default: one hour.')}
+        {number(
+          'idleS',
+          'Idle limit, in seconds',
+          'The run ends after this long without output. Default: ten minutes.',
         )}
-        {select(
-          'cache',
-          'Cache',
-          'Whether to reuse the result of an earlier identical run instead of starting the agent.',
-          [
-            { value: 'off', label: 'Do not use' },
-            { value: 'on', label: 'Use a cached result, or store this one' },
-            { value: 'refresh', label: 'Run again and store the result' },
-          ],
+        {form.fields.mode === 'interactive' && !form.isCommand
+          ? number('waitS', 'Answer limit, in seconds', 'How long to wait for an answer. Default: one day.')
+          : null}
+        {number('tokens', 'Token limit', 'Default: only the engine’s own limit.')}
+        {number(
+          'cost',
+          'Cost limit, in US dollars',
+          'Compared with the cost that the engine reports. Default: no limit.',
         )}
-        {form.fields.cache === 'off'
-          ? null
-          : area(
-              'inputFiles',
-              'Input files',
-              'Optional. One per line, inside the working folder. A change to any of them invalidates the cached result.',
-              { class: 'mono', rows: 3 },
-            )}
+        {form.isCommand ? null : text('model', 'Model', 'Default: the engine’s choice.')}
       </div>
-    </details>
+      {text(
+        'env',
+        'Environment variables to pass',
+        allowedEnv.length === 0
+          ? 'None are allowed by the server’s configuration.'
+          : `Names separated by spaces. Allowed: ${allowedEnv.join(', ')}.`,
+        { class: 'mono', disabled: allowedEnv.length === 0 && form.fields.env === '' },
+      )}
+      {select(
+        'cache',
+        'Cache',
+        'Whether to reuse the result of an earlier identical run instead of starting the agent.',
+        [
+          { value: 'off', label: 'Do not use' },
+          { value: 'on', label: 'Use a cached result, or store this one' },
+          { value: 'refresh', label: 'Run again and store the result' },
+        ],
+      )}
+      {form.fields.cache === 'off'
+        ? null
+        : area(
+            'inputFiles',
+            'Input files',
+            'Optional. One per line, inside the working folder. A change to any of them invalidates the cached result.',
+            { class: 'mono', rows: 3 },
+          )}
+    </FormCard>
   );
 }

@@ -10,19 +10,18 @@ import { client } from '../../data/client.js';
 import { saveAs } from '../run/artifact.js';
 import type { Client } from '../../../src/server/client/index.js';
 
-const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, { readonly name: string; readonly help: ComponentChildren }>> =
-  {
-    library: {
-      name: 'Library',
-      help: (
-        <>
-          <code>text</code> is the model output above.
-        </>
-      ),
-    },
-    command: { name: 'Command line', help: 'Save the model output as answer.txt and the schema as schema.json.' },
-    http: { name: 'HTTP', help: 'A server with tokens also needs -H "authorization: Bearer …".' },
-  };
+const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, Readonly<{ name: string; help: ComponentChildren }>>> = {
+  library: {
+    name: 'Library',
+    help: (
+      <>
+        <code>text</code> is the model output above.
+      </>
+    ),
+  },
+  command: { name: 'Command line', help: 'Save the model output as answer.txt and the schema as schema.json.' },
+  http: { name: 'HTTP', help: 'A server with tokens also needs -H "authorization: Bearer …".' },
+};
 
 /** Code to copy that parses the same input outside the console. */
 export function CodePanel() {
@@ -61,7 +60,6 @@ export function CodePanel() {
 
 /** Longer input is not inlined in the command, which then reads it from a file. */
 const MAX_INLINE_LENGTH = 4000;
-
 type CodeForResult = Readonly<{ library: string; command: string; http: string }>;
 
 /** Creates the code that parses the workbench input elsewhere. */

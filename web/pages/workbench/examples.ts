@@ -11,52 +11,50 @@ export const DEFAULT_OPTIONS: WorkbenchOptions = {
   ambiguous: null,
 };
 
+const TEXT = { type: 'string' };
+const listOf = (items: object) => ({ type: 'array', items });
+const objectOf = (properties: object, required: readonly string[]) => ({ type: 'object', properties, required });
 const formatSchema = (schema: object): string => JSON.stringify(schema, null, 2);
-
-const REVIEW = formatSchema({
-  type: 'object',
-  properties: {
-    verdict: { enum: ['pass', 'fail'] },
-    score: { type: 'integer', minimum: 0, maximum: 10 },
-    findings: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          file: { type: 'string' },
-          line: { type: 'integer', minimum: 1 },
-          note: { type: ['string', 'null'] },
-        },
-        required: ['file', 'line', 'note'],
-      },
+const FINDING = { file: TEXT, line: { type: 'integer', minimum: 1 }, note: { type: ['string', 'null'] } };
+const REVIEW = formatSchema(
+  objectOf(
+    {
+      verdict: { enum: ['pass', 'fail'] },
+      score: { type: 'integer', minimum: 0, maximum: 10 },
+      findings: listOf(objectOf(FINDING, ['file', 'line', 'note'])),
     },
-  },
-  required: ['verdict', 'score'],
-});
+    ['verdict', 'score'],
+  ),
+);
 
+const COMPANY_FIELDS = {
+  company_name: TEXT,
+  revenue: { type: 'number' },
+  risk: { enum: ['LOW', 'MEDIUM', 'HIGH'] },
+  founded: { type: 'string', format: 'date' },
+  tags: listOf(TEXT),
+};
 const COMPANY = formatSchema({
-  type: 'object',
-  properties: {
-    company_name: { type: 'string' },
-    revenue: { type: 'number' },
-    risk: { enum: ['LOW', 'MEDIUM', 'HIGH'] },
-    founded: { type: 'string', format: 'date' },
-    tags: { type: 'array', items: { type: 'string' } },
-  },
-  required: ['company_name', 'revenue', 'risk'],
+  ...objectOf(COMPANY_FIELDS, ['company_name', 'revenue', 'risk']),
   additionalProperties: false,
 });
 
-const DONE = formatSchema({
-  type: 'object',
-  properties: {
-    __SKILL_DONE__: { const: true },
-    title: { type: 'string' },
-    word_count: { type: 'integer' },
-    items: { type: 'array', items: { type: 'string' } },
-  },
-  required: ['__SKILL_DONE__', 'title'],
-});
+const DONE = formatSchema(
+  objectOf({ __SKILL_DONE__: { const: true }, title: TEXT, word_count: { type: 'integer' }, items: listOf(TEXT) }, [
+    '__SKILL_DONE__',
+    'title',
+  ]),
+);
+
+const TEST_REPORT = { command: TEXT, result: { enum: ['pass', 'fail', 'n/a'] }, evidence: TEXT };
+const WORK_RESULT = {
+  issue_ref: TEXT,
+  run_id: { type: 'string', pattern: String.raw`^\d{4}-\d{2}-\d{2}-[a-z]+-\d{4}$` },
+  status: { enum: ['ok', 'fail', 'blocked'] },
+  changes: { type: 'object', properties: { pr: TEXT, commit: TEXT } },
+  tests: { anyOf: [{ const: 'n/a' }, objectOf(TEST_REPORT, ['command', 'result', 'evidence'])] },
+  summary: TEXT,
+};
 
 /** A code fence. Backticks cannot be written inside the raw template below. */
 const FENCE = '```';
@@ -158,39 +156,12 @@ Let me know if anything else is needed.`,
 ];
 
 /** Example schemas. */
-export const SCHEMA_EXAMPLES: readonly { readonly name: string; readonly schemaText: string }[] = [
+export const SCHEMA_EXAMPLES: readonly Readonly<{ name: string; schemaText: string }>[] = [
   { name: 'None: any JSON', schemaText: '' },
   { name: 'A review', schemaText: REVIEW },
   { name: 'A company', schemaText: COMPANY },
   { name: 'A finished task', schemaText: DONE },
-  {
-    name: 'A work result',
-    schemaText: formatSchema({
-      type: 'object',
-      properties: {
-        issue_ref: { type: 'string' },
-        run_id: { type: 'string', pattern: String.raw`^\d{4}-\d{2}-\d{2}-[a-z]+-\d{4}$` },
-        status: { enum: ['ok', 'fail', 'blocked'] },
-        changes: { type: 'object', properties: { pr: { type: 'string' }, commit: { type: 'string' } } },
-        tests: {
-          anyOf: [
-            { const: 'n/a' },
-            {
-              type: 'object',
-              properties: {
-                command: { type: 'string' },
-                result: { enum: ['pass', 'fail', 'n/a'] },
-                evidence: { type: 'string' },
-              },
-              required: ['command', 'result', 'evidence'],
-            },
-          ],
-        },
-        summary: { type: 'string' },
-      },
-      required: ['issue_ref', 'run_id', 'status', 'changes', 'tests', 'summary'],
-    }),
-  },
+  { name: 'A work result', schemaText: formatSchema(objectOf(WORK_RESULT, Object.keys(WORK_RESULT))) },
   {
     name: 'A list of words',
     schemaText: formatSchema({ type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 }),

@@ -66,14 +66,12 @@ function renderNote({ path, message, span }: ValueNote, index: number) {
   );
 }
 
-function FindingList<Item>(
-  props: Readonly<{
-    title: string;
-    items: readonly Item[];
-    total: number;
-    children: (item: Item, index: number) => ComponentChildren;
-  }>,
-) {
+function FindingList<Item>(props: {
+  readonly title: string;
+  readonly items: readonly Item[];
+  readonly total: number;
+  readonly children: (item: Item, index: number) => ComponentChildren;
+}) {
   const { title, items, total, children } = props;
   const showsAll = useSignal(false);
   if (total === 0) return null;
@@ -94,7 +92,6 @@ function FindingList<Item>(
   );
 }
 
-/** An entry. If it has a span, it is a button that highlights the span in the text. */
 function Entry({ span, children }: Readonly<{ span: Span | null; children: ComponentChildren }>) {
   if (span === null) return <li class="entry">{children}</li>;
   const isChosen =
@@ -117,7 +114,7 @@ const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
   prose: 'In prose',
 };
 
-const STATE_LABELS: Readonly<Record<CandidateState, { readonly label: string; readonly tone: Tone }>> = {
+const STATE_LABELS: Readonly<Record<CandidateState, Readonly<{ label: string; tone: Tone }>>> = {
   selected: { label: 'Selected', tone: 'good' },
   rejected: { label: 'Rejected', tone: 'bad' },
   alternative: { label: 'Also matches', tone: 'warn' },
@@ -166,7 +163,6 @@ function Line({ row: { depth, key, text, notes } }: { readonly row: ValueRow }) 
   );
 }
 
-/** Limits the indentation, so deep values stay on the page. */
 function chooseIndent(depth: number): string {
   return `${Math.min(depth, 24) * 1.1 + 0.5}rem`;
 }

@@ -148,7 +148,7 @@ function createChangeNote({ path, rule, from, to }: AlignmentChange, locate: Loc
   return { ...note, row: createRowKey(path), span: locate(path, from) };
 }
 
-function findValue(value: unknown, path: Path): { readonly exists: boolean; readonly value: unknown } {
+function findValue(value: unknown, path: Path): Readonly<{ exists: boolean; value: unknown }> {
   let current = value;
   for (const step of path) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step))
@@ -233,7 +233,7 @@ function rejectAll(
   text: string,
   schema: StandardSchema | undefined,
   { profile, ambiguous }: ParseOptions,
-): { readonly attempts: readonly Attempt[]; readonly validations: readonly StandardResult<unknown>[] } {
+): Readonly<{ attempts: readonly Attempt[]; validations: readonly StandardResult<unknown>[] }> {
   const validations: StandardResult<unknown>[] = [];
   const settings = { ...(profile !== undefined && { profile }), ...(ambiguous !== undefined && { ambiguous }) };
   const result =
@@ -273,9 +273,7 @@ function explainSelection({ repairs, alignment }: ParseSuccess<unknown>): string
   return 'The best candidate that matches.';
 }
 
-function describeIssues(
-  issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[],
-) {
+function describeIssues(issues: readonly Readonly<{ message: string; path?: readonly unknown[] | undefined }>[]) {
   const messages = issues
     .slice(0, 3)
     .map(({ path = [], message }) => `${path.map(String).join('.')} ${message}`.trim());
@@ -287,7 +285,6 @@ export type Suggestion = Readonly<{ label: string; help: string; changes: Partia
 
 /** Longer input gets no suggestions, because each is verified by parsing the input again. */
 const MAX_TRIED_LENGTH = 200_000;
-
 const suggest = (label: string, help: string, changes: Suggestion['changes']): Suggestion => ({ label, help, changes });
 
 const PARTIAL = suggest('Allow partial', 'The output was cut off; the part before the cut is valid.', {

@@ -82,7 +82,6 @@ type ValueBounds = Readonly<{ rows: number; characters: number }>;
 
 /** The default limits: enough to read. The complete value can be copied. */
 const VALUE_BOUNDS: ValueBounds = { rows: 2000, characters: 1000 };
-
 type NotesByRow = ReadonlyMap<string, readonly ValueNote[]>;
 
 interface Frame {
@@ -96,7 +95,6 @@ interface Frame {
 export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBounds = VALUE_BOUNDS): ValueView {
   const rows: ValueRow[] = [];
   const open: Frame[] = [];
-
   const write = (part: unknown, key: string | number | null, path: Path, isLast: boolean): void => {
     const common = { depth: open.length, key: typeof key === 'string' ? JSON.stringify(key) : null };
     const rowNotes = notes.get(createRowKey(path)) ?? [];
@@ -111,7 +109,6 @@ export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBoun
       open.push({ entries, close: Array.isArray(part) ? ']' : '}', path, next: 0 });
     }
   };
-
   write(value, null, [], true);
   while (rows.length < bounds.rows) {
     const frame = open.at(-1);
@@ -140,7 +137,6 @@ export function createRowKey(path: Path): string {
   return path.map((step) => JSON.stringify(String(step))).join();
 }
 
-/** Lists as many members or elements as can be shown; null for other values. */
 function listEntries(value: unknown, limit: number): readonly (readonly [string | number, unknown])[] | null {
   if (Array.isArray(value)) return value.slice(0, limit).map((item: unknown, index) => [index, item]);
   if (typeof value !== 'object' || value === null) return null;

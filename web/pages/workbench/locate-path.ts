@@ -30,7 +30,6 @@ class TokenWalker {
     this.#at = from;
   }
 
-  /** Goes to the value of a key or to an element; false if it is missing or cannot be located. */
   enter(step: string | number): boolean {
     this.#skip(FILLER);
     const open = this.#text[this.#at];

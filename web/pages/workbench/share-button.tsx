@@ -46,7 +46,6 @@ async function openShared(): Promise<void> {
 }
 
 type SharedCase = Readonly<{ text: string; schemaText: string }>;
-
 const PREFIX = '#case=';
 /** Some applications truncate longer links. */
 const MAX_LINK_LENGTH = 32_000;

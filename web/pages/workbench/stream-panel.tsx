@@ -17,12 +17,10 @@ export function StreamPanel(props: Readonly<{ reading: TextReading | null; fail:
   const { reading, fail } = props;
   const view = useSignal<StreamView | null>(null);
   const isPlaying = useSignal(false);
-  /** Indexes of `SPEEDS` and `CHUNK_LENGTHS`. */
   const speed = useSignal(3);
   const size = useSignal(2);
 
   const chunkLength = CHUNK_LENGTHS[size.value] ?? 1;
-  /** Shows the next state, unless other input was parsed meanwhile. */
   const show = async (pending: Promise<StreamView | null> | undefined): Promise<void> => {
     try {
       const next = await pending;

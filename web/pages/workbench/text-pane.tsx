@@ -155,14 +155,12 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
         <MarkedText text={inputText.value} inspection={reading?.text === inputText.value ? reading.inspection : null} />
       )}
       <p class={refusal.value === null ? 'help' : 'help wrong'} role="status">
-        {refusal.value ?? `${isStorable.value ? STORED : NOT_STORED} Nothing is sent to a server.`}
+        {refusal.value ??
+          `The output is ${isStorable.value ? 'kept in this tab' : 'too long to be kept after a reload'}. Nothing is sent to a server.`}
       </p>
     </section>
   );
 }
-
-const STORED = 'The output is kept in this tab.';
-const NOT_STORED = 'The output is too long to be kept after a reload.';
 
 function showMarked(): void {
   isEditing.value = false;
@@ -196,7 +194,6 @@ export function explainTooLong(name: string, length: number): string | null {
 
 const NONE = { items: [], total: 0 };
 const NOTHING_FOUND: Found = { candidates: NONE, repairs: NONE, notes: NONE };
-
 type Found = Pick<Inspection, 'candidates' | 'repairs' | 'notes'>;
 
 /** The input, or a window of a long input, with candidates outlined and all repairs and issues marked. */
@@ -215,14 +212,12 @@ export function MarkedText({ text, inspection }: Readonly<{ text: string; inspec
     notes: notes.items.map(({ span }) => span),
     chosen: selectedSpan.value,
   });
-
   useEffect(() => {
     const selected = box.current?.querySelector<HTMLElement>('.chosen');
     if (box.current === null || selected === null || selected === undefined) return;
     // Only the box scrolls, not the page.
     box.current.scrollTop = selected.offsetTop - box.current.clientHeight / 3;
   }, [selectedSpan.value]);
-
   return (
     <div class="body marked-frame">
       <pre class="marked" ref={box} tabIndex={0} role="region" aria-label="Model output with findings marked">
@@ -256,7 +251,7 @@ function moveTo(start: number): void {
   choose({ start, end: start });
 }
 
-function Part(props: { readonly segment: Segment; readonly found: Found }) {
+function Part(props: Readonly<{ segment: Segment; found: Found }>) {
   const {
     segment,
     found: { candidates, repairs, notes },
@@ -295,7 +290,6 @@ function Part(props: { readonly segment: Segment; readonly found: Found }) {
 interface Segment {
   readonly start: number;
   readonly text: string;
-  /** The index of the innermost candidate that contains it. */
   readonly candidate: number | null;
   readonly starts: readonly number[];
   readonly repairs: readonly number[];

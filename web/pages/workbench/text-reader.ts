@@ -8,7 +8,6 @@ import { formatPath, toValueRows } from './inspection.js';
 /** For longer input the value is formatted on one line: indented, it could be many times as long. */
 const MAX_INDENTED_LENGTH = 1_000_000;
 
-/** Handles requests one by one, and keeps the last reading for follow-up requests. */
 interface TextReader {
   handle(number: number, request: WorkerRequest): WorkerResponse;
 }
@@ -24,7 +23,6 @@ interface LastReading {
 /** Creates the worker's request handler; tests use it without a worker. */
 export function createTextReader(now: () => number): TextReader {
   let last: LastReading | undefined;
-
   function read(number: number, input: InspectionInput): WorkerResponse {
     const { text, schemaText, options } = input;
     const parsedSchema = readSchemaText(schemaText);
@@ -38,7 +36,6 @@ export function createTextReader(now: () => number): TextReader {
     last = { number, input, schema, value, session: startStream(text, schema, options) };
     return { kind: 'read', inspection, tookMs, suggestions: suggestOptions(text, schema, options, result) };
   }
-
   return {
     handle(number, request) {
       if (request.kind === 'read') return read(number, request.input);
@@ -92,7 +89,6 @@ const STREAMED_VALUE_BOUNDS = { rows: 200, characters: 500 };
 
 /** Input parsed while it arrives in chunks, as from a model that is still writing. */
 interface StreamSession {
-  /** Passes the next chunks to the parser; `chunkLength` is in characters. */
   push(chunkLength: number, chunkCount: number): StreamView;
 }
 
@@ -149,7 +145,7 @@ const MIN_INTERVAL_MS = 33;
 export function choosePace(
   charactersPerSecond: number,
   chunkLength: number,
-): { readonly intervalMs: number; readonly chunkCount: number } {
+): Readonly<{ intervalMs: number; chunkCount: number }> {
   const intervalMs = (chunkLength / charactersPerSecond) * 1000;
   if (intervalMs >= MIN_INTERVAL_MS) return { intervalMs, chunkCount: 1 };
   return { intervalMs: MIN_INTERVAL_MS, chunkCount: Math.max(1, Math.round(MIN_INTERVAL_MS / intervalMs)) };
@@ -157,7 +153,6 @@ export function choosePace(
 
 /** The state of a stream. */
 export interface StreamView {
-  /** The number of characters that have arrived, of `length`. */
   readonly received: number;
   readonly length: number;
   readonly tail: string;
@@ -165,5 +160,5 @@ export interface StreamView {
   readonly changed: readonly string[];
   readonly complete: boolean;
   /** Null until all input has arrived. */
-  readonly ended: { readonly status: 'success' | 'failed' | 'comment'; readonly message: string } | null;
+  readonly ended: Readonly<{ status: 'success' | 'failed' | 'comment'; message: string }> | null;
 }

@@ -35,7 +35,6 @@ export function useInspection(): InspectionHandle {
   // A canceled worker has lost the last reading, which the page still shows until the next one is available.
   const isLost = useRef(false);
   const input: InspectionInput = { text: inputText.value, schemaText: schemaInput.value, options: parseOptions.value };
-
   useEffect(() => () => link.close(), []);
   useEffect(() => {
     let isWanted = true;
@@ -53,7 +52,6 @@ export function useInspection(): InspectionHandle {
       if (link.cancel()) isLost.current = true;
     };
   }, [input.text, input.schemaText, input.options, retryCount.value]);
-
   return {
     ...state.value,
     retry: () => (retryCount.value += 1),
@@ -118,7 +116,6 @@ type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>
 /** A link to a worker that can be terminated at any time; the next request starts another worker. */
 export interface WorkerLink {
   readonly next: number;
-  /** Sends a request. Null if it was canceled; throws if the worker fails. */
   send(request: WorkerRequest): Promise<WorkerResponse | null>;
   /** Terminates the worker if it is busy, and returns whether it was; an idle worker stays. */
   cancel(): boolean;
@@ -160,7 +157,6 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
     return started;
   }
 
-  /** Terminates the worker and settles all pending requests. */
   function end(settle: (request: PendingRequest) => void): void {
     worker?.terminate();
     worker = null;

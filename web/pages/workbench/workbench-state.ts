@@ -9,9 +9,7 @@ const KEY = 'sluice.workbench';
 /** Browsers store about five million characters per page; longer input would leave no room for anything else. */
 const MAX_SAVED_LENGTH = 1_000_000;
 const STORE_DELAY_MS = 500;
-
 type StoredInput = Readonly<{ text: string; schemaText: string; isEditing: boolean }>;
-
 const stored = readInput();
 
 /** The input to parse. */
@@ -86,7 +84,6 @@ function storeNow(): void {
   writeStored(KEY, JSON.stringify(now), 'session');
 }
 
-/** Reads the stored input; by default the first example, which is more helpful than a blank page. */
 function readInput(): StoredInput {
   const [first] = EXAMPLES;
   const initial = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };
