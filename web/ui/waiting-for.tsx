@@ -41,14 +41,8 @@ export function WaitingFor({ waiting }: Readonly<{ waiting: Waiting | null }>) {
 
 /** Describes why a run is waiting. */
 export function describeReason({ reason, budget = 'day' }: Waiting): string {
-  switch (reason) {
-    case 'folder':
-      return 'Waiting for its folder';
-    case 'budget':
-      return `Waiting for the ${describeBudget(budget)}`;
-    default:
-      return `Waiting for: ${reason}`;
-  }
+  if (reason === 'folder') return 'Waiting for its folder';
+  return reason === 'budget' ? `Waiting for the ${describeBudget(budget)}` : `Waiting for: ${reason}`;
 }
 
 /** Describes a budget by its wire name. */

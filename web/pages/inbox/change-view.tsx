@@ -50,14 +50,9 @@ export function ChangeView(props: Readonly<{ change: Resource<Change>; review: R
 function describeSource({ source, commit, base_commit, files, why }: Change): string {
   const since = base_commit === null ? '' : ` since ${base_commit.slice(0, 12)}`;
   const count = files.length === 1 ? '1 file' : `${formatCount(files.length)} files`;
-  switch (source) {
-    case 'commit':
-      return `${count} changed${since}, as committed in ${commit?.slice(0, 12) ?? ''}.`;
-    case 'worktree':
-      return `${count} changed${since}, uncommitted in the worktree.`;
-    case 'none':
-      return why ?? 'No changes to show.';
-  }
+  if (source === 'none') return why ?? 'No changes to show.';
+  const place = source === 'commit' ? `as committed in ${commit?.slice(0, 12) ?? ''}` : 'uncommitted in the worktree';
+  return `${count} changed${since}, ${place}.`;
 }
 
 function File({ file, opensFiles, review }: Readonly<{ file: ChangedFile; opensFiles: boolean; review: Review }>) {

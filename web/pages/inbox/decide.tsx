@@ -287,7 +287,7 @@ function usePreview(id: string, body: ResolveBody | null): Preview {
 }
 
 /** Fields to edit a result individually or as JSON. */
-export function ResultFields({
+function ResultFields({
   item,
   ...form
 }: FormPart<DecisionFields> & { readonly item: Readonly<{ issue_ref: string; run_id: string }> }) {

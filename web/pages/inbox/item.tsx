@@ -308,7 +308,7 @@ export function checkCommit({ result, problems, notices = [] }: Reading): Commit
 const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY', 'COMMIT_NOT_CHECKED'];
 
 /** The run's files: the order, the result and the output, unchanged. */
-export function RawFiles({ run }: Readonly<{ run: string }>) {
+function RawFiles({ run }: Readonly<{ run: string }>) {
   const files = useResource(`files ${run}`, async (signal) => client.listRunFiles({ id: run, signal }));
   const evidence = files.value?.evidence ?? [];
   const agentFiles = evidence.filter(({ name }) => isAgentFile(name));

@@ -1,4 +1,5 @@
 import type { WaitingEntry } from '../../../src/server/api/index.js';
+import { toOneLine } from '../../ui/format.js';
 
 type QueueGroup = Readonly<{ title: string; entries: readonly WaitingEntry[] }>;
 
@@ -40,15 +41,8 @@ function listTexts(entry: WaitingEntry): readonly string[] {
 
 /** Returns a row's title. */
 export function getEntryTitle(entry: WaitingEntry): string {
-  switch (entry.kind) {
-    case 'question':
-    case 'permission':
-      return entry.task.trim() === '' ? entry.engine : entry.task.replaceAll(/\s+/g, ' ');
-    case 'sink':
-      return entry.sink;
-    case 'result':
-      return entry.issue_ref;
-  }
+  if (entry.kind === 'sink') return entry.sink;
+  return entry.kind === 'result' ? entry.issue_ref : toOneLine(entry.task) || entry.engine;
 }
 
 /** The possible bulk actions. */

@@ -179,7 +179,7 @@ export function divideWidth(sum: number, fraction: number): Readonly<{ left: num
 }
 
 /** The engine's events, one by one. The selected event is shown in full. */
-export function EventsPane({ run, isLive }: PaneProps) {
+function EventsPane({ run, isLive }: PaneProps) {
   void run.redraws.events.value;
   const { list } = run.data;
   const replayTime = run.replayTime.value;
@@ -264,7 +264,7 @@ export function summarizeEvent({ data }: RaspEvent): string {
 const PREVIEW_BYTES = 240;
 
 /** The agent's captured output, frame by frame. The first selected row is shown in full. */
-export function RawPane({ run, isLive }: PaneProps) {
+function RawPane({ run, isLive }: PaneProps) {
   void run.redraws.raw.value;
   const { rows } = run.data;
   const replayTime = run.replayTime.value;

@@ -179,7 +179,7 @@ function createSummary(attempt: number, from: number): MutableSummary {
 }
 
 /** A run's result: the value, the repairs, the errors and the changed files. */
-export function RunResultView({ runId, result }: Readonly<{ runId: string; result: NonNullable<RunView['result']> }>) {
+function RunResultView({ runId, result }: Readonly<{ runId: string; result: NonNullable<RunView['result']> }>) {
   const { value, comment, text, error, warnings, repairs = [], artifacts, process, cached_from, model } = result;
   const { denials = [], diagnostics = [] } = result;
   return (

@@ -40,14 +40,9 @@ export function inspect(text: string, schema: AlignableSchema | undefined, chose
 
 /** Inspects a result; for a success, with the selected candidate only. */
 function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
-  switch (result.status) {
-    case 'success':
-      return inspectSuccess(text, result);
-    case 'failed':
-      return inspectFailure(text, result);
-    case 'comment':
-      return { inspection: { ...createEmpty(result), outcome: { status: 'comment' } }, value: undefined };
-  }
+  if (result.status === 'success') return inspectSuccess(text, result);
+  if (result.status === 'failed') return inspectFailure(text, result);
+  return { inspection: { ...createEmpty(result), outcome: { status: 'comment' } }, value: undefined };
 }
 
 /** Whether the whole input was selected. It is tried first, so there are no other candidates to list. */

@@ -197,7 +197,7 @@ const NOTHING_FOUND: Found = { candidates: NONE, repairs: NONE, notes: NONE };
 type Found = Pick<Inspection, 'candidates' | 'repairs' | 'notes'>;
 
 /** The input, or a window of a long input, with candidates outlined and all repairs and issues marked. */
-export function MarkedText({ text, inspection }: Readonly<{ text: string; inspection: Inspection | null }>) {
+function MarkedText({ text, inspection }: Readonly<{ text: string; inspection: Inspection | null }>) {
   const box = useRef<HTMLPreElement>(null);
   // Until the input is parsed, it is shown without marks.
   const { candidates, repairs, notes } = inspection ?? NOTHING_FOUND;

@@ -61,12 +61,8 @@ export function useInspection(): InspectionHandle {
 
 function updateState(before: InspectionState, next: TextReading | SchemaRefusal | string): InspectionState {
   if (typeof next === 'string') return { ...NOTHING, failure: next };
-  switch (next.kind) {
-    case 'reading':
-      return { ...NOTHING, reading: next };
-    case 'refusal':
-      return { ...before, busy: false, failure: null, schemaProblem: next.problem };
-  }
+  if (next.kind === 'reading') return { ...NOTHING, reading: next };
+  return { ...before, busy: false, failure: null, schemaProblem: next.problem };
 }
 
 /** Parsed input. More data can be requested until other input is parsed. */
