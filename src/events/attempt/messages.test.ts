@@ -8,7 +8,7 @@ const MIB = 1024 * 1024;
 const timestamp = '2026-11-15T01:22:40.975Z';
 const chunk = 'x'.repeat(MIB / 2);
 
-function translate(engine: 'gemini' | 'claude', records: readonly object[]) {
+function translate(engine: 'gemini' | 'claude' | 'copilot', records: readonly object[]) {
   const translator = createTranslator({ engine, runId: 'r', attempt: 1, clock: () => 0 });
   const emitted: Emitted[] = records.flatMap((record) => translator.push('stdout', toBytes([record])));
   emitted.push(...translator.end({ exitCode: 0, signal: null }));
@@ -30,9 +30,13 @@ const addText = (text: string) =>
   streamed({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
 
 describe('a message that never ends', () => {
-  it('is complete at the end of the output', () => {
-    const events = translate('claude', [...STARTED, addText('Hel'), addText('lo')]);
-    expect(listTexts(events, 'assistant.message.final')).toEqual(['Hello']);
+  const chunks = ['Hel', 'lo'];
+  const copilot = { type: 'assistant.message_delta', id: 'e-1', timestamp, parentId: 'e-0' };
+  it.each([
+    ['claude', [...STARTED, ...chunks.map((text) => addText(text))]],
+    ['copilot', chunks.map((deltaContent) => ({ ...copilot, data: { messageId: 'm', deltaContent } }))],
+  ] as const)('is complete at the end of the output of %s', (engine, records) => {
+    expect(listTexts(translate(engine, records), 'assistant.message.final')).toEqual(['Hello']);
   });
 });
 
