@@ -2,8 +2,7 @@
  * The requirements gate: `npm run requirements [-- DATA] [--write]`. Fails if a test named in `docs/requirements.json` does
  * not exist or is not run, or if `docs/requirements.md`, which is generated from it, is out of date; `--write` updates
  * the page. `-- --break [--short]` breaks each clause, or a tenth of them chosen by the commit, in a copy of the
- * sources, and fails if the tests named for it do not fail; `--open` does so with the variants that no test is named for
- * yet.
+ * sources, and fails if the tests named for it do not fail.
  */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -22,11 +21,10 @@ const { values, positionals } = readArguments(
       write: { type: 'boolean', default: false },
       break: { type: 'boolean', default: false },
       short: { type: 'boolean', default: false },
-      open: { type: 'boolean', default: false },
     },
     allowPositionals: true,
   },
-  'npm run requirements [-- DATA] [--write] | npm run requirements -- --break [--short | --open]',
+  'npm run requirements [-- DATA] [--write] | npm run requirements -- --break [--short]',
 );
 const data = resolve(PROJECT, positionals[0] ?? 'docs/requirements.json');
 const requirements = await readRequirements(data);
@@ -54,8 +52,7 @@ async function checkPage(): Promise<readonly string[]> {
 }
 
 async function runMutations(): Promise<readonly string[]> {
-  const variants = values.open ? clauses.map((clause) => ({ ...clause, mutations: clause.open })) : clauses;
-  const chosen = values.short ? await chooseByCommit() : variants;
+  const chosen = values.short ? await chooseByCommit() : clauses;
   const { killed, problems: found } = await breakClauses(chosen);
   const total = `${chosen.length} of ${clauses.length} clauses`;
   console.log(`requirements: ${total} broken, ${killed} mutations killed, ${found.length} failed`);

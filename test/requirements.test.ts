@@ -6,12 +6,13 @@ import { renderPage } from '../scripts/requirements/render-page.js';
 import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
+const MUTATION = { file: 'a.ts', search: 'right', replace: 'wrong' };
+
 const clause = (number: string, file: string, name: string) => ({
   number,
   behaviour: 'Be right.',
   tests: [{ file, name }],
-  mutations: [],
-  open: [],
+  mutations: [MUTATION, MUTATION],
 });
 
 const deviation = {
@@ -64,7 +65,11 @@ describe('the clauses of docs/requirements.json', () => {
     ['without a test', { ...clause('000.1', 'a.test.ts', 'a'), tests: [] }],
     ['without a file', clause('000.1', '', 'a')],
     ['without a number', clause('', 'a.test.ts', 'a')],
-    ['with an empty mutation', { ...clause('000.1', 'a.test.ts', 'a'), mutations: [{ file: 'a.ts', search: '' }] }],
+    ['with a single mutation', { ...clause('000.1', 'a.test.ts', 'a'), mutations: [MUTATION] }],
+    [
+      'with an empty mutation',
+      { ...clause('000.1', 'a.test.ts', 'a'), mutations: [MUTATION, { ...MUTATION, search: '' }] },
+    ],
   ])('are refused %s', async (_, planted) => {
     const folder = await makeFolder({ 'requirements.json': JSON.stringify(withClauses(planted)) });
     await expect(readRequirements(join(folder, 'requirements.json'))).rejects.toThrow('clauses');
