@@ -12,16 +12,16 @@ export const DEFAULT_OPTIONS: WorkbenchOptions = {
 };
 
 const TEXT = { type: 'string' };
-const listOf = (items: object) => ({ type: 'array', items });
-const objectOf = (properties: object, required: readonly string[]) => ({ type: 'object', properties, required });
+const createList = (items: object) => ({ type: 'array', items });
+const createObject = (properties: object, required: readonly string[]) => ({ type: 'object', properties, required });
 const formatSchema = (schema: object): string => JSON.stringify(schema, null, 2);
 const FINDING = { file: TEXT, line: { type: 'integer', minimum: 1 }, note: { type: ['string', 'null'] } };
 const REVIEW = formatSchema(
-  objectOf(
+  createObject(
     {
       verdict: { enum: ['pass', 'fail'] },
       score: { type: 'integer', minimum: 0, maximum: 10 },
-      findings: listOf(objectOf(FINDING, ['file', 'line', 'note'])),
+      findings: createList(createObject(FINDING, ['file', 'line', 'note'])),
     },
     ['verdict', 'score'],
   ),
@@ -32,18 +32,18 @@ const COMPANY_FIELDS = {
   revenue: { type: 'number' },
   risk: { enum: ['LOW', 'MEDIUM', 'HIGH'] },
   founded: { type: 'string', format: 'date' },
-  tags: listOf(TEXT),
+  tags: createList(TEXT),
 };
 const COMPANY = formatSchema({
-  ...objectOf(COMPANY_FIELDS, ['company_name', 'revenue', 'risk']),
+  ...createObject(COMPANY_FIELDS, ['company_name', 'revenue', 'risk']),
   additionalProperties: false,
 });
 
 const DONE = formatSchema(
-  objectOf({ __SKILL_DONE__: { const: true }, title: TEXT, word_count: { type: 'integer' }, items: listOf(TEXT) }, [
-    '__SKILL_DONE__',
-    'title',
-  ]),
+  createObject(
+    { __SKILL_DONE__: { const: true }, title: TEXT, word_count: { type: 'integer' }, items: createList(TEXT) },
+    ['__SKILL_DONE__', 'title'],
+  ),
 );
 
 const TEST_REPORT = { command: TEXT, result: { enum: ['pass', 'fail', 'n/a'] }, evidence: TEXT };
@@ -52,7 +52,7 @@ const WORK_RESULT = {
   run_id: { type: 'string', pattern: String.raw`^\d{4}-\d{2}-\d{2}-[a-z]+-\d{4}$` },
   status: { enum: ['ok', 'fail', 'blocked'] },
   changes: { type: 'object', properties: { pr: TEXT, commit: TEXT } },
-  tests: { anyOf: [{ const: 'n/a' }, objectOf(TEST_REPORT, ['command', 'result', 'evidence'])] },
+  tests: { anyOf: [{ const: 'n/a' }, createObject(TEST_REPORT, ['command', 'result', 'evidence'])] },
   summary: TEXT,
 };
 
@@ -161,7 +161,7 @@ export const SCHEMA_EXAMPLES: readonly Readonly<{ name: string; schemaText: stri
   { name: 'A review', schemaText: REVIEW },
   { name: 'A company', schemaText: COMPANY },
   { name: 'A finished task', schemaText: DONE },
-  { name: 'A work result', schemaText: formatSchema(objectOf(WORK_RESULT, Object.keys(WORK_RESULT))) },
+  { name: 'A work result', schemaText: formatSchema(createObject(WORK_RESULT, Object.keys(WORK_RESULT))) },
   {
     name: 'A list of words',
     schemaText: formatSchema({ type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 }),
