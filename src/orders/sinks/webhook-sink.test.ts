@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { isIP } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startFaultyServer } from './fixtures/faulty-server.js';
 import { makeMessage } from './fixtures/message.js';
 import { describeNetworkSink, describeSink } from './sink.contract.js';
@@ -70,6 +73,38 @@ describe('createWebhookSink', () => {
         code: 'SINK_PRIVATE_ADDRESS',
         isPermanent: true,
       });
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it.each([
+    ['a private address, each time', [['127.0.0.1'], ['192.168.1.1']]],
+    ['both at once', [['8.8.8.8', '10.0.0.1']]],
+    ['an address of the cloud host', [['169.254.169.254']]],
+    ['an address mapped to IPv6', [['::ffff:127.0.0.1']]],
+    ['a unique local address', [['fd00::1']]],
+  ])('rejects a name whose server answers with %s', async (_, answers) => {
+    const { options, port, seen } = await start();
+    const original = dns.lookup;
+    onTestFinished(() => {
+      dns.lookup = original;
+      syncBuiltinESMExports();
+    });
+    let asked = 0;
+    const answer = (_name: string, _options: object, callback: (error: null, found: object[]) => void): void => {
+      const found = answers[asked++] ?? [];
+      callback(
+        null,
+        found.map((address) => ({ address, family: isIP(address) })),
+      );
+    };
+    dns.lookup = answer as unknown as typeof dns.lookup;
+    syncBuiltinESMExports();
+    const sink = createWebhookSink({ ...options, url: `http://rebound.example:${port}/` });
+    for (const each of answers.keys()) {
+      await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ code: 'SINK_PRIVATE_ADDRESS' });
+      // The address that was checked is the one that is used: there is no second question.
+      expect(asked).toBe(each + 1);
     }
     expect(seen).toEqual([]);
   });

@@ -235,6 +235,14 @@ describe('an archive', () => {
       },
     ],
     [
+      'that hangs',
+      'ARCHIVE_UNAVAILABLE',
+      async (site) => {
+        site.fault = () => 'silence';
+        return site.open({ retry: { maxAttempts: 2, firstPauseMs: 1, timeoutMs: 50 } });
+      },
+    ],
+    [
       'that redirects requests',
       'ARCHIVE_REFUSED',
       async (site) => {

@@ -74,6 +74,24 @@ describe('POST /v1/runs/{id}/reply to a permission request', () => {
     });
   });
 
+  it('accepts one of several answers at once, and no forged one', async () => {
+    const { reply, waitForEnd } = await waitForQuestion([{ ask: WRITE }, { say: 'ok' }]);
+    const forged = ['px_1_0', 'px_2_1', 'px_1_1 ', 'PX_1_1', 'px_1_1\u0000', 'px_01_1', '__proto__', 'ix_1', ''];
+    for (const interaction_id of forged) {
+      expect((await reply({ interaction_id, option_id: 'yes' })).status).toBeGreaterThanOrEqual(400);
+    }
+    const options = ['yes', 'no', 'yes', 'no', 'no', 'yes'];
+    const replies = await Promise.all(
+      options.map(async (option_id) => reply({ interaction_id: 'px_1_1', option_id, why: option_id })),
+    );
+    const { events } = await waitForEnd();
+    const answers = events.filter(({ type }) => type === 'permission.replied').map(({ data }) => data);
+    expect(answers).toHaveLength(1);
+    const accepted = options.filter((_, index) => replies[index]?.status === 200);
+    expect(accepted).toEqual([answers[0]?.['why']]);
+    expect(answers[0]?.['decision']).toBe(accepted[0] === 'yes' ? 'allow' : 'deny');
+  });
+
   it('answers each of multiple questions', async () => {
     const { reply, waitForEnd } = await waitForQuestion([
       { asks: [WRITE, { ...WRITE, toolCallId: 'c2' }] },

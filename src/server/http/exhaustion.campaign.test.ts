@@ -158,3 +158,36 @@ describe('a shared limit', () => {
     expect(limit.open('a').grow(1)).toBe(false);
   });
 });
+
+it('six bodies of 16 MiB at once and slow connections leave health checks under a second', async () => {
+  const { send, ask } = await open({});
+  const slow = Array.from({ length: 100 }, async () =>
+    send(`${head('/v1/parse', 100, `Authorization: Bearer x\r\n`)}{`),
+  );
+  await Promise.all(slow);
+  const largeText = `{"a":"${'x'.repeat(15 * 1024 * 1024)}"}`;
+  const progress = { isOver: false };
+  const bodies = Promise.all(
+    Array.from({ length: 6 }, async (_, index) => {
+      const response = await ask('/v1/parse', index % 2 === 0 ? ada : bob, { text: largeText });
+      await response.arrayBuffer();
+      return response.status;
+    }),
+  ).finally(() => {
+    progress.isOver = true;
+  });
+  const latencies: number[] = [];
+  while (!progress.isOver) {
+    const startedAt = performance.now();
+    expect((await ask('/healthz')).status).toBe(200);
+    latencies.push(performance.now() - startedAt);
+  }
+  expect((await bodies).every((status) => status === 200 || status === 503 || status === 413 || status === 422)).toBe(
+    true,
+  );
+  latencies.sort((left, right) => left - right);
+  if (process.env['ATTACK_SECONDS'] !== undefined)
+    process.stdout.write(`six bodies: ${latencies.length} health checks, slowest ${latencies.at(-1)?.toFixed(0)} ms\n`);
+  // Attackers and server share one process and a busy machine here, so this is an upper bound; half of them are quick.
+  expect(latencies[Math.floor(latencies.length / 2)]).toBeLessThan(1000);
+});
