@@ -5,7 +5,7 @@ import { boundDetail } from '../mapping/bound-detail.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import type { EndSignal } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
-import type { Usage } from '../protocol/event-parts.js';
+import type { FailureCause, Usage } from '../protocol/event-parts.js';
 import { BoundedMap } from '../reading/bounded-map.js';
 import { omitMissing } from '../reading/record-fields.js';
 import { Drift, MAX_NAME } from './drift.js';
@@ -42,6 +42,8 @@ interface CollectedEvidence {
   /** Whether `runtimeError` means that the engine's credentials were refused. */
   readonly isAuthError: boolean;
   readonly lastError: string | null;
+  /** The cause of `lastError`, which its HTTP status can name more precisely than its message. */
+  readonly lastCause: FailureCause | null;
   readonly lastMessage: string;
   readonly usage: Usage | null;
 }
@@ -60,6 +62,7 @@ export class Reducer {
   #isAuthError = false;
   #lastError: string | null = null;
   #lastErrorCode: DiagnosticCode | null = null;
+  #lastCause: FailureCause | null = null;
   #version: string | null = null;
   #isPlainText = false;
   /** The interaction ids of the open permission requests. */
@@ -90,6 +93,7 @@ export class Reducer {
       runtimeError: this.#runtimeError,
       isAuthError: this.#isAuthError,
       lastError: this.#lastError,
+      lastCause: this.#lastCause,
       lastMessage: this.messages.last,
       usage: this.#usage.total,
     };
@@ -100,6 +104,7 @@ export class Reducer {
     this.#runtimeError = evidence.runtimeError;
     this.#isAuthError = evidence.isAuthError;
     this.#lastError = evidence.lastError;
+    this.#lastCause = evidence.lastCause;
     this.messages.last = evidence.lastMessage;
     this.#usage = new UsageTotals(evidence.usage);
   }
@@ -211,6 +216,7 @@ export class Reducer {
         const data = toEngineErrorData({ ...fact, message });
         this.#lastError = data.message;
         this.#lastErrorCode = data.code;
+        this.#lastCause = data.cause ?? null;
         writer.write('diagnostic.engine.error', data);
         return fact.isFatal === true ? this.#fail(message) : undefined;
       }
@@ -221,6 +227,7 @@ export class Reducer {
         this.#runtimeError = null;
         // An error of an earlier turn does not explain the failure of this one.
         this.#lastErrorCode = null;
+        this.#lastCause = null;
         return;
       case 'end_signal':
         this.#endSignal = fact.signal;

@@ -12,7 +12,7 @@ import {
 } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import { writeArtifacts, type FsDiff } from './artifacts.js';
-import type { Failure } from '../protocol/event-parts.js';
+import type { Failure, FailureCause } from '../protocol/event-parts.js';
 
 /** The facts known once the process has exited. */
 export interface AttemptEnd {
@@ -62,13 +62,14 @@ const STOP_VERDICTS: ReadonlySet<Verdict> = new Set([
 /** Reports how the attempt ended: artifacts, warnings, the judgement, and exactly one last event. */
 export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndContext): void {
   const { end, mode } = context;
-  const { endSignal, runtimeError, isAuthError, lastError } = attempt.evidence;
+  const { endSignal, runtimeError, isAuthError, lastError, lastCause } = attempt.evidence;
   const evidence = {
     doneMarker: attempt.messages.doneMarkers > 0,
     endSignal,
     runtimeError,
     isAuthError,
     lastError,
+    lastCause,
     exitCode: end.exitCode,
     signal: end.signal,
     verdict: end.verdict ?? null,
@@ -161,6 +162,8 @@ export interface Evidence {
   readonly isAuthError: boolean;
   /** The engine's last message about any other error: it explains an exit code, but does not affect the outcome. */
   readonly lastError: string | null;
+  /** The cause of the engine's last error, if it named one. */
+  readonly lastCause: FailureCause | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly verdict: Verdict | null;
@@ -319,28 +322,28 @@ function findInterruption(evidence: Evidence): Judgement | null {
 }
 
 /** Returns the failure shown by the evidence; the most informative kind is checked first. */
-function findFailure({ runtimeError, isAuthError, lastError, exitCode, signal }: Evidence): Failure | null {
+function findFailure({ runtimeError, isAuthError, lastError, lastCause, exitCode, signal }: Evidence): Failure | null {
   const lastErrorText = lastError === null ? '' : ` Its last error: ${lastError}`;
   if (runtimeError !== null) {
     const code = isAuthError ? 'ENGINE_AUTH_FAILED' : 'ENGINE_RUNTIME_ERROR';
-    return { category: 'engine', code, message: runtimeError, ...nameCause(runtimeError) };
+    return { category: 'engine', code, message: runtimeError, ...nameCause(runtimeError, lastCause) };
   }
   if (signal !== null) {
     return {
       category: 'process',
       code: 'PROCESS_SIGNALED',
       message: `The process was killed by ${signal}.${lastErrorText}`,
-      ...nameCause(lastError),
+      ...nameCause(lastError, lastCause),
     };
   }
   if (exitCode !== null && exitCode !== 0) {
     const message = `The process exited with code ${exitCode}.${lastErrorText}`;
-    return { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message, ...nameCause(lastError) };
+    return { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message, ...nameCause(lastError, lastCause) };
   }
   return null;
 }
 
-function nameCause(error: string | null): Pick<Failure, 'cause'> {
-  const cause = error === null ? null : findKnownCause(error);
+function nameCause(error: string | null, lastCause: FailureCause | null): Pick<Failure, 'cause'> {
+  const cause = lastCause ?? (error === null ? null : findKnownCause(error));
   return cause === null ? {} : { cause };
 }

@@ -8,6 +8,7 @@ const NO_EVIDENCE: Evidence = {
   endSignal: null,
   runtimeError: null,
   isAuthError: false,
+  lastCause: null,
   lastError: null,
   exitCode: null,
   signal: null,

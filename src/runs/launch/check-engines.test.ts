@@ -100,7 +100,7 @@ describe('checkEngines', () => {
       status: 'slow',
       next: 'it did not exit within 0.3 s; try again when the host is idle',
     });
-    expect(renderDoctor([report])).toContain('too slow to check');
+    expect(renderDoctor([report])).toContain('too slow to say');
   });
 
   it('reads only the start of very long output', async () => {

@@ -87,7 +87,7 @@ const STATUS_LABELS: Readonly<Record<EngineReport['status'], string>> = {
   missing: 'missing',
   unproven_version: 'untested version',
   broken: 'broken',
-  slow: 'too slow to check',
+  slow: 'too slow to say',
 };
 
 /** Formats the reports as text: a line with engine, status, version and path, and the next step below it. */

@@ -7,7 +7,7 @@ import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
 const RECORDINGS = fileURLToPath(new URL('../../events/engines/', import.meta.url));
-const CLAUDE_401 = `${RECORDINGS}claude/fixtures/2.1.325/f3-401.stream-json/stdout.1.log`;
+const CLAUDE_429 = `${RECORDINGS}claude/fixtures/2.1.325/e1-429-always.stream-json/stdout.1.log`;
 const CODEX_401 = `${RECORDINGS}codex/fixtures/0.166.0/f3-401.json/stdout.1.log`;
 const CODEX_400 = `${RECORDINGS}codex/fixtures/0.166.0/e2-429-then-400.json/stdout.1.log`;
 
@@ -31,15 +31,17 @@ describe('a run whose engine keeps failing', () => {
     const site = await makeSite();
     const { result } = await runToEnd(
       { engine: 'claude', prompt: 'Do it.', workdir: site.workdir, limits: { idle_s: 2 } },
-      { ...site, programs: { claude: printAndHang(`cat '${CLAUDE_401}'`) } },
+      { ...site, programs: { claude: printAndHang(`cat '${CLAUDE_429}'`) } },
     );
     expect(result).toMatchObject({
       status: 'failed',
       model: 'claude-opus-5-5',
-      error: { code: 'RUN_TIMED_OUT', cause: 'auth', http_status: 401 },
-      diagnostics: [{ code: 'ENGINE_AUTH_HINT', count: 7, http_status: 401 }],
+      error: { code: 'RUN_TIMED_OUT', cause: 'rate_limit', http_status: 429 },
+      diagnostics: [{ code: 'ENGINE_RATE_LIMIT_HINT', http_status: 429 }],
     });
-    expect(result.error?.message).toMatch(/idle_s \(2 s\)\. Last engine error: .*Check the engine's credentials\./);
+    expect(result.error?.message).toMatch(
+      /idle_s \(2 s\)\. Last engine error: .*Wait, or use another account or model\./,
+    );
   });
 
   it('distinguishes a rejected request from rejected credentials', async () => {
