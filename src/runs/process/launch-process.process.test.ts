@@ -388,6 +388,19 @@ describe('a process with a terminal besides its pipes', () => {
     process.kill(outside ?? 0, 'SIGKILL');
   });
 
+  it('is the only one that has its terminal: processes started meanwhile cannot read from it or write to it', async () => {
+    const listDevices = `
+      const { readdirSync, readlinkSync } = require('node:fs');
+      const open = readdirSync('/proc/self/fd').map((fd) => { try { return readlinkSync('/proc/self/fd/' + fd); } catch { return ''; } });
+      process.stdout.write(JSON.stringify(open.filter((path) => /ptmx|pts/.test(path))));`;
+    const first = await run(`console.log('ready'); setInterval(() => undefined, 1000)`, { terminal: 'beside' });
+    await readLine(first);
+    expect(await readAll((await run(listDevices)).output)).toEqual({ stdout: '[]' });
+    expect(await readAll((await run(listDevices, { terminal: 'beside' })).output)).toEqual({
+      stdout: expect.not.stringContaining('ptmx') as string,
+    });
+  });
+
   it('is not launched if the executable does not exist', async () => {
     const command = { command: ['no-such-program'] as const, cwd: process.cwd(), env: {}, terminal: 'beside' } as const;
     await expect(launchProcess(command)).rejects.toMatchObject({

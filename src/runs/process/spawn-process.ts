@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { Socket } from 'node:net';
-import { closeSync, fstatSync, readdirSync, statSync } from 'node:fs';
-import { constants } from 'node:os';
+import { closeSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs';
+import { constants, devNull } from 'node:os';
 import { stat } from 'node:fs/promises';
 import type { StreamName } from '../../events/index.js';
 import { identifyProcess, type ProcessIdentity } from './process-identity.js';
@@ -183,20 +183,22 @@ function start(command: ProcessCommand, terminal: Terminal | undefined): Launch 
     ? (['/bin/sh', '-c', OPEN_TERMINAL, terminal.path, ...argv] as const)
     : argv;
   const output = hasPipesAndTerminal ? 'pipe' : (terminal?.fd ?? 'pipe');
-  const child = spawn(program, args, {
-    cwd: command.cwd,
-    env: { ...env },
-    // Detached makes it the leader of a new process group, which can be terminated as a whole.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-    shell: false,
-    stdio: [
-      command.stdin === undefined && command.keepInput !== true ? (terminal?.fd ?? 'ignore') : 'pipe',
-      output,
-      output,
-      ...descriptors,
-    ],
-  });
+  const input = command.stdin === undefined && command.keepInput !== true ? (terminal?.fd ?? 'ignore') : 'pipe';
+  const nothing = openTerminals.size === 0 ? undefined : openSync(devNull, 'r');
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, {
+      cwd: command.cwd,
+      env: { ...env },
+      // Detached makes it the leader of a new process group, which can be terminated as a whole.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+      shell: false,
+      stdio: hideTerminals([input, output, output, ...descriptors], nothing),
+    });
+  } finally {
+    if (nothing !== undefined) closeSync(nothing);
+  }
   // If no file descriptor is free, the child has no pipes, and an error follows.
   const outputs: readonly { readonly name: StreamName; readonly readable: Readable | null | undefined }[] = [
     { name: 'stdout' as const, readable: child.stdout },
@@ -210,6 +212,25 @@ function start(command: ProcessCommand, terminal: Terminal | undefined): Launch 
     ),
   };
 }
+
+/**
+ * The output of all open terminals. The package opens it without close-on-exec, so every process started
+ * meanwhile would inherit it, and could read the output of another run's process or type into its terminal.
+ */
+const openTerminals = new Set<Socket>();
+
+/** Replaces the terminals that a process would inherit with an empty file. */
+function hideTerminals(stdio: readonly StdioEntry[], nothing: number | undefined): StdioEntry[] {
+  const inherited = [...openTerminals].map(getDescriptor);
+  const hidden = inherited.filter((fd): fd is number => fd !== undefined && fd >= stdio.length);
+  const entries = [...stdio];
+  // For these positions, `ignore` leaves the descriptor as it is.
+  while (entries.length <= Math.max(-1, ...hidden)) entries.push('ignore');
+  for (const fd of hidden) entries[fd] = nothing;
+  return entries;
+}
+
+type StdioEntry = 'pipe' | 'ignore' | number | undefined;
 
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name]),
@@ -299,12 +320,14 @@ async function openTerminal(): Promise<Terminal> {
     throw createUnusableError();
   // The package's listener would throw; the caller, which spawns the process, adds its own.
   output.removeAllListeners('error');
-  const fd = findOtherDescriptor(path, getMember(getMember(slave, '_handle'), 'fd'));
+  const fd = findOtherDescriptor(path, getDescriptor(slave));
   slave.destroy();
   if (fd === undefined) {
     output.destroy();
     throw createUnusableError();
   }
+  openTerminals.add(output);
+  output.once('close', () => openTerminals.delete(output));
   return {
     fd,
     path,
@@ -319,7 +342,7 @@ async function openTerminal(): Promise<Terminal> {
 /**
  * Finds the other descriptor of the process's end: the stream has its own, and the original descriptor is still open.
  */
-function findOtherDescriptor(path: string, streamDescriptor: unknown): number | undefined {
+function findOtherDescriptor(path: string, streamDescriptor: number | undefined): number | undefined {
   const { rdev } = statSync(path);
   return readdirSync('/dev/fd')
     .map(Number)
@@ -334,6 +357,11 @@ function readDevice(fd: number): number | undefined {
     // It could be the descriptor of the directory listing, which is closed by now.
     return undefined;
   }
+}
+
+function getDescriptor(stream: Socket): number | undefined {
+  const fd = getMember(getMember(stream, '_handle'), 'fd');
+  return typeof fd === 'number' && fd >= 0 ? fd : undefined;
 }
 
 function getMember(value: unknown, key: string): unknown {
