@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -63,10 +64,31 @@ function startLoad(client: () => Client, folder: string) {
     await follow(id);
   }
 
+  /**
+   * Repeats a request whose response can be lost with the server. A run that asks must be known to its caller: without
+   * an answer it would keep its folder for a day, and the next run there would wait for it.
+   */
+  async function sendUntilAnswered<T>(send: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await send();
+      } catch (error) {
+        if (tries === 300) throw error;
+        await pause(100);
+      }
+    }
+  }
+
   async function ask(index: number): Promise<void> {
     const workdir = join(folder, 'work', String(index));
-    const body = { engine: 'codex', prompt: 'Paint it.', mode: 'interactive', workdir } as const;
-    const { id } = await client().startRun({ body });
+    const body = {
+      engine: 'codex',
+      prompt: 'Paint it.',
+      mode: 'interactive',
+      workdir,
+      request_id: randomUUID(),
+    } as const;
+    const { id } = await sendUntilAnswered(async () => client().startRun({ body }));
     await follow(id, async (event) => {
       if (!('type' in event) || event.type !== 'user.input.required') return;
       // The store records that the run is waiting shortly after its readers see it, and a killed server is down for
