@@ -1,34 +1,76 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { jsonrepair } from 'jsonrepair';
 import { parse } from 'sluice/json';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { PROJECT, run } from '../scripts/run-tool.js';
-import { compilePrograms } from './compile-programs.js';
+import { pack } from '../scripts/package/pack.js';
+import { ENTRY_LIMITS } from '../scripts/package/size-limits.js';
+import { PROJECT, run, runTool } from '../scripts/run-tool.js';
+import { startRegistry, type Manifest } from './local-registry.js';
+import { makeFolder } from './temporary-folder.js';
 
-/** The statement that prints the example's result. */
-const PRINT = `
-if (!result.ok) throw new Error(result.status);
-console.log(JSON.stringify([result.value, result.repairs.map(({ kind }) => kind), result.repairLevel]));
-`;
+const SMALL_PACKAGE = join(PROJECT, 'dist', 'sluice-json');
+
+/** The output of the first example. */
+const FIRST_VALUE = `{ file: 'a.ts', line: 3 }`;
+
+/** Returns the code blocks below a heading, by language. */
+function findBlocks(readme: string, heading: string, language: string): string[] {
+  const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const pattern = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm');
+  return [...section.matchAll(pattern)].map(([, code]) => code ?? '');
+}
+
+const runInShell = async (script: string, folder: string) =>
+  run('bash', ['-euc', `export npm_config_prefer_offline=true npm_config_audit=false\n${script}`], folder);
 
 describe('README.md', () => {
-  it('shows an example that compiles and does what its comments describe', async () => {
-    const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
-    const example = /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
-    const { compiled, getFile, remove } = await compilePrograms(new Map([['example.ts', example + PRINT]]));
-    onTestFinished(remove);
+  /** An empty project next to the packed packages, as the page describes. */
+  async function packForProject(...sources: readonly string[]) {
+    const folder = await makeFolder({ 'sluice/.keep': '', 'my-project/.keep': '' });
+    const tarballs = [];
+    for (const source of sources) {
+      const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as Manifest;
+      tarballs.push({ path: (await pack(source, join(folder, 'sluice'))).path, manifest });
+    }
+    return { project: join(folder, 'my-project'), tarballs };
+  }
 
-    expect(compiled).toMatchObject({ exitCode: 0, stdout: '' });
-    const { stdout, stderr } = await run(process.execPath, [getFile('example')], PROJECT);
-    expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toEqual([
-      { file: 'a.ts', line: 3 },
-      ['extracted', 'unquoted_key', 'extra_comma'],
-      'deterministic_generic',
-    ]);
+  it('shows first commands and a program that work when they are pasted into an empty folder', async () => {
+    const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
+    const { project } = await packForProject(PROJECT, SMALL_PACKAGE);
+    const [install = ''] = findBlocks(readme, 'Parse an answer', 'sh');
+    const [program = ''] = findBlocks(readme, 'Parse an answer', 'ts');
+    expect(await runInShell(install, project)).toMatchObject({ exitCode: 0 });
+    await writeFile(join(project, 'first.mjs'), program);
+    const first = await runInShell('node first.mjs', project);
+    expect(first).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(first.stdout).toContain(FIRST_VALUE);
+    for (const kind of ['extracted', 'unquoted_key', 'extra_comma', 'deterministic_generic'])
+      expect(first.stdout).toContain(kind);
+
+    const [agents = ''] = findBlocks(readme, 'Run an agent', 'sh');
+    // The exit code is that of `doctor`, which depends on the agents that are installed.
+    const { stdout } = await runInShell(`set +e\n${agents}`, project);
+    expect(stdout).toContain('"status":"success"');
+    expect(stdout).toContain('"engine":"codex"');
+    const [demo = ''] = findBlocks(readme, 'Delegate work, with proof', 'sh')[0]?.split('\n') ?? [];
+    expect(await runInShell(demo, project)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('shows a first program that works with the package from a registry, and that TypeScript accepts', async () => {
+    const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
+    const { project, tarballs } = await packForProject(SMALL_PACKAGE);
+    const registry = await startRegistry(tarballs);
+    const installed = await runInShell(`npm install --registry ${registry} sluice-json zod`, project);
+    expect(installed).toMatchObject({ exitCode: 0 });
+    const [program = ''] = findBlocks(readme, 'Parse an answer', 'ts');
+    await writeFile(join(project, 'first.mts'), program);
+    const options = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', '', 'first.mts'];
+    expect(await runTool('tsc', options, project)).toMatchObject({ exitCode: 0, stdout: '' });
+    expect((await runInShell('node first.mjs', project)).stdout).toContain(FIRST_VALUE);
   });
 
   it('compares four answers with the actual results of jsonrepair and zod', async () => {
@@ -55,6 +97,15 @@ describe('README.md', () => {
       const [compiled, read] = readings(texts[index] ?? '');
       expect([peer.replaceAll(/[*`]|^error: /g, ''), own]).toEqual([compiled, read]);
     }
+  });
+
+  it('names the limits of the size gate', async () => {
+    const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
+    const [entry, parseAlone] = ENTRY_LIMITS.filter((limit) => limit.entry === 'json');
+    const size = (bytes = 0) => `at most ${bytes / 1000} kB`;
+    expect(readme).toContain(
+      `\`sluice/json\` is ${size(entry?.bytes)} and \`parse\` alone ${size(parseAlone?.bytes)}.`,
+    );
   });
 
   it('shows a command that translates a recording in this repository', async () => {

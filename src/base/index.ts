@@ -30,5 +30,5 @@ export { silentLogger, type Logger, createJsonLogger } from './logger.js';
 export { formatInvisible, INVISIBLE_CHARACTERS, cutText, escapeMarkup, truncate } from './text.js';
 export { omitUndefined, findFirstIndex } from './collections.js';
 export { createUlidGenerator } from './ulid.js';
-export { matchGlob, matchPathGlob } from './text.js';
+export { matchGlob, matchPathGlob, findNearestName } from './text.js';
 export type { OpenFile, ReadableFile, TrustedRoot } from './sluice-error.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import fc from 'fast-check';
-import { cutText, truncate, formatInvisible, INVISIBLE_CHARACTERS } from './text.js';
+import { cutText, findNearestName, truncate, formatInvisible, INVISIBLE_CHARACTERS } from './text.js';
 
 describe('cutText', () => {
   it.each([
@@ -20,6 +20,22 @@ it('truncate marks the omission, and never splits a character', () => {
   expect(truncate('abc', 3)).toBe('abc');
   expect(truncate('abcd', 3)).toBe('abc…');
   expect(truncate('ab😀', 3)).toBe('ab…');
+});
+
+describe('findNearestName', () => {
+  const known = ['engine', 'prompt', 'max_retries', 'workdir', 'env'];
+  it.each([
+    ['promt', 'prompt'],
+    ['maxRetries', 'max_retries'],
+    ['max-retry', 'max_retries'],
+    ['WorkDir', 'workdir'],
+    ['envs', 'env'],
+    ['schema', undefined],
+    ['', undefined],
+    ['x'.repeat(100_000), undefined],
+  ])('for %s: %s', (name, expected) => {
+    expect(findNearestName(name, known)).toBe(expected);
+  });
 });
 
 const markInvisible = (text: string): string =>

@@ -169,3 +169,45 @@ function skipEmpty(steps: readonly Step[], from: readonly number[]): ReadonlySet
   }
   return reachable;
 }
+
+/** Longer names are not compared. */
+const MAX_NAME_LENGTH = 64;
+
+/**
+ * Finds the known name that a misspelled one was probably meant to be: the one with the fewest changed letters, at most
+ * a third of the longer one. Case and separators do not count.
+ *
+ * @example
+ * findNearestName('maxRetry', ['max_retries', 'mode']) // 'max_retries'
+ */
+export function findNearestName(name: string, known: readonly string[]): string | undefined {
+  const wanted = foldName(name.slice(0, MAX_NAME_LENGTH));
+  let nearest: string | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const candidate of known) {
+    const folded = foldName(candidate);
+    const distance = countEdits(wanted, folded);
+    if (distance >= fewest || distance > Math.max(1, Math.max(wanted.length, folded.length) / 3)) continue;
+    fewest = distance;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+function foldName(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.\s]/g, '');
+}
+
+/** Counts the letters to insert, delete or replace to turn one string into the other. */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let index = 0; index < from.length; index += 1) {
+    const next = [index + 1];
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (row[column - 1] ?? 0) + (from[index] === to[column - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

@@ -3,7 +3,7 @@ import { Argument, Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
-import { renderBash, readProgramShape, renderFish, renderZsh } from '../commands/completion.js';
+import { renderBash, readProgramShape, renderFish, renderPowerShell, renderZsh } from '../commands/completion.js';
 
 const program = new Command('tool');
 program
@@ -19,7 +19,10 @@ program
   .command('pick')
   .description('choose')
   .addArgument(new Argument('<one>', 'which').choices(['this', 'that']));
-const shape = readProgramShape(program);
+const box = program.command('box').description('boxes').option('--engine <name>', 'which one');
+box.command('open').option('--wide', 'how');
+box.command('close');
+const shape = readProgramShape(program, { engine: ['codex', 'claude'] });
 
 describe('the description of a CLI', () => {
   it('lists its commands with their options and values', () => {
@@ -34,6 +37,13 @@ describe('the description of a CLI', () => {
     expect(fetch?.words).toEqual({ kind: 'files' });
     expect(pick?.words).toEqual({ kind: 'words', words: ['this', 'that'] });
   });
+
+  it('lists subcommands with their options, and suggested values', () => {
+    const { words, options } = shape.commands[2] ?? {};
+    expect(words).toEqual({ kind: 'words', words: ['open', 'close'] });
+    expect(options?.flatMap(({ names }) => names)).toEqual(['--engine', '-h', '--help', '--wide']);
+    expect(options?.[0]?.value?.completion).toEqual({ kind: 'words', words: ['codex', 'claude'] });
+  });
 });
 
 /** Returns bash's suggestions for the last of these words. */
@@ -47,7 +57,9 @@ function completeInBash(...words: readonly string[]): string[] {
 
 describe('bash completion', () => {
   it.each([
-    ['commands and global options', ['tool', ''], ['fetch', 'pick', '-h', '--help']],
+    ['commands and global options', ['tool', ''], ['fetch', 'pick', 'box', '-h', '--help']],
+    ['the subcommands of a command', ['tool', 'box', ''], ['open', 'close']],
+    ['suggested values', ['tool', 'box', '--engine', 'cl'], ['claude']],
     ['commands that start with the typed prefix', ['tool', 'fe'], ['fetch']],
     ['the options of the command', ['tool', 'fetch', '--'], ['--quiet', '--to', '--label', '--how', '--help']],
     ['the choices of an option', ['tool', 'fetch', '--how', ''], ['fast', 'slow']],
@@ -84,8 +96,19 @@ describe('fish completion', () => {
   });
 });
 
+describe('PowerShell completion', () => {
+  it('has every command, option and value, with quoted words', () => {
+    const script = renderPowerShell(shape);
+    expect(script).toContain('Register-ArgumentCompleter -Native -CommandName tool -ScriptBlock {');
+    expect(script).toContain("$commands = @('fetch', 'pick', 'box')");
+    expect(script).toContain("'box' = @('open', 'close')");
+    expect(script).toContain("'box --engine' = @('codex', 'claude')");
+    expect(script).toContain("'fetch --how' = @('fast', 'slow')");
+  });
+});
+
 describe('sluice completion', () => {
-  it.each(['bash', 'zsh', 'fish'])('prints a script for %s with every command', async (shell) => {
+  it.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s with every command', async (shell) => {
     const io = createMemoryIo({});
     expect(await run(['completion', shell], io)).toBe(0);
     for (const command of ['parse', 'run', 'serve', 'completion']) expect(io.printed.stdout).toContain(command);

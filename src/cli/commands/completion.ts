@@ -2,7 +2,7 @@ import { Argument, type Command, type Option } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../failure.js';
 
-const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish } satisfies Record<
+const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish, powershell: renderPowerShell } satisfies Record<
   string,
   (program: ProgramShape) => string
 >;
@@ -13,7 +13,8 @@ export function addCompletionCommand(program: Command, io: CommandIo, end: (code
     .description('print a completion script for a shell')
     .addArgument(new Argument('<shell>', 'shell to create the script for').choices(Object.keys(SHELLS)))
     .action(async (shell: keyof typeof SHELLS) => {
-      await io.stdout.write(SHELLS[shell](readProgramShape(program)));
+      const { listLaunchers } = await import('../../runs/index.js');
+      await io.stdout.write(SHELLS[shell](readProgramShape(program, { engine: Object.keys(listLaunchers()) })));
       end(EXIT.success);
     });
 }
@@ -50,36 +51,50 @@ export interface ProgramShape {
 /** Values and arguments with these names are paths. */
 const PATH_NAMES = /^(?:file|files|dir|target)$/;
 
+/** Words to suggest for options that also accept others, by the option's long name without dashes. */
+type Suggestions = Readonly<Record<string, readonly string[]>>;
+
 /** Reads names, descriptions and choices from the program, so the scripts are always up to date. */
-export function readProgramShape(program: Command): ProgramShape {
+export function readProgramShape(program: Command, suggestions: Suggestions = {}): ProgramShape {
   return {
     name: program.name(),
-    options: readOptions(program),
+    options: readOptions(program, suggestions),
     commands: program.commands.map((command) => {
-      const [first] = command.registeredArguments;
+      const words = readWords(command);
       return {
         name: command.name(),
         description: command.description(),
-        options: readOptions(command),
-        ...(first === undefined ? {} : { words: chooseCompletion(first.name(), readChoices(first)) }),
+        options: readOptions(command, suggestions),
+        ...(words === undefined ? {} : { words }),
       };
     }),
   };
 }
 
-function readOptions(command: Command): OptionShape[] {
-  return command.createHelp().visibleOptions(command).map(toShape);
+/** Reads what can follow a command: its subcommands, or its first argument. */
+function readWords(command: Command): Completion | undefined {
+  if (command.commands.length > 0) return { kind: 'words', words: command.commands.map((one) => one.name()) };
+  const [first] = command.registeredArguments;
+  return first === undefined ? undefined : chooseCompletion(first.name(), readChoices(first));
 }
 
-function toShape(option: Option): OptionShape {
+/** Reads the options of a command and its subcommands. */
+function readOptions(command: Command, suggestions: Suggestions): OptionShape[] {
+  // A program's own commands are completed separately.
+  const owners = command.parent === null ? [command] : [command, ...command.commands];
+  const options = owners.flatMap((owner) => owner.createHelp().visibleOptions(owner));
+  const byName = new Map(options.map((option) => [option.long ?? option.flags, option]));
+  return [...byName.values()].map((option) => toShape(option, suggestions));
+}
+
+function toShape(option: Option, suggestions: Suggestions): OptionShape {
   const names = [option.short, option.long].filter((name) => name !== undefined);
   const value = /[<[]([^.>\]]+)/.exec(option.flags)?.[1];
+  const choices = [...readChoices(option), ...(suggestions[option.name()] ?? [])];
   return {
     names,
     description: option.description,
-    ...(value === undefined
-      ? {}
-      : { value: { name: value, completion: chooseCompletion(value, readChoices(option)) } }),
+    ...(value === undefined ? {} : { value: { name: value, completion: chooseCompletion(value, choices) } }),
   };
 }
 
@@ -238,4 +253,50 @@ function formatFishWords(completion: Completion): string {
 
 function quoteFish(text: string): string {
   return `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
+}
+
+/** Renders the completion script for PowerShell 5.1 and later. Without a suggestion, it completes file names. */
+export function renderPowerShell({ name, commands, options }: ProgramShape): string {
+  const listFlags = (shapes: readonly OptionShape[]): string => formatList(shapes.flatMap(({ names }) => names));
+  const listWords = (completion: Completion | undefined): string =>
+    formatList(completion?.kind === 'words' ? completion.words : []);
+  const values = commands.flatMap((command) =>
+    command.options.flatMap(({ names, value }) =>
+      value === undefined
+        ? []
+        : names.map((option) => `    ${quotePowerShell(`${command.name} ${option}`)} = ${listWords(value.completion)}`),
+    ),
+  );
+  return `# ${name} completion for PowerShell
+Register-ArgumentCompleter -Native -CommandName ${name} -ScriptBlock {
+  param($word, $ast, $cursor)
+  $commands = ${formatList(commands.map((command) => command.name))}
+  $flags = @{
+${commands.map((command) => `    ${quotePowerShell(command.name)} = ${listFlags(command.options)}`).join('\n')}
+  }
+  $words = @{
+${commands.map((command) => `    ${quotePowerShell(command.name)} = ${listWords(command.words)}`).join('\n')}
+  }
+  $values = @{
+${values.join('\n')}
+  }
+  $typed = @($ast.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { "$_" })
+  $command = $typed | Where-Object { $commands -contains $_ } | Select-Object -First 1
+  $option = if ($typed.Count -gt 0) { "$command $($typed[-1])" } else { '' }
+  $offered =
+    if (-not $command) { $commands + ${listFlags(options)} }
+    elseif ($values.ContainsKey($option)) { $values[$option] }
+    elseif ($word -like '-*') { $flags[$command] }
+    else { $words[$command] }
+  $offered | Where-Object { $_ -like "$word*" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
+}
+`;
+}
+
+function formatList(words: readonly string[]): string {
+  return `@(${words.map(quotePowerShell).join(', ')})`;
+}
+
+function quotePowerShell(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

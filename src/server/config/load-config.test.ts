@@ -180,9 +180,9 @@ describe('settings', () => {
     ['{"database": {"pool": 1}}', 'database.pool'],
     ['{"database": {"pool": "many"}}', 'database.pool'],
     ['{"database": {"size": 3}}', '(known keys: url, pool)'],
-    ['{"sinkss": []}', 'sinkss: this property is not allowed (known keys: data, database, wrappers, checks, sinks,'],
+    ['{"sinkss": []}', 'sinkss: this property is not allowed (did you mean sinks? known keys: data, database, wrappers, checks, sinks,'],
     ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known keys: host, port,'],
-    ['{"retention": {"run": 1}}', '(known keys: runs, records, delivered, results, mirrors)'],
+    ['{"retention": {"run": 1}}', '(did you mean runs? known keys: runs, records, delivered, results, mirrors)'],
     ['{"agents": {"mine": {"command": ["x"]}}}', 'agents.mine'],
     ['{"agents": {"mine": {"command": ["x"], "format": "codx"}}}', 'agents.mine.format'],
     [
@@ -192,7 +192,7 @@ describe('settings', () => {
     ['{"agents": {"mine": {"command": ["x"], "format": "acp"}}}', 'agents.mine.format'],
     ['{"agents": {"mine": {"acp": ["x"], "format": "codex"}}}', 'agents.mine'],
     ['{"agents": {"My Agent": {"acp": ["x"]}}}', 'agents'],
-    ['{"programs": {"codx": "codex"}}', '(known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
+    ['{"programs": {"codx": "codex"}}', '(did you mean codex? known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
   ])('are rejected, with the location or the known keys: %s', async (text, expected) => {
     await write('sluice.config.json', text);

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { SluiceError, getErrorCode, getErrorMessage, omitUndefined } from '../../base/index.js';
+import { SluiceError, findNearestName, getErrorCode, getErrorMessage, omitUndefined } from '../../base/index.js';
 import { fromRecordSchema } from '../../json/schema/index.js';
 import { configFileSchema, findDatabaseFile, type Config, type ConfigFile } from './config.js';
 import { listLaunchers, type AgentSettings } from '../../runs/index.js';
@@ -116,14 +116,15 @@ async function checkShape(file: string, value: unknown): Promise<ConfigFile> {
 /** Keys that were renamed, with their new names. */
 const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['reads', 'format']]);
 
-/** Names the new key for a renamed one, or lists the known keys for an unknown key, which is usually misspelt. */
+/** Names the new key for a renamed one and the nearest key for a misspelled one, or lists the known keys. */
 function listAlternatives(keys: readonly string[]): string {
   const known = listKnownKeys(keys.slice(0, -1));
   const key = keys.at(-1);
   if (key === undefined || known.length === 0 || known.includes(key)) return '';
   const newName = RENAMED_KEYS.get(key);
   if (newName !== undefined && known.includes(newName)) return ` (renamed to ${newName})`;
-  return ` (known keys: ${known.join(', ')})`;
+  const nearest = findNearestName(key, known);
+  return ` (${nearest === undefined ? '' : `did you mean ${nearest}? `}known keys: ${known.join(', ')})`;
 }
 
 /** Reads the file once, so the hashed bytes are the ones that are parsed. */

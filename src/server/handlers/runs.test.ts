@@ -137,6 +137,52 @@ describe('POST /v1/runs', () => {
     });
   });
 
+  it('accepts the schema at the top level, and works in the only root by default', async () => {
+    const { post, get, work } = await openRuns();
+    const schema = { type: 'object', required: ['ok'] };
+    const { id } = await readJson(post('/v1/runs', { ...print('{}'), schema, contract: { align: true } }));
+    const { spec } = await readJson(get(`/v1/runs/${String(id)}`));
+    expect(spec).toMatchObject({ workdir: work, contract: { schema, align: true } });
+    expect(spec).not.toHaveProperty('schema');
+    expect(await readJson(post('/v1/runs', { ...print('{}'), schema, contract: { schema } }))).toMatchObject({
+      status: 400,
+      code: 'INVALID_BODY',
+      detail: 'Invalid body: schema: is the same as contract.schema; send one of them.',
+    });
+  });
+
+  it('needs a folder if there are several roots', async () => {
+    const { post } = await openRuns({ roots: ['/tmp', '/var'] });
+    expect(await readJson(post('/v1/runs', print('x')))).toMatchObject({
+      code: 'INVALID_RUN_SPEC',
+      issues: [{ path: 'workdir', message: 'required, but missing' }],
+    });
+  });
+
+  it('names every unknown key with the nearest known one', async () => {
+    const { post } = await openRuns();
+    const body = { engine: 'codex', promt: 'x', workDir: '/', limits: { timeS: 3 }, zzz: 1 };
+    const { detail, issues } = await readJson(post('/v1/runs', body));
+    expect(detail).toMatch(
+      /^Invalid body: promt: unknown key; did you mean "prompt"\?; workDir: unknown key; did you mean "workdir"\?; limits\.timeS: unknown key; did you mean "time_s"\?; zzz: unknown key; use one of: engine, format, /,
+    );
+    expect(issues).toHaveLength(4);
+  });
+
+  it('reports everything that is not allowed at once, with the next steps', async () => {
+    const { post } = await openRuns();
+    const request = { engine: 'command', command: ['echo', 'hi'], sandbox: 'off', env: ['HOME2'], workdir: '/' };
+    const problem = await readJson(post('/v1/runs', request));
+    expect(problem).toMatchObject({ status: 403, code: 'COMMAND_NOT_ALLOWED' });
+    expect(problem['detail']).toContain('{ "commands": ["echo"] } in sluice.config.json');
+    expect((problem['issues'] as { path: string }[]).map(({ path }) => path)).toEqual([
+      'command',
+      'sandbox',
+      'env',
+      'workdir',
+    ]);
+  });
+
   it('refuses folders outside the roots', async () => {
     const { post, folder, work } = await openRuns();
     for (const workdir of ['/', '.', join(folder, 'elsewhere'), `${work}/../elsewhere`]) {

@@ -1,4 +1,4 @@
-import { matchGlob, omitUndefined, SluiceError } from '../../base/index.js';
+import { matchGlob, omitUndefined, SluiceError, truncate } from '../../base/index.js';
 import {
   type RunResult,
   type RunSpec,
@@ -24,7 +24,7 @@ export function createRunHandlers(server: ServerContext) {
   return {
     async startRun({ body, caller, requestId, context }) {
       server.checkAcceptsWork();
-      const { request_id, ...requested } = body;
+      const { request_id, ...requested } = moveSchema(body);
       const traceparent = readTraceparent(context) ?? requested.traceparent;
       const spec: RunSpec = await checkRunRequest({ ...requested, ...omitUndefined({ traceparent }) }, server);
       const idFields = omitUndefined({ requestId: request_id });
@@ -89,51 +89,81 @@ export function createRunHandlers(server: ServerContext) {
   } satisfies Partial<Handlers>;
 }
 
+/** Moves the schema of a request into its contract. */
+function moveSchema<T extends { readonly schema?: object; readonly contract?: { readonly schema?: object } }>(body: T) {
+  const { schema, ...rest } = body;
+  if (schema === undefined) return rest;
+  if (body.contract?.schema !== undefined) {
+    const message = 'is the same as contract.schema; send one of them';
+    throw new RequestError('INVALID_BODY', `Invalid body: schema: ${message}.`, {
+      issues: [{ path: 'schema', message }],
+    });
+  }
+  return { ...rest, contract: { ...body.contract, schema } };
+}
+
 /**
  * Checks that a requested run uses an allowed folder, an allowed executable, and no more permissions than the
- * configuration grants. The folder is replaced by its real path, so changing a link later has no effect.
+ * configuration grants; all that is not allowed is reported at once. The folder is replaced by its real path, so
+ * changing a link later has no effect. Without a folder, the only configured root is used.
  */
 async function checkRunRequest(
   body: unknown,
   { settings, data }: Pick<ServerContext, 'settings' | 'data'>,
 ): Promise<RunSpec> {
-  const { commands, roots, allowBypass, agents } = settings;
+  const { roots, agents } = settings;
   checkSchemaSize(body);
-  const { spec } = checkRunSpec(body, { agents });
+  const [workdir] = roots.length === 1 ? roots : [];
+  const { spec } = checkRunSpec({ ...omitUndefined({ workdir }), ...(body as object) }, { agents });
+  const refusals = [...listRefusals(spec, settings)];
+  const folder = await resolveAllowedFolder(spec.workdir, { roots, data }).catch((error: unknown) => {
+    if (!(error instanceof RequestError)) throw error;
+    refusals.push({ code: error.code, path: 'workdir', message: error.message });
+    return spec.workdir;
+  });
+  const [first] = refusals;
+  if (first === undefined) return { ...spec, workdir: folder };
+  const issues = refusals.map(({ path, message }) => ({ path, message }));
+  throw new RequestError(first.code, issues.map(({ message }) => message).join(' '), { issues });
+}
+
+/** A field of a request that the configuration does not allow. */
+interface Refusal {
+  readonly code: RequestError['code'];
+  readonly path: string;
+  readonly message: string;
+}
+
+function* listRefusals(spec: RunSpec, { commands, env, allowBypass }: ServerContext['settings']): Iterable<Refusal> {
   const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
   if (program !== undefined && !commands.includes(program)) {
-    throw new RequestError(
-      'COMMAND_NOT_ALLOWED',
-      'This command is not allowed. Add it to "commands" in the configuration.',
-    );
+    const name = JSON.stringify(truncate(program, 100));
+    const message = `The command ${name} is not allowed. Add it to "commands" in the configuration, for example { "commands": [${name}] } in sluice.config.json, and restart the server.`;
+    yield { code: 'COMMAND_NOT_ALLOWED', path: 'command', message };
   }
-  if (spec.permissions === 'bypass' && !allowBypass) {
-    throw new RequestError(
-      'PERMISSIONS_NOT_ALLOWED',
-      'The permissions "bypass" are not allowed. Set "server.allow_bypass" in the configuration.',
-    );
-  }
-  if (spec.sandbox === 'off' && !allowBypass) {
-    throw new RequestError(
-      'PERMISSIONS_NOT_ALLOWED',
-      'A request must not disable the sandbox. Set "sandbox.use" or "server.allow_bypass" in the configuration.',
-    );
-  }
-  if (spec.approvals?.some(({ decide }) => decide === 'allow') === true && !allowBypass) {
-    throw new RequestError(
-      'PERMISSIONS_NOT_ALLOWED',
-      'A request must not contain rules that allow tools. Add them to "approvals" in the configuration, or set "server.allow_bypass".',
-    );
+  if (!allowBypass) {
+    const code = 'PERMISSIONS_NOT_ALLOWED';
+    if (spec.permissions === 'bypass') {
+      const message = 'The permissions "bypass" are not allowed. Set "server.allow_bypass" in the configuration.';
+      yield { code, path: 'permissions', message };
+    }
+    if (spec.sandbox === 'off') {
+      const message =
+        'A request must not disable the sandbox. Set "sandbox.use" or "server.allow_bypass" in the configuration.';
+      yield { code, path: 'sandbox', message };
+    }
+    if (spec.approvals?.some(({ decide }) => decide === 'allow') === true) {
+      const message =
+        'A request must not contain rules that allow tools. Add them to "approvals" in the configuration, or set "server.allow_bypass".';
+      yield { code, path: 'approvals', message };
+    }
   }
   // A requested pattern is allowed if an allowed one covers its text, stars included: then it covers every match too.
-  const variable = (spec.env ?? []).find((name) => !settings.env.some((allowed) => matchGlob(allowed, name)));
+  const variable = (spec.env ?? []).find((name) => !env.some((allowed) => matchGlob(allowed, name)));
   if (variable !== undefined) {
-    throw new RequestError(
-      'ENVIRONMENT_NOT_ALLOWED',
-      `The environment variable "${variable}" is not allowed. Add it to "server.env" in the configuration, or omit it.`,
-    );
+    const message = `The environment variable "${variable}" is not allowed. Add it to "server.env" in the configuration, or omit it.`;
+    yield { code: 'ENVIRONMENT_NOT_ALLOWED', path: 'env', message };
   }
-  return { ...spec, workdir: await resolveAllowedFolder(spec.workdir, { roots, data }) };
 }
 
 /** The maximum size of a schema. Compiling a larger one would delay other requests. */

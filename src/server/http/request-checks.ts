@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
 import type { ResponseOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf } from '../api/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import { fromJsonSchema } from '../../json/schema/index.js';
+import { fromJsonSchema, isJsonObject } from '../../json/schema/index.js';
+import { findNearestName } from '../../base/index.js';
 import { RequestError } from './request-error.js';
 import type { Caller } from '../security/tokens.js';
 
@@ -45,11 +46,12 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
         throw new RequestError('INVALID_QUERY', describeUnknownParameter(unknown, [...knownNames]));
       for (const [name, schema, type] of parameters) {
         const value = sent[name];
-        if (value !== undefined) check(schema, type === 'integer' ? readInteger(value) : value, 'INVALID_QUERY', name);
+        if (value !== undefined)
+          check(schema, type === 'integer' ? readInteger(value) : value, { code: 'INVALID_QUERY', at: name });
       }
     },
     body(sent) {
-      if (body !== undefined) check(body, sent, 'INVALID_BODY', '');
+      if (body !== undefined) check(body, sent, { code: 'INVALID_BODY', definition: definition.body });
     },
   };
 }
@@ -59,20 +61,47 @@ function describeUnknownParameter(name: string, knownNames: readonly string[]): 
   return `Unknown parameter "${name.slice(0, 100)}". ${advice}.`;
 }
 
-function check(schema: StandardSchema, value: unknown, code: 'INVALID_BODY' | 'INVALID_QUERY', at: string): void {
+/** The number of issues in the message; the problem's `issues` have all. */
+const MAX_DESCRIBED = 10;
+
+interface Checked {
+  readonly code: 'INVALID_BODY' | 'INVALID_QUERY';
+  /** The name of a query parameter. */
+  readonly at?: string;
+  /** The JSON Schema of a body, to name the keys that it knows. */
+  readonly definition?: unknown;
+}
+
+function check(schema: StandardSchema, value: unknown, { code, at, definition }: Checked): void {
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
   if (result.issues === undefined) return;
-  const issues = result.issues.map(({ path = [], message }) => ({
-    path: [at, ...path.map((part) => String(typeof part === 'object' ? part.key : part))].filter(Boolean).join('.'),
-    message,
-  }));
-  const [first] = issues;
-  const location = first === undefined || first.path === '' ? '' : `${first.path}: `;
-  const subject = code === 'INVALID_BODY' ? 'body' : 'query';
-  throw new RequestError(code, `Invalid ${subject}: ${location}${first?.message ?? 'it does not match its schema'}.`, {
-    issues,
+  const issues = result.issues.map(({ path = [], message }) => {
+    const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
+    return {
+      path: [...(at === undefined ? [] : [at]), ...keys].join('.'),
+      message: describeUnknownKey(definition, keys) ?? message,
+    };
   });
+  const described = issues
+    .slice(0, MAX_DESCRIBED)
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const left = issues.length - described.length;
+  if (left > 0) described.push(`${left} more in "issues"`);
+  const subject = code === 'INVALID_BODY' ? 'body' : 'query';
+  throw new RequestError(code, `Invalid ${subject}: ${described.join('; ')}.`, { issues });
+}
+
+/** Describes a key that its object's schema does not have; undefined if it has it, or its keys are not listed. */
+function describeUnknownKey(definition: unknown, keys: readonly string[]): string | undefined {
+  const [key, ...rest] = keys;
+  if (key === undefined || !isJsonObject(definition)) return undefined;
+  const { properties, items } = definition;
+  if (!isJsonObject(properties)) return describeUnknownKey(items, rest);
+  if (Object.hasOwn(properties, key)) return describeUnknownKey(properties[key], rest);
+  const known = Object.keys(properties);
+  const nearest = findNearestName(key, known);
+  return `unknown key; ${nearest === undefined ? `use one of: ${known.join(', ')}` : `did you mean "${nearest}"?`}`;
 }
 
 /** Parses a decimal number; any other string is returned unchanged and fails validation. */

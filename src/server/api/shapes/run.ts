@@ -9,11 +9,17 @@ import {
   storedRunSpec,
 } from '../../../store/records/index.js';
 
-/** A request to start a run: the spec and a request id. */
+/** A request to start a run: the spec, a request id, and the schema at the top level as in the library. */
 export const runRequestSchema = {
   ...storedRunSpec,
+  required: ['engine'],
   properties: {
     ...storedRunSpec.properties,
+    workdir: {
+      ...storedRunSpec.properties.workdir,
+      description: "The agent's working folder, an absolute path; may be omitted if only one root is configured.",
+    },
+    schema: { type: 'object', description: 'The JSON Schema of the answer; short for contract.schema.' },
     request_id: {
       ...REQUEST_ID,
       description:
