@@ -32,8 +32,11 @@ export async function setup(): Promise<void> {
   await building;
 }
 
-/** When started as a script, builds what the tests and the gates of the package share. */
-if (process.argv[1]?.endsWith('build-product.ts') === true) await setup();
+/** When started as a script (`npm run build:changed`), builds what the commands, the tests and the gates share. */
+if (process.argv[1]?.endsWith('build-product.ts') === true) {
+  if (!isCurrent()) console.error('Building; this takes about half a minute.');
+  await setup();
+}
 
 async function buildProduct(): Promise<void> {
   if (isCurrent()) return;
