@@ -69,7 +69,7 @@ export function describeEngine(real: RealEngine): void {
 
     it('names the cause if its credentials are refused, even at its time limit', async () => {
       const { result } = (await perform(SCENARIOS.unauthorized)).played;
-      expect(result).toMatchObject({ status: 'failed', error: { cause: 'auth' } });
+      expect(result).toMatchObject({ status: 'failed', error: { code: 'ENGINE_AUTH_FAILED', cause: 'auth' } });
       expect(result.diagnostics?.map(({ code }) => code)).toContain('ENGINE_AUTH_HINT');
     });
 

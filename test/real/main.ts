@@ -14,13 +14,12 @@ import {
   installPrograms,
   PROGRAMS_FOLDER,
 } from './install-programs.js';
-import { ACP_CASES, ENGINE_CASES } from './real-cases.js';
-import { REAL_ENGINES } from './real-engine.js';
+import { ACP_CASES, ENGINE_CASES, FAULT_CASES } from './real-cases.js';
 
 const words = process.argv.slice(2);
 const requested = words.includes('--all')
-  ? [...ENGINE_CASES, ...ACP_CASES]
-  : words.flatMap((word) => (word === 'acp' ? ACP_CASES : [word]));
+  ? [...ENGINE_CASES, ...ACP_CASES, ...FAULT_CASES]
+  : words.flatMap((word) => (word === 'acp' ? ACP_CASES : word === 'faults' ? FAULT_CASES : [word]));
 const wantsMatrix = ACP_CASES.some((name) => requested.includes(name));
 const notRun: string[] = [];
 
@@ -34,25 +33,29 @@ for (const problem of matrixInstallation?.problems ?? []) print(problem);
 process.env['PATH'] = [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
 const env = { ...process.env, XDG_CACHE_HOME: COPILOT_CACHE };
 const reports = await checkEngines({ env, cwd: PROJECT, timeoutMs: 60_000 });
-const engines: string[] = [...ACP_CASES, ...ENGINE_CASES].filter((name) => {
-  const isMatrix = ACP_CASES.includes(name);
-  if (requested.length === 0 ? isMatrix : !requested.includes(name)) {
-    if (!isMatrix) notRun.push(`${name}: not requested`);
+const engines: string[] = [...FAULT_CASES, ...ACP_CASES, ...ENGINE_CASES].filter((name) => {
+  const isOnRequest = !ENGINE_CASES.includes(name);
+  if (requested.length === 0 ? isOnRequest : !requested.includes(name)) {
+    if (!isOnRequest) notRun.push(`${name}: not requested`);
     return false;
   }
-  if (!isMatrix && !Object.hasOwn(REAL_ENGINES, name)) return true;
+  if (name === 'iflow') return true;
   if (!installation.done) {
     notRun.push(`${name}: the agents could not be installed`);
     return false;
   }
-  const report = reports.find(({ engine }) => engine === (isMatrix ? `${name.slice('acp-'.length)}-acp` : name));
+  const isMatrix = ACP_CASES.includes(name);
+  const agent = isMatrix ? `${name.slice('acp-'.length)}-acp` : name.replace('faults-', '');
+  const report = reports.find(({ engine }) => engine === agent);
   if (isMatrix ? report?.path !== undefined : report?.version !== undefined) return true;
   notRun.push(`${name}: ${report?.status ?? 'unknown'}; ${report?.next ?? ''}`);
   return false;
 });
 if (!wantsMatrix) notRun.push('the agents of the Agent Client Protocol: not requested (-- acp, or -- --all)');
+if (!FAULT_CASES.some((name) => requested.includes(name)))
+  notRun.push('the table of faults: not requested (-- faults, or -- --all)');
 for (const name of requested)
-  if (name !== '--all' && ![...ENGINE_CASES, ...ACP_CASES].includes(name)) notRun.push(`${name}: unknown engine`);
+  if (![...ENGINE_CASES, ...ACP_CASES, ...FAULT_CASES].includes(name)) notRun.push(`${name}: unknown engine`);
 
 const totals = await runTests(engines);
 print(`tests: done after ${secondsSince(started)} s`);

@@ -5,3 +5,6 @@ export const ENGINE_CASES = ['opencode', 'qwen', 'copilot', 'gemini', 'claude', 
 
 /** The Agent Client Protocol matrix takes long and needs more agents, so it runs only on request. */
 export const ACP_CASES = Object.keys(ACP_AGENTS).map((engine) => `acp-${engine.replace(/-acp$/u, '')}`);
+
+/** The table of faults takes long too: every fault of the model over every path, for every engine. */
+export const FAULT_CASES = ENGINE_CASES.filter((name) => name !== 'iflow').map((name) => `faults-${name}`);

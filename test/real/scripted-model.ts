@@ -9,7 +9,9 @@ import { pathToFileURL } from 'node:url';
 export type ModelReply =
   | { readonly content: string }
   | { readonly toolCalls: readonly ToolCall[] }
-  | { readonly status: number; readonly error: { readonly message: string; readonly type: string } };
+  | { readonly status: number; readonly error: { readonly message: string; readonly type: string } }
+  /** The connection is closed in the middle of the response; applies to every request. */
+  | 'cut';
 
 export interface ToolCall {
   readonly name: string;
@@ -46,6 +48,7 @@ export async function startModel(
   const { LLMock } = await loadMock();
   const mock = new LLMock({ port: 0, host: '127.0.0.1' });
   const requests: ModelRequest[] = [];
+  const cuts = replies[0] === 'cut';
   const answer = (request: MockRequest): ModelReply => {
     const tools = (request.tools ?? []).map((tool) => tool.function?.name ?? '');
     if (tools.length === 0) return { content: 'A title' };
@@ -54,7 +57,7 @@ export async function startModel(
   };
   mock.on({ predicate: () => true }, answer, { latency: pauseMs });
   await mock.start();
-  const proxy = await startRecordingProxy(mock.url);
+  const proxy = await startRecordingProxy(mock.url, cuts);
   return {
     url: proxy.url,
     requests,
@@ -67,12 +70,18 @@ export async function startModel(
 }
 
 /** Starts a proxy in front of the mock that records requests. */
-async function startRecordingProxy(target: string) {
+async function startRecordingProxy(target: string, cuts: boolean) {
   const bodies: Buffer[] = [];
   const server = createServer((request, response) => {
     const pass = async (): Promise<void> => {
       const body = await buffer(request);
       bodies.push(body);
+      if (cuts) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        // Sent first; otherwise the client would see that the server never responded.
+        response.write(': \n\n', () => response.destroy());
+        return;
+      }
       const { method, url = '/', headers } = request;
       const passed = openRequest(new URL(url, target), { method, headers }, (upstream) => {
         response.writeHead(upstream.statusCode ?? 502, upstream.headers);

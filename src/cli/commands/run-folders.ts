@@ -180,7 +180,7 @@ export function addReplayCommand(program: Command, io: CommandIo, end: (code: Ex
     .addOption(createEngineOption())
     .addHelpText(
       'after',
-      '\nExit codes: 0 identical, or recorded by an older version (the differences are printed), 1 different or altered after the run, 2 the folder is unreadable or has no logs.',
+      '\nExit codes: 0 identical, unfinished (the run was killed), or recorded by an older version (the differences are printed), 1 different or altered after the run, 2 the folder is unreadable or has no logs.',
     )
     .action(async (dir: string, flags: ReplayFlags) => end(await runReplay(dir, flags, io)));
 }

@@ -39,10 +39,8 @@ const PROBLEM_CODES = {
 interface CollectedEvidence {
   readonly endSignal: EndSignal | null;
   readonly runtimeError: string | null;
-  /** Whether `runtimeError` means that the engine's credentials were refused. */
-  readonly isAuthError: boolean;
   readonly lastError: string | null;
-  /** The cause of `lastError`, which its HTTP status can name more precisely than its message. */
+  /** The cause of `lastError`, until the agent continues: its HTTP status can name it more precisely than its message. */
   readonly lastCause: FailureCause | null;
   readonly lastMessage: string;
   readonly usage: Usage | null;
@@ -59,9 +57,7 @@ export class Reducer {
   #hasActed = false;
   #endSignal: EndSignal | null = null;
   #runtimeError: string | null = null;
-  #isAuthError = false;
   #lastError: string | null = null;
-  #lastErrorCode: DiagnosticCode | null = null;
   #lastCause: FailureCause | null = null;
   #version: string | null = null;
   #isPlainText = false;
@@ -91,7 +87,6 @@ export class Reducer {
     return {
       endSignal: this.#endSignal,
       runtimeError: this.#runtimeError,
-      isAuthError: this.#isAuthError,
       lastError: this.#lastError,
       lastCause: this.#lastCause,
       lastMessage: this.messages.last,
@@ -102,7 +97,6 @@ export class Reducer {
   set evidence(evidence: CollectedEvidence) {
     this.#endSignal = evidence.endSignal;
     this.#runtimeError = evidence.runtimeError;
-    this.#isAuthError = evidence.isAuthError;
     this.#lastError = evidence.lastError;
     this.#lastCause = evidence.lastCause;
     this.messages.last = evidence.lastMessage;
@@ -174,6 +168,8 @@ export class Reducer {
         return this.messages.delta(fact.text, fact);
       case 'message':
         this.#isHandled = true;
+        // Qwen Code repeats an error as the agent's last message, which is not an answer.
+        if (!fact.text.includes(this.#lastError ?? '')) this.#lastCause = null;
         return this.messages.final(fact.text, fact, fact.payload);
       case 'message_end':
         return this.messages.close(fact);
@@ -186,6 +182,7 @@ export class Reducer {
       }
       case 'tool_started':
         this.#isHandled = true;
+        this.#lastCause = null;
         return this.tools.start(fact);
       case 'tool_completed':
         this.#isHandled = true;
@@ -212,12 +209,14 @@ export class Reducer {
       case 'error': {
         this.#isHandled = true;
         // Some engines end with an error that has no message; the one before explains it.
-        const message = fact.message.trim() === '' ? (this.#lastError ?? NO_MESSAGE) : fact.message;
+        const isEmpty = fact.message.trim() === '';
+        const message = isEmpty ? (this.#lastError ?? NO_MESSAGE) : fact.message;
         const data = toEngineErrorData({ ...fact, message });
+        const cause = data.cause ?? (isEmpty ? this.#lastCause : null);
         this.#lastError = data.message;
-        this.#lastErrorCode = data.code;
-        this.#lastCause = data.cause ?? null;
-        writer.write('diagnostic.engine.error', data);
+        // A warning does not explain why the engine exits.
+        if (data.severity === 'error' || data.retrying) this.#lastCause = cause;
+        writer.write('diagnostic.engine.error', { ...data, ...omitMissing({ cause }) });
         return fact.isFatal === true ? this.#fail(message) : undefined;
       }
       case 'failure':
@@ -226,7 +225,6 @@ export class Reducer {
         this.#endSignal = null;
         this.#runtimeError = null;
         // An error of an earlier turn does not explain the failure of this one.
-        this.#lastErrorCode = null;
         this.#lastCause = null;
         return;
       case 'end_signal':
@@ -301,7 +299,6 @@ export class Reducer {
 
   #fail(message: string): void {
     this.#runtimeError = message.trim() === '' ? (this.#lastError ?? NO_MESSAGE) : boundMessage(message);
-    this.#isAuthError = this.#lastErrorCode === 'ENGINE_AUTH_HINT';
   }
 
   #keepUnused(record: object, used: ReadonlySet<string>, path: string | undefined): void {

@@ -62,12 +62,11 @@ const STOP_VERDICTS: ReadonlySet<Verdict> = new Set([
 /** Reports how the attempt ended: artifacts, warnings, the judgement, and exactly one last event. */
 export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndContext): void {
   const { end, mode } = context;
-  const { endSignal, runtimeError, isAuthError, lastError, lastCause } = attempt.evidence;
+  const { endSignal, runtimeError, lastError, lastCause } = attempt.evidence;
   const evidence = {
     doneMarker: attempt.messages.doneMarkers > 0,
     endSignal,
     runtimeError,
-    isAuthError,
     lastError,
     lastCause,
     exitCode: end.exitCode,
@@ -158,11 +157,9 @@ export interface Evidence {
   readonly endSignal: EndSignal | null;
   /** The engine's message about the error that ended its work. */
   readonly runtimeError: string | null;
-  /** Whether `runtimeError` means that the engine's credentials were refused. */
-  readonly isAuthError: boolean;
-  /** The engine's last message about any other error: it explains an exit code, but does not affect the outcome. */
+  /** The engine's last message about any error, which explains an exit code. */
   readonly lastError: string | null;
-  /** The cause of the engine's last error, if it named one. */
+  /** The cause of the engine's last error, if it is known and the agent has not continued after it. */
   readonly lastCause: FailureCause | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -232,10 +229,10 @@ const HELD_JUDGEMENT: Judgement = {
 /** Not the end of the run: its session is resumed. */
 const WORKER_LOST_JUDGEMENT: Judgement = { state: 'unknown', reason: 'WORKER_LOST', confidence: 1, conflict: null };
 
-function judgeStop({ verdict, doneMarker, reason }: Evidence): Judgement | null {
+function judgeStop({ verdict, doneMarker, reason, lastCause }: Evidence): Judgement | null {
   const stop = verdict === null ? undefined : STOP_FAILURES[verdict];
   if (stop === undefined) return null;
-  const failure = reason === null ? stop : { ...stop, message: reason };
+  const failure = { ...stop, message: reason ?? stop.message, ...nameCause(null, lastCause) };
   const conflict = doneMarker ? 'The done marker was found.' : null;
   return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
 }
@@ -267,17 +264,14 @@ function judgeOutput(evidence: Evidence): Judgement {
 }
 
 function judgeNotValidated(evidence: Evidence): Judgement {
+  const cause = findFailure(evidence);
   // An engine that failed has not answered, so its failure explains more than the missing value does.
-  if (evidence.runtimeError !== null && !evidence.doneMarker) {
-    const interruption = findInterruption({ ...evidence, reason: null });
-    if (interruption !== null) return interruption;
-  }
-  const processFailure = findFailure(evidence);
+  if (cause?.category === 'engine' && !evidence.doneMarker) return createInterrupted(cause);
   const message = evidence.reason ?? FAILURE_CODES.OUTPUT_NOT_VALIDATED;
   const failure: Failure = {
     category: 'output',
     code: 'OUTPUT_NOT_VALIDATED',
-    message: processFailure === null ? message : `${message} ${processFailure.message}`,
+    message: cause === null ? message : `${message} ${cause.message}`,
   };
   const conflict = evidence.doneMarker ? 'The done marker was found.' : null;
   return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
@@ -312,22 +306,20 @@ function findInterruption(evidence: Evidence): Judgement | null {
   const failure = findFailure(evidence);
   if (failure === null) return null;
   const message = evidence.reason === null ? failure.message : `${failure.message} ${evidence.reason}`;
-  return {
-    state: 'interrupted',
-    reason: failure.code,
-    confidence: 0.9,
-    failure: { ...failure, message },
-    conflict: null,
-  };
+  return createInterrupted({ ...failure, message });
 }
 
-/** Returns the failure shown by the evidence; the most informative kind is checked first. */
-function findFailure({ runtimeError, isAuthError, lastError, lastCause, exitCode, signal }: Evidence): Failure | null {
+function createInterrupted(failure: Failure): Judgement {
+  return { state: 'interrupted', reason: failure.code, confidence: 0.9, failure, conflict: null };
+}
+
+/**
+ * Returns the failure shown by the evidence; the most informative kind is checked first. An engine that exits after an
+ * error with a known cause failed because of it, even if it did not print that the error ended its work.
+ */
+function findFailure({ runtimeError, lastError, lastCause, exitCode, signal }: Evidence): Failure | null {
   const lastErrorText = lastError === null ? '' : ` Its last error: ${lastError}`;
-  if (runtimeError !== null) {
-    const code = isAuthError ? 'ENGINE_AUTH_FAILED' : 'ENGINE_RUNTIME_ERROR';
-    return { category: 'engine', code, message: runtimeError, ...nameCause(runtimeError, lastCause) };
-  }
+  if (runtimeError !== null) return createEngineFailure(runtimeError, lastCause);
   if (signal !== null) {
     return {
       category: 'process',
@@ -338,9 +330,16 @@ function findFailure({ runtimeError, isAuthError, lastError, lastCause, exitCode
   }
   if (exitCode !== null && exitCode !== 0) {
     const message = `The process exited with code ${exitCode}.${lastErrorText}`;
-    return { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message, ...nameCause(lastError, lastCause) };
+    if (lastCause !== null) return createEngineFailure(message, lastCause);
+    return { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message };
   }
   return null;
+}
+
+function createEngineFailure(message: string, lastCause: FailureCause | null): Failure {
+  const cause = nameCause(message, lastCause);
+  const code = cause.cause === 'auth' ? 'ENGINE_AUTH_FAILED' : 'ENGINE_RUNTIME_ERROR';
+  return { category: 'engine', code, message, ...cause };
 }
 
 function nameCause(error: string | null, lastCause: FailureCause | null): Pick<Failure, 'cause'> {

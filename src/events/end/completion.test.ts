@@ -7,7 +7,6 @@ const NO_EVIDENCE: Evidence = {
   doneMarker: false,
   endSignal: null,
   runtimeError: null,
-  isAuthError: false,
   lastCause: null,
   lastError: null,
   exitCode: null,
@@ -29,9 +28,15 @@ describe('the order of precedence in interactive mode', () => {
     ['a runtime error: interrupted', { runtimeError: 'no' }, 'interrupted', 'ENGINE_RUNTIME_ERROR'],
     [
       'refused credentials: interrupted',
-      { runtimeError: 'no', isAuthError: true },
+      { runtimeError: 'no', lastCause: 'auth' },
       'interrupted',
       'ENGINE_AUTH_FAILED',
+    ],
+    [
+      'an exit code after an error with a known cause',
+      { exitCode: 1, lastError: 'no', lastCause: 'server' },
+      'interrupted',
+      'ENGINE_RUNTIME_ERROR',
     ],
     ['nothing: unknown', {}, 'unknown', 'INSUFFICIENT_EVIDENCE'],
     ['a clean exit alone: unknown', { exitCode: 0 }, 'unknown', 'INSUFFICIENT_EVIDENCE'],
@@ -114,9 +119,21 @@ describe('the verdict in auto mode', () => {
     ],
     [
       'refused credentials before a missing value',
-      { verdict: 'not_validated', runtimeError: 'x', isAuthError: true },
+      { verdict: 'not_validated', runtimeError: 'x', lastCause: 'auth' },
       'interrupted',
       'ENGINE_AUTH_FAILED',
+    ],
+    [
+      'an exit code after refused credentials before a missing value',
+      { verdict: 'not_validated', exitCode: 1, lastError: 'x', lastCause: 'auth' },
+      'interrupted',
+      'ENGINE_AUTH_FAILED',
+    ],
+    [
+      'an exit code without a known cause',
+      { verdict: 'not_validated', exitCode: 1, lastError: 'x' },
+      'interrupted',
+      'OUTPUT_NOT_VALIDATED',
     ],
     ['no verdict', { ...END, exitCode: 0, doneMarker: true }, 'interrupted', 'OUTPUT_NOT_VALIDATED'],
     ['no contract and a clean end', { verdict: 'no_contract', exitCode: 0 }, 'completed', 'CLEAN_END'],
@@ -181,6 +198,16 @@ describe('the last event of an attempt', () => {
       category: 'process',
       message: expect.stringMatching(/7.*stream closed/) as string,
     });
+  });
+
+  it('does not explain an exit code with an error that the agent continued after', () => {
+    const retry = { type: 'error', message: 'Reconnecting... 1/5 (unexpected status 429 Too Many Requests)' };
+    const readFailure = (...stdout: object[]) =>
+      translateLines({ stdout, end: { exitCode: 1 } }).of('conversation.failed')[0]?.error;
+    expect(readFailure(retry)).toMatchObject({ code: 'ENGINE_RUNTIME_ERROR', cause: 'rate_limit' });
+    const recovered = readFailure(retry, codex.message('Hello.'));
+    expect(recovered).toMatchObject({ code: 'PROCESS_EXIT_NON_ZERO' });
+    expect(recovered).not.toHaveProperty('cause');
   });
 
   it.each([

@@ -52,6 +52,27 @@ describe('diagnostics', () => {
   });
 });
 
+describe('the report of the engine', () => {
+  it('has the premium requests and durations of Copilot, added up over its attempts', () => {
+    const usage = { premiumRequests: 1.5, totalApiDurationMs: 68, sessionDurationMs: 821, codeChanges: {} };
+    const result = { type: 'result', sessionId: 's', exitCode: 0, usage };
+    expect(collect('copilot', [result, result]).summarize(undefined).engine_report).toEqual({
+      premium_requests: 3,
+      duration_ms: 1642,
+      duration_api_ms: 136,
+    });
+  });
+
+  it('has the durations of Claude Code', () => {
+    const result = { type: 'result', subtype: 'success', session_id: 's', result: 'x', duration_ms: 9, usage: {} };
+    expect(collect('claude', [init, result]).summarize(undefined).engine_report).toEqual({ duration_ms: 9 });
+  });
+
+  it('is absent if the engine reports nothing', () => {
+    expect(collect('claude', [init]).summarize(undefined)).not.toHaveProperty('engine_report');
+  });
+});
+
 describe('addDiagnostic', () => {
   it('returns whether a diagnostic is the first of its kind, until the list is full', () => {
     const findings = new RunFindings();

@@ -18,6 +18,7 @@ export interface EngineFailure {
 }
 
 type EngineError = RaspData<'diagnostic.engine.error'>;
+type EngineReport = NonNullable<RunResult['engine_report']>;
 
 /**
  * Findings besides the answer from the events of a run's attempts: diagnostics, denied tools, the model, and the error
@@ -35,6 +36,7 @@ export class RunFindings {
   /** Permission requests without an answer, by id. */
   readonly #requests = new Map<string, RaspData<'interaction.permission.required'>>();
   #model: string | undefined;
+  #report: { -readonly [Key in keyof EngineReport]: EngineReport[Key] } | undefined;
   #engineFailure: EngineFailure | null = null;
   #authRetries = 0;
 
@@ -103,8 +105,19 @@ export class RunFindings {
     if (model !== undefined && !model.startsWith('<')) this.#model ??= model;
     if (!isJsonObject(detail)) return;
     if (status === 'permission_denied') this.#addDenial(detail);
+    if (status === 'result') this.#addReport({ ...detail, ...(isJsonObject(detail['usage']) ? detail['usage'] : {}) });
     const denials = detail['permission_denials'];
     if (Array.isArray(denials)) for (const denial of denials) if (isJsonObject(denial)) this.#addDenial(denial);
+  }
+
+  /** Adds the numbers of a result. */
+  #addReport(result: Readonly<Record<string, unknown>>): void {
+    for (const [name, key] of Object.entries(REPORTED_FIELDS)) {
+      const value = result[name];
+      if (typeof value !== 'number' || value < 0) continue;
+      this.#report ??= {};
+      this.#report[key] = (this.#report[key] ?? 0) + value;
+    }
   }
 
   /** Adds a denial by a user or a rule. */
@@ -147,7 +160,7 @@ export class RunFindings {
   }
 
   /** Returns the findings for the result; `requested` is the requested model. */
-  summarize(requested: string | undefined): Pick<RunResult, 'model' | 'diagnostics' | 'denials'> {
+  summarize(requested: string | undefined): Pick<RunResult, 'model' | 'diagnostics' | 'denials' | 'engine_report'> {
     const model = this.#model ?? requested;
     const diagnostics = [...this.#engine.values(), ...this.#reader.values()];
     const denials = [...this.#denials.values()];
@@ -155,6 +168,7 @@ export class RunFindings {
       ...(model === undefined ? {} : { model }),
       ...(diagnostics.length === 0 ? {} : { diagnostics }),
       ...(denials.length === 0 ? {} : { denials }),
+      ...(this.#report === undefined ? {} : { engine_report: this.#report }),
     };
   }
 }
@@ -171,6 +185,15 @@ function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'co
   kinds.set(kind, { ...found, message, count: (known?.count ?? 0) + 1 });
   return known === undefined;
 }
+
+/** The names of reported numbers in the results of Claude Code and Qwen Code, and of Copilot. */
+const REPORTED_FIELDS: Readonly<Record<string, keyof EngineReport>> = {
+  premiumRequests: 'premium_requests',
+  duration_ms: 'duration_ms',
+  sessionDurationMs: 'duration_ms',
+  duration_api_ms: 'duration_api_ms',
+  totalApiDurationMs: 'duration_api_ms',
+};
 
 /** Matches the responses of engines to a denied tool call. Gemini and OpenCode withhold the tools instead. */
 const DENIED_PATTERN =

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -67,6 +67,30 @@ describe('replayRunFolder', () => {
       status: 'altered',
       altered: { found: undefined },
     });
+  });
+
+  test('returns "unfinished" if the last attempt has no end, and its logs match as far as they go', async () => {
+    const dir = await written();
+    const last =
+      (await readdir(dir))
+        .filter((name) => name.startsWith('meta.'))
+        .toSorted()
+        .at(-1) ?? '';
+    const { finished_at, exit_code, signal, ...meta } = JSON.parse(await readFile(join(dir, last), 'utf8')) as Record<
+      string,
+      unknown
+    >;
+    expect([finished_at, exit_code, signal].some((field) => field !== undefined)).toBe(true);
+    const rows = (await readFile(join(dir, 'fcmp.jsonl'), 'utf8')).split('\n');
+    const kept = rows.length - 3;
+    await writeFile(join(dir, 'fcmp.jsonl'), `${rows.slice(0, kept).join('\n')}\n`);
+    expect(await replayRunFolder(dir)).toMatchObject({ status: 'different' });
+    await rm(join(dir, 'events.jsonl'));
+    await writeFile(join(dir, last), JSON.stringify(meta));
+    const result = await replayRunFolder(dir);
+    expect(result).toMatchObject({ status: 'unfinished', compared: { fcmp: kept } });
+    await editLine(join(dir, 'fcmp.jsonl'), 2, (line) => line.replace('"seq":2', '"seq":99'));
+    expect(await replayRunFolder(dir)).toMatchObject({ status: 'different' });
   });
 
   test('reports the first difference: log, row, path and both values', async () => {

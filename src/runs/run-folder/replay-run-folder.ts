@@ -5,6 +5,7 @@ import { FCMP_VERSION, RASP_VERSION, isRecord, type Emitted } from '../../events
 import { readChunks } from '../../base/files/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import type { StreamDigest } from './attempt/attempt-capture.js';
+import { hasEnded } from './attempt/attempt-meta.js';
 import { RUN_LOGS, getAttemptFileName, type RunLog } from './file-names.js';
 import { toDriftRow, toRows, readLogFile, type Row, type LoggedRow } from './logs/run-logs.js';
 import { openRunFolder, type RunFolder } from './open-run-folder.js';
@@ -31,6 +32,12 @@ export type ReplayResult =
       readonly recorded: string;
       readonly differences: readonly LogDifference[];
       readonly total: number;
+    }
+  /** The last attempt has no recorded end: Sluice was killed, or is still running. The logs match as far as they go. */
+  | {
+      readonly status: 'unfinished';
+      readonly message: string;
+      readonly compared: Readonly<Partial<Record<RunLog, number>>>;
     }
   /** Neither events nor digests are known. */
   | { readonly status: 'nothing_stored' };
@@ -88,6 +95,8 @@ export async function replayRunFolder(
       return { status: 'same', compared: {}, captured: captured.length };
     }
     const recorded = await findOlderVersion(stored);
+    const lastAttempt = (await folder.attempts()).at(-1);
+    const isUnfinished = lastAttempt !== undefined && !hasEnded(await folder.meta(lastAttempt));
     const olderComparison = recorded === null ? null : new OlderComparison(stored);
     const pending: Row[] = [];
     const onDrift: TranslateOptions['onDrift'] = (summary) => pending.push(toDriftRow(summary));
@@ -97,7 +106,7 @@ export async function replayRunFolder(
         await olderComparison.add(rows);
         continue;
       }
-      const difference = await compareRows(rows, stored);
+      const difference = await compareRows(rows, stored, isUnfinished);
       if (difference !== undefined) return { status: 'different', difference };
     }
     if (olderComparison !== null && recorded !== null) {
@@ -106,9 +115,13 @@ export async function replayRunFolder(
       const { differences, total } = olderComparison;
       return { status: 'older_version', message: 'Recorded by an older version.', recorded, differences, total };
     }
-    const difference = (await compareRows(pending, stored)) ?? (await findRemainingRow(stored));
+    const difference = (await compareRows(pending, stored, isUnfinished)) ?? (await findRemainingRow(stored));
     if (difference !== undefined) return { status: 'different', difference };
     const compared = Object.fromEntries([...stored].map(([log, { rowCount }]) => [log, rowCount]));
+    if ([...stored.values()].some(({ isShort }) => isShort === true)) {
+      const message = 'Unfinished: Sluice was killed during the run, or it is still running. The logs match so far.';
+      return { status: 'unfinished', message, compared };
+    }
     return { status: 'same', compared, ...(captured === undefined ? {} : { captured: captured.length }) };
   } finally {
     for (const { reader } of stored.values()) await reader.return(undefined);
@@ -145,6 +158,8 @@ interface StoredLog {
   readonly ahead: LoggedRow[];
   /** The number of rows compared so far. */
   rowCount: number;
+  /** Whether the log of an unfinished run lacks rows at its end. */
+  isShort?: true;
 }
 
 async function nextRow({ reader, ahead }: StoredLog): Promise<LoggedRow | undefined> {
@@ -265,12 +280,20 @@ async function* readRows(events: AsyncIterable<Emitted>): AsyncGenerator<LoggedR
   return undefined;
 }
 
-async function compareRows(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
+async function compareRows(
+  rows: readonly Row[],
+  stored: Map<RunLog, StoredLog>,
+  isUnfinished: boolean,
+): Promise<LogDifference | undefined> {
   for (const { log, value } of rows) {
     const storedLog = stored.get(log);
     if (storedLog === undefined) continue;
-    storedLog.rowCount += 1;
     const row = await nextRow(storedLog);
+    if (row === undefined && isUnfinished) {
+      storedLog.isShort = true;
+      continue;
+    }
+    storedLog.rowCount += 1;
     const text = JSON.stringify(value);
     if (row?.text === text) continue;
     // Parsed from its JSON like the stored row, so both have the same form.

@@ -53,6 +53,12 @@ const capturedSchema = object({
   sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
 });
 
+/** Numbers that the engine reported at its end, besides tokens and cost, added up over all attempts. */
+const engineReportSchema = object(
+  {},
+  { premium_requests: { type: 'number', minimum: 0 }, duration_ms: count, duration_api_ms: count },
+);
+
 const driftSchema = object({ unknown_types: count, unknown_fields: count });
 
 /** Whether the process was sandboxed, and its network access or why it was not sandboxed. */
@@ -87,6 +93,8 @@ export const runResultSchema = object(
     /** Types and fields in the engine's output that this version does not support; omitted if empty. */
     drift: driftSchema,
     usage: usageSchema,
+    /** Absent if the engine reports none. */
+    engine_report: engineReportSchema,
     /** How the last attempt's process exited, used to decide about orders; absent if no process was started. */
     process: processSchema,
     /** Every captured stream; absent if nothing was captured. */

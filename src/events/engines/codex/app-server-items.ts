@@ -78,7 +78,7 @@ export class AppServerItems {
       });
     if (STATUS_ONLY.has(type)) return emit({ fact: 'status', status: `item/${phase}`, reason: type, detail: item });
     if (type === 'agentMessage' || type === 'reasoning') {
-      if (phase === 'started') return emit({ fact: 'noise' });
+      if (phase === 'started') return emit({ fact: 'status', status: 'item/started', reason: type });
       return type === 'reasoning' ? this.#readThought(id, item) : this.#readMessage(id, item);
     }
     this.#readCall(phase, type, id, item);
@@ -93,7 +93,7 @@ export class AppServerItems {
   #readThought(id: string, item: object): void {
     const parts = [...getArray(item, 'summary'), ...getArray(item, 'content')];
     const text = parts.filter((part) => typeof part === 'string').join('\n');
-    if (text === '') return this.#emit({ fact: 'noise' });
+    if (text === '') return this.#emit({ fact: 'status', status: 'item/completed', reason: 'reasoning' });
     this.#emit({ fact: 'reasoning', text, id });
   }
 

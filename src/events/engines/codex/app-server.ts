@@ -241,11 +241,12 @@ export class AppServerReader {
 
   /** Printed for every resolved request; if the request is still open, Codex no longer needs a response. */
   #readResolved(id: unknown): void {
+    this.#emit({ fact: 'status', status: 'serverRequest/resolved' });
     const isId = typeof id === 'string' || typeof id === 'number';
     const request = isId ? this.#agentRequests.get(id) : undefined;
-    if (!isId || request === undefined) return this.#emit({ fact: 'noise' });
+    if (!isId || request === undefined) return;
     this.#agentRequests.delete(id);
-    if (!request.isApproval) return this.#emit({ fact: 'noise' });
+    if (!request.isApproval) return;
     const why = 'The agent withdrew its permission request.';
     this.#emit({
       fact: 'permission_replied',

@@ -250,7 +250,7 @@ describe('the iflow log', () => {
       end: { exitCode: 1 },
     });
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ code: 'ENGINE_AUTH_HINT', severity: 'error' }]);
-    expect(translated.of('conversation.failed')).toMatchObject([{ error: { code: 'PROCESS_EXIT_NON_ZERO' } }]);
+    expect(translated.of('conversation.failed')).toMatchObject([{ error: { code: 'ENGINE_AUTH_FAILED' } }]);
   });
 
   describe('an error at the end of stdout', () => {

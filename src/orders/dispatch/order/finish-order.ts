@@ -136,8 +136,12 @@ export function readExit(result: RunResult): WorkerEnd {
     command,
     workerVersion: version,
     // A category `process` adds nothing to exit code and signal.
-    ...(error === undefined || error.category === 'process' ? {} : { runError: error.message }),
+    ...(error === undefined || error.category === 'process' ? {} : { runError: describeError(error) }),
   };
+}
+
+function describeError({ code, cause, message }: NonNullable<RunResult['error']>): string {
+  return cause === undefined ? message : `[${code}, ${cause}] ${message}`;
 }
 
 /** An order whose agent has exited. */

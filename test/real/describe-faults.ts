@@ -1,0 +1,225 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../../src/base/index.js';
+import { createLead } from '../../src/orders/index.js';
+import { DEFAULT_LEASE_MS, startWorker } from '../../src/orders/dispatch/index.js';
+import { WRAPPER_ENGINES } from '../../src/orders/wrappers/wrappers.js';
+import { startRun } from '../../src/runs/start-run.js';
+import { serveAcp } from '../../src/server/acp/index.js';
+import { createServer } from '../../src/server/create-server.js';
+import { openStore } from '../../src/store/index.js';
+import type { RunSpec } from '../../src/store/records/index.js';
+import { REAL_ENGINES, type RealEngine } from './real-engine.js';
+import type { ModelReply } from './scripted-model.js';
+import { prepareStage } from './stage.js';
+
+const refuse = (status: number, type: string, message: string): ModelReply => ({ status, error: { message, type } });
+
+const TOO_LONG_FOR_OPENAI = "This model's maximum context length is 128000 tokens. Your messages have 130000.";
+
+/** Other providers' words for a request that is too long. */
+const TOO_LONG: Readonly<Record<string, string>> = {
+  claude: 'prompt is too long: 210000 tokens > 200000 maximum',
+  gemini: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+};
+
+interface Fault {
+  /** The model's reply to each request. */
+  readonly reply: ModelReply;
+  readonly code?: 'ENGINE_AUTH_FAILED';
+  readonly cause: string;
+}
+
+/** Every fault, with the code and cause that every path must report. */
+const listFaults = (engine: string): Readonly<Record<string, Fault>> => ({
+  '401': {
+    reply: refuse(401, 'invalid_api_key', 'Incorrect API key provided.'),
+    code: 'ENGINE_AUTH_FAILED',
+    cause: 'auth',
+  },
+  '403': { reply: refuse(403, 'permission_error', 'This account has no access.'), cause: 'permission' },
+  '429': { reply: refuse(429, 'rate_limit_error', 'Too many requests'), cause: 'rate_limit' },
+  '500': { reply: refuse(500, 'server_error', 'Internal error'), cause: 'server' },
+  'a cut connection': { reply: 'cut', cause: 'network' },
+  'a context that is too long': {
+    reply: refuse(400, 'invalid_request_error', TOO_LONG[engine] ?? TOO_LONG_FOR_OPENAI),
+    cause: 'context',
+  },
+  'an unknown model': { reply: refuse(404, 'not_found_error', 'The model `none` does not exist.'), cause: 'model' },
+  'an exhausted quota': {
+    reply: refuse(429, 'insufficient_quota', 'You exceeded your current quota, please check your billing details.'),
+    cause: 'quota',
+  },
+});
+
+const CONTRACT = { schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } } as const;
+
+type Failure = { readonly code?: string | undefined; readonly cause?: string | undefined } | undefined;
+
+/** The ways to start an agent; each returns the reported failure. */
+const PATHS: Readonly<Record<string, (site: Site, spec: RunSpec) => Promise<Failure>>> = {
+  run: async ({ stage }, spec) => (await startRun(spec, stage.ports).result).error,
+  schema: async ({ stage }, spec) => (await startRun({ ...spec, contract: CONTRACT }, stage.ports).result).error,
+  HTTP: async (site, spec) => {
+    const { id } = await site.post('/v1/runs', spec);
+    return site.waitForRun(String(id));
+  },
+  order: async (site, { workdir, engine }) => {
+    const worker = Object.keys(WRAPPER_ENGINES).find((name) => WRAPPER_ENGINES[name] === engine);
+    const order = { issue_ref: 'acme/shop#12', role: 'qa', repo_dir: workdir, worker, instructions: 'Look at it.' };
+    const { run, run_id, issue_ref } = await site.post('/v1/orders', order);
+    const failure = await site.waitForRun(String(run));
+    const { decision } = (await site.store.findOrder(String(issue_ref), String(run_id))) ?? {};
+    // The person who decides sees the same.
+    expect(decision?.reason).toContain(`[${failure?.code}, ${failure?.cause}]`);
+    return failure;
+  },
+  ACP: async (site, spec) => site.prompt(spec),
+};
+
+/** Runs every fault of the model over every path with the real executable: each must report the same code and cause. */
+export function describeFaults(engine: keyof typeof REAL_ENGINES): void {
+  const real: RealEngine = withFewRetries(REAL_ENGINES[engine]);
+  describe(`the real ${engine}`, { timeout: 400_000 }, () => {
+    it.each(Object.entries(listFaults(engine)))(
+      'reports %s the same on every path',
+      async (_, { reply, code, cause }) => {
+        const site = await openSite(real, reply);
+        const found = await Promise.all(
+          Object.entries(PATHS).map(async ([path, start]) => {
+            const workdir = join(site.stage.root, path);
+            mkdirSync(workdir);
+            const spec = { ...site.stage.spec, workdir, prompt: 'Say hello.', limits: { time_s: 150 } };
+            const failure = await start(site, spec);
+            return [path, failure?.code, failure?.cause];
+          }),
+        );
+        const expected = Object.keys(PATHS).map((path) => [path, code ?? 'ENGINE_RUNTIME_ERROR', cause]);
+        expect(found).toEqual(expected);
+      },
+    );
+  });
+}
+
+type Site = Awaited<ReturnType<typeof openSite>>;
+
+/** Opens a server with a worker, and an ACP server, for the current test. */
+async function openSite(real: RealEngine, reply: ModelReply) {
+  const opened = await prepareStage(real, () => [reply]);
+  // Without its fixed id, because several runs share the stage.
+  const { newId: _, ...rest } = opened.ports;
+  const data = join(opened.root, 'data');
+  const ports = { ...rest, data };
+  const stage = { ...opened, ports };
+  const { spec } = stage;
+  const store = await openStore('memory:');
+  const type = Object.keys(WRAPPER_ENGINES).find((name) => WRAPPER_ENGINES[name] === real.engine) ?? '';
+  const { env = [], model } = spec;
+  const wrappers = { [type]: { type, env, limits: { time_s: 150 }, ...(model === undefined ? {} : { model }) } };
+  const lead = createLead({ store, data, wrappers });
+  const server = createServer({ store, lead, wrappers, data, settings: { roots: [stage.root], env } });
+  const worker = startWorker({ store, lead, runs: ports, pollMs: 200 });
+  onTestFinished(async () => {
+    await worker.stop({ graceMs: 0 });
+    server.end();
+    await lead.close();
+    await store.close();
+    await stage.remove();
+  });
+  const context = {
+    store,
+    lead,
+    runs: ports,
+    leaseMs: DEFAULT_LEASE_MS,
+    clock: () => store.now(),
+    logger: silentLogger,
+    signal: new AbortController().signal,
+  };
+  return {
+    stage,
+    store,
+    async post(path: string, body: unknown): Promise<Record<string, unknown>> {
+      const headers = { 'content-type': 'application/json' };
+      const response = await server.app.request(path, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect(response.status).toBe(201);
+      return (await response.json()) as Record<string, unknown>;
+    },
+    async waitForRun(id: string): Promise<Failure> {
+      let run: { readonly state?: string; readonly result?: { readonly error?: Failure } } = {};
+      await expect
+        .poll(
+          async () => {
+            run = (await (await server.app.request(`/v1/runs/${id}`)).json()) as typeof run;
+            return run.state;
+          },
+          { timeout: 200_000, interval: 250 },
+        )
+        .toBe('ended');
+      return run.result?.error;
+    },
+    async prompt({ workdir, engine, model: requested, env: names, limits }: RunSpec): Promise<Failure> {
+      const toServer = new TransformStream<Uint8Array, Uint8Array>();
+      const toClient = new TransformStream<Uint8Array, Uint8Array>();
+      const served = serveAcp({
+        context,
+        spec: {
+          engine,
+          permissions: 'safe',
+          ...(names === undefined ? {} : { env: names }),
+          ...(limits === undefined ? {} : { limits }),
+          ...(requested === undefined ? {} : { model: requested }),
+        },
+        input: toServer.readable,
+        output: toClient.writable,
+      });
+      const connection = client({ name: 'editor' }).connect(ndJsonStream(toServer.writable, toClient.readable));
+      const { agent } = connection;
+      try {
+        await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+        const { sessionId } = await agent.request(methods.agent.session.new, { cwd: workdir, mcpServers: [] });
+        const text = { type: 'text', text: 'Say hello.' } as const;
+        await agent.request(methods.agent.session.prompt, { sessionId, prompt: [text] });
+        return undefined;
+      } catch (error) {
+        return (error as { readonly data?: Failure }).data;
+      } finally {
+        connection.close();
+        await toServer.writable.close().catch(() => undefined);
+        await served;
+      }
+    },
+  };
+}
+
+/** Lets an agent give up after its first retries, as it would by itself after minutes. */
+function withFewRetries(real: RealEngine): RealEngine {
+  const { engine } = real;
+  return {
+    ...real,
+    homeFiles: (url) => ({ ...real.homeFiles(url), ...FEW_RETRIES.homeFiles[engine]?.(real.homeFiles(url)) }),
+    environment: (url) => ({ ...real.environment(url), ...FEW_RETRIES.environment[engine] }),
+  };
+}
+
+type Files = Readonly<Record<string, string>>;
+
+/** Each agent's own settings, where it has any. */
+const FEW_RETRIES: {
+  readonly environment: Partial<Record<RealEngine['engine'], Files>>;
+  readonly homeFiles: Partial<Record<RealEngine['engine'], (files: Files) => Files>>;
+} = {
+  environment: { claude: { CLAUDE_CODE_MAX_RETRIES: '1' } },
+  homeFiles: {
+    codex: (files) => ({
+      '.codex/config.toml': `${files['.codex/config.toml'] ?? ''}request_max_retries = 1\nstream_max_retries = 1\n`,
+    }),
+    gemini: (files) => ({
+      '.gemini/settings.json': JSON.stringify({
+        ...(JSON.parse(files['.gemini/settings.json'] ?? '{}') as object),
+        general: { maxAttempts: 2 },
+      }),
+    }),
+  },
+};
