@@ -12,7 +12,7 @@ const MEGABYTE = 1024 * 1024;
 /** The maximum length of a task after the first paint. */
 const MAX_TASK_MS = 50;
 /** A task can take several times longer on the slow cores of a test host. */
-const SLOWDOWN_FACTOR = 2;
+const SLOWDOWN_FACTOR = 4;
 
 const app = useConsole(
   async (site: Site) => {

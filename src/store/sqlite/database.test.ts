@@ -140,12 +140,18 @@ describe('the events of a run', () => {
       }
       return performance.now() - startedAt;
     };
+    /** The fastest of several: a busy host can only add time. */
+    const measureFastest = async (): Promise<number> => {
+      let fastest = Infinity;
+      for (let time = 0; time < 5; time += 1) fastest = Math.min(fastest, await measure());
+      return fastest;
+    };
     let seq = 0;
-    const baselineMs = await measure();
+    const baselineMs = await measureFastest();
     for (const run of ['01C', '01P']) {
       await store.append(run, [sampleFcmp(1, LARGE), sampleFcmp(2, LARGE)]);
     }
-    const underLoadMs = await measure();
+    const underLoadMs = await measureFastest();
     expect(underLoadMs).toBeLessThan(baselineMs * 6 + 300);
   });
 });
