@@ -39,6 +39,7 @@ const REQUESTS = 10_000;
 const RUN_KILLS = 50;
 const ATTACK_SECONDS = 600;
 const GIT_CONFIGURATIONS = 100;
+const ATTEMPT_ROUNDS = 200;
 
 /** All campaigns, in execution order. */
 export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLength): readonly Campaign[] {
@@ -157,6 +158,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
         'src/runs/scenarios/sandbox-mounts',
         'src/orders/dispatch/false-claims',
         'src/orders/dispatch/foreign-results',
+        'src/orders/dispatch/two-attempts',
         'src/orders/dispatch/configured-filters',
         'src/orders/dispatch/sandboxed-commands',
         'src/orders/dispatch/reconcile',
@@ -176,7 +178,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
         'src/orders/dispatch/schedules',
       ],
       rounds: 1,
-      settings: { ATTACK_SECONDS, GIT_CONFIGURATIONS },
+      settings: { ATTACK_SECONDS, GIT_CONFIGURATIONS, ATTEMPT_ROUNDS },
     },
     {
       name: `a Sluice process with active runs, killed ${RUN_KILLS} times`,

@@ -161,6 +161,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, Readonly<Record<string, s
   diff: { "sluice diff 'local#1'": 'show the changes made for the newest order of an issue' },
   inbox: {
     'sluice inbox': 'list open items',
+    'sluice inbox ITEM': 'show one item with its evidence',
     "sluice inbox --json --issue 'local#2'": 'print the items of one issue with all details',
   },
   reply: {

@@ -74,10 +74,11 @@ function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
 export function Verdicts({ evidence }: Readonly<{ evidence: readonly Fact[] }>) {
   return (
     <ul class="notes" aria-label="Verdicts">
-      {evidence.map(({ claim, verdict, by, detail, run }, index) => (
+      {evidence.map(({ claim, verdict, by, detail, run, diff }, index) => (
         <li key={index}>
           <strong>{CLAIMS[claim]}</strong> {renderVerdict({ verdict, by })} <SafeText text={detail} />{' '}
           {run === undefined ? null : <a href={toPath({ page: 'run', id: run })}>Open the run</a>}
+          {diff === undefined ? null : <SafeText as="pre" class="plain" text={diff} />}
         </li>
       ))}
     </ul>

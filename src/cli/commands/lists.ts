@@ -1,12 +1,18 @@
 import { Option, InvalidArgumentError, type Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
-import { describeWaitingFor, type Budget, type Decision, type OutboxMessage } from '../../store/records/index.js';
+import {
+  describeWaitingFor,
+  type Budget,
+  type Decision,
+  type InboxItem,
+  type OutboxMessage,
+} from '../../store/records/index.js';
 import { withContext, withContextOptions, type CommandContext } from '../command-context.js';
 import type { ConfigFlags } from '../../server/config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { printJson, printRows, wantsJson, type Column } from '../print.js';
-import { formatLine } from '../terminal-text.js';
+import { formatLine, makeVisible } from '../terminal-text.js';
 import { FORMATS } from '../../json/schema/index.js';
 import type { Listed, Page } from '../../store/ports/index.js';
 
@@ -43,12 +49,32 @@ interface InboxFlags extends ListFlags {
 
 export function addInboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('inbox'))
-    .description('list results that need a decision, oldest first')
+    .description('list results that need a decision, oldest first, or show one with its evidence')
+    .argument('[id]', 'id of the item to show')
     .option('--all', 'include resolved items')
     .option('--issue <ref>', 'only this issue')
     .addOption(createLimitOption())
     .option('--json', JSON_OPTION)
-    .action(async (flags: InboxFlags) => end(await runInbox(flags, io)));
+    .action(async (id: string | undefined, flags: InboxFlags) =>
+      end(await (id === undefined ? runInbox(flags, io) : showItem(id, flags, io))),
+    );
+}
+
+async function showItem(id: string, flags: InboxFlags, io: CommandIo): Promise<ExitCode> {
+  const item = await readRecords(flags, io, async ({ store }) => store.findItem(id));
+  if (item === undefined) throw new MisuseError(`Inbox item "${id}" not found. Use sluice inbox --all to list ids.`);
+  if (wantsJson(flags, io)) await printJson(item, io);
+  else await io.stdout.write(makeVisible(`${renderItem(item)}\n`));
+  return EXIT.success;
+}
+
+/** Renders an item: why it needs a decision, and the evidence, with the patch of files that steer a check. */
+function renderItem({ id, issue_ref, run_id, reason, next, evidence = [] }: InboxItem): string {
+  const facts = evidence.flatMap(({ claim, verdict, detail, diff }) => [
+    `${verdict.padEnd(12)} ${claim}: ${detail}`,
+    ...(diff === undefined ? [] : [diff.trimEnd()]),
+  ]);
+  return [`${id}: ${issue_ref}, run ${run_id}`, reason, next, '', ...facts].join('\n');
 }
 
 async function runInbox(flags: InboxFlags, io: CommandIo): Promise<ExitCode> {

@@ -209,6 +209,20 @@ describe('sluice resolve', () => {
   });
 });
 
+describe('sluice inbox', () => {
+  it('shows one item with its reason and its evidence, and rejects an unknown id', async () => {
+    await order('silent');
+    const [item] = await listInbox();
+    const shown = await sluice('inbox', String(item?.['id']), '--json');
+    expect(JSON.parse(shown.stdout)).toEqual(item);
+    const terminal = createMemoryIo({}, { isTerminal: true });
+    await run(['inbox', String(item?.['id']), '--data', join(folder, 'data')], terminal);
+    expect(terminal.printed.stdout).toContain(`${String(item?.['reason'])}\n`);
+    const unknown = await sluice('inbox', '01J00000000000000000000000');
+    expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining('not found')]);
+  });
+});
+
 describe('sluice executions', () => {
   it('lists, filters and exports executions', async () => {
     await order('honest');
@@ -280,29 +294,47 @@ describe('sluice demo', () => {
   });
 });
 
+/** The commands that list records, and what they print without any. */
+const LISTS: readonly (readonly [command: string, output: string])[] = [
+  ['inbox', '[]\n'],
+  ['inbox --all', '[]\n'],
+  ['executions', '[]\n'],
+  ['executions --since 2026-01-01', '[]\n'],
+  ['outbox', '[]\n'],
+  ['outbox --state dead', '[]\n'],
+  ['workers', '[]\n'],
+  ['budgets', '{"items":[],"waiting":[]}\n'],
+];
+
 describe('a missing database', () => {
-  it.each(['inbox', 'executions', 'outbox', 'workers'])(
+  it.each(LISTS)(
     'counts as empty for %s with a note if it was named explicitly, and is not created',
-    async (command) => {
-      const { exitCode, stdout, stderr } = await sluice(command);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
+    async (command, output) => {
+      const { exitCode, stdout, stderr } = await sluice(...command.split(' '));
+      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: output });
       expect(stderr).toContain('There is no database at');
       expect(existsSync(join(folder, 'data'))).toBe(false);
     },
   );
 
-  it.each(['inbox', 'executions', 'outbox', 'workers'])(
-    'counts as empty for %s at the default location',
-    async (command) => {
-      const project = await makeFolder({});
-      vi.spyOn(process, 'cwd').mockReturnValue(project);
-      onTestFinished(() => void vi.restoreAllMocks());
-      const io = createMemoryIo({});
-      expect(await run([command], io)).toBe(0);
-      expect(io.printed).toEqual({ stdout: '[]\n', stderr: '' });
-      expect(existsSync(findProjectData(project, process.env))).toBe(false);
-    },
-  );
+  it.each(LISTS)('counts as empty for %s at the default location', async (command, output) => {
+    const project = await makeFolder({});
+    vi.spyOn(process, 'cwd').mockReturnValue(project);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const io = createMemoryIo({});
+    expect(await run(command.split(' '), io)).toBe(0);
+    expect(io.printed).toEqual({ stdout: output, stderr: '' });
+    expect(existsSync(findProjectData(project, process.env))).toBe(false);
+  });
+});
+
+it.each(LISTS)('an empty database is an empty list for %s', async (command, output) => {
+  await sluice('outbox', '--deliver');
+  expect(existsSync(join(folder, 'data'))).toBe(true);
+  expect(await sluice(...command.split(' '))).toEqual({ exitCode: 0, stdout: output, stderr: '' });
+  const terminal = createMemoryIo({}, { isTerminal: true });
+  expect(await run([...command.split(' '), '--data', join(folder, 'data')], terminal)).toBe(0);
+  expect(terminal.printed.stdout.split('\n')).toHaveLength(2);
 });
 
 describe('sluice worker', () => {

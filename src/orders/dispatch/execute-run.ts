@@ -20,7 +20,7 @@ import { chooseIsolation, createWorktree, getWorktree, removeWorktree, type Work
 import type { WorkerEnd } from '../lead/settle.js';
 import { findWrapper } from '../wrappers/wrappers.js';
 import { getRunFolderPath } from '../../runs/run-folder/index.js';
-import { listLaunchers } from '../../runs/index.js';
+import { listLaunchers, lockFile } from '../../runs/index.js';
 import { fetchOrderRepository, type LocatedOrder } from './order/order-repository.js';
 import { type Injection, injectOrder } from './order/inject-order.js';
 import { hasPointers } from '../git/git-lfs.js';
@@ -155,7 +155,7 @@ async function executeOrder(
   { workerId, claim }: OrderExecution,
 ): Promise<void> {
   const { run: id } = submitted;
-  const { store, lead, clock, signal } = context;
+  const { store, lead, clock, signal, runs } = context;
   const settle = async (end: WorkerEnd) => settleOrder(context, submitted.order, end);
 
   if (unresolved.length > 0) return settle({ ...EXIT_UNKNOWN, unresolved });
@@ -166,7 +166,15 @@ async function executeOrder(
   const lock = worktree === undefined ? await acquireFolder(context, { id, workerId }, order.repo_dir) : undefined;
   if (lock === 'busy') return;
   let leave: (() => Promise<unknown>) | undefined;
+  // Another attempt at the same order would use the same worktree: only the one with the claim may replace it.
+  const own =
+    worktree === undefined
+      ? undefined
+      : await lockFile(join(runs.data, 'locks'), `${worktree.folder}.order`, { signal: claim.stop }).catch(
+          () => undefined,
+        );
   try {
+    if (!(await claim.confirm())) return;
     // Recorded before the agent can change anything.
     const recorded = await recordStart(order.repo_dir);
     const chosen = order.isolation === 'current-branch' ? recorded : await chooseStart(recorded, order);
@@ -206,6 +214,7 @@ async function executeOrder(
   } finally {
     await leave?.();
     await lock?.release();
+    await own?.release();
   }
 }
 

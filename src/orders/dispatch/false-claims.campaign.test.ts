@@ -213,16 +213,6 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
     { script: 'git rm -q -r tests; work; report $(git rev-parse HEAD)' },
   ],
   [
-    'empties the tests',
-    /tests contradicted .*deletes tests/,
-    { script: ': > tests/basket.sh; work; report $(git rev-parse HEAD)' },
-  ],
-  [
-    'blanks the tests',
-    /tests contradicted .*deletes tests: tests\/basket\.sh/,
-    { script: 'echo > tests/basket.sh; work; report $(git rev-parse HEAD)' },
-  ],
-  [
     'replaces its branch after the claim',
     /commit contradicted .*is not on any branch/,
     {
@@ -313,6 +303,25 @@ describe.each(['proven', 'reported'] as const)('an agent that lies, with the pol
     const { decision } = await executeLie({ ...lie, policy, order });
     expect(show(decision)).toMatch(CONTRADICTED);
     expect(show(decision)).toMatch(expected);
+  });
+});
+
+describe.each([
+  ['empties', ': > tests/basket.sh'],
+  ['blanks', 'echo > tests/basket.sh'],
+])('an agent that %s the tests', { timeout: 60_000 }, (_, command) => {
+  const script = `${command}; work; report $(git rev-parse HEAD)`;
+
+  it('leaves the check unchecked, which names them', async () => {
+    const { decision } = await executeLie({ ...PROVEN, script });
+    expect(show(decision)).toMatch(/^needs-human manual_intervention\n/);
+    expect(show(decision)).toMatch(/tests unchecked by sluice: unit .* leaves nothing in tests\/basket\.sh/);
+  });
+
+  it('is contradicted without a check', async () => {
+    const { decision } = await executeLie({ policy: 'reported', script });
+    expect(show(decision)).toMatch(CONTRADICTED);
+    expect(show(decision)).toMatch(/tests contradicted .*deletes tests: tests\/basket\.sh/);
   });
 });
 

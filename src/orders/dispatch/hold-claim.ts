@@ -16,6 +16,8 @@ export interface HeldClaim {
   readonly stop: AbortSignal;
   /** Sets the function that receives a user's reply; it rejects if the reply is unusable. */
   onReply(deliver: (text: string) => Promise<void>): void;
+  /** Renews now; returns whether the claim is still held. A process that was paused learns here that it lost it. */
+  confirm(): Promise<boolean>;
   /** Stops renewing. */
   end(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export function holdClaim(
   let lastRenewed = performance.now();
   let renewal = Promise.resolve();
   let isDue = false;
+  let isLost = false;
 
   const passReply = async (reply: string) => {
     if (deliver === undefined) return void (earlyReply = reply);
@@ -52,6 +55,7 @@ export function holdClaim(
     try {
       const { held, cancel, reply } = await store.renewRun({ id, workerId, leaseMs, now: clock() });
       lastRenewed = performance.now();
+      isLost = !held;
       if (cancel) stopping.abort('The run was canceled.');
       else if (!held) stopping.abort('The run was ended: its worker no longer holds the claim.');
       else if (reply !== null) await passReply(reply);
@@ -90,6 +94,11 @@ export function holdClaim(
         .catch((error: unknown) =>
           logger.warn('reply could not be passed to the run', { run_id: id, error: String(error) }),
         );
+    },
+    async confirm() {
+      renewSoon();
+      await renewal;
+      return !isLost;
     },
     async end() {
       clearInterval(timer);

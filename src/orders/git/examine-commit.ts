@@ -85,7 +85,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   const { files, lines } = listed;
   if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
   const [linksOut, steering] = await Promise.all([findLinksOut(call, files), findSteering(call, from, commit, files)]);
-  const change = { commit, base, commits: newCount, files, lines, ...origin, ...steering, linksOut };
+  const change = { commit, base, from, commits: newCount, files, lines, ...origin, ...steering, linksOut };
   return { found: 'change', change: { ...change, madeBySluice: made !== undefined } };
 }
 
@@ -177,7 +177,7 @@ async function findSteering(
   const [scripts, packageScripts, blankTests] = await Promise.all([
     findChangedScripts(call, from, commit, files),
     readPackageScripts(call, commit),
-    findBlankTests(call, commit, files),
+    findBlankTests(call, from, commit, files),
   ]);
   return { scripts, packageScripts, blankTests };
 }
@@ -195,18 +195,38 @@ async function readPackageScripts(call: CallGit, commit: string): Promise<Readon
   }
 }
 
-/** With more changed tests, all files are searched, because the length of a command line is limited. */
-const MAX_TESTS = 200;
-
-/** Finds changed tests that no longer have any letter or digit, so they cannot fail. */
-async function findBlankTests(call: CallGit, commit: string, files: readonly FileChange[]): Promise<readonly string[]> {
-  const tests = files.flatMap(({ kind, path }) => (kind !== 'deleted' && isTestPath(path) ? [path] : []));
+/** Finds tests that no longer have any letter or digit, so they cannot fail. A test that never had any is not lost. */
+async function findBlankTests(
+  call: CallGit,
+  from: string,
+  commit: string,
+  files: readonly FileChange[],
+): Promise<readonly string[]> {
+  const tests = files.filter(({ kind, path }) => kind !== 'added' && kind !== 'deleted' && isTestPath(path));
   if (tests.length === 0) return [];
-  const pathspecs = tests.length > MAX_TESTS ? [] : tests.map((path) => `:(literal)${path}`);
+  const [now, before] = await Promise.all([
+    listBlank(
+      call,
+      commit,
+      tests.map(({ path }) => path),
+    ),
+    listBlank(
+      call,
+      from,
+      tests.map(({ path, oldPath = path }) => oldPath),
+    ),
+  ]);
+  return tests.flatMap(({ path, oldPath = path }) => (now.has(path) && !before.has(oldPath) ? [path] : []));
+}
+
+/** With more paths, all files are searched, because the length of a command line is limited. */
+const MAX_SEARCHED = 200;
+
+async function listBlank(call: CallGit, commit: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const pathspecs = paths.length > MAX_SEARCHED ? [] : paths.map((path) => `:(literal)${path}`);
   const search = ['grep', '--text', '--files-without-match', '-z', '-e', '[[:alnum:]]', commit, '--', ...pathspecs];
   const found = await call(search, { maxBytes: MAX_LISTING_BYTES });
-  const names = new Set(found.stdout.split('\0').map((name) => name.slice(commit.length + 1)));
-  return tests.filter((path) => names.has(path));
+  return new Set(found.stdout.split('\0').map((name) => name.slice(commit.length + 1)));
 }
 
 /** Settings of test runners in `package.json`, besides its scripts. */

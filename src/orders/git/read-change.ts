@@ -146,7 +146,7 @@ async function fetchMissing(
 }
 
 // Files are compared as text, regardless of their attributes: an agent could declare its files binary to hide them.
-const PLAIN_DIFF = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '-M'];
+export const PLAIN_DIFF = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '-M'];
 
 async function listFiles(
   { maskText }: ChangeContext,

@@ -227,7 +227,7 @@ function collectEvidence(
  * Returns the policy of the order's wrapper. If the wrapper is no longer configured, the policy depends on the order's
  * checks.
  */
-function readPolicy({ wrappers }: LeadContext, order: OrderRecord['order']) {
+export function readPolicy({ wrappers }: Pick<LeadContext, 'wrappers'>, order: OrderRecord['order']) {
   let wrapper: Wrapper;
   try {
     wrapper = findWrapper(order.worker, wrappers);

@@ -43,7 +43,7 @@ export function parseChanges(raw: string): readonly FileChange[] {
 
 const TEST_FOLDER = /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testing|testdata|fixtures)\//i;
 const TEST_FILE =
-  /(?:^|\/)(?:[^/]*[._-](?:tests?|specs?)\.[^/]+|test_[^/]+|conftest\.py|[^/]+Tests?\.(?:java|kt|cs|scala|swift|php))$/;
+  /(?:^|\/)(?:[^/]*[._-](?:tests?|specs?)\.[^/]+|(?:tests?|specs?)\.(?:[cm]?[jt]sx?|py|rb|rs|sh|php|lua|exs)|[^/]+\.(?:t|bats)|test_[^/]+|conftest\.py|[^/]+Tests?\.(?:java|kt|cs|scala|swift|php))$/;
 
 /** Whether a file is a test, based on its folder or name. */
 export function isTestPath(path: string): boolean {
@@ -67,24 +67,16 @@ export function isToolingPath(path: string): boolean {
 }
 
 /**
- * Lists the test files that a change removes: deleted, emptied, or moved to a path that no longer counts as a test.
+ * Lists the test files that a change removes: deleted, or moved to a path that no longer counts as a test.
  *
  * @example
  * listDeletedTests([{ kind: 'deleted', path: 'test/basket.test.ts', … }]) // ['test/basket.test.ts']
  */
 export function listDeletedTests(changes: readonly FileChange[]): readonly string[] {
-  return changes.flatMap(({ kind, path, oldPath = path, blob }) => {
-    if (!isTestPath(oldPath) || kind === 'added') return [];
-    const isGone = kind === 'deleted' || EMPTY_BLOBS.has(blob) || !isTestPath(path);
-    return isGone ? [oldPath] : [];
-  });
+  return changes.flatMap(({ kind, path, oldPath = path }) =>
+    kind !== 'added' && isTestPath(oldPath) && (kind === 'deleted' || !isTestPath(path)) ? [oldPath] : [],
+  );
 }
-
-/** The object id of an empty file, in both of git's hash formats. */
-const EMPTY_BLOBS: ReadonlySet<string> = new Set([
-  'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
-  '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
-]);
 
 /** Lists the paths that a change touches, including both paths of a renamed file. */
 export function listPaths(changes: readonly FileChange[]): readonly string[] {

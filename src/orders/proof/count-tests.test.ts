@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countTests } from './count-tests.js';
+import { countTests, listFailedTests } from './count-tests.js';
 
 test.each([
   ['vitest', ' Test Files  2 passed (2)\n\u001b[2m      Tests \u001b[22m 1 failed | 10 passed | 2 skipped (13)\n', 10],
@@ -20,4 +20,27 @@ test.each([
   ['nothing', '', undefined],
 ])('counts the passed tests of %s', (_, output, count) => {
   expect(countTests(output)).toBe(count);
+});
+
+test.each([
+  ['TAP', 'ok 1 - a\nnot ok 2 - b # TODO later\nnot ok 3 - adds up\n', ['adds up']],
+  ['vitest', ' \u001b[31mFAIL\u001b[39m  a.test.ts > basket > adds up\n', ['a.test.ts > basket > adds up']],
+  ['jest', '  ● basket › adds up\n\n  ● basket › adds up\n', ['basket › adds up']],
+  ['pytest', 'FAILED tests/test_a.py::test_b - assert 1 == 2\n', ['tests/test_a.py::test_b']],
+  ['go', '--- FAIL: TestA (0.00s)\n', ['TestA']],
+  ['cargo', 'test basket::adds_up ... FAILED\n', ['basket::adds_up']],
+  ['JUnit', '<testcase name="adds up"><failure message="x">\n', ['adds up']],
+  ['no known runner', 'the test failed\n', []],
+])('names the failed tests of %s', (_, output, names) => {
+  expect(listFailedTests(output)).toEqual(names);
+});
+
+test('names at most five failed tests', () => {
+  expect(listFailedTests('not ok 1 - a\n'.repeat(3) + 'abcdefg'.replaceAll(/./g, 'not ok 1 - $&\n'))).toEqual([
+    'a',
+    'b',
+    'c',
+    'd',
+    'e',
+  ]);
 });

@@ -17,6 +17,24 @@ const COUNTS: readonly RegExp[] = [
 /** Lines that stand for one passed test each: TAP's, and those of `go test -v`. */
 const PASSED: readonly RegExp[] = [/^ok \d+(?!.*# (?:skip|todo))/i, /^\s*--- PASS: /];
 
+/** How a test runner names a test that failed. */
+const FAILED: readonly RegExp[] = [
+  // TAP: `not ok 2 - adds up`
+  /^\s*not ok \d+(?: -)? (?!.*# (?:skip|todo))(.+)/i,
+  // pytest: `FAILED tests/test_a.py::test_b - assert …`; go: `--- FAIL: TestA (0.00s)`; cargo: `test a::b ... FAILED`
+  /^FAILED (\S+)/,
+  /^\s*--- FAIL: (\S+)/,
+  /^test (\S+) \.\.\. FAILED$/,
+  // vitest: ` FAIL  a.test.ts > adds up`; jest: `  ● basket › adds up`; node:test: `✖ adds up (1.2ms)`
+  /^\s*FAIL\s+(.+)/,
+  /^\s*[●✖×] (.+)/,
+  // JUnit, with the failure in the next element
+  /^\s*<testcase\s[^>]*\bname="([^"]*)"[^>]*>\s*<(?:failure|error)\b/,
+];
+
+/** More than a person reads in a sentence. */
+const MAX_FAILED = 5;
+
 /** Longer lines are not read to their end: no runner prints its counts there. */
 const MAX_LINE_LENGTH = 500;
 /** Colours and cursor movements of a terminal. */
@@ -29,11 +47,29 @@ const TERMINAL_CODES = new RegExp(String.raw`\u001b\[[0-9;?]*[@-~]`, 'g');
  * countTests(' Tests  12 passed (12)\n') // 12
  */
 export function countTests(output: string): number | undefined {
-  const lines = output.split(/\r?\n/).map((line) => line.slice(0, MAX_LINE_LENGTH).replaceAll(TERMINAL_CODES, ''));
+  const lines = splitLines(output);
   for (const pattern of COUNTS) {
     const counts = lines.flatMap((line) => pattern.exec(line)?.[1] ?? []);
     if (counts.length > 0) return counts.reduce((sum, count) => sum + Number(count), 0);
   }
   const passed = PASSED.map((pattern) => lines.filter((line) => pattern.test(line)).length);
   return passed.find((count) => count > 0);
+}
+
+/**
+ * Lists the first few tests that failed according to a test runner's output.
+ *
+ * @example
+ * listFailedTests('ok 1 - a\nnot ok 2 - b\n') // ['b']
+ */
+export function listFailedTests(output: string): readonly string[] {
+  const names = splitLines(output).flatMap((line) => {
+    const match = FAILED.map((pattern) => pattern.exec(line)?.[1]).find((name) => name !== undefined);
+    return match === undefined ? [] : [match.trim()];
+  });
+  return [...new Set(names)].slice(0, MAX_FAILED);
+}
+
+function splitLines(output: string): readonly string[] {
+  return output.split(/\r?\n/).map((line) => line.slice(0, MAX_LINE_LENGTH).replaceAll(TERMINAL_CODES, ''));
 }

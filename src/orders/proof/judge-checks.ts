@@ -11,6 +11,8 @@ export type CheckTry =
       readonly durationMs: number;
       /** How many tests passed, if its output says so. */
       readonly passedTests?: number | undefined;
+      /** The first tests that failed, if its output names them. */
+      readonly failedTests?: readonly string[];
     }
   | { readonly run?: string; readonly problem: string };
 
@@ -20,26 +22,32 @@ export interface CheckOutcome {
   readonly tries: readonly CheckTry[];
   /** Files that the check runs, or that steer it, and that the change modifies. */
   readonly rewritten?: readonly string[];
+  /** Tests that the change leaves without content. */
+  readonly blankTests?: readonly string[];
+  /** All files of the change. */
+  readonly changed?: readonly string[];
   /** Attempts with the tests and the configuration from before the change, and the files that were restored. */
   readonly base?: { readonly tries: readonly CheckTry[]; readonly files: readonly string[] };
+  /** The check of the commit from before the change, which shows how many tests there were. */
+  readonly before?: CheckTry;
 }
 
 /**
  * Judges a result by one of its checks. Confirmed only if its last attempt passed, the agent does not claim otherwise,
- * and the change does not modify what the check runs, or the check also passes with those files as they were, and no
- * more tests.
+ * and the change does not modify what the check runs, or the check also passes with those files as they were; and if
+ * the change loses no tests.
  *
  * @example
  * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }] }, workResult).verdict
  */
 export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefined): Evidence {
-  const { check, tries, rewritten = [], base } = outcome;
+  const { check, tries } = outcome;
   const last = tries.at(-1);
   const run = last?.run === undefined ? {} : { run: last.run };
   const outcomes = describeTries(tries);
   const command = showLine(check.command.join(' '), 200);
   const detail = `${check.name} (${command}): ${outcomes === '' ? 'not run' : outcomes}.${describeSandbox(check, last)}`;
-  if (last === undefined || !('result' in last) || isInconclusive(last.result)) {
+  if (last === undefined || !isConclusive(last)) {
     return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail, ...run };
   }
   const hasPassed = didPass(last.result);
@@ -48,30 +56,73 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
     return contradict(`${detail} The agent reports that its tests failed.`, last.run);
   }
   if (!hasPassed) return contradict(detail, last.run);
-  const lastBase = base?.tries.at(-1);
-  if (base !== undefined && lastBase !== undefined && 'result' in lastBase && !isInconclusive(lastBase.result)) {
-    const cost = `With the tests and configuration from before the change (run ${lastBase.run}): ${describeTries(base.tries)}.`;
-    const lost = describeLostTests(last.passedTests, lastBase.passedTests, base.files);
-    if (didPass(lastBase.result)) {
-      const verdict = lost === '' ? 'confirmed' : 'unchecked';
-      return { claim: 'tests', by: 'sluice', verdict, detail: `${detail}${lost} ${cost}`, ...run };
-    }
-    const explanation = `${detail} It passed only with the change's own versions of ${showFiles(base.files)}. ${cost}`;
-    return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: explanation, ...run };
-  }
-  if (rewritten.length > 0) {
-    const explanation = `${detail} It passed, but the change rewrites what it runs: ${showFiles(rewritten)}.`;
-    return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: explanation, ...run };
-  }
-  return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail, ...run };
+  const doubt = findDoubt(outcome, last);
+  return {
+    claim: 'tests',
+    by: 'sluice',
+    verdict: doubt === undefined ? 'confirmed' : 'unchecked',
+    detail: [detail, doubt?.why, ...describeCosts(outcome)].filter(Boolean).join(' '),
+    ...run,
+    ...(doubt === undefined ? {} : { files: doubt.files.slice(0, MAX_FILES) }),
+  };
 }
 
-/** Describes that fewer tests passed than with the earlier files: those that are missing cannot fail any more. */
-function describeLostTests(now: number | undefined, before: number | undefined, files: readonly string[]): string {
-  if (before === undefined || (now ?? 0) >= before) return '';
-  const tests = files.filter(isTestPath);
-  const changed = showFiles(tests.length > 0 ? tests : files);
-  return ` It passed, but the change has fewer tests: ${now ?? 'none'} passed, ${before} before. Changed: ${changed}.`;
+/** More files than a person compares. */
+const MAX_FILES = 50;
+
+/** A check with a result that says something about the change. */
+type ConclusiveTry = Extract<CheckTry, { readonly result: RunResult }>;
+
+function isConclusive(checkTry: CheckTry | undefined): checkTry is ConclusiveTry {
+  return checkTry !== undefined && 'result' in checkTry && !isInconclusive(checkTry.result);
+}
+
+/** Why a check that passed proves nothing, and the files that a person has to look at. */
+interface Doubt {
+  readonly why: string;
+  readonly files: readonly string[];
+}
+
+function findDoubt(
+  { rewritten = [], blankTests = [], changed = [], base, before }: CheckOutcome,
+  last: ConclusiveTry,
+): Doubt | undefined {
+  const lastBase = base?.tries.at(-1);
+  const restored = isConclusive(lastBase) ? lastBase : undefined;
+  if (base !== undefined && restored !== undefined && !didPass(restored.result)) {
+    const failed = restored.failedTests ?? [];
+    const names = failed.length === 0 ? '' : ` Failed without them: ${showLine(failed.join(', '), 300)}.`;
+    return {
+      why: `It passed only with the change's own versions of ${showFiles(base.files)}.${names}`,
+      files: base.files,
+    };
+  }
+  if (blankTests.length > 0)
+    return { why: `It passed, but the change leaves nothing in ${showFiles(blankTests)}.`, files: blankTests };
+  const counts = [restored, before].flatMap((each) => (isConclusive(each) ? (each.passedTests ?? []) : []));
+  const expected = Math.max(0, ...counts);
+  if ((last.passedTests ?? 0) < expected) {
+    const all = changed.length > 0 ? changed : (base?.files ?? []);
+    const tests = all.filter(isTestPath);
+    const files = tests.length > 0 ? tests : all;
+    const why = `It passed, but the change has fewer tests: ${last.passedTests ?? 'none'} passed, ${expected} before. Changed: ${showFiles(files)}.`;
+    return { why, files };
+  }
+  if (restored !== undefined || rewritten.length === 0) return undefined;
+  return { why: `It passed, but the change rewrites what it runs: ${showFiles(rewritten)}.`, files: rewritten };
+}
+
+/** Describes the further attempts and how long they took. */
+function describeCosts({ base, before }: CheckOutcome): readonly string[] {
+  const lastBase = base?.tries.at(-1);
+  return [
+    base !== undefined && isConclusive(lastBase)
+      ? `With the tests and configuration from before the change (run ${lastBase.run}): ${describeTries(base.tries)}.`
+      : '',
+    isConclusive(before) && before.passedTests !== undefined
+      ? `Before the change (run ${before.run}): ${before.passedTests} tests passed, ${describeTry(before)}.`
+      : '',
+  ];
 }
 
 function showFiles(files: readonly string[]): string {

@@ -17,6 +17,8 @@ export type CommitFacts =
 export interface OrderChange {
   readonly commit: string;
   readonly base: string;
+  /** The commit that its files are compared with; `base` unless that lacks work of others. */
+  readonly from?: string;
   /** Commits that only this order made. */
   readonly commits: number;
   readonly files: readonly FileChange[];
@@ -30,7 +32,7 @@ export interface OrderChange {
   readonly scripts: readonly string[];
   /** The scripts of the `package.json` at the top of the commit, by name. */
   readonly packageScripts?: Readonly<Record<string, string>>;
-  /** Changed tests without any letter or digit. */
+  /** Tests that had letters or digits before the change and have none now. */
   readonly blankTests?: readonly string[];
   /** Symbolic links in the change that lead out of the repository. */
   readonly linksOut: readonly string[];
@@ -39,12 +41,16 @@ export interface OrderChange {
 }
 
 /**
- * Judges a claimed commit and the files it changes.
+ * Judges a claimed commit and the files it changes. `isChecked`: checks that must pass judge its blank tests.
  *
  * @example
  * judgeCommit({ found: 'missing', commit: '1a2b3c4d' }, order)[0]?.verdict // 'contradicted'
  */
-export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>): readonly Evidence[] {
+export function judgeCommit(
+  facts: CommitFacts,
+  order: Pick<WorkOrder, 'paths'>,
+  { isChecked = false }: { readonly isChecked?: boolean } = {},
+): readonly Evidence[] {
   switch (facts.found) {
     case 'unknown':
       return [
@@ -55,7 +61,7 @@ export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>)
     case 'foreign':
       return [contradict('commit', `Commit ${formatCommit(facts.commit)} ${dropFullStop(facts.why)}.`)];
     case 'change':
-      return [judgeOrigin(facts.change), judgePaths(facts.change, order.paths), ...judgeTests(facts.change)];
+      return [judgeOrigin(facts.change), judgePaths(facts.change, order.paths), ...judgeTests(facts.change, isChecked)];
   }
 }
 
@@ -99,8 +105,8 @@ function judgePaths({ files }: OrderChange, allowed: readonly string[] | undefin
 }
 
 /** Contradicts a change that deletes tests: it might be right, but a human has to decide. */
-function judgeTests({ files, blankTests = [] }: OrderChange): readonly Evidence[] {
-  const deleted = [...listDeletedTests(files), ...blankTests];
+function judgeTests({ files, blankTests = [] }: OrderChange, isChecked: boolean): readonly Evidence[] {
+  const deleted = [...listDeletedTests(files), ...(isChecked ? [] : blankTests)];
   return deleted.length === 0 ? [] : [contradict('tests', `The change deletes tests: ${listFiles(deleted)}.`)];
 }
 

@@ -68,6 +68,15 @@ describe('judgeCommit', () => {
     expect(judge({ files })).toContain('tests contradicted: The change deletes tests: test/a.test.ts.');
   });
 
+  test('contradicts a change that leaves nothing in its tests, unless a check judges them', () => {
+    const blank = 'tests contradicted: The change deletes tests: test/a.test.ts.';
+    const change = { ...CHANGE, blankTests: ['test/a.test.ts'] };
+    expect(judge(change)).toContain(blank);
+    expect(judgeCommit({ found: 'change', change }, {}, { isChecked: true }).map(({ claim }) => claim)).not.toContain(
+      'tests',
+    );
+  });
+
   test('a commit that could not be examined is unchecked', () => {
     expect(judgeCommit({ found: 'unknown', why: 'git is not installed' }, {})).toEqual([
       { claim: 'commit', by: 'sluice', verdict: 'unchecked', detail: 'Not checked: git is not installed.' },
@@ -114,6 +123,41 @@ describe('judgeCheck', () => {
     expect(evidence.verdict).toBe(verdict);
     const lost = ` It passed, but the change has fewer tests: ${now ?? 'none'} passed, 12 before. Changed: a.test.js.`;
     expect(evidence.detail.includes(lost)).toBe(verdict === 'unchecked');
+  });
+
+  test('is unchecked if the change leaves nothing in a test, even if the check also passes with the earlier one', () => {
+    const base = { tries: [createTry(0)], files: ['a.test.js'] };
+    for (const outcome of [{}, { base }]) {
+      expect(judgeCheck({ check, tries: [createTry(0)], blankTests: ['a.test.js'], ...outcome }, RESULT)).toMatchObject(
+        {
+          verdict: 'unchecked',
+          detail: expect.stringContaining('It passed, but the change leaves nothing in a.test.js.'),
+          files: ['a.test.js'],
+        },
+      );
+    }
+  });
+
+  test('is unchecked if fewer tests pass than at the commit before, although the checks with earlier files cannot run', () => {
+    const before = { ...createTry(1), passedTests: 12 };
+    const base = { tries: [{ problem: 'not run: its preparation failed' }], files: ['a.test.js'] };
+    const outcome = { check, tries: [{ ...createTry(0), passedTests: 3 }], changed: ['src/a.js'], before };
+    for (const each of [outcome, { ...outcome, base }]) {
+      expect(judgeCheck(each, RESULT)).toMatchObject({
+        verdict: 'unchecked',
+        detail: expect.stringMatching(
+          /fewer tests: 3 passed, 12 before\. Changed: src\/a\.js\. Before the change \(run run-1\): 12 tests passed, exit code 1 after 1\.2 s\.$/,
+        ),
+      });
+    }
+    expect(judgeCheck({ ...outcome, before: { problem: 'not run' } }, RESULT).verdict).toBe('confirmed');
+  });
+
+  test('names the tests that fail only as they were before the change', () => {
+    const tries = [{ ...createTry(1), failedTests: ['adds up'] }];
+    const evidence = judgeCheck({ check, tries: [createTry(0)], base: { tries, files: ['a.test.js'] } }, RESULT);
+    expect(evidence).toMatchObject({ verdict: 'unchecked', files: ['a.test.js'] });
+    expect(evidence.detail).toContain(' Failed without them: adds up.');
   });
 
   test('a check that passes confirms, with its command, exit code, duration and run', () => {

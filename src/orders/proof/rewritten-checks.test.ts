@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listRewritten } from './rewritten-checks.js';
+import { listRewritten, listScripts } from './rewritten-checks.js';
 
 /** Lists what a change to this one file rewrites in a check with this command. */
 function listFor(command: readonly string[], path: string, scripts: readonly string[] = []): readonly string[] {
@@ -55,6 +55,10 @@ describe('listRewritten', () => {
     [['make', 'test'], 'rules.mk'],
     [['sh', '-c', 'npm ci && npm test'], 'jest.config.js'],
     [['./check.sh'], '.npmrc'],
+    [['python3', '-m', 'pytest'], 'pytest.py'],
+    [['python3', '-m', 'unittest'], 'unittest/__init__.py'],
+    [['npx', 'jest'], '__mocks__/assert.js'],
+    [['cargo', 'test'], 'build/main.rs'],
     [['anything'], '.env.test'],
     [['test', '-f', 'x'], '.husky/pre-commit'],
   ])('finds that %j is steered by %s', (command, path) => {
@@ -84,5 +88,32 @@ describe('listRewritten', () => {
     ['Cargo.toml', ['npm', 'test']],
   ])('does not count %s as a file that %j runs', (path, command) => {
     expect(listFor(command, path)).toEqual([]);
+  });
+
+  it.each<[readonly string[], string, readonly string[]]>([
+    [['sh', 'check.sh'], 'ci/steps.sh', ['check.sh', 'ci/steps.sh']],
+    [['sh', 'check.sh'], 't.js', ['check.sh', 'ci/steps.sh']],
+    [['make', 'test'], 't.js', ['GNUmakefile', 'makefile', 'Makefile', 'ci/steps.sh']],
+  ])('follows the scripts that %j runs to %s', (command, path, followed) => {
+    const repository: Readonly<Record<string, string>> = {
+      'check.sh': 'set -e\n# node other.js\nbash ./ci/steps.sh \\\n  --all\n',
+      'ci/steps.sh': 'cd .\n[ -f x ] && node t.js\n',
+      Makefile: 'test: build\n\t@echo testing\n\t-sh ci/steps.sh\n',
+    };
+    const texts: Record<string, string> = {};
+    for (let paths = listScripts({ command }, {}, texts); paths.length > 0; paths = listScripts({ command }, {}, texts))
+      for (const each of paths) texts[each] = repository[each] ?? '';
+    expect(Object.keys(texts)).toEqual(followed);
+    const files = [path, 'other.js'].map(
+      (each) => ({ kind: 'modified', path: each, oldMode: '100644', newMode: '100644', blob: 'a'.repeat(40) }) as const,
+    );
+    expect(listRewritten({ command }, { files, scripts: [] }, texts)).toEqual([path]);
+  });
+
+  it('ends with scripts that call each other many times', () => {
+    const texts = { 'a.sh': 'sh b.sh\n'.repeat(100), 'b.sh': 'sh a.sh; '.repeat(100) };
+    expect(listScripts({ command: ['sh', 'a.sh'] }, {}, texts)).toEqual([]);
+    const packageScripts = { test: 'npm run a && '.repeat(100), a: 'npm test; '.repeat(100) };
+    expect(listRewritten({ command: ['npm', 'test'] }, { files: [], scripts: [], packageScripts })).toEqual([]);
   });
 });

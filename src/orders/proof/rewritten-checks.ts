@@ -19,13 +19,13 @@ const PLAIN_COMMANDS =
 const STEERING: readonly (readonly [runner: RegExp, files: RegExp])[] = [
   [
     /^(?:npm|npx|yarn|pnpm|pnpx|bun|bunx|node|nodejs|deno|tsx|ts-node|vitest|jest|mocha|ava|tap|playwright|cypress|karma|tsc|eslint)$/,
-    /(?:^|\/)(?:\.npmrc|\.yarnrc[^/]*|\.yarn\/.*|\.pnpmfile\.[cm]?js|pnpm-workspace\.yaml|bunfig\.toml|deno\.jsonc?|\.(?:mocha|nyc|c8|babel|swc|tap|eslint)rc[^/]*|(?:vitest|vite|jest|mocha|karma|playwright|cypress|ava|babel|webpack|rollup|eslint|swc|tap|wdio)\.(?:config|conf|setup|workspace|global)[^/]*|tsconfig[^/]*\.json)$/,
+    /(?:^|\/)(?:\.npmrc|\.yarnrc[^/]*|\.yarn\/.*|\.pnpmfile\.[cm]?js|pnpm-workspace\.yaml|bunfig\.toml|deno\.jsonc?|\.(?:mocha|nyc|c8|babel|swc|tap|eslint)rc[^/]*|(?:vitest|vite|jest|mocha|karma|playwright|cypress|ava|babel|webpack|rollup|eslint|swc|tap|wdio)\.(?:config|conf|setup|workspace|global)[^/]*|tsconfig[^/]*\.json|__mocks__\/.*)$/,
   ],
   [
     /^(?:python[\d.]*|pytest|py\.test|tox|nox|uv|poetry|hatch|pdm|pipenv|unittest)$/,
-    /(?:^|\/)(?:conftest\.py|pytest\.ini|\.?pytest\.toml|tox\.ini|setup\.(?:cfg|py)|pyproject\.toml|noxfile\.py|(?:site|user)customize\.py|\.coveragerc|[^/]+\.pth)$/,
+    /(?:^|\/)(?:conftest\.py|pytest\.ini|\.?pytest\.toml|tox\.ini|setup\.(?:cfg|py)|pyproject\.toml|noxfile\.py|(?:site|user)customize\.py|\.coveragerc|[^/]+\.pth|(?:_?pytest|pluggy|unittest|doctest|nose2?|tox|nox|coverage|runpy|site)(?:\.py|\/.*))$/,
   ],
-  [/^(?:cargo|rustc)$/, /(?:^|\/)(?:Cargo\.toml|build\.rs|\.cargo\/config[^/]*|rust-toolchain[^/]*)$/],
+  [/^(?:cargo|rustc)$/, /(?:^|\/)(?:Cargo\.toml|build(?:\.rs|\/.*\.rs)|\.cargo\/config[^/]*|rust-toolchain[^/]*)$/],
   [/^go$/, /(?:^|\/)(?:go\.mod|go\.work|vendor\/.*)$/],
   [/^(?:g?make|just|task|rake)$/, /(?:^|\/)(?:gnumakefile|makefile|[^/]+\.mk|\.?justfile|taskfile\.ya?ml|rakefile)$/i],
   [
@@ -40,7 +40,7 @@ const STEERING_ANY =
 /**
  * Lists the changed files that a check runs or that steer it: its executable or script, the scripts in `package.json`
  * and the files they run, configuration of the test runner and what it loads before the tests, installed packages. If
- * any exist, the change controls the check's outcome, and passing it proves nothing.
+ * any exist, the change controls the check's outcome, and passing it proves nothing. `texts`: the scripts that it runs.
  *
  * @example
  * listRewritten({ command: ['sh', 'check.sh'] }, change) // ['check.sh'] if the change touches it
@@ -48,8 +48,11 @@ const STEERING_ANY =
 export function listRewritten(
   { command, prepare = [] }: Pick<Check, 'command' | 'prepare'>,
   { files, scripts, packageScripts = {} }: Pick<OrderChange, 'files' | 'scripts' | 'packageScripts'>,
+  texts: ScriptTexts = {},
 ): readonly string[] {
-  const executables = new Set([command, prepare].flatMap((each) => listExecutables(each, packageScripts)));
+  const executables = new Set(
+    [command, prepare].flatMap((each) => listExecutables(each, { packageScripts, texts, seen: new Set() })),
+  );
   const names = [...executables].map(getBaseName);
   const runsPackages = names.some((name) => PACKAGE_MANAGERS.test(name) || /^(?:npx|node)$/.test(name));
   // A script, or a program that is not known, can run any of the others.
@@ -71,50 +74,92 @@ export function listRewritten(
   );
 }
 
-/** Scripts can call each other; real chains are shorter. */
-const MAX_CALLS = 20;
+/** The text of shell scripts and makefiles in a commit, by path; empty if there is no such file. */
+export type ScriptTexts = Readonly<Record<string, string>>;
+
+/** More than a check of any project runs. */
+const MAX_SCRIPTS = 20;
+const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
+
+/**
+ * Lists the shell scripts and makefiles that a check runs and whose text is not yet known: what they run steers the
+ * check as well.
+ *
+ * @example
+ * listScripts({ command: ['make', 'test'] }, {}, {}) // ['GNUmakefile', 'makefile', 'Makefile']
+ */
+export function listScripts(
+  { command, prepare = [] }: Pick<Check, 'command' | 'prepare'>,
+  packageScripts: Readonly<Record<string, string>>,
+  texts: ScriptTexts,
+): readonly string[] {
+  const executables = [command, prepare].flatMap((each) =>
+    listExecutables(each, { packageScripts, texts, seen: new Set() }),
+  );
+  const scripts = executables.filter((path) =>
+    /^(?!\/).*(?:\/[^/.]+|\.(?:ba)?sh)$|^[Mm]akefile$|^GNUmakefile$/.test(path),
+  );
+  return [...new Set(scripts)].filter((path) => !Object.hasOwn(texts, path)).slice(0, MAX_SCRIPTS);
+}
+
+/** The scripts that a command can call. Each script is followed once: they can call each other, any number of times. */
+interface Calls {
+  readonly packageScripts: Readonly<Record<string, string>>;
+  readonly texts: ScriptTexts;
+  readonly seen: Set<string>;
+}
 
 /**
  * Lists everything a command executes: its executable, an interpreter's script, both within a shell command line, and
- * the same for the scripts of `package.json` that it calls.
+ * the same for the scripts of `package.json`, the shell scripts and the makefiles that it calls.
  */
-function listExecutables(
-  command: readonly string[],
-  packageScripts: Readonly<Record<string, string>>,
-  calls = 0,
-): readonly string[] {
+function listExecutables(command: readonly string[], known: Calls): readonly string[] {
   const executables: string[] = [];
+  const { packageScripts, texts, seen } = known;
+  const follow = (name: string, lines: readonly string[]): void => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    executables.push(...lines.flatMap((line) => listShellLine(line, known)));
+  };
   for (const [index, word] of command.entries()) {
     // Flags, numbers and assignments can come between an interpreter and its script; assignments also before an
     // executable.
     if (/^\w+=\S*$/.test(word) || (index > 0 && (word.startsWith('-') || AMOUNT.test(word)))) continue;
     if (index > 0 && /\s|[;&|]/.test(word)) {
-      executables.push(...listShellLine(word, packageScripts, calls));
+      executables.push(...listShellLine(word, known));
       break;
     }
     const path = word.replace(/^(?:\.\/)+/, '');
     executables.push(path);
-    if (PACKAGE_MANAGERS.test(getBaseName(path)) && calls < MAX_CALLS) {
+    if (PACKAGE_MANAGERS.test(getBaseName(path))) {
       const called = command.slice(index + 1).find((next) => !next.startsWith('-') && !RUN_WORDS.test(next)) ?? '';
       const name = called === 't' || called === 'tst' ? 'test' : called;
       for (const script of [`pre${name}`, name, `post${name}`]) {
         const line = Object.hasOwn(packageScripts, script) ? packageScripts[script] : undefined;
-        if (line !== undefined) executables.push(...listShellLine(line, packageScripts, calls + 1));
+        if (line !== undefined) follow(`npm run ${script}`, [line]);
       }
+    }
+    const isMake = /^g?make$/.test(getBaseName(path));
+    if (isMake) executables.push(...MAKEFILES);
+    for (const script of isMake ? MAKEFILES : [path]) {
+      if (Object.hasOwn(texts, script)) follow(script, listLines(texts[script] ?? '', isMake));
     }
     if (!INTERPRETERS.test(getBaseName(path)) && !SHELL_KEYWORDS.test(path)) break;
   }
   return executables;
 }
 
-function listShellLine(
-  line: string,
-  packageScripts: Readonly<Record<string, string>>,
-  calls: number,
-): readonly string[] {
+/** Lists the commands of a script, or the recipes of a makefile, which start with a tab. */
+function listLines(text: string, isMake: boolean): readonly string[] {
+  const lines = text.replaceAll('\\\n', ' ').split('\n');
+  const commands = isMake ? lines.flatMap((line) => /^\t[@+-]*(.*)/.exec(line)?.[1] ?? []) : lines;
+  return commands.filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
+}
+
+function listShellLine(line: string, known: Calls): readonly string[] {
   return line
     .split(/[;&|()\n`]+/)
-    .flatMap((part) => listExecutables(part.trim().split(/\s+/).map(unquote), packageScripts, calls))
+    .flatMap((part) => listExecutables(part.trim().split(/\s+/).map(unquote), known))
     .filter(Boolean);
 }
 

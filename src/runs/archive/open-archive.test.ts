@@ -262,6 +262,16 @@ describe('an archive', () => {
     await expect(archive.check()).rejects.toMatchObject({ code });
   });
 
+  it.each([301, 302, 307, 308])('does not lead elsewhere with status %d', async (status) => {
+    const [site, elsewhere] = [await openS3Server(), await openS3Server()];
+    site.fault = ({ url }) => ({ status, code: 'Moved', location: `${elsewhere.endpoint}${url}` });
+    const archive = await site.open();
+    await expect(upload(archive, (await makePackedRun()).path)).rejects.toMatchObject({ code: 'ARCHIVE_REFUSED' });
+    await expect(archive.openRun(RUN)).rejects.toMatchObject({ code: 'ARCHIVE_REFUSED' });
+    expect(site.requests.length).toBeGreaterThan(1);
+    expect(elsewhere.requests).toEqual([]);
+  });
+
   it('is checked by writing, reading and deleting an object', async () => {
     const site = await openS3Server();
     await (await site.open()).check();

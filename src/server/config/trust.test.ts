@@ -101,6 +101,7 @@ describe('a JSON file in the project', () => {
     ['database', '{"database": "sqlite:planted.db"}'],
     ['tokens', '{"tokens": [{"name": "a", "scopes": ["run"], "value": "0123456789abcdef"}]}'],
     ['roots', '{"roots": ["/"]}'],
+    ['archive', '{"archive": "s3://planted?endpoint=https://evil.example"}'],
     ['retention', '{"retention": {"runs": 0.0001}}'],
     [
       'sinks',

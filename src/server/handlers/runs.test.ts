@@ -86,6 +86,7 @@ describe('POST /v1/runs', () => {
       403,
       'ENVIRONMENT_NOT_ALLOWED',
     ],
+    ['an archive', { engine: 'codex', prompt: 'x', archive: 's3://planted' }, 400, 'INVALID_BODY'],
     ['all variables', { engine: 'codex', prompt: 'x', env: ['*'] }, 403, 'ENVIRONMENT_NOT_ALLOWED'],
   ])('refuses %s', async (_, spec, status, code) => {
     const { post, work, store } = await openRuns();

@@ -1,4 +1,4 @@
-import { name, object, oneOf, text, type FromSchema } from '../../base/index.js';
+import { arrayOf, name, object, oneOf, text, type FromSchema } from '../../base/index.js';
 
 /** One fact about a work result: the claim, its source, and whether it is true. */
 export const evidenceSchema = object(
@@ -13,6 +13,10 @@ export const evidenceSchema = object(
   {
     /** The check run that confirmed or contradicted the claim. */
     run: name,
+    /** The changed files that keep a check from proving anything. */
+    files: arrayOf(text),
+    /** How the change modifies exactly these files, as a patch; truncated if it is long. */
+    diff: text,
   },
 );
 

@@ -11,12 +11,15 @@ const REPORT = `printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":
 async function judge(script: string, settings: Partial<Check> = {}, tests: readonly string[] = []) {
   const shell = { type: 'script', command: ['/bin/sh', '-c', 'eval "$SLUICE_INSTRUCTIONS"'], inject: 'env' } as const;
   const check: Check = { command: ['sh', 'tests/run.sh'], network: 'host', ...settings };
-  const setup = await setUpWorker({ lead: { wrappers: { shell }, checks: { unit: check } } });
+  const setup = await setUpWorker({
+    lead: { wrappers: { shell }, checks: { unit: check }, secrets: { patterns: ['s3cr3t-\\w+'] } },
+  });
   const repository = join(setup.data, 'repository');
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args]);
   await mkdir(join(repository, 'tests'));
   await writeFile(join(repository, 'tests/run.sh'), ['test "$(cat value)" = 1', ...tests, ''].join('\n'));
   await writeFile(join(repository, 'value'), '1\n');
+  await writeFile(join(repository, 'code'), '');
   git('init', '--quiet');
   git('add', '.');
   git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
@@ -24,7 +27,12 @@ async function judge(script: string, settings: Partial<Check> = {}, tests: reado
   const instructions = `${script}\n${REPORT}`;
   const order = await setup.submit('local#1', {}, { worker: 'shell', instructions, checks: ['unit'] });
   const decision = (await setup.settled(order))?.decision;
-  return { decision, evidence: decision?.evidence?.find(({ claim, by }) => claim === 'tests' && by === 'sluice') };
+  const [item] = (await setup.store.listInbox({ issueRef: 'local#1' })).items;
+  return {
+    decision,
+    item,
+    evidence: decision?.evidence?.find(({ claim, by }) => claim === 'tests' && by === 'sluice'),
+  };
 }
 
 describe('a check that a change rewrites', () => {
@@ -64,6 +72,39 @@ describe('a check that a change rewrites', () => {
     });
   });
 
+  it('shows a person the patch of exactly the files that steer it, in the evidence and in the inbox', async () => {
+    const { item, evidence } = await judge('echo 2 > value; echo true > tests/run.sh', {}, ['# s3cr3t-value']);
+    expect(evidence?.files).toEqual(['tests/run.sh']);
+    expect(evidence?.diff).toMatch(
+      /^diff --git a\/tests\/run\.sh b\/tests\/run\.sh\n[^]*\n-test "\$\(cat value\)" = 1\n-# \S+\n\+true\n/,
+    );
+    expect(evidence?.diff).not.toContain('/value');
+    expect(evidence?.diff).not.toContain('s3cr3t-value');
+    expect(item?.evidence).toContainEqual(evidence);
+  });
+
+  it('shows only the start of a long patch', async () => {
+    const { evidence } = await judge('echo 2 > value; seq 100000 | sed "s/^/: /" > tests/run.sh');
+    expect(evidence?.diff?.length).toBeLessThan(17_000);
+    expect(evidence?.diff).toMatch(/… \(\d+ more characters\)$/);
+  });
+
+  it.each(['echo', ':'])('is unchecked if a test is blank (%s), and names it', async (blank) => {
+    const command = ['sh', '-c', 'for t in tests/*.sh; do sh "$t" || exit 1; done'];
+    const { decision, evidence } = await judge(`${blank} > tests/run.sh`, { command });
+    expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
+    expect(evidence).toMatchObject({
+      verdict: 'unchecked',
+      detail: expect.stringContaining('the change leaves nothing in tests/run.sh.'),
+      diff: expect.stringContaining('-test "$(cat value)" = 1\n'),
+    });
+  });
+
+  it('does not count a blank file that it adds as a lost test', async () => {
+    const { decision } = await judge('touch tests/__init__.py');
+    expect(decision?.action).toBe('advance');
+  });
+
   it('is contradicted if it fails as committed', async () => {
     const { evidence } = await judge('echo false > tests/run.sh');
     expect(evidence?.verdict).toBe('contradicted');
@@ -80,6 +121,31 @@ describe('a check that a change rewrites', () => {
     const command = ['sh', '-c', 'if test -f .env; then true; else sh tests/run.sh; fi'];
     const { evidence } = await judge('echo 2 > value; echo X=1 > .env', { command });
     expect(evidence).toMatchObject({ verdict: 'unchecked', detail: expect.stringContaining('own versions of .env.') });
+  });
+});
+
+describe('a change that modifies no test', () => {
+  const SUITE = { command: ['sh', '-c', `grep -q exit code && exit 0; for t in 1 2 3; do echo "ok $t - test"; done`] };
+
+  it('is unchecked if fewer tests pass than before it, such as code that ends the tests early', async () => {
+    const { decision, evidence } = await judge('echo "exit 0" > code', SUITE);
+    expect(decision?.action).toBe('needs-human');
+    expect(evidence).toMatchObject({
+      verdict: 'unchecked',
+      detail: expect.stringContaining('fewer tests: none passed, 3 before. Changed: code.'),
+      files: ['code'],
+    });
+  });
+
+  it('is confirmed if as many pass, and the evidence has the cost of counting them', async () => {
+    const { evidence } = await judge('echo "true" > code', SUITE);
+    expect(evidence?.verdict).toBe('confirmed');
+    expect(evidence?.detail).toMatch(/Before the change \(run \w+\): 3 tests passed, exit code 0 after [\d.]+ s\.$/);
+  });
+
+  it('is not compared if its configuration says so', async () => {
+    const { evidence } = await judge('echo "exit 0" > code', { ...SUITE, base_checks: false });
+    expect(evidence?.detail).not.toContain('before');
   });
 });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { omitUndefined, getErrorMessage } from '../../../base/index.js';
 import { isPresent, replaceFile } from '../../../base/files/index.js';
-import type { WorkerEnd } from '../../lead/settle.js';
+import { readPolicy, type WorkerEnd } from '../../lead/settle.js';
 import { STREAM_BYTES } from '../../reading/read-work-result.js';
 import { RESULT_FILES } from '../../reading/result-file.js';
 import type { OrderRecord, RunResult, WorkOrder, Evidence, Reading, WorkResult } from '../../../store/records/index.js';
@@ -14,15 +14,17 @@ import { collectResult } from './collect-result.js';
 import type { PackFile } from './inject-order.js';
 import { getOwnBranch, leaveRepository } from '../../git/own-branch.js';
 import { commitLeftovers, type Committed } from '../../git/commit-leftovers.js';
-import type { RepositoryStart, UnknownStart } from '../../git/repository.js';
+import { withObjects, type RepositoryStart, type UnknownStart } from '../../git/repository.js';
+import { PLAIN_DIFF } from '../../git/read-change.js';
+import { showText } from '../../plain-text.js';
 import { type ExecuteCheck, runChecks } from './run-checks.js';
 import { removeWorktree, type Worktree } from '../../git/worktree.js';
 import { findChecks, type NamedCheck } from '../../proof/checks.js';
 import { judgeCheck } from '../../proof/judge-checks.js';
 import { judgeCommit, type CommitFacts, type OrderChange } from '../../proof/judge-commit.js';
-import { isTestPath } from '../../proof/changes.js';
+import { isTestPath, listPaths } from '../../proof/changes.js';
 import { judgePullRequest, type PullRequestFinding } from '../../proof/pull-request.js';
-import { listRewritten } from '../../proof/rewritten-checks.js';
+import { listRewritten, listScripts, type ScriptTexts } from '../../proof/rewritten-checks.js';
 import { findWrapper } from '../../wrappers/wrappers.js';
 import type { CheckedOut } from '../../git/check-out.js';
 import { examineCommit } from '../../git/examine-commit.js';
@@ -64,7 +66,9 @@ export async function finishOrder(
   );
   const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
   const { isCommitted, ...proven } = proof;
-  const published = worktree === undefined ? proven : await publishCommit(context, record, worktree, proven);
+  // Another worker has settled an order whose claim was lost: its commit is not published a second time.
+  const isPublished = worktree !== undefined && (await claim.confirm());
+  const published = isPublished ? await publishCommit(context, record, worktree, proven) : proven;
   const left =
     worktree === undefined
       ? await leaveRepository(start, getOwnBranch(record, lead.filters))
@@ -182,7 +186,9 @@ async function prove(
   const claimedPr = result.changes.pr;
   const request = claimedPr === undefined ? undefined : await context.lead.findPullRequest(order.issue_ref, claimedPr);
   const facts = await examine(context, endedOrder, reading, committed, request);
-  const evidence = facts === undefined ? [] : [...judgeCommit(facts, order)];
+  const { policy, checks } = readPolicy(context.lead, order);
+  const isChecked = policy === 'proven' && checks.length > 0 && result.status === 'ok';
+  const evidence = facts === undefined ? [] : [...judgeCommit(facts, order, { isChecked })];
   if (claimedPr !== undefined && request !== undefined) {
     evidence.push(
       judgePullRequest(
@@ -300,17 +306,74 @@ async function runAndJudgeChecks(
     }));
   }
   const change = facts?.found === 'change' ? facts.change : undefined;
-  const findBase = (check: NamedCheck) => (change === undefined ? undefined : listDeciding(check, change));
-  const outcomes = await runChecks(context, checks, { start, commit, run, findBase }, claim, execute);
-  return outcomes.map((outcome) => {
-    const rewritten = change === undefined ? [] : listRewritten(outcome.check, change);
-    return judgeCheck({ ...outcome, rewritten }, proven.result ?? result);
+  const rewritten = new Map<string, readonly string[]>();
+  if (change !== undefined) {
+    for (const check of checks)
+      rewritten.set(check.name, listRewritten(check, change, await readScripts(start, check, change)));
+  }
+  const findBase = ({ name }: NamedCheck) =>
+    change === undefined ? undefined : listDeciding(rewritten.get(name) ?? [], change);
+  // A change that only adds files loses no tests.
+  const canLose = change?.files.some(({ kind }) => kind !== 'added') === true;
+  const before = canLose ? (change.from ?? change.base) : undefined;
+  const outcomes = await runChecks(context, checks, { start, commit, run, findBase, before }, claim, execute);
+  const judged = outcomes.map((outcome) => {
+    if (change === undefined) return judgeCheck(outcome, proven.result ?? result);
+    const { blankTests = [], files } = change;
+    const steering = { rewritten: rewritten.get(outcome.check.name) ?? [], blankTests, changed: listPaths(files) };
+    return judgeCheck({ ...outcome, ...steering }, proven.result ?? result);
   });
+  if (change === undefined) return judged;
+  return Promise.all(
+    judged.map(async (evidence) => ({ ...evidence, ...(await readDiff(lead, start, change, evidence)) })),
+  );
+}
+
+/** Scripts call each other; real chains are shorter. */
+const MAX_ROUNDS = 5;
+
+/** Reads the shell scripts and makefiles that a check runs, directly or through each other. */
+async function readScripts(
+  start: RepositoryStart,
+  check: NamedCheck,
+  { commit, packageScripts = {} }: OrderChange,
+): Promise<ScriptTexts> {
+  const texts: Record<string, string> = {};
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const paths = listScripts(check, packageScripts, texts);
+    if (paths.length === 0) break;
+    await withObjects(start, async (call) => {
+      for (const path of paths) texts[path] = (await call(['cat-file', 'blob', `${commit}:${path}`])).stdout;
+    });
+  }
+  return texts;
+}
+
+/** Enough for the settings of a test runner; longer patches are in the change itself. */
+const MAX_DIFF_LENGTH = 16_000;
+const MAX_DIFF_BYTES = 1024 * 1024;
+
+/** Reads how a change modifies the files that keep a check from proving anything. */
+async function readDiff(
+  lead: WorkContext['lead'],
+  start: RepositoryStart,
+  { from, base, commit }: OrderChange,
+  { files = [] }: Evidence,
+): Promise<Pick<Evidence, 'diff'>> {
+  if (files.length === 0) return {};
+  const pathspecs = files.map((path) => `:(literal)${path}`);
+  const patch = await withObjects(start, async (call) =>
+    call(['diff-tree', '-r', '--patch', ...PLAIN_DIFF, from ?? base, commit, '--', ...pathspecs], {
+      maxBytes: MAX_DIFF_BYTES,
+    }),
+  ).catch(() => undefined);
+  const diff = patch === undefined ? '' : showText(lead.maskText(patch.stdout), MAX_DIFF_LENGTH);
+  return diff === '' ? {} : { diff };
 }
 
 /** Lists the changed tests, and the changed files that steer a check, as they were before the change. */
-function listDeciding(check: NamedCheck, change: OrderChange): CheckedOut['base'] | undefined {
-  const rewritten = new Set(listRewritten(check, change));
+function listDeciding(steering: readonly string[], change: OrderChange): CheckedOut['base'] | undefined {
+  const rewritten = new Set(steering);
   const restored: string[] = [];
   const removed: string[] = [];
   for (const { kind, path, oldPath = path } of change.files) {
@@ -319,5 +382,5 @@ function listDeciding(check: NamedCheck, change: OrderChange): CheckedOut['base'
     // A new test counts as well, so only new configuration is removed.
     if ((kind === 'added' || path !== oldPath) && isSteering) removed.push(path);
   }
-  return restored.length + removed.length === 0 ? undefined : { commit: change.base, restored, removed };
+  return restored.length + removed.length === 0 ? undefined : { commit: change.from ?? change.base, restored, removed };
 }
