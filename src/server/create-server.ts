@@ -23,12 +23,11 @@ import { createRoute, MCP_ENDPOINT, createMcpRoute } from './http/route.js';
 import { createDeadlines, createGate, createBodyAdmission, type Gate } from './http/admission.js';
 import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
-import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
+import { createInboxHandlers, createOrderHandlers, createTriggerHandlers } from './handlers/orders.js';
 import { createRecordHandlers, createServiceHandlers } from './handlers/records.js';
 import { createRunEventHandlers } from './handlers/run-events.js';
 import { createRunFileHandlers } from './handlers/run-files.js';
 import { createRunHandlers } from './handlers/runs.js';
-import { createTriggerHandlers } from './handlers/triggers.js';
 import { createParsing, INLINE_BYTES, type Parsing } from './parse/create-parsing.js';
 
 export interface ServerOptions {

@@ -1,7 +1,11 @@
-import { createWrappedMasker, MIN_WRAPPED_BYTES, createWordMasker, createWordFinder } from './mask-words.js';
-import type { Masker } from './mask-words.js';
-import { createDumpMasker } from './mask-dumps.js';
-import { createPatternMasker, compileSecretPattern } from './mask-patterns.js';
+import {
+  createWrappedMasker,
+  MIN_WRAPPED_BYTES,
+  createWordMasker,
+  createWordFinder,
+  type Masker,
+} from './mask-words.js';
+import { createDumpMasker, createPatternMasker, compileSecretPattern } from './mask-patterns.js';
 import type { StreamName } from '../../events/index.js';
 import { listSensitiveValues } from './environment.js';
 

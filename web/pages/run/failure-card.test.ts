@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createConversation } from './conversation.js';
 import { fcmpEvent } from './fixtures/events.js';
-import { chooseAdvice, findFailedTool } from './failure-card.js';
+import { chooseAdvice, findFailedTool } from './run-head.js';
 
 test.each([
   [{ category: 'engine', code: 'ENGINE_RUNTIME_ERROR', cause: 'rate_limit' }, 'Wait until the provider’s rate limit'],

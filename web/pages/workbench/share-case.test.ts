@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { packCase, unpackCase } from './share-button.js';
+import { packCase, unpackCase } from './code-panel.js';
 
 test.each([
   { text: '', schemaText: '' },
