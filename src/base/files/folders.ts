@@ -1,10 +1,11 @@
-import { mkdir, stat, chmod, lstat, readdir, rm, access, opendir } from 'node:fs/promises';
+import { stat, chmod, lstat, readdir, rm, access, opendir } from 'node:fs/promises';
 import { dirname, join, basename, isAbsolute, resolve, delimiter } from 'node:path';
-import { constants, type Dirent, realpathSync } from 'node:fs';
+import { constants, type Dirent, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { getErrorCode, SluiceError } from '../index.js';
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { createRequire } from 'node:module';
+import { isThere } from './safe-folder.js';
 
 /** Sluice's folders are accessible only to the user that runs it. */
 const MODE = 0o700;
@@ -16,21 +17,32 @@ const MODE = 0o700;
  */
 export async function makeFolder(path: string): Promise<void> {
   try {
-    await createSingleFolder(path);
+    createSingleFolder(path);
   } catch (error) {
     const parent = dirname(path);
     if (getErrorCode(error) !== 'ENOENT' || parent === path) throw error;
     await makeFolder(parent);
-    await createSingleFolder(path);
+    createSingleFolder(path);
   }
 }
 
-async function createSingleFolder(path: string): Promise<void> {
-  await mkdir(path, MODE).catch(async (error: unknown) => {
+/** Synchronous, like the other calls that take microseconds and are made for every run. */
+function createSingleFolder(path: string): void {
+  if (isFolder(path)) return;
+  try {
+    mkdirSync(path, MODE);
+  } catch (error) {
     // Another process might have created it first.
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isDirectory() !== true) throw error;
-  });
+    if (!isFolder(path)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -127,10 +139,11 @@ export function chooseFolder(entry: Dirent): string | undefined {
 
 /** Whether anything exists at this path, including a dangling link. A path that cannot be read counts as absent. */
 export async function isPresent(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+  try {
+    return isThere(path);
+  } catch {
+    return false;
+  }
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

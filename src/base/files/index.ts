@@ -20,6 +20,7 @@ export {
   type Replacement,
   openForReading,
   openForAppending,
+  appendTo,
   readSmallFile,
   openNew,
   readChunks,

@@ -19,19 +19,16 @@ describe('openInside', () => {
     expect(await openInside(join(root, 'folder'), path)).toBeUndefined();
   });
 
-  // The first call checks that it is a regular file, the second that it is inside the folder.
-  it.each([1, 2])('closes the file if call %i of stat fails', async (failingCall) => {
+  it('closes the file if it cannot be checked', async () => {
     const folder = await makeFolder({ file: 'content' });
     const handle = await open(join(folder, 'file'));
-    const found = await handle.stat();
     const spy = vi.spyOn(Object.getPrototypeOf(handle) as FileHandle, 'stat');
     await handle.close();
-    if (failingCall === 2) spy.mockResolvedValueOnce(found);
     spy.mockRejectedValueOnce(Object.assign(new Error('input/output error'), { code: 'EIO' }));
     await expect(openInside(folder, 'file')).rejects.toMatchObject({ code: 'EIO' });
     const handles = spy.mock.contexts as FileHandle[];
     spy.mockRestore();
-    expect(handles.map(({ fd }) => fd)).toEqual(Array.from({ length: failingCall }, () => -1));
+    expect(handles.map(({ fd }) => fd)).toEqual([-1]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { appendFileSync, constants, fstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open, lstat, realpath, stat, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, isAbsolute, relative, sep } from 'node:path';
 import {
@@ -9,11 +9,13 @@ import {
   type TrustedRoot,
   type ReadableFile,
 } from '../index.js';
-import { withFolder } from './safe-folder.js';
+import { isThere, withFolder } from './safe-folder.js';
 
 /*
  * An agent can write to its run folder, so a file there could be a link to another file or a pipe that never ends.
  * Links are not followed and only regular files are opened; `safe-folder.ts` checks the folders above.
+ *
+ * Calls that take microseconds are synchronous: the thread pool takes ten times as long, and a run makes hundreds.
  */
 
 // Windows has neither flag; creating links there requires privileges that agents do not have.
@@ -44,11 +46,15 @@ export async function openNew(path: string, mode = 0o666): Promise<FileHandle> {
 }
 
 async function openRegular(path: string, flags: number, root: TrustedRoot): Promise<FileHandle | undefined> {
-  let handle: FileHandle;
+  const isCreated = (flags & constants.O_CREAT) !== 0;
+  let handle: FileHandle | undefined;
   try {
     handle = await withFolder(dirname(path), root, {
-      work: async (folderPath) => open(join(folderPath, basename(path)), flags, 0o666),
-      undo: async (opened) => opened.close(),
+      work: async (folderPath) => {
+        const name = join(folderPath, basename(path));
+        return isCreated || isThere(name) ? open(name, flags, 0o666) : undefined;
+      },
+      undo: async (opened) => opened?.close(),
     });
   } catch (error) {
     if (error instanceof FileError) throw error;
@@ -65,14 +71,24 @@ async function openRegular(path: string, flags: number, root: TrustedRoot): Prom
     const message = `Cannot open "${path}" (${String(code)}). Check its permissions and the disk.`;
     throw new FileError('FILE_UNREADABLE', message, { cause: error });
   }
+  if (handle === undefined) return undefined;
+  let isRegular = false;
   try {
-    if ((await handle.stat()).isFile()) return handle;
-  } catch (error) {
-    await handle.close();
-    throw error;
+    isRegular = fstatSync(handle.fd).isFile();
+  } finally {
+    if (!isRegular) await handle.close();
   }
-  await handle.close();
+  if (isRegular) return handle;
   throw new FileError('UNSAFE_FILE', `"${path}" is not a regular file. Remove it.`);
+}
+
+/** Larger writes could wait for the disk. */
+const MAX_SYNC_BYTES = 64 * 1024;
+
+/** Appends to an open file. */
+export async function appendTo(file: FileHandle, data: string | Uint8Array): Promise<void> {
+  if (data.length > MAX_SYNC_BYTES) await file.appendFile(data);
+  else appendFileSync(file.fd, data);
 }
 
 /**
@@ -221,8 +237,7 @@ export async function beginReplacement(
   path: string,
   { trustedRoot, isDurable = true }: ReplaceOptions = {},
 ): Promise<Replacement> {
-  replacementCount += 1;
-  const [name, temporary] = [basename(path), `${basename(path)}.${process.pid}.${Date.now()}.${replacementCount}.tmp`];
+  const [name, temporary] = [basename(path), nameTemporary(path)];
   const folder = dirname(path);
   const inFolder = async <T>(work: (folderPath: string) => Promise<T>): Promise<T> =>
     withFolder(folder, { trustedRoot: trustedRoot ?? folder }, { work });
@@ -253,8 +268,14 @@ export async function beginReplacement(
   };
 }
 
+function nameTemporary(path: string): string {
+  replacementCount += 1;
+  return `${basename(path)}.${process.pid}.${Date.now()}.${replacementCount}.tmp`;
+}
+
 /** Replaces the content of a file atomically. */
 export async function replaceFile(path: string, text: string, options: ReplaceOptions = {}): Promise<void> {
+  if (options.isDurable === false && text.length <= MAX_SYNC_BYTES) return replaceSmallFile(path, text, options);
   const replacement = await beginReplacement(path, options);
   try {
     await replacement.file.appendFile(text);
@@ -262,6 +283,24 @@ export async function replaceFile(path: string, text: string, options: ReplaceOp
   } finally {
     await replacement.discard();
   }
+}
+
+async function replaceSmallFile(
+  path: string,
+  text: string,
+  { trustedRoot = dirname(path) }: TrustedRoot,
+): Promise<void> {
+  const temporary = nameTemporary(path);
+  const work = async (folderPath: string): Promise<void> => {
+    try {
+      writeFileSync(join(folderPath, temporary), text, { flag: 'wx' });
+      renameSync(join(folderPath, temporary), join(folderPath, basename(path)));
+    } catch (error) {
+      rmSync(join(folderPath, temporary), { force: true });
+      throw error;
+    }
+  };
+  await withFolder(dirname(path), { trustedRoot }, { work });
 }
 
 /** Makes a rename survive a power failure, if the system supports it. */

@@ -149,6 +149,7 @@ export async function locateInRepository(folder: string): Promise<'outside' | 't
 /** Whether git would accept the folder's `.git` as a repository: it has what one needs, and both belong to this user. */
 async function isTopOfRepository(folder: string): Promise<boolean> {
   const gitDir = join(folder, '.git');
+  if (!(await isPresent(join(gitDir, 'HEAD')))) return false;
   const parts = [folder, gitDir, join(gitDir, 'objects'), join(gitDir, 'refs')];
   const [head, ...folders] = await Promise.all(
     [join(gitDir, 'HEAD'), ...parts].map(async (path) => lstat(path).catch(() => undefined)),

@@ -114,6 +114,7 @@ async function listTrustedArguments(
     const { roots, configured = [] } = ports.sandbox;
     const [first = '', ...args] = spec.command ?? program;
     if (roots === undefined) return [first, ...args];
+    if (roots.length === 0) return [first, ...configured];
     const realRoots = await Promise.all(roots.map(async (root) => realpath(root).catch(() => undefined)));
     const realFiles = await Promise.all(args.map(async (argument) => realpath(argument).catch(() => undefined)));
     const isInRoots = (file: string | undefined): boolean =>

@@ -116,6 +116,8 @@ interface Cgroup {
 const MAX_ROUNDS = 5;
 
 let counter = 0;
+/** A process is seldom moved to another cgroup, and can then still use the first. */
+let ownCgroup: string | undefined;
 /** Parent cgroups that were already cleaned up after killed Sluice processes. */
 const cleanedParents = new Set<string>();
 
@@ -127,7 +129,7 @@ const cleanedParents = new Set<string>();
  */
 export function openCgroup(
   pid: number,
-  parent: string | undefined = findOwnCgroup(),
+  parent: string | undefined = (ownCgroup ??= findOwnCgroup()),
 ): Promise<Cgroup | undefined> | undefined {
   if (parent === undefined) return undefined;
   counter += 1;
@@ -159,10 +161,17 @@ async function moveTree(folder: string, pid: number): Promise<Cgroup | undefined
   return { end: async () => killCgroup(folder) };
 }
 
+let ownerName: string | undefined;
+
 /** Identifies a cgroup's owner: the PID namespace, this process's id, and its start time. */
 function describeOwner(): string {
-  const namespace = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
-  return `sluice-${namespace}-${process.pid}-${readProcessStat(process.pid)?.startTicks ?? ''}`;
+  ownerName ??= [
+    'sluice',
+    readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, ''),
+    process.pid,
+    readProcessStat(process.pid)?.startTicks,
+  ].join('-');
+  return ownerName;
 }
 
 /** Terminates the remaining processes of runs whose Sluice process was killed. */

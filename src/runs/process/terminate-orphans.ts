@@ -169,12 +169,13 @@ export function findMarkedProcesses(
   shouldRead: (pid: number) => boolean = () => true,
 ): MarkedProcess[] {
   if (process.platform !== 'linux' || runDirs.size === 0) return [];
-  const ancestors = listAncestors();
+  let ancestors: ReadonlySet<number> | undefined;
   const processes: MarkedProcess[] = [];
   for (const pid of listPids().filter(shouldRead)) {
-    if (ancestors.has(pid)) continue;
     const runDir = readMarker(pid);
     if (runDir === undefined || !runDirs.has(runDir)) continue;
+    ancestors ??= listAncestors();
+    if (ancestors.has(pid)) continue;
     const stat = readProcessStat(pid);
     if (stat !== undefined && !stat.isZombie) processes.push({ pid, startTicks: stat.startTicks, runDir });
   }

@@ -1,4 +1,5 @@
-import { opendir, realpath, stat } from 'node:fs/promises';
+import { opendirSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { getErrorCode, type TrustedRoot, type ReadableFile } from '../../base/index.js';
 import {
@@ -206,10 +207,22 @@ async function listTop(root: string, trustedRoot: string): Promise<number[]> {
   }
 }
 
+const MAX_SYNC_NAMES = 1000;
+
 async function listAttempts(folder: string, trustedRoot: string): Promise<number[]> {
   const names: string[] = [];
   const work = async (place: string): Promise<void> => {
-    for await (const entry of await opendir(place)) if (parseAttempt(entry.name) !== undefined) names.push(entry.name);
+    const open = opendirSync(place);
+    try {
+      // A folder has few names. Only an agent that creates many makes it worth the detour through the thread pool.
+      for (let count = 0; ; count += 1) {
+        const entry = count < MAX_SYNC_NAMES ? open.readSync() : await open.read();
+        if (entry === null) return;
+        if (parseAttempt(entry.name) !== undefined) names.push(entry.name);
+      }
+    } finally {
+      open.closeSync();
+    }
   };
   await withFolder(folder, { trustedRoot }, { work });
   return sortAttempts(names);

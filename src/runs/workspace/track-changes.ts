@@ -1,5 +1,5 @@
-import type { Dirent, Stats } from 'node:fs';
-import { lstat, readdir, realpath } from 'node:fs/promises';
+import { realpathSync, type Dirent, type Stats } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
 import { relative as findRelativePath, sep } from 'node:path';
 import type { FsDiff } from '../../events/index.js';
 import { PACKED_FOLDER } from '../run-folder/index.js';
@@ -33,7 +33,7 @@ export const SLUICE_FILES = [
  * Takes the first snapshot of a working folder. The data folder can be inside it; Sluice's own files are not artifacts.
  */
 export async function trackChanges(workdir: string, data: string): Promise<ChangeTracker> {
-  const exclude = listSluiceFiles(workdir, await realpath(data));
+  const exclude = listSluiceFiles(workdir, realpathSync.native(data));
   const before = await takeSnapshot(workdir, { exclude });
   return {
     async findChanges() {

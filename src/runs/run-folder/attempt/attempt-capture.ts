@@ -1,7 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
+import { fstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { type CapturedStream, type FsDiff, getArray, isRecord } from '../../../events/index.js';
-import { openForAppending, replaceFile, parseJson, readSmallFile } from '../../../base/files/index.js';
+import { appendTo, openForAppending, replaceFile, parseJson, readSmallFile } from '../../../base/files/index.js';
 import type { WritableRunFolder, RunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
 import { join } from 'node:path';
@@ -52,14 +53,14 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
     let log = files.get(name);
     if (log === undefined) {
       const file = await openForAppending(folder.attemptPath(name, attempt), folder);
-      const length = (await file.stat()).size;
+      const length = fstatSync(file.fd).size;
       log = { file, length, hash: length === 0 ? createHash('sha256') : null };
       files.set(name, log);
     }
     const offset = log.length;
     const [only] = parts;
     const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
-    await log.file.appendFile(bytes);
+    await appendTo(log.file, bytes);
     log.length += bytes.length;
     log.hash?.update(bytes);
     return offset;
@@ -78,7 +79,7 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
       lines += `${JSON.stringify({ ms, stream, offset, bytes: bytes.length })}\n`;
       offsets.set(stream, offset + bytes.length);
     }
-    await timing.appendFile(lines);
+    await appendTo(timing, lines);
   }
 
   function enqueue(step: () => Promise<void>): Promise<void> {

@@ -1,10 +1,11 @@
+import { fstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { decodeLine, encodeLines, packEvents } from '../../../events/index.js';
 import type { DriftSummary, Emitted, EventPack } from '../../../events/index.js';
 import { listKeys, type OpenFile, type TrustedRoot } from '../../../base/index.js';
 import { RUN_LOGS, type RunLog } from '../file-names.js';
 import type { WritableRunFolder } from '../open-run-folder.js';
-import { openForAppending, openLineTail } from '../../../base/files/index.js';
+import { appendTo, openForAppending, openLineTail } from '../../../base/files/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
 
 /** The append-only logs of an active run. */
@@ -106,7 +107,11 @@ export async function openLogFile(path: string, root: TrustedRoot = {}): Promise
     await file.close();
     throw error;
   }
-  return createLogFile(file);
+  return createLogFile({
+    appendFile: async (lines) => appendTo(file, lines),
+    datasync: async () => file.datasync(),
+    close: async () => file.close(),
+  });
 }
 
 /** The part of a file handle that a log needs. */
@@ -150,7 +155,8 @@ export function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
 
 /** Removes an incomplete last line. Searches backwards, so the cost depends on the length of that line, not of the log. */
 async function removeTornLine(file: FileHandle): Promise<void> {
-  const { size } = await file.stat();
+  const { size } = fstatSync(file.fd);
+  if (size === 0) return;
   const block = Buffer.alloc(BLOCK_BYTES);
   for (let end = size; end > 0;) {
     const start = Math.max(0, end - BLOCK_BYTES);
@@ -163,7 +169,7 @@ async function removeTornLine(file: FileHandle): Promise<void> {
     }
     end = start;
   }
-  if (size > 0) await file.truncate(0);
+  await file.truncate(0);
 }
 
 /** An object in a log; a line contains one or more. */
