@@ -67,6 +67,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     packages: 'any',
   },
+  // Presets and trials of agents: for commands that a user types, never for requests.
+  'runs/agents': {
+    imports: ['base', 'base/files', 'runs', 'runs/run-folder'],
+    types: ['events', 'store/records'],
+    packages: [],
+  },
   orders: {
     imports: [
       ...BASE,
@@ -121,7 +127,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // Sluice as an agent: an edge like the server, with the protocol's SDK.
   'server/acp': { imports: [...CORE, 'server/tracing'], packages: ['@agentclientprotocol/sdk'] },
   server: { imports: [...CORE, ...SERVER], packages: 'any' },
-  cli: { imports: [...CORE, ...SERVER, 'server', 'server/acp'], packages: 'any' },
+  cli: { imports: [...CORE, 'runs/agents', ...SERVER, 'server', 'server/acp'], packages: 'any' },
   // The libraries of the console are bundled into it.
   web: {
     imports: ['base', 'json', 'json/schema', 'store/records', 'server/client'],

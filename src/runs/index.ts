@@ -4,7 +4,13 @@ export type { RunBudget, RunPorts, RunSlot, SandboxPort, OrderTrace, RunTrace, R
 export { type TracedOrder, findDataFolder } from './ports/run-ports.js';
 export { ACCEPTS_TEXT_ONLY, findUnsupported } from './ports/run-inputs.js';
 export type { Attachment, AcceptedInputs, McpServer, NamedValue, RunInputs } from './ports/run-inputs.js';
-export { findAcceptedInputs, checkEngines, renderDoctor, type EngineReport } from './launch/check-engines.js';
+export {
+  findAcceptedInputs,
+  checkEngines,
+  renderDoctor,
+  type EngineReport,
+  type ExamineOptions,
+} from './launch/check-engines.js';
 export { createMemoryEventLog } from './ports/run-ports.js';
 export { createMemoryResultCache } from './cache/result-caches.js';
 export { renderContract } from './spec/render-contract.js';
@@ -18,6 +24,7 @@ export { mergeFsDiffs, NO_CHANGES } from './result/run-findings.js';
 export { listLaunchers } from './launchers/launchers.js';
 export { agentSettingsSchema, type AgentSettings } from './launchers/acp.js';
 export { defineLauncher } from './launchers/launcher.js';
+export { readVersion } from './launchers/version.js';
 export type { LauncherDefinition, Launch, LaunchFile, LaunchRequest, Launcher } from './launchers/launcher.js';
 export { type FolderLock, lockFile, lockFolder } from './workspace/folder-lock.js';
 export { SLUICE_FILES } from './workspace/track-changes.js';

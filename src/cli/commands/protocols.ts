@@ -62,14 +62,16 @@ async function serveEditor(
   io: CommandIo,
   signal: AbortSignal,
 ): Promise<ExitCode> {
-  const [{ serveAcp }, { DEFAULT_LEASE_MS }, { listLaunchers }] = await Promise.all([
+  const [{ serveAcp }, { DEFAULT_LEASE_MS }, { listLaunchers }, { createPresetLaunchers }] = await Promise.all([
     import('../../server/acp/index.js'),
     import('../../orders/dispatch/index.js'),
     import('../../runs/index.js'),
+    import('../../runs/agents/index.js'),
   ]);
   const { store, lead, logger } = context;
-  const { runs, leaseMs = DEFAULT_LEASE_MS } = readWorkerSettings(context);
-  const launchers = listLaunchers(runs.agents);
+  const { runs: settings, leaseMs = DEFAULT_LEASE_MS } = readWorkerSettings(context);
+  const runs = { ...settings, launchers: createPresetLaunchers(settings.agents) };
+  const launchers = listLaunchers(runs.agents, runs.launchers);
   const launcher = Object.hasOwn(launchers, flags.engine) ? launchers[flags.engine] : undefined;
   if (launcher === undefined || flags.engine === 'command') {
     const engines = Object.keys(launchers).filter((engine) => engine !== 'command');

@@ -19,7 +19,10 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .command('run')
     .description('run an agent, show its events and validate its answer')
     .argument('[words...]', 'prompt; with --engine command: -- COMMAND ARGS')
-    .requiredOption('--engine <name>', 'agent to run: a built-in or configured engine')
+    .requiredOption(
+      '--engine <name>',
+      'agent to run: a built-in, preset or configured engine (sluice agents lists them)',
+    )
     .option('--format <engine>', 'with --engine command: the engine whose output format the command uses')
     .option('--session <id>', 'engine session to resume instead of starting a new one')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) for the answer')
@@ -84,7 +87,10 @@ async function runRun(args: readonly string[], flags: RunFlags, io: CommandIo): 
   const startedAt = Date.now();
   return withInterruption(async (signal) => {
     // Imported here, because other commands start no processes.
-    const { startRun } = await import('../../runs/index.js');
+    const [{ startRun }, { createPresetLaunchers }] = await Promise.all([
+      import('../../runs/index.js'),
+      import('../../runs/agents/index.js'),
+    ]);
     const config = await loadCommandConfig(flags, io);
     const { data, programs, agents, approvals, secrets } = config;
     const sandbox = readSandbox(config, process.env);
@@ -97,6 +103,7 @@ async function runRun(args: readonly string[], flags: RunFlags, io: CommandIo): 
     const run = startRun(tracedSpec, {
       data,
       sandbox,
+      launchers: createPresetLaunchers(agents),
       ...omitUndefined({ programs, agents, approvals, secrets, tracer }),
       waitsForFolder: flags.wait !== false,
       onWaiting: print,

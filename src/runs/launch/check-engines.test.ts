@@ -55,6 +55,7 @@ describe('checkEngines', () => {
       program: 'codex',
       path: join(path, 'codex'),
       version: '0.166.0',
+      tested: '>=0.166.0 <0.167.0',
       status: 'ready',
     });
   });

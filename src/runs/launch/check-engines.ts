@@ -1,12 +1,14 @@
-import { listLaunchers, getLauncher } from '../launchers/launchers.js';
+import { listLaunchers, getLauncher, LAUNCHERS } from '../launchers/launchers.js';
 import type { AgentSettings } from '../launchers/acp.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { RunEngine } from '../../store/records/index.js';
 import { isVersionIn } from '../launchers/version.js';
-import { findExecutable } from '../../base/files/index.js';
+import { findExecutable, parseJson, readSmallFile } from '../../base/files/index.js';
 import { runProgram } from './engine-version.js';
+import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { getObject } from '../../events/index.js';
+import { join } from 'node:path';
+import { getName, getObject, isRecord } from '../../events/index.js';
 import { INITIALIZE, readAccepts } from '../conversation/acp-client.js';
 import { RpcPeer } from '../conversation/rpc-peer.js';
 import { resolvePorts, type RunPorts } from '../ports/run-ports.js';
@@ -20,6 +22,8 @@ export interface EngineReport {
   readonly program: string;
   readonly path?: string;
   readonly version?: string;
+  /** The tested versions, such as `>=0.166.0 <0.167.0`; absent if no version was tested. */
+  readonly tested?: string;
   /**
    * `unproven_version`: an untested version, which will probably work. `broken`: installed, but does not print its
    * version. `slow`: did not exit in time, so its state is unknown.
@@ -36,6 +40,8 @@ export interface ExamineOptions {
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
   /** Configured agents. */
   readonly agents?: Readonly<Record<string, AgentSettings>>;
+  /** Additional launchers. */
+  readonly launchers?: readonly Launcher[];
   /** The time limit for a CLI to print its version. */
   readonly timeoutMs?: number;
 }
@@ -51,35 +57,74 @@ const DEFAULT_TIMEOUT_MS = 20_000;
  * for (const { engine, status, next } of await checkEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
  */
 export async function checkEngines(options: ExamineOptions): Promise<EngineReport[]> {
-  const launchers = Object.values(listLaunchers(options.agents)).filter(({ engine }) => engine !== 'command');
-  return Promise.all(launchers.map(async (launcher) => examine(launcher, options)));
+  const { agents, launchers } = options;
+  const listed = Object.values(listLaunchers(agents, launchers)).filter(({ engine }) => engine !== 'command');
+  const outputs = new Map<string, ReturnType<typeof runProgram>>();
+  // Two engines can use the same CLI, which prints its version only once.
+  const run: typeof runProgram = async (command, settings) => {
+    const key = command.join('\0');
+    const output = outputs.get(key) ?? runProgram(command, settings);
+    outputs.set(key, output);
+    return output;
+  };
+  return Promise.all(listed.map(async (launcher) => examine(launcher, options, run)));
 }
 
-async function examine(launcher: Launcher, options: ExamineOptions): Promise<EngineReport> {
-  const { engine } = launcher;
+async function examine(launcher: Launcher, options: ExamineOptions, run: typeof runProgram): Promise<EngineReport> {
+  const { engine, installHint } = launcher;
   const { env, cwd, programs = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const [program = launcher.program, ...words] = [programs[engine as RunEngine] ?? launcher.program].flat();
-  const common = { engine, program };
+  // A CLI that is also a built-in engine prints its version; other ACP agents report it when they are started.
+  const source = findVersionSource(launcher);
+  const { versionCommand, testedVersions } = source;
+  const tested = testedVersions === '' ? getTestedRange(installHint) : testedVersions;
+  const common = { engine, program, ...(tested === '' ? {} : { tested }) };
   const path = await findExecutable(program, { path: env['PATH'] ?? '', cwd });
-  if (path === undefined) return { ...common, status: 'missing', next: launcher.installHint };
+  if (path === undefined) return { ...common, status: 'missing', next: installHint };
 
-  // An ACP agent reports its version when it is started.
-  if (launcher.versionCommand.length === 0) return { ...common, path, status: 'ready' };
-  const output = await runProgram([path, ...words, ...launcher.versionCommand], { env, cwd, timeoutMs });
-  const version = launcher.readVersion(output.text);
-  if (output.problem !== undefined || version === undefined) {
-    const reason = output.problem ?? 'it does not print its version';
-    const command = [program, ...words, ...launcher.versionCommand].join(' ');
-    if (output.isTimeout === true)
-      return { ...common, path, status: 'slow', next: `${reason}; try again when the host is idle` };
-    return { ...common, path, status: 'broken', next: `${reason}; run \`${command}\` yourself, or install it again` };
+  let version: string | undefined;
+  if (versionCommand.length === 0) {
+    version = await readPackageVersion(path);
+    if (version === undefined) return { ...common, path, status: 'ready' };
+  } else {
+    const output = await run([path, ...words, ...versionCommand], { env, cwd, timeoutMs });
+    version = source.readVersion(output.text);
+    if (output.problem !== undefined || version === undefined) {
+      const reason = output.problem ?? 'it does not print its version';
+      const command = [program, ...words, ...versionCommand].join(' ');
+      if (output.isTimeout === true)
+        return { ...common, path, status: 'slow', next: `${reason}; try again when the host is idle` };
+      return { ...common, path, status: 'broken', next: `${reason}; run \`${command}\` yourself, or install it again` };
+    }
   }
-  if (isVersionIn(version, launcher.testedVersions)) return { ...common, path, version, status: 'ready' };
+  if (isVersionIn(version, tested)) return { ...common, path, version, status: 'ready' };
   const next =
-    launcher.testedVersions === ''
+    tested === ''
       ? 'no version was tested; check its first results closely'
-      : `tested with ${launcher.testedVersions}; check its first results closely, or ${launcher.installHint}`;
+      : `tested with ${tested}; check its first results closely, or ${installHint}`;
   return { ...common, path, version, status: 'unproven_version', next };
+}
+
+function findVersionSource(launcher: Launcher): Launcher {
+  if (launcher.versionCommand.length > 0) return launcher;
+  return Object.values(LAUNCHERS).find(({ program }) => program !== '' && program === launcher.program) ?? launcher;
+}
+
+/** Returns the range for the last version in an installation hint: this one, and later ones with the same minor version. */
+function getTestedRange(hint: string): string {
+  const [, major, minor, patch] = [...hint.matchAll(/@(\d+)\.(\d+)\.(\d+)/gu)].at(-1) ?? [];
+  return major === undefined ? '' : `>=${major}.${minor}.${patch} <${major}.${Number(minor) + 1}.0`;
+}
+
+const MAX_MANIFEST_BYTES = 1024 * 1024;
+
+/** Returns the version of the npm package that an executable belongs to, without starting it. */
+async function readPackageVersion(path: string): Promise<string | undefined> {
+  const file = await realpath(path).catch(() => path);
+  const [, folder] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//u.exec(file) ?? [];
+  const text = folder === undefined ? undefined : await readSmallFile(join(folder, 'package.json'), MAX_MANIFEST_BYTES);
+  const manifest = text === undefined ? undefined : parseJson(text);
+  return isRecord(manifest) ? (getName(manifest, 'version') ?? undefined) : undefined;
 }
 
 const STATUS_LABELS: Readonly<Record<EngineReport['status'], string>> = {
@@ -90,17 +135,19 @@ const STATUS_LABELS: Readonly<Record<EngineReport['status'], string>> = {
   slow: 'too slow to say',
 };
 
-/** Formats the reports as text: a line with engine, status, version and path, and the next step below it. */
-export function renderDoctor(reports: readonly EngineReport[]): string {
+/** Formats the reports as text: a line with engine, status, version, modes and path, and the next step below it. */
+export function renderDoctor(reports: readonly (EngineReport & { readonly modes?: readonly string[] })[]): string {
   const engineWidth = getMaxWidth(reports.map(({ engine }) => engine));
   const statusWidth = getMaxWidth(Object.values(STATUS_LABELS));
   const versionWidth = getMaxWidth(reports.map(({ version = '' }) => version));
+  const modesWidth = getMaxWidth(reports.map(({ modes = [] }) => modes.join(', ')));
   return reports
-    .map(({ engine, status, version = '', path = '', next }) => {
+    .map(({ engine, status, version = '', modes = [], path = '', next }) => {
       const columns = [
         engine.padEnd(engineWidth),
         STATUS_LABELS[status].padEnd(statusWidth),
         version.padEnd(versionWidth),
+        ...(modesWidth === 0 ? [] : [modes.join(', ').padEnd(modesWidth)]),
         path,
       ];
       const line = columns.join('  ').trimEnd();

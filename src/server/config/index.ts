@@ -1,3 +1,4 @@
+export { addAgentToConfig } from './add-agent.js';
 export { type ConfigFlags, examineConfig, findConfigFile, loadConfig } from './load-config.js';
 export { recordTrust, revokeTrust, type UntrustedConfig } from './trust.js';
 export {

@@ -1,0 +1,123 @@
+import type { AgentSettings } from '../index.js';
+
+/** An agent that needs no configuration: the entry that `sluice agents add` writes, and how to install the agent. */
+export interface Preset {
+  /** Its entry in `agents` of the configuration. */
+  readonly agent: AgentSettings;
+  /**
+   * How to install it. The last version in it is the tested version of the program in `agent`; without a version, it is
+   * untested.
+   */
+  readonly install: string;
+  /** Whether it is installed by other means than npm, so its version is known only if it is started. */
+  readonly isNative?: true;
+  /** What to know before using it. */
+  readonly note?: string;
+}
+
+/** Variables with which most agents choose their model. */
+const MODELS = ['OPENAI_*', 'ANTHROPIC_*', 'GEMINI_*', 'GOOGLE_*', 'OPENROUTER_*'];
+
+/**
+ * Agents by engine name. A name is never that of a built-in engine. To add one, prove it with `sluice agents try`, and
+ * add a case in `test/real`.
+ */
+export const PRESETS: Readonly<Record<string, Preset>> = {
+  pi: {
+    agent: { acp: ['pi-acp'], env: ['PI_*', ...MODELS], keeps: ['~/.pi'] },
+    install: 'npm install --global @earendil-works/pi-coding-agent@1.5.0 pi-acp@0.0.34',
+    note: 'it never asks for permission: use a sandbox',
+  },
+  cline: {
+    agent: { acp: ['cline', '--acp'], env: ['CLINE_*', ...MODELS], keeps: ['~/.cline'] },
+    install: 'npm install --global cline',
+  },
+  cn: {
+    agent: {
+      command: ['cn', '--print', '{prompt}'],
+      format: 'generic',
+      env: ['CONTINUE_*', ...MODELS],
+      keeps: ['~/.continue'],
+    },
+    install: 'npm install --global @continuedev/cli',
+  },
+  'grok-cli': {
+    agent: {
+      command: ['grok', '--prompt', '{prompt}'],
+      format: 'generic',
+      env: ['GROK_*'],
+      keeps: ['~/.grok'],
+    },
+    install: 'npm install --global @vibe-kit/grok-cli@0.0.34',
+  },
+  letta: {
+    agent: {
+      command: ['letta', '--backend', 'local', '--prompt', '{prompt}'],
+      format: 'generic',
+      env: ['LETTA_*', ...MODELS],
+      keeps: ['~/.letta'],
+    },
+    install: 'npm install --global @letta-ai/letta-code',
+  },
+  amp: {
+    agent: {
+      command: ['amp', '--execute', '--stream-json'],
+      format: 'claude',
+      env: ['AMP_*'],
+      keeps: ['~/.config/amp', '~/.local/share/amp'],
+    },
+    install: 'npm install --global @ampcode/cli',
+    note: 'it needs an account and its own server',
+  },
+  droid: {
+    agent: { acp: ['droid', 'exec', '--output-format', 'acp'], env: ['FACTORY_*', 'DROID_*'], keeps: ['~/.factory'] },
+    install: 'npm install --global droid',
+    note: 'it needs an account',
+  },
+  kilo: {
+    agent: {
+      acp: ['kilo', 'acp'],
+      env: ['KILO_*', ...MODELS],
+      keeps: ['~/.config/kilo', '~/.local/share/kilo', '~/.local/state/kilo'],
+    },
+    install: 'npm install --global @kilocode/cli',
+  },
+  crush: {
+    agent: {
+      command: ['crush', 'run', '--quiet', '{prompt}'],
+      format: 'generic',
+      env: ['CRUSH_*', ...MODELS],
+      keeps: ['~/.config/crush', '~/.local/share/crush'],
+    },
+    install: 'npm install --global @charmland/crush',
+  },
+  auggie: {
+    agent: { acp: ['auggie', '--acp'], env: ['AUGMENT_*'], keeps: ['~/.augment'] },
+    install: 'npm install --global @augmentcode/auggie',
+    note: 'it needs an account',
+  },
+  qodercli: {
+    agent: { acp: ['qodercli', '--acp'], env: ['QODER_*'], keeps: ['~/.qoder'] },
+    install: 'npm install --global @qoder-ai/qodercli',
+    note: 'it needs an account',
+  },
+  grok: {
+    agent: { acp: ['grok', 'agent', 'stdio'], env: ['GROK_*', 'XAI_*'], keeps: ['~/.grok'] },
+    install: 'npm install --global @xai-official/grok',
+  },
+  goose: {
+    agent: {
+      acp: ['goose', 'acp'],
+      env: ['GOOSE_*', ...MODELS],
+      keeps: ['~/.config/goose', '~/.local/share/goose', '~/.local/state/goose'],
+    },
+    install: 'see https://block.github.io/goose',
+    isNative: true,
+  },
+  cursor: {
+    agent: { acp: ['cursor-agent', 'acp'], env: ['CURSOR_*'], keeps: ['~/.cursor', '~/.config/cursor'] },
+    install: 'see https://cursor.com/docs/cli',
+    isNative: true,
+    note: 'it needs an account',
+  },
+};

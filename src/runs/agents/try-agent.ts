@@ -1,0 +1,165 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FcmpEvent } from '../../events/index.js';
+import type { RunResult, RunSpec } from '../../store/records/index.js';
+import { listLaunchers, startRun, type Run, type RunPorts } from '../index.js';
+
+/** Whether a scenario worked. `limited`: it worked, but without a feature that other agents have. */
+export interface TrialStep {
+  readonly scenario: ScenarioName;
+  readonly outcome: 'worked' | 'limited' | 'failed';
+  readonly detail: string;
+  readonly duration_ms: number;
+  readonly run_id: string;
+}
+
+/** A run of a scenario. */
+interface PlayedRun {
+  readonly result: RunResult;
+  readonly events: readonly FcmpEvent[];
+  /** Whether the agent can ask for permission. */
+  readonly canAsk: boolean;
+  readonly hasFile: (name: string) => boolean;
+}
+
+interface Scenario {
+  readonly spec: Partial<RunSpec> & { readonly prompt: string };
+  /** The answer to permission requests; without one, no agent is asked to request any. */
+  readonly answer?: 'allow_once' | 'reject_once';
+  /** Whether the run is canceled when the agent has started. */
+  readonly isCanceled?: true;
+  readonly judge: (run: PlayedRun) => Pick<TrialStep, 'outcome' | 'detail'>;
+}
+
+/** The content of a file that no agent can guess. */
+const WORD = 'marmalade';
+const NOTE = 'note.txt';
+const TARGET = 'denied.txt';
+
+const worked = (detail: string) => ({ outcome: 'worked', detail }) as const;
+const limited = (detail: string) => ({ outcome: 'limited', detail }) as const;
+const failed = (detail: string) => ({ outcome: 'failed', detail }) as const;
+
+/** Five short scenarios that show whether an agent can be used as an engine. */
+const SCENARIOS = {
+  hello: {
+    spec: { prompt: 'Reply with the single word hello. Do not use any tools.' },
+    judge: ({ result }) =>
+      /hello/iu.test(result.text ?? '') ? worked('it answered') : failed('its answer does not contain "hello"'),
+  },
+  tool: {
+    spec: { prompt: `Read the file ${NOTE} in the current folder and reply with the word it contains.` },
+    answer: 'allow_once',
+    judge: ({ result, events }) => {
+      if (!(result.text ?? '').includes(WORD)) return failed(`its answer does not contain the word in ${NOTE}`);
+      return events.some(({ type }) => type === 'assistant.tool_call')
+        ? worked('it read a file')
+        : limited('it read a file, but its output does not show the tool call');
+    },
+  },
+  schema: {
+    spec: {
+      prompt: 'How many letters does the word "seven" have?',
+      contract: { schema: { type: 'object', properties: { letters: { type: 'integer' } }, required: ['letters'] } },
+      max_retries: 1,
+    },
+    judge: ({ result: { attempts } }) =>
+      worked(attempts === 1 ? 'its answer matches the schema' : 'its second answer matches the schema'),
+  },
+  permission: {
+    spec: { prompt: `Write the word done to the file ${TARGET} in the current folder.` },
+    answer: 'reject_once',
+    judge: ({ events, canAsk, hasFile }) => {
+      const hasAsked = events.some(({ type }) => type === 'permission.required');
+      if (!hasFile(TARGET))
+        return hasAsked || !canAsk
+          ? worked(hasAsked ? 'it asked, and accepted the denial' : 'with permissions: safe, it wrote nothing')
+          : limited('it did not ask, and wrote nothing');
+      return hasAsked
+        ? failed('it wrote the file although that was denied')
+        : limited('it wrote a file without asking: restrict it in its own settings, or use a sandbox');
+    },
+  },
+  cancel: {
+    spec: { prompt: 'Count from 1 to 1000, one number per line. Do not use any tools.' },
+    isCanceled: true,
+    judge: ({ result }) =>
+      result.status === 'canceled' ? worked('it stopped') : limited('it ended before it was canceled'),
+  },
+} as const satisfies Readonly<Record<string, Scenario>>;
+
+/** The names of the scenarios, in order. */
+export type ScenarioName = keyof typeof SCENARIOS;
+
+/** Enough for a slow model; an agent that waits for a login would otherwise wait forever. */
+const TIME_LIMIT_S = 180;
+
+/**
+ * Drives an agent through five scenarios, each in an empty folder, and reports what worked. Stops after a scenario
+ * during which the signal was aborted.
+ *
+ * @example
+ * for await (const { scenario, outcome } of tryAgent('pi', ports)) show(scenario, outcome)
+ */
+export async function* tryAgent(
+  engine: string,
+  ports: RunPorts,
+  { signal, model }: { readonly signal?: AbortSignal; readonly model?: string | undefined } = {},
+): AsyncGenerator<TrialStep> {
+  for (const [scenario, details] of Object.entries<Scenario>(SCENARIOS)) {
+    if (signal?.aborted === true) return;
+    const spec = { engine, ...(model === undefined ? {} : { model }) };
+    yield { scenario: scenario as ScenarioName, ...(await playScenario(details, spec, ports, signal)) };
+  }
+}
+
+async function playScenario(
+  { spec, answer, isCanceled, judge }: Scenario,
+  common: Pick<RunSpec, 'engine' | 'model'>,
+  ports: RunPorts,
+  signal: AbortSignal | undefined,
+): Promise<Omit<TrialStep, 'scenario'>> {
+  const canAsk = listLaunchers(ports.agents, ports.launchers)[common.engine]?.canAsk === true;
+  const workdir = await realpath(await mkdtemp(join(tmpdir(), 'sluice-try-')));
+  try {
+    await writeFile(join(workdir, NOTE), `${WORD}\n`);
+    const startedAt = Date.now();
+    const asks = answer !== undefined && canAsk ? ({ permissions: 'ask' } as const) : {};
+    // Without the configured rules, which could answer instead.
+    const run = startRun(
+      { ...common, ...spec, ...asks, workdir, limits: { time_s: TIME_LIMIT_S, hold_s: TIME_LIMIT_S } },
+      { ...ports, approvals: [] },
+    );
+    const cancel = (): void => void run.cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+    const events: FcmpEvent[] = [];
+    for await (const { protocol, event } of run.events) {
+      if (protocol !== 'fcmp') continue;
+      events.push(event);
+      if (isCanceled === true) cancel();
+      if (event.type === 'permission.required') replyTo(event.data, answer, run);
+    }
+    signal?.removeEventListener('abort', cancel);
+    const result = await run.result;
+    const played = { result, events, canAsk, hasFile: (name: string) => existsSync(join(workdir, name)) };
+    const { status, error } = result;
+    const isUnexpected = status === 'failed' || (status === 'canceled' && isCanceled !== true);
+    const verdict = isUnexpected ? failed(`${error?.code}: ${error?.message}`) : judge(played);
+    return { ...verdict, duration_ms: Date.now() - startedAt, run_id: run.id };
+  } finally {
+    await rm(workdir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Answers a permission request, or denies it if it has no such option. */
+function replyTo(
+  { interaction_id, options }: Extract<FcmpEvent, { type: 'permission.required' }>['data'],
+  answer: Scenario['answer'],
+  run: Run,
+): void {
+  const option = options.find(({ kind }) => kind === answer) ?? options.find(({ kind }) => kind.startsWith('reject'));
+  // The run can end before the answer arrives.
+  void run.reply({ interaction_id, option_id: option?.id ?? '' }).catch(() => undefined);
+}
