@@ -11,7 +11,7 @@ export interface Preset {
   readonly install: string;
   /** Whether it is installed by other means than npm, so its version is known only if it is started. */
   readonly isNative?: true;
-  /** What to know before using it. */
+  /** A remark for users: an account it needs, or a feature it lacks. */
   readonly note?: string;
 }
 

@@ -10,7 +10,7 @@ import {
 import type { Secrets } from '../index.js';
 import type { TrialStep } from './try-agent.js';
 
-/** What a recorded scenario showed about the agent's format. */
+/** A scenario's recording, with the parts of the agent's format that are unknown. */
 export interface RecordedScenario extends TrialStep {
   /** `same` if the events can be rebuilt from the bytes. */
   readonly replay: string;
