@@ -165,7 +165,7 @@ async function readOrigin(
 const MAX_PACKAGES = 50;
 const MAX_PACKAGE_BYTES = 1024 * 1024;
 
-type Steering = Pick<OrderChange, 'scripts' | 'packageScripts' | 'blankTests'>;
+type Steering = Pick<OrderChange, 'scripts' | 'packageScripts' | 'blankTests' | 'hadTests'>;
 
 /** Finds what a change can steer checks with, besides files that are known by their names. */
 async function findSteering(
@@ -174,12 +174,20 @@ async function findSteering(
   commit: string,
   files: readonly FileChange[],
 ): Promise<Steering> {
-  const [scripts, packageScripts, blankTests] = await Promise.all([
+  const [scripts, packageScripts, blankTests, hadTests] = await Promise.all([
     findChangedScripts(call, from, commit, files),
     readPackageScripts(call, commit),
     findBlankTests(call, from, commit, files),
+    files.some(({ kind, path }) => kind === 'added' && isTestPath(path)) && hasTests(call, from),
   ]);
-  return { scripts, packageScripts, blankTests };
+  return { scripts, packageScripts, blankTests, hadTests };
+}
+
+/** Whether a commit has tests; assumed of one with too many files to list. */
+async function hasTests(call: CallGit, commit: string): Promise<boolean> {
+  const listing = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit];
+  const { code, stdout } = await call(listing, { maxBytes: MAX_LISTING_BYTES });
+  return code !== 0 || stdout.split('\0').some(isTestPath);
 }
 
 async function readPackageScripts(call: CallGit, commit: string): Promise<Readonly<Record<string, string>>> {

@@ -34,6 +34,8 @@ export interface OrderChange {
   readonly packageScripts?: Readonly<Record<string, string>>;
   /** Tests that had letters or digits before the change and have none now. */
   readonly blankTests?: readonly string[];
+  /** Whether there were tests before a change that adds some. */
+  readonly hadTests?: boolean;
   /** Symbolic links in the change that lead out of the repository. */
   readonly linksOut: readonly string[];
   /** Sluice made the commit, from the agent's uncommitted changes in the worktree. */

@@ -117,6 +117,19 @@ describe('a check that a change rewrites', () => {
     expect(evidence?.detail).toContain('the change rewrites what it runs: tests/run.sh');
   });
 
+  it('is unchecked if the earlier tests pass only with a test that the change adds', async () => {
+    const command = ['sh', '-c', 'for t in tests/*.sh; do . "./$t" || exit 1; done'];
+    const attack = await judge('echo 2 > value; echo "test() { true; }" > tests/0.sh', { command });
+    expect(attack.decision?.action).toBe('needs-human');
+    expect(attack.evidence).toMatchObject({
+      verdict: 'unchecked',
+      detail: expect.stringContaining('own versions of tests/0.sh.'),
+      diff: expect.stringContaining('+test() { true; }\n'),
+    });
+    const honest = await judge('echo more > more; echo "test -f more" > tests/1.sh', { command });
+    expect(honest.evidence?.verdict).toBe('confirmed');
+  });
+
   it('does not see configuration that the change adds', async () => {
     const command = ['sh', '-c', 'if test -f .env; then true; else sh tests/run.sh; fi'];
     const { evidence } = await judge('echo 2 > value; echo X=1 > .env', { command });

@@ -379,8 +379,9 @@ function listDeciding(steering: readonly string[], change: OrderChange): Checked
   for (const { kind, path, oldPath = path } of change.files) {
     const isSteering = rewritten.has(path) || rewritten.has(oldPath);
     if (kind !== 'added' && (isSteering || isTestPath(oldPath))) restored.push(oldPath);
-    // A new test counts as well, so only new configuration is removed.
-    if ((kind === 'added' || path !== oldPath) && isSteering) removed.push(path);
+    // A new test can change what the others test, so they have to pass without it.
+    const isNewTest = kind === 'added' && isTestPath(path) && change.hadTests === true;
+    if (isNewTest || ((kind === 'added' || path !== oldPath) && isSteering)) removed.push(path);
   }
   return restored.length + removed.length === 0 ? undefined : { commit: change.from ?? change.base, restored, removed };
 }
