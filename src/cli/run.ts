@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   trust: async () => (await import('./commands/maintenance.js')).addTrustCommand,
   agents: async () => (await import('./commands/agents.js')).addAgentsCommand,
   doctor: async () => (await import('./commands/agents.js')).addDoctorCommand,
+  init: async () => (await import('./commands/init.js')).addInitCommand,
   order: async () => (await import('./commands/orders.js')).addOrderCommand,
   inbox: async () => (await import('./commands/lists.js')).addInboxCommand,
   diff: async () => (await import('./commands/orders.js')).addDiffCommand,
@@ -162,6 +163,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, Readonly<Record<string, s
     'sluice agents --json': 'print all fields, for scripts',
   },
   doctor: { 'sluice doctor': 'check agents, data folder, sandbox and archive' },
+  init: { 'sluice init --yes': 'create sluice.config.json and request.json with the suggested answers' },
   order: { 'sluice order request.json': 'execute one order and print the decision' },
   diff: { "sluice diff 'local#1'": 'show the changes made for the newest order of an issue' },
   inbox: {

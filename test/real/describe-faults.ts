@@ -193,7 +193,7 @@ async function openSite(real: RealEngine, reply: ModelReply) {
   };
 }
 
-/** Lets an agent give up after its first retries, as it would by itself after minutes. */
+/** Makes an agent fail after its first retries, as it would by itself after minutes. */
 function withFewRetries(real: RealEngine): RealEngine {
   const { engine } = real;
   return {

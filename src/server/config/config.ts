@@ -195,6 +195,8 @@ const agentNameSchema = { ...engineNameSchema, not: { const: 'command' } } as co
 export const configFileSchema = object(
   {},
   {
+    /** The JSON Schema of this file, for editors: `schemas/config.json` in the package. */
+    $schema: name,
     /** The folder with run folders, comments and the SQLite file. */
     data: name,
     /** `sqlite:FILE` or `postgres://…`; or `{ url, pool }`. */

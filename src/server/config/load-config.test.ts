@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findProjectData } from '../../base/files/index.js';
+import { configFileSchema } from './config.js';
 import { loadConfig } from './load-config.js';
 
 let cwd: string;
@@ -15,6 +16,18 @@ afterEach(async () => {
 });
 
 const write = async (name: string, text: string): Promise<void> => writeFile(join(cwd, name), text);
+
+it('a JSON configuration may contain comments, and its schema for editors is published', async () => {
+  await write(
+    'sluice.config.json',
+    '{\n// "a"\n"$schema": "https://x/*y*/", /* "lease_s": 1, */ "lease_s": 5 // end\n}',
+  );
+  expect(await loadConfig({ cwd, env: {} })).toMatchObject({ lease_s: 5 });
+  await write('sluice.config.json', '{ // "a"\n "lease_s": oops }');
+  await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(/oops|position 19/);
+  const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Sluice', ...configFileSchema };
+  await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../../../schemas/config.json');
+});
 
 describe('settings', () => {
   it('have defaults: a folder outside the project and a SQLite file in it', async () => {
@@ -180,7 +193,10 @@ describe('settings', () => {
     ['{"database": {"pool": 1}}', 'database.pool'],
     ['{"database": {"pool": "many"}}', 'database.pool'],
     ['{"database": {"size": 3}}', '(known keys: url, pool)'],
-    ['{"sinkss": []}', 'sinkss: this property is not allowed (did you mean sinks? known keys: data, database, wrappers, checks, sinks,'],
+    [
+      '{"sinkss": []}',
+      'sinkss: this property is not allowed (did you mean sinks? known keys: $schema, data, database, wrappers, checks, sinks,',
+    ],
     ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known keys: host, port,'],
     ['{"retention": {"run": 1}}', '(did you mean runs? known keys: runs, records, delivered, results, mirrors)'],
     ['{"agents": {"mine": {"command": ["x"]}}}', 'agents.mine'],
@@ -192,7 +208,10 @@ describe('settings', () => {
     ['{"agents": {"mine": {"command": ["x"], "format": "acp"}}}', 'agents.mine.format'],
     ['{"agents": {"mine": {"acp": ["x"], "format": "codex"}}}', 'agents.mine'],
     ['{"agents": {"My Agent": {"acp": ["x"]}}}', 'agents'],
-    ['{"programs": {"codx": "codex"}}', '(did you mean codex? known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
+    [
+      '{"programs": {"codx": "codex"}}',
+      '(did you mean codex? known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)',
+    ],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
   ])('are rejected, with the location or the known keys: %s', async (text, expected) => {
     await write('sluice.config.json', text);

@@ -20,8 +20,8 @@ export interface UntrustedConfig {
 /** Asks the user whether a configuration is trusted. */
 export type ConfirmTrust = (config: UntrustedConfig) => Promise<boolean>;
 
-/** Settings that only change concurrency, time limits, retries and masking. */
-const HARMLESS = new Set(['concurrency', 'lease_s', 'max_delivery_tries', 'retries', 'secrets']);
+/** Settings that only change concurrency, time limits, retries, masking and what editors show. */
+const HARMLESS = new Set(['$schema', 'concurrency', 'lease_s', 'max_delivery_tries', 'retries', 'secrets']);
 const HARMLESS_SERVER_SETTINGS = new Set(['port', 'grace_s', 'log_level', 'drift_threshold', 'limits']);
 
 /**
