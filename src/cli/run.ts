@@ -163,7 +163,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, Readonly<Record<string, s
     'sluice agents --json': 'print all fields, for scripts',
   },
   doctor: { 'sluice doctor': 'check agents, data folder, sandbox and archive' },
-  init: { 'sluice init --yes': 'create sluice.config.json and request.json with the suggested answers' },
+  init: { 'sluice init shop --yes': 'create shop/sluice.config.json and shop/request.json with the suggested answers' },
   order: { 'sluice order request.json': 'execute one order and print the decision' },
   diff: { "sluice diff 'local#1'": 'show the changes made for the newest order of an issue' },
   inbox: {

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { parseJson, findExecutable, openNew } from '../../base/files/index.js';
+import { parseJson, findExecutable, makeFolder, openNew } from '../../base/files/index.js';
 import { getErrorCode } from '../../base/index.js';
 import { examineConfig, recordTrust } from '../../server/config/index.js';
 import type { CommandIo } from '../command-io.js';
@@ -24,9 +24,12 @@ const AGENTS: Readonly<Record<string, string>> = {
 export function addInitCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('init')
-    .description('create a configuration and a first request for this folder, from three questions')
+    .description('create a configuration and a first request, from three questions')
+    .argument('[dir]', 'folder to create them in', '.')
     .option('--yes', 'use the suggested answers instead of asking')
-    .action(async ({ yes = false }: { readonly yes?: boolean }) => end(await runInit(process.cwd(), yes, io)));
+    .action(async (folder: string, { yes = false }: { readonly yes?: boolean }) =>
+      end(await runInit(resolve(process.cwd(), folder), yes, io)),
+    );
 }
 
 /** Answers to the three questions. */
@@ -43,6 +46,7 @@ async function runInit(folder: string, isUnasked: boolean, io: CommandIo): Promi
     throw new MisuseError('There is no terminal to ask at. Use --yes for the suggested answers.');
   const suggested: Answers = { agent: await suggestAgent(folder), check: await suggestCheck(folder), root: '.' };
   const answers = isUnasked || io.ask === undefined ? suggested : await askForAnswers(suggested, io.ask);
+  await makeFolder(folder);
   const config = join(folder, CONFIG_FILE);
   await createFile(config, renderConfig(answers));
   try {
@@ -120,7 +124,7 @@ function renderRequest({ agent, check }: Answers, folder: string): string {
   const request = {
     issue_ref: 'local#1',
     role: 'dev',
-    repo_dir: resolve(folder),
+    repo_dir: folder,
     worker: agent,
     ...(check.length === 0 ? {} : { checks: ['test'] }),
     instructions: 'Add a section "Development" to README.md that says how to run the tests.',
