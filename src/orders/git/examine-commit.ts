@@ -111,7 +111,18 @@ async function examineOwnCommit(
   if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
   const [madeAt = 0, baseMadeAt = 0] = dated.stdout.split('\n').map(Number);
   const origin = { authors: ['sluice'], isBackdated: dated.code === 0 && madeAt < baseMadeAt };
-  const change = { commit, base, commits: 1, files, lines, ...origin, ...steering, linksOut: [], madeBySluice: true };
+  const change = {
+    commit,
+    base,
+    from: base,
+    commits: 1,
+    files,
+    lines,
+    ...origin,
+    ...steering,
+    linksOut: [],
+    madeBySluice: true,
+  };
   return { found: 'change', change };
 }
 
