@@ -61,6 +61,7 @@ export class Reducer {
   #lastCause: FailureCause | null = null;
   #version: string | null = null;
   #isPlainText = false;
+  #isCutOff = false;
   /** The interaction ids of the open permission requests. */
   readonly #interactions = new BoundedMap<string | number, string>(MAX_REQUESTS);
   #requestCount = 0;
@@ -113,6 +114,11 @@ export class Reducer {
     return this.#isPlainText;
   }
 
+  /** Whether the last record on stdout is incomplete. */
+  get isCutOff(): boolean {
+    return this.#isCutOff;
+  }
+
   /** Whether the agent has printed a message, a thought or a plan, or has called a tool. */
   get hasActivity(): boolean {
     return this.messages.hasAny || this.tools.hasAny || this.#hasActed;
@@ -123,6 +129,7 @@ export class Reducer {
     this.#frame = frame;
     this.#followsUnparsed = this.#endsUnparsed[frame.stream];
     this.#endsUnparsed[frame.stream] = false;
+    if (frame.stream === 'stdout') this.#isCutOff = frame.kind === 'text' && frame.problem === 'truncated';
     this.#setReference(frame, frame, frame.encoding);
     this.#writer.confidence = 1;
     this.#writer.mark();

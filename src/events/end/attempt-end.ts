@@ -76,7 +76,7 @@ export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndCo
   };
   if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.fileCalls, end.fsDiff);
   for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
-  for (const code of listWarnings(attempt, context)) writer.warn(code);
+  for (const code of listWarnings(attempt, context)) writer.warn(code, explainWarning(code, attempt, context));
   const judgement = judge(mode, evidence);
   writer.write('lifecycle.completion.state', {
     state: judgement.state,
@@ -117,6 +117,15 @@ function listWarnings(attempt: Reducer, { engine, end, bytes, silenceMs }: EndCo
   if (hasEnded && silenceMs > SILENCE_MS) codes.push('SILENCE_AFTER_END');
   if (attempt.messages.doneMarkers > 1) codes.push('DONE_MARKER_REPEATED');
   return codes;
+}
+
+/**
+ * Explains an early end with exit code 0 in the middle of a record. Node.js programs such as Gemini exit without waiting
+ * until a pipe's reader has read their output; the rest never leaves their process.
+ */
+function explainWarning(code: DiagnosticCode, attempt: Reducer, { engine, end }: EndContext): string | undefined {
+  if (code !== 'EARLY_END_OF_STREAM' || end.exitCode !== 0 || !attempt.isCutOff) return undefined;
+  return `${engine.name} exited before it had written all of its output: the last record is cut off, and the rest is lost. Make it print less, such as the output of its tools.`;
 }
 
 function writeLastEvent(attempt: Reducer, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {

@@ -59,9 +59,11 @@ export const findGeminiState: FindState = (env) => [
 export const findQwenState: FindState = (env) => [
   {
     folder: join(findHome(env), '.qwen'),
-    keep: ['tmp/', 'projects/', 'oauth_creds.json'],
-    read: ['settings.json', 'QWEN.md', '.env', 'extensions', 'commands', 'skills', 'agents', 'trustedFolders.json'],
-    copy: ['installation_id'],
+    keep: ['tmp/', 'projects/'],
+    replace: ['oauth_creds.json'],
+    read: ['QWEN.md', '.env', 'extensions', 'commands', 'skills', 'agents'],
+    // It replaces these files when it starts and does not start if it cannot.
+    copy: ['settings.json', 'trustedFolders.json', 'installation_id'],
   },
 ];
 

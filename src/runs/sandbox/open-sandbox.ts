@@ -7,8 +7,8 @@ import type { GitGuards, GuardGit } from './mounts/git-folders.js';
 import { SandboxError, isWithin, renderMounts } from './mounts/mount.js';
 import type { Mount } from './mounts/mount.js';
 import { findMissingSibling, findProgramFolders } from './mounts/program-folders.js';
-import { findStateFolders } from './mounts/state-folders.js';
-import type { StateFolder } from './mounts/state-folders.js';
+import { findStateFolders, saveStagedFile } from './mounts/state-folders.js';
+import type { StagedFile, StateFolder } from './mounts/state-folders.js';
 import { findSystemFolders, isBroad, isInSystem } from './mounts/system-folders.js';
 import { FORWARDER, PROXY_PORT, createProxyEnvironment, openProxy } from './network/proxy.js';
 import { listsLoopback } from './network/host-list.js';
@@ -109,22 +109,29 @@ export async function openSandbox(
   const gaps = describeKernelGap(support);
   refuseGaps(request, gaps);
   let command = request.command;
+  const staged: StagedFile[] = [];
   const resources: { files: FileHandle[]; proxy?: Proxy; folder?: string } = { files: [] };
+  const scratch = async (): Promise<string> => (resources.folder ??= await mkdtemp(join(tmpdir(), 'sluice-sandbox-')));
   const close = async (): Promise<void> => {
+    await Promise.allSettled(staged.splice(0).map(saveStagedFile));
     await Promise.allSettled(resources.files.map(async (file) => file.close()));
     await resources.proxy?.close();
     for (const git of guarded) await request.guards.release(git).catch(() => undefined);
     if (resources.folder !== undefined) await rm(resources.folder, { recursive: true, force: true });
   };
   try {
-    const { mounts, loneScripts, isSearchComplete } = await listMounts(request, env, { home, guard });
+    const { mounts, loneScripts, isSearchComplete } = await listMounts(request, env, {
+      home,
+      guard,
+      scratch,
+      stage: (file) => staged.push(file),
+    });
     if (!isSearchComplete) gaps.push(INCOMPLETE_SEARCH);
     refuseGaps(request, gaps);
     const temporary = env['TMPDIR'];
     if (temporary !== undefined && !isWritable(temporary, mounts)) env['TMPDIR'] = '/tmp';
     if (typeof network !== 'string') {
-      resources.folder = await mkdtemp(join(tmpdir(), 'sluice-proxy-'));
-      const socket = join(resources.folder, 's');
+      const socket = join(await scratch(), 's');
       resources.proxy = await openProxy(socket, { hosts: network, onDenied: request.onDenied });
       mounts.push({ kind: 'read', at: PROXY_SOCKET, from: socket });
       command = [process.execPath, '-e', FORWARDER, '--', PROXY_SOCKET, String(PROXY_PORT), ...command];
@@ -219,10 +226,18 @@ interface ListedMounts {
   readonly isSearchComplete: boolean;
 }
 
+interface Surroundings {
+  readonly home: string;
+  readonly guard: GuardGit;
+  /** Returns a folder that is removed when the sandbox is closed. */
+  readonly scratch: () => Promise<string>;
+  readonly stage: (file: StagedFile) => void;
+}
+
 async function listMounts(
   request: SandboxRequest,
   env: Readonly<Record<string, string>>,
-  { home, guard }: { readonly home: string; readonly guard: GuardGit },
+  { home, guard, scratch, stage }: Surroundings,
 ): Promise<ListedMounts> {
   const { workdir, runDir, folders, states, trustedArguments } = request;
   const realHidden = await Promise.all(request.hidden.map(async (path) => realpath(path).catch(() => path)));
@@ -233,7 +248,7 @@ async function listMounts(
   const named: Mount[] = [
     ...programs,
     ...(needsNode ? (await findProgramFolders([process.execPath], search)).mounts : []),
-    ...(await findStateFolders(states, PRIVATE_BYTES)),
+    ...(await findStateFolders(states, { privateBytes: PRIVATE_BYTES, scratch, stage })),
     ...(await listVariableFiles(env)),
     ...(await listExisting('read', folders.read ?? [])),
     ...(await listExisting('write', folders.write ?? [])),

@@ -236,6 +236,35 @@ describe.runIf(canSandbox)('an engine’s stored data', () => {
     expect(existsSync(join(root, 'home', '.keeper', 'sessions'))).toBe(true);
   });
 
+  it.each([
+    ['replaced', 'echo new > t; mv t login', 'new\n'],
+    ['changed in place', 'echo new > login', 'new\n'],
+    ['replaced by a link', 'ln -s /etc/hostname t; mv -f t login', 'old login\n'],
+    ['deleted', 'rm login', 'old login\n'],
+    ['left as it is', 'cat login', 'old login\n'],
+  ])('has a login that can be renamed over: %s', async (_, script, expected) => {
+    const { workdir, home, ports } = await makeSandboxSite();
+    const folder = join(home, '.keeper');
+    await mkdir(folder);
+    for (const name of ['login', 'settings']) await writeFile(join(folder, name), `old ${name}\n`);
+    const launcher = {
+      ...engine(folder),
+      listStateFolders: () => [{ folder, keep: ['sessions/'], replace: ['login'], copy: ['settings'] }],
+    };
+    // A copy can be replaced too, for this attempt.
+    const prompt = `cd ~/.keeper; ${script}; echo mine > s && mv s settings && cat settings; echo x > sessions/one; ls`;
+    const spec = { engine: 'keeper', prompt, workdir, sandbox: 'required' } as const;
+    const { result } = await startAndEnd(spec, { ...ports, launchers: [launcher] });
+    expect(result.text).toContain('mine');
+    const read = async (name: string) => readFile(join(folder, name), 'utf8');
+    expect(await Promise.all(['login', 'settings', 'sessions/one'].map(read))).toEqual([
+      expected,
+      'old settings\n',
+      'x\n',
+    ]);
+    expect((await readdir(folder)).toSorted()).toEqual(['login', 'sessions', 'settings']);
+  });
+
   async function startAndEnd(spec: RunSpec, ports: Parameters<typeof startRun>[1]) {
     const run = startRun(spec, ports);
     return { result: await run.result };

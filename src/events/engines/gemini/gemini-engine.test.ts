@@ -29,6 +29,19 @@ const YOLO = 'YOLO mode is enabled. All tool calls will be automatically approve
 const DONE = '{"__SKILL_DONE__": true}';
 
 describe('the gemini stream', () => {
+  it('is explained if Gemini exits in the middle of a record, without waiting for its reader', () => {
+    const cut = JSON.stringify(delta('x'.repeat(100))).slice(0, 90);
+    const findWarning = (stdout: readonly (object | string)[], exitCode: number) =>
+      translateLines({ stdout, end: { exitCode } })
+        .of('diagnostic.warning')
+        .find(({ code }) => code === 'EARLY_END_OF_STREAM')?.message;
+    expect(findWarning([init, toolUse('t1'), cut], 0)).toContain(
+      'gemini exited before it had written all of its output',
+    );
+    expect(findWarning([init, toolUse('t1')], 0)).not.toContain('gemini exited');
+    expect(findWarning([init, cut], 1)).not.toContain('gemini exited');
+  });
+
   it('closes a message at a tool call and at the result', () => {
     const translated = translateLines({
       stdout: [init, delta('He'), delta('llo.'), toolUse('t1'), delta('Done.'), result],

@@ -1,6 +1,7 @@
-import { lstat, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
-import { makeFolder } from '../../../base/files/index.js';
+import { constants } from 'node:fs';
+import { copyFile, link, lstat, mkdtemp, open, realpath, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makeFolder, replaceFile } from '../../../base/files/index.js';
 import type { Mount } from './mount.js';
 
 /**
@@ -11,6 +12,11 @@ export interface StateFolder {
   readonly folder: string;
   /** Persistent: file names, folder names with a trailing slash (they are created), or `/` for the entire folder. */
   readonly keep: readonly string[];
+  /**
+   * Persistent files that the agent replaces by renaming, which is impossible for a mounted file (EBUSY). They are
+   * linked into a folder on the host, which is mounted; a replaced file is saved when the sandbox is closed.
+   */
+  readonly replace?: readonly string[];
   /** Readable. Folders with a trailing slash are created, so an agent cannot create them inside a persistent folder. */
   readonly read?: readonly string[];
   /** Files that can be changed, but only for this attempt. */
@@ -20,19 +26,31 @@ export interface StateFolder {
 /** Larger files are not copied, because a copy is in memory. */
 const MAX_COPY_BYTES = 64 * 1024 * 1024;
 
-/** Returns the mounts for an agent's state. Persistent folders are created if missing. */
+/** A file that an agent can replace: its path on the host, and in the folder that is mounted. */
+export interface StagedFile {
+  readonly original: string;
+  readonly staged: string;
+}
+
+/**
+ * Returns the mounts for an agent's state. Persistent folders are created if missing. `stage` is called with each file
+ * that the agent can replace; `scratch` is a folder for them.
+ */
 export async function findStateFolders(
   states: readonly StateFolder[],
-  privateBytes: number,
+  { privateBytes, scratch, stage }: StateOptions,
 ): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
-  for (const { folder, keep, read = [], copy = [] } of states) {
+  for (const { folder, keep, replace = [], read = [], copy = [] } of states) {
     const keepsAll = keep.includes('/');
+    const staged = await stageFiles(folder, replace, scratch);
+    for (const file of staged) stage(file);
     if (keepsAll) {
       await makeFolder(folder).catch(() => undefined);
       const from = await realpath(folder).catch(() => undefined);
       if (from !== undefined) mounts.push({ kind: 'write', at: folder, from });
-    } else if (keep.length > 0) mounts.push({ kind: 'private', at: folder, bytes: privateBytes });
+    } else if (staged[0] !== undefined) mounts.push({ kind: 'write', at: folder, from: dirname(staged[0].staged) });
+    else if (keep.length > 0) mounts.push({ kind: 'private', at: folder, bytes: privateBytes });
     for (const name of keep.filter((each) => each !== '/')) {
       const path = join(folder, name);
       if (name.endsWith('/')) await makeFolder(path).catch(() => undefined);
@@ -50,6 +68,45 @@ export async function findStateFolders(
     }
   }
   return mounts;
+}
+
+interface StateOptions {
+  readonly privateBytes: number;
+  readonly scratch: () => Promise<string>;
+  readonly stage: (file: StagedFile) => void;
+}
+
+/** Links existing files into a new folder. If it is on another file system, they are copied. */
+async function stageFiles(folder: string, names: readonly string[], scratch: () => Promise<string>) {
+  const files: StagedFile[] = [];
+  let place: string | undefined;
+  for (const name of names) {
+    const original = join(folder, name);
+    const found = await lstat(original).catch(() => undefined);
+    if (found?.isFile() !== true) continue;
+    place ??= await mkdtemp(join(await scratch(), 'state-'));
+    const staged = join(place, name);
+    await link(original, staged).catch(async () => {
+      await copyFile(original, staged);
+      await utimes(staged, found.atime, found.mtime);
+    });
+    files.push({ original, staged });
+  }
+  return files;
+}
+
+/** Saves a file that the agent replaced. A file that was changed in place is the original itself. */
+export async function saveStagedFile({ original, staged }: StagedFile): Promise<void> {
+  const [before, after] = await Promise.all([lstat(original), lstat(staged)]);
+  if (before.ino === after.ino || !after.isFile() || after.nlink > 1 || after.size > MAX_COPY_BYTES) return;
+  const file = await open(staged, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const text = await file.readFile('utf8');
+    // An older one was replaced by another run meanwhile.
+    if (text !== '' && after.mtimeMs > before.mtimeMs) await replaceFile(original, text);
+  } finally {
+    await file.close();
+  }
 }
 
 async function mountExisting(kind: 'read' | 'write', path: string): Promise<Mount[]> {
