@@ -29,6 +29,7 @@ const NAMES_BY_KIND = `
   containers
   skip
   reader
+  isDenied
   finished`
   .trim()
   .split('\n')

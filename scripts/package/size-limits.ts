@@ -21,7 +21,7 @@ export interface EntryLimit {
  */
 export const ENTRY_LIMITS: readonly EntryLimit[] = [
   { entry: 'json', bytes: 29_800, goal: 22_000, isForPages: true, import: 0.7 },
-  { entry: 'json', names: ['parse'], bytes: 24_400, goal: 18_000, isForPages: true, import: 0.7 },
+  { entry: 'json', names: ['parse'], bytes: 24_380, goal: 18_000, isForPages: true, import: 0.7 },
   { entry: 'json-schema', bytes: 60_000, isForPages: true, import: 3 },
   { entry: 'events', bytes: 84_000, isForPages: true, import: 1.5 },
   { entry: 'client', bytes: 18_200, isForPages: true, import: 1.5 },

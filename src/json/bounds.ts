@@ -1,7 +1,13 @@
 /**
- * Bounds on the cost of a single input, on top of the limits that callers set (`options.ts`). They have their own file
- * because esbuild inlines imported numbers, which makes bundles smaller.
+ * Bounds on the cost of a single input, on top of the limits that callers set (`options.ts`), and the flags of
+ * `pipeline.ts`. They have their own file because esbuild inlines imported numbers, which makes bundles smaller.
  */
+
+/** The values that a round accepts: truncated values; aligned values; the input itself as a string; the aligner's reading of it. */
+export const COMPLETED = 1;
+export const ALIGNED = 2;
+export const WORDS = 4;
+export const TEXT = 8;
 
 /** Maximum number of containers searched per envelope, and their maximum depth. */
 export const MAX_CONTAINERS = 64;
@@ -12,6 +18,14 @@ export const MAX_ENVELOPE_DEPTH = 6;
 export const TRY_COST = 16;
 /** Number of further candidates examined after a match, to detect ambiguity. */
 export const MAX_ALTERNATIVES = 32;
+/** Number of levels of a value that are examined by recursion at a time. */
+export const WALK_DEPTH = 64;
+/** Number of characters before and after a value searched for words about it, and of those that a message quotes. */
+export const MAX_WORDS_BEFORE = 160;
+export const MAX_WORDS_AFTER = 240;
+export const MAX_QUOTE_LENGTH = 60;
+/** Number of characters of a comment that are examined. */
+export const MAX_COMMENT_LENGTH = 80;
 /** Depth to which a value is searched for inexact numbers. */
 export const MAX_SEARCH_DEPTH = 4000;
 /** Maximum number of repairs listed; the rest are only counted. */

@@ -8,8 +8,11 @@ import {
   findProseSpans,
   findTags,
   type Span,
+  blankThinking,
+  findGenericSpans,
+  findObjects,
+  findUnifiedSpans,
 } from './find/spans.js';
-import { blankThinking, findGenericSpans, findObjects, findUnifiedSpans } from './find/strict-spans.js';
 import { surveyText, type Survey } from './find/survey.js';
 import type { Profile } from './options.js';
 import { readProse, readSpan, readStrict, type SearchSettings } from './read-span.js';
@@ -46,41 +49,38 @@ export interface RejectedValue {
  * Yields the candidates in the order the profile tries them. The caller adds values that were read but did not pass to
  * `rejected`; they are opened as envelopes later.
  */
-export function* findCandidates(
+export function findCandidates(
   text: string,
   settings: SearchSettings,
   rejected: RejectedValue[],
-): Generator<FoundCandidate> {
+): Iterable<FoundCandidate> {
   switch (settings.profile) {
-    case 'default': {
-      const inEnvelopes = (): Iterable<FoundCandidate> =>
-        findInEnvelopes(rejected, (inner) => findAnywhere(inner, settings));
-      yield* findAnywhere(text, settings, inEnvelopes);
-      yield* inEnvelopes();
-      return;
-    }
-    case 'generic': {
-      const findGeneric = function* (inner: string): Generator<FoundCandidate> {
-        yield* readSpans(inner, findGenericSpans(inner), settings);
-        // The first pair of braces that is JSON; pairs before it are prose or code.
-        for (const pair of readSpans(inner, findObjects(inner, 0, inner.length), settings)) {
-          yield pair;
-          if (pair.read().ok) return;
-        }
-      };
-      yield* findGeneric(text);
-      yield* findInEnvelopes(rejected, findGeneric);
-      return;
-    }
+    case 'default':
+      // Not a generator around the generator: each level is noticeable on short valid JSON.
+      return findAnywhere(text, settings, () => findInEnvelopes(rejected, (inner) => findAnywhere(inner, settings)));
+    case 'generic':
+      return findGeneric(text, settings, rejected);
     case 'tagged':
-      yield* readSpans(text, findLastTag(text, surveyText(text)), settings);
-      return;
-    case 'unified': {
-      yield* readSpans(text, [createSpan('whole', 0, text.length, true)], settings);
-      const visibleText = blankThinking(text);
-      yield* readSpans(visibleText, findUnifiedSpans(visibleText), settings);
-    }
+      return readSpans(text, findLastTag(text, surveyText(text)), settings);
+    case 'unified':
+      return findUnified(text, settings);
   }
+}
+
+function* findGeneric(text: string, settings: SearchSettings, rejected: RejectedValue[]): Generator<FoundCandidate> {
+  yield* readSpans(text, findGenericSpans(text), settings);
+  // The first pair of braces that is JSON; pairs before it are prose or code.
+  for (const pair of readSpans(text, findObjects(text, 0, text.length), settings)) {
+    yield pair;
+    if (pair.read().ok) break;
+  }
+  yield* findInEnvelopes(rejected, (inner) => findGeneric(inner, settings, []));
+}
+
+function* findUnified(text: string, settings: SearchSettings): Generator<FoundCandidate> {
+  yield* readSpans(text, [createSpan('whole', 0, text.length, true)], settings);
+  const visibleText = blankThinking(text);
+  yield* readSpans(visibleText, findUnifiedSpans(visibleText), settings);
 }
 
 /**
@@ -118,6 +118,7 @@ function* findAnywhere(
   if (strictReading !== undefined) {
     // Anything that looks like thinking, tags or fences is inside its strings.
     yield createCandidate(createSpan('whole', 0, text.length, true), () => strictReading);
+    yield* inEnvelopes();
     return;
   }
   const joined = joinDeltas(text);
@@ -125,12 +126,14 @@ function* findAnywhere(
     const span = createSpan('envelope', 0, text.length);
     for (const { read } of findAnywhere(joined, settings))
       yield createCandidate(span, () => moveReading(read(), 0, text.length), 1);
+    yield* inEnvelopes();
     return;
   }
   const survey = surveyText(text);
   yield* readSpans(text, findMarkedSpans(text, survey, settings.limits.candidates), settings);
   yield* inEnvelopes();
   yield* findUnmarked(text, survey, settings);
+  yield* inEnvelopes();
 }
 
 /**

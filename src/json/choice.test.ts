@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseValue, type Choice } from './choice.js';
+import { isOtherIntended, type Choice } from './choice.js';
 
 /** Chooses between the two values of a text. */
 function choose(text: string): Choice {
@@ -8,7 +8,7 @@ function choose(text: string): Choice {
     end: index + length,
   }));
   if (first === undefined || second === undefined) throw new Error('two values expected');
-  return chooseValue(text, first, second);
+  return isOtherIntended(text, first, second);
 }
 
 describe('the later value is intended', () => {
@@ -24,7 +24,7 @@ describe('the later value is intended', () => {
     ['a sentence with but', 'I leaned to {"a": 1} but took {"a": 2}'],
     ['struck out', '<del>{"a": 1}</del> <ins>{"a": 2}</ins>'],
   ])('%s', (_, text) => {
-    expect(choose(text)).toBe('other');
+    expect(choose(text)).toBe(true);
   });
 });
 
@@ -38,7 +38,7 @@ describe('the first value is intended', () => {
     ['a negation', 'It is {"a": 1}, not {"a": 2}.'],
     ['a question that the model invented', '{"a": 1}\n\nQ: And now?\nA: {"a": 2}'],
   ])('%s', (_, text) => {
-    expect(choose(text)).toBe('winner');
+    expect(choose(text)).toBe(false);
   });
 });
 

@@ -1,7 +1,5 @@
+import { MAX_WORDS_BEFORE } from './bounds.js';
 import type { Region } from './find/survey.js';
-
-/** Number of characters before a value searched for words about it. */
-const MAX_WORDS_LENGTH = 160;
 
 /** Words between two values that favor the later value. */
 const CORRECTION =
@@ -21,60 +19,62 @@ const CONTINUATION = /\b(?:a(?:dd|lso|nd\b)|continu|more\b|next|or\b|part|rest\b
 const QUESTION = /(?:^|\n)[\s#*]*(?:user|human|q|question) ?\d*(?:[:：]|\*|\n)/i;
 const OBJECTION = /\b(?:again|no|not|must|should|wrong)\b|n't/i;
 const NON_ANSWER_LABEL = createLabelPattern(
-  'input|original\\b|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|cached|action|attempt 1|scratch|rough|skeleton|unsorted|prelim|so far|first impression|v1|second.best|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|entwurf|e[jsx]emp|przyk|örnek|ví dụ|пример|مثال|उदाहरण|草稿|예|초안',
+  /input|original\b|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|cached|action|attempt 1|scratch|rough|skeleton|unsorted|prelim|so far|first impression|v1|second.best|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|entwurf|e[jsx]emp|przyk|örnek|ví dụ|пример|مثال|उदाहरण|草稿|예|초안/,
 );
 const ANSWER_LABEL = createLabelPattern(
-  'correct|good|better|best(?! case)|answer|output|result|response|final|filled|polished|complete|solution|actual|updated|new|my\\b|sorted|mean|merged|consensus|booked|tie.br|antwort|endg|svar|odpow|cevap|kết quả|respuesta|ответ|الإ|उत्तर|[回最]?答|定稿|답|최종',
+  /correct|good|better|best(?! case)|answer|output|result|response|final|filled|polished|complete|solution|actual|updated|new|my\b|sorted|mean|merged|consensus|booked|tie.br|antwort|endg|svar|odpow|cevap|kết quả|respuesta|ответ|الإ|उत्तर|[回最]?答|定稿|답|최종/,
 );
 /** Matches before a value at the start of a line, a sentence or a fence, or after a label. */
 const STANDALONE = /(?:(?:^|[\n:：>.?!。])[\s*_#>`-]{0,9}|\n\+ ?)$/;
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
-function createLabelPattern(words: string): RegExp {
-  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}(?:[:：>→\\n]| is)[\\s*_\`]{0,9}$`, 'i');
+function createLabelPattern(words: RegExp): RegExp {
+  return new RegExp(`(?<![a-z])(?:${words.source})[^\\n:：>.]{0,40}(?:[:：>→\\n]| is)[\\s*_\`]{0,9}$`, 'i');
 }
 
-/** Which of two values is intended; undefined if nothing decides. */
-export type Choice = 'winner' | 'other' | undefined;
+/** Whether the other of two values is intended, not the winner so far; undefined if nothing decides. */
+export type Choice = boolean | undefined;
 
 /**
  * Decides between two values by the words around them and by whether they stand alone. `byWords`: only words count.
  * Being first decides nothing.
  */
-export function chooseValue(raw: string, winner: Region, other: Region, byWords = false): Choice {
-  if (other.start < winner.start) return OPPOSITE[chooseValue(raw, other, winner, byWords) ?? 'none'];
+export function isOtherIntended(raw: string, winner: Region, other: Region, byWords = false): Choice {
+  if (other.start < winner.start) {
+    const choice = isOtherIntended(raw, other, winner, byWords);
+    return choice === undefined ? choice : !choice;
+  }
   const before = findWordsBefore(raw, winner.start);
   const words = findWordsBefore(raw, other.start);
-  const between = raw.slice(winner.end, other.start).slice(-MAX_WORDS_LENGTH);
+  const between = raw.slice(winner.end, other.start).slice(-MAX_WORDS_BEFORE);
   const isCorrected = CORRECTION.test(between);
   const isWinnerDemoted = isDemoted(before);
   const isOtherDemoted = DEMOTION.test(words) || (NON_ANSWER_LABEL.test(words) && !isCorrected);
   if (isOtherDemoted || (AFTERTHOUGHT.test(words) && !isWinnerDemoted))
-    return isWinnerDemoted && !ASIDE.test(words) ? undefined : 'winner';
-  if (isWinnerDemoted || isCorrected) return 'other';
+    return isWinnerDemoted && !ASIDE.test(words) ? undefined : false;
+  if (isWinnerDemoted || isCorrected) return true;
   if (QUESTION.test(between)) {
-    if (OBJECTION.test(between)) return 'other';
+    if (OBJECTION.test(between)) return true;
     // The model went on and invented the next question; with the first question before it, it is a transcript.
-    return QUESTION.test(raw.slice(0, winner.start)) ? undefined : 'winner';
+    return QUESTION.test(raw.slice(0, winner.start)) ? undefined : false;
   }
   const isLabeled = ANSWER_LABEL.test(words);
-  if (isLabeled !== ANSWER_LABEL.test(before)) return isLabeled ? 'other' : 'winner';
+  if (isLabeled !== ANSWER_LABEL.test(before)) return isLabeled;
   // `{…} / {…}`: two values of equal rank.
   if (byWords || isLabeled || /^[ ,;/|]+$/.test(between)) return undefined;
-  if (/\b(?:but|ma|mais|sino|sondern)\b|\bI (?:choose|pick|play|return) $|[,，]但/i.test(words)) return 'other';
-  if (ARROW.test(words) && !ARROW.test(before)) return 'other';
+  if (/\b(?:but|ma|mais|sino|sondern)\b|\bI (?:choose|pick|play|return) $|[,，]但/i.test(words)) return true;
+  if (ARROW.test(words) && !ARROW.test(before)) return true;
   // A value on its own line beats a value inside a sentence, and a later value with an introduction beats an earlier
   // one.
   const isAlone = isStandalone(raw, words, other);
   const haveLabels = /:\s*$/.test(words) && /:\s*$/.test(before);
-  if (!haveLabels && isAlone !== isStandalone(raw, before, winner)) return isAlone ? 'other' : 'winner';
+  if (!haveLabels && isAlone !== isStandalone(raw, before, winner)) return isAlone;
   if (!isAlone || isParallel(before, words)) return undefined;
-  if (ASIDE.test(words)) return ASIDE.test(before) ? undefined : 'winner';
+  if (ASIDE.test(words)) return ASIDE.test(before) ? undefined : false;
   // Labels of unknown meaning name two things of equal rank.
-  return CONTINUATION.test(words) || countWords(before) > 0 || countWords(words) < 2 ? undefined : 'other';
+  return CONTINUATION.test(words) || countWords(before) > 0 || countWords(words) < 2 ? undefined : true;
 }
 
 const ARROW = /(?:→|[-=]>) $/;
-const OPPOSITE = { winner: 'other', other: 'winner', none: undefined } as const;
 
 /**
  * Whether two labels differ at most in a number or a letter: `Option A:`, `Option B:`.
@@ -99,7 +99,7 @@ function isStandalone(raw: string, words: string, { end }: Region): boolean {
 
 /** Returns the words before a value, back to the last bracket, without closing tags and closing fences. */
 export function findWordsBefore(raw: string, start: number): string {
-  return raw.slice(Math.max(0, start - MAX_WORDS_LENGTH), start).replace(/^[^]*[}\]]|<\/[^>]*>|`{3}\w*/g, '');
+  return raw.slice(Math.max(0, start - MAX_WORDS_BEFORE), start).replace(/^[^]*[}\]]|<\/[^>]*>|`{3}\w*/g, '');
 }
 
 /** Whether the words before a value call it an example, a format or a thought. */

@@ -1,15 +1,18 @@
+import { MAX_QUOTE_LENGTH, MAX_WORDS_AFTER } from './bounds.js';
 import { findWordsBefore, isDemoted } from './choice.js';
 import type { Region } from './find/survey.js';
 
-/** Number of characters after a value searched for words about it. */
-const MAX_WORDS_LENGTH = 240;
-
-/** The effect of the words around the only value: they take it back or state another, or they only raise a doubt. */
-export type Dispute = 'denied' | 'doubted' | undefined;
+/** The effect of the words around the only value. */
+export interface Dispute {
+  /** They take it back or state another; otherwise they only raise a doubt. */
+  readonly isDenied: boolean;
+  /** Their effect, with the first of them. */
+  readonly message: string;
+}
 
 /** A negation right before the value. */
 const NEGATION =
-  /(?:\b(?:not|never|anything but|nicht|keine?|n'est pas|no es|non è)|n't|\bне)(?:(?: to)? (?:accept|answer|be|expect|give|output|produce|return|say|send|use|write))?[\s:：`"*]{0,9}$|\bnot (?:the|my|an?) (?:\w{1,20} ){0,2}(?:answer|output|response|result|solution)\b[^.\n]{0,20}$|\b(?:tempt\w* to \w+|wrong (?:\w+ )?would be|wäre falsch)[\s:：`]{0,9}$|不是[\s:：`]{0,9}$/i;
+  /(?:(?:\b(?:not|never|anything but|nicht|keine?|n'est pas|no es|non è)|n't|\bне)(?:(?: to)? (?:accept|answer|be|expect|give|output|produce|return|say|send|use|write))?|不是|\b(?:tempt\w* to \w+|wrong (?:\w+ )?would be|wäre falsch|(?:avoid|beware of|watch out for)(?: \w+){1,3} (?:such as|like)))[\s:：`"*]{0,9}$|\b(?:avoid(?: \w+ing)?|beware of)[\s`"*]{0,9}$|\bnot (?:the|my|an?) (?:\w{1,20} ){0,2}(?:answer|output|response|result|solution)\b[^.\n]{0,20}$/i;
 /** A sentence that holds only under a condition, a hypothesis right before the value, words of someone else. */
 const CONDITION =
   /^\W{0,9}(?:if (?!I |you (?:just |would )?(?:like|need|prefer|want))|unless|assuming|suppose|provided|only (?:if|when)|in case|falls|wenn|si |se |если|如果|假如|もし|만약)|\b(?:could|might|would) (?:be|give|have \w+|return)[\s:：`]{0,9}$|\bI (?:assum|guess|suspect)\w*[\s:：`]{0,9}$/iu;
@@ -17,7 +20,7 @@ const QUOTATION =
   /\b(?:boss|client|colleague|customer|docs|documentation|he|manager|reviewer|she|someone|they|user) (?:claim|insist|said|says|sent|suggest|think|wrote)\w*\b[^.\n]{0,30}$/i;
 /** Words after the value that take it back or correct it; not in an offer to correct it. */
 const RETRACTION =
-  /(?:^|[.!?\n]\s{0,9}|[—–-] ?)(?:no,? )?(?:actually|hold on|on (?:reflection|second thought)|oops|scratch that|wait|(?:correction|edit|errata|korrektur|update)\b[^,:.\n]{0,20}[,:]|(?:désolé|hmm|moment|no|pardon|perd[oó]n|scusa|sorry) ?[,:])(?:(?!\bif\b)[^]){0,60}?(?:(?<=[,:=] ?|\b(?:are|be|es|is|not|now|says|sind|son|to) |'s )\d|err(?:eur|or)|equivoqu|falsch|fehler|forgot|incorrect|mis(?:read|take)|must be|sbagl|should|wrong)|\b(?:disregard|ignore) (?:it|my|that|the (?:above|answer|json)|this)\b|(?:^|(?<!\bif )\b(?:it|that|this|which)(?:'s| ))(?:is |was )?(?:a (?:bug|mistake)|incorrect|not (?:correct|right)|wrong)|不对|更正|应[为該该]|訂正|正しくは|間違|정정|ошибк/i;
+  /(?:^|[.!?\n]\s{0,9}|[—–-] ?)(?:no,? )?(?:actually|hold on|on (?:reflection|second thought)|oops|scratch that|wait|(?:correction|edit|errata|korrektur|update)\b[^,:.\n]{0,20}[,:]|(?:désolé|hmm|moment|no|pardon|perd[oó]n|scusa|sorry) ?[,:])(?:(?!\bif\b)[^]){0,60}?(?:(?<=[,:=] ?|\b(?:are|be|es|is|not|now|says|sind|son|to) |'s )\d|err(?:eur|or)|equivoqu|falsch|fehler|forgot|incorrect|mis(?:read|take)|must be|sbagl|should|wrong)|\b(?:disregard|ignore) (?:it|my|that|the (?:above|answer|json)|this)\b|(?:^|(?<!\bif )\b(?:it|that|this|which)(?:'s| ))(?:is |was )?(?:a (?:bug|mistake)|incorrect|not (?:correct|right)|wrong)|^(?:it|that|this|what)\b[^.\n]{0,40} (?:before|prior to) (?:\w+ )?(?:correct|chang|deploy|edit|fix|migrat|patch|refactor|updat|upgrad)|不对|更正|应[为該该]|訂正|正しくは|間違|정정|ошибк/i;
 const OTHER_VALUE = /\b(?:could|may|might)(?: also| instead| well){0,2} be ["'`]?[-\d]|\b(?:could|might) also be\b/i;
 /** Words after a value that is only a template. */
 const TEMPLATE =
@@ -27,14 +30,24 @@ const REFUSAL =
   /\b(?:can(?:not|'t|’t| not)|unable to|not able|have no\b|(?:no|without) (?:access|data)|no (?:\w+ ){1,2}(?:attached|available|given|provided)|failed(?=[.!])|refuse|illegible|unreadable|too (?:blurry|dark|small)|need (?:the|your) \w+ to|ne peu[tx] pas|kann\b[^.]{0,40}\b(?:kein|nicht)|no (?:puedo|se puede)|non posso|não posso)\b|n['’]t (?:been able|have|work)|не могу|无法|不能|できません/i;
 
 /** Looks for words around the only value that say it does not hold. */
-export function findDispute(raw: string, { start, end }: Region): Dispute {
+export function findDispute(raw: string, { start, end }: Region): Dispute | undefined {
   const before = findWordsBefore(raw, start);
   const [sentence = ''] = /(?:(?![.!?]\s|[。！？])[^])*$/.exec(before.trimEnd()) ?? [];
-  const after = raw.slice(end, end + MAX_WORDS_LENGTH).replace(/^[\s`*_~.,;()]+|[<{[][^]*$/g, '');
-  const isDoubted = CONDITION.test(sentence) || QUOTATION.test(sentence) || OTHER_VALUE.test(after);
-  if (NEGATION.test(sentence) || RETRACTION.test(after) || TEMPLATE.test(after)) return 'denied';
+  const after = raw.slice(end, end + MAX_WORDS_AFTER).replace(/^(?:[\s`*_~.,;()←]|<-+)+|(?:<(?!-)|[{[])[^]*$/g, '');
+  const doubt = CONDITION.exec(sentence) ?? QUOTATION.exec(sentence) ?? OTHER_VALUE.exec(after);
   // Together with a refusal, a doubt, a format or a value of the past leaves nothing to go by.
-  const isHollow = isDoubted || isDemoted(before);
-  if (isHollow && (REFUSAL.test(before) || REFUSAL.test(after))) return 'denied';
-  return isDoubted ? 'doubted' : undefined;
+  const isHollow = doubt !== null || isDemoted(before);
+  const denial =
+    NEGATION.exec(sentence) ??
+    RETRACTION.exec(after) ??
+    TEMPLATE.exec(after) ??
+    (isHollow ? (REFUSAL.exec(before) ?? REFUSAL.exec(after)) : null);
+  const match = denial ?? doubt;
+  if (match === null) return undefined;
+  const words = match.input
+    .slice(match.index)
+    .replace(/^[\s.!?]+/, '')
+    .slice(0, MAX_QUOTE_LENGTH);
+  const effect = denial === null ? 'doubts the value' : 'takes the value back';
+  return { isDenied: denial !== null, message: `The text ${effect}: ${JSON.stringify(words)}` };
 }

@@ -140,8 +140,9 @@ export async function generateAndParse<T>(
       signal,
       timeoutMs,
     );
-    const { text, usage: callUsage } = toModelAnswer(answer);
-    addUsage(usage, callUsage);
+    const { text, usage: callUsage = {} } = toModelAnswer(answer);
+    for (const [name, amount] of Object.entries(callUsage))
+      if (typeof amount === 'number') usage[name] = (usage[name] ?? 0) + amount;
     const result = await parseAsync(text, schema, parseOptions);
     report(onAttempt, { attempt, prompt, raw: text ?? '', result });
     if (result.ok) {
@@ -175,11 +176,6 @@ function report<T>(listener: GenerateOptions<T>['onAttempt'], attempt: AttemptRe
 /** Converts the result of `call` to an answer. `parse` rejects the text if it is not a string. */
 function toModelAnswer(answer: string | ModelAnswer): ModelAnswer {
   return typeof answer !== 'string' && isContainer(answer) && 'text' in answer ? answer : { text: answer as string };
-}
-
-function addUsage(total: Record<string, number>, usage: object = {}): void {
-  for (const [name, amount] of Object.entries(usage))
-    if (typeof amount === 'number') total[name] = (total[name] ?? 0) + amount;
 }
 
 /**

@@ -67,7 +67,9 @@ export const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
 /** Rejects unknown options and invalid values. */
 export function checkOptions(options: object | null, known: Readonly<Record<string, string>> = OPTIONS): void {
   // `null` instead of an object is reported as an invalid option named null.
-  for (const [name, value] of Object.entries(options ?? { null: 0 })) {
+  const given: Readonly<Record<string, unknown>> = { ...(options ?? { null: 0 }) };
+  for (const name in given) {
+    const value = given[name];
     const allowed = Object.hasOwn(known, name) ? known[name] : undefined;
     if (allowed === undefined || (value !== undefined && !isAllowed(value, allowed)))
       throw new SluiceError(

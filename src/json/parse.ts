@@ -3,14 +3,7 @@ import { checkOptions, type ParseOptions, type Profile, type TextInput } from '.
 import type { ParseError } from './parse-error.js';
 import { type CheckResult, runPipeline } from './pipeline.js';
 import { failWith, NO_TAG, type ParseFailure, type ParseResult, type ParseSuccess } from './result.js';
-import {
-  checkSchema,
-  requireAlignment,
-  type Aligner,
-  type StandardIssue,
-  type StandardResult,
-  type StandardSchema,
-} from './schema.js';
+import { checkSchema, requireAlignment, type Aligner, type StandardResult, type StandardSchema } from './schema.js';
 
 /**
  * Finds, reads and validates the JSON value in a model's or agent's output. Never throws on bad input; an asynchronous schema
@@ -106,13 +99,14 @@ function validate(
 
 function toCheckResult(result: StandardResult<unknown>): CheckResult {
   if (result.issues === undefined) return { value: result.value };
-  return { issues: result.issues.map((issue) => ({ message: issue.message, path: toPlainPath(issue) })) };
-}
-
-function toPlainPath(issue: StandardIssue): (string | number)[] {
-  // Some libraries return a subclass of Array, and `map` would create an instance of it.
-  return Array.from(issue.path ?? [], (step) => {
-    const key = typeof step === 'object' ? step.key : step;
-    return typeof key === 'number' ? key : String(key);
-  });
+  return {
+    issues: result.issues.map(({ message, path = [] }) => ({
+      message,
+      // Some libraries return a subclass of Array, and `map` would create an instance of it.
+      path: Array.from(path, (step) => {
+        const key = typeof step === 'object' ? step.key : step;
+        return typeof key === 'number' ? key : String(key);
+      }),
+    })),
+  };
 }

@@ -1,6 +1,6 @@
-import { chooseValue, type Choice } from './choice.js';
+import { isOtherIntended, type Choice } from './choice.js';
 import { findDispute, type Dispute } from './dispute.js';
-import { MAX_ALTERNATIVES } from './bounds.js';
+import { ALIGNED, COMPLETED, MAX_ALTERNATIVES, TEXT, WORDS } from './bounds.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findRivals, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
 import { findInexactNumber, findSuspectEscape, isContainer, serialize } from './limits.js';
@@ -37,11 +37,6 @@ import {
 /** The result of checking a value with the schema. */
 export type CheckResult = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
-/** The values that a round accepts: truncated values; aligned values; the input itself as a string; the aligner's reading of it. */
-const COMPLETED = 1;
-const ALIGNED = 2;
-const WORDS = 4;
-const TEXT = 8;
 /** The rounds of a search; each starts only if the previous round found nothing. */
 const ROUNDS = [0, COMPLETED, ALIGNED, COMPLETED | ALIGNED, ALIGNED | WORDS, ALIGNED | WORDS | TEXT];
 
@@ -202,7 +197,7 @@ function* checkAlternatives(
     if (isOtherFinder || (isInside && found.finder !== 'envelope')) continue;
     others.push(found);
     // If words show that it is the intended value, it may need alignment even though the winner does not.
-    const isIntended = isFree && chooseValue(raw, location, found, true) === 'other';
+    const isIntended = isFree && isOtherIntended(raw, location, found, true) === true;
     const examined = yield* attempt(search, found, isIntended && search.align !== undefined ? ALIGNED : round);
     const unread = found.read();
     // What replaces the winner cannot be read, so nothing is left.
@@ -217,11 +212,11 @@ function* checkAlternatives(
     const choice = isInside ? undefined : choose(search, location, examined);
     if (isDifferent && choice === undefined) rivals.push(examined);
     // The same value again, in words that decide, wins too.
-    if (isDifferent && choice !== 'other') continue;
+    if (isDifferent && choice !== true) continue;
     if (isDifferent) [winner, alternativeOffset] = [examined, location.start];
     rivals = rivals.filter(
       (rival) =>
-        isAlternative(rival.value, examined.value) && choose(search, locateCandidate(rival), examined) !== 'other',
+        isAlternative(rival.value, examined.value) && choose(search, locateCandidate(rival), examined) !== true,
     );
   }
   const missedItem = isFree ? findMissedItem(search, winner, others) : undefined;
@@ -236,7 +231,7 @@ function* checkAlternatives(
   return failWith(
     contenders.map((contender) => ({
       code: 'AMBIGUOUS',
-      message: `Different values pass, and nothing decides between them (offset ${alternativeOffset ?? missedItem}).`,
+      message: `Different values pass, and nothing decides (offset ${alternativeOffset ?? missedItem}).`,
       candidate: locateCandidate(contender),
     })),
     options.label,
@@ -248,9 +243,9 @@ function succeedAlone(search: Search, winner: ExaminedCandidate): ParseResult<un
   const { raw, options } = search;
   const candidate = locateCandidate(winner);
   const dispute = isOpen(winner.found) || candidate.finder === 'tag' ? findDispute(raw, candidate) : undefined;
-  const isRefused = options.ambiguous === undefined ? dispute === 'denied' : options.ambiguous === 'fail';
-  if (dispute === undefined || !isRefused) return succeed(search, winner, undefined, dispute);
-  const message = `The value is ${dispute} by the words around it (offset ${candidate.start}).`;
+  const isRefused = options.ambiguous === undefined ? dispute?.isDenied : options.ambiguous === 'fail';
+  if (dispute === undefined || isRefused !== true) return succeed(search, winner, undefined, dispute);
+  const message = `${dispute.message} (offset ${candidate.start}).`;
   return failWith([{ code: 'AMBIGUOUS', message, value: winner.value, candidate }], options.label);
 }
 
@@ -264,14 +259,15 @@ function findMissedItem(
   const location = locateCandidate(winner);
   return align?.findItem?.(
     winner.value,
-    others.filter((other) => chooseValue(raw, location, other, true) === undefined),
+    others.filter((other) => isOtherIntended(raw, location, other, true) === undefined),
   );
 }
 
 /** Decides between two values: by position for tags and lines, of which the last counts, otherwise by the words around. */
 function choose({ raw, options }: Search, winner: Region, other: ExaminedCandidate): Choice {
-  if (isOpen(other.found) || other.found.finder === 'envelope') return chooseValue(raw, winner, locateCandidate(other));
-  return options.ambiguous === 'first' ? undefined : 'winner';
+  if (isOpen(other.found) || other.found.finder === 'envelope')
+    return isOtherIntended(raw, winner, locateCandidate(other));
+  return options.ambiguous === 'first' ? undefined : false;
 }
 
 /** Aligns, normalizes and checks a candidate's value; undefined if it has no value that this round accepts. */
@@ -379,8 +375,7 @@ function succeed(
   if (suspect !== undefined) warn('SUSPECT_ESCAPE', '\\b or \\f might be a backslash.', { path: suspect });
   if (alternativeOffset !== undefined)
     warn('AMBIGUOUS_CANDIDATES', 'A different value also passes.', { offset: alternativeOffset });
-  if (dispute !== undefined)
-    warn('ANSWER_DISPUTED', `The value is ${dispute} by the words around it.`, { offset: candidate.start });
+  if (dispute !== undefined) warn('ANSWER_DISPUTED', `${dispute.message}.`, { offset: candidate.start });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }

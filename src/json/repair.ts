@@ -44,10 +44,13 @@ export interface Repair {
   readonly omitted?: number;
 }
 
+/** The messages of the kinds used so far: a text can have a thousand repairs of one kind. */
+const messages: Partial<Record<RepairKind, string>> = {};
+
 /** Creates a repair record. The message is the kind without underscores; `docs/errors.md` explains each kind. */
 export function createRepair(kind: RepairKind, offset: number): Repair {
-  return { kind, message: kind.replaceAll('_', ' '), offset };
+  return { kind, message: (messages[kind] ??= kind.replaceAll('_', ' ')), offset };
 }
 
-/** The allowed repair kinds. */
-export type RepairSet = ReadonlySet<RepairKind>;
+/** Whether a repair is allowed. */
+export type RepairSet = (kind: RepairKind) => boolean;

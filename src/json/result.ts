@@ -1,6 +1,5 @@
 import { copyAsJson, SluiceError } from '../base/index.js';
 import type { Candidate } from './find/spans.js';
-import { exceedsBytes } from './limits.js';
 import type { Limits } from './options.js';
 import { PARSE_ERROR_CODES, ParseError, type Attempt, type ParseErrorCode } from './parse-error.js';
 import type { ReadFailure } from './reader/source.js';
@@ -103,8 +102,13 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
     candidate === undefined ? [] : [{ candidate, code, message }],
   );
   const { code, message, candidate: _, ...details } = furthest;
+  const last = attempts.length > 1 ? " or 'last'" : '';
   const advice =
-    code === 'TRUNCATED' ? ' Raise the output limit, ask for less, or set allowPartial (--allow-partial).' : '';
+    code === 'TRUNCATED'
+      ? ' Raise the output limit, ask for less, or set allowPartial (--allow-partial).'
+      : code === 'AMBIGUOUS'
+        ? ` Ask again, or set ambiguous (--ambiguous) to 'first'${last} to take a value anyway.`
+        : '';
   const others = attempts.length > 1 ? ` Candidates tried: ${attempts.length}.` : '';
   const error = new ParseError(code, `${label === undefined ? '' : `${label}: `}${message}${advice}${others}`, {
     ...details,
@@ -117,8 +121,12 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
 export function decodeInput(raw: unknown, { bytes }: Required<Limits>): string | FailedAttempt {
   const isBytes = ArrayBuffer.isView(raw);
   const text: unknown = isBytes && raw.byteLength <= bytes ? new TextDecoder().decode(raw) : (raw ?? '');
-  if (typeof text === 'string' ? exceedsBytes(text, bytes) : isBytes)
-    return { code: 'LIMIT_EXCEEDED', message: `The text has more than ${bytes} bytes (limits.bytes).` };
+  // Encoded only if the length is inconclusive.
+  const isLong =
+    typeof text === 'string'
+      ? text.length > bytes || (text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes)
+      : isBytes;
+  if (isLong) return { code: 'LIMIT_EXCEEDED', message: `The text has more than ${bytes} bytes (limits.bytes).` };
   if (typeof text !== 'string') throw new SluiceError('INVALID_TEXT', 'The text must be a string or a Uint8Array.');
   return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'The text is empty.' } : text;
 }
@@ -148,18 +156,7 @@ export function makeSerializable<T extends object>(result: T): T {
 
 /** The details of a schema mismatch, with a message listing the first few issues. */
 export function describeMismatch(subject: string, issues: readonly SchemaIssue[]): Rejection {
-  const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';
-  return {
-    code: 'SCHEMA_MISMATCH',
-    message: `${subject} does not match the schema: ${joinIssues(issues)}${more}.`,
-    issues,
-  };
-}
-
-/** Joins the first few issues into one message. */
-function joinIssues(issues: readonly SchemaIssue[]): string {
-  return issues
-    .slice(0, 5)
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
-    .join('; ');
+  const parts = issues.slice(0, 5).map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '));
+  if (issues.length > 5) parts.push(`and ${issues.length - 5} more`);
+  return { code: 'SCHEMA_MISMATCH', message: `${subject} does not match the schema: ${parts.join('; ')}.`, issues };
 }

@@ -105,12 +105,9 @@ export function requireAlignment(
   option: string,
   code: 'ALIGN_UNSUPPORTED' | 'PARTIAL_UNSUPPORTED',
 ): Aligner {
-  if (schema !== undefined && isAlignable(schema)) return schema['~sluice'];
+  const { '~sluice': aligner } = (schema ?? {}) as Partial<AlignableSchema>;
+  if (aligner !== undefined) return aligner;
   throw new SluiceError(code, `${option} requires a schema from fromJsonSchema or alignable (sluice/json-schema).`);
-}
-
-function isAlignable(schema: StandardSchema): schema is AlignableSchema {
-  return '~sluice' in schema;
 }
 
 /** Returns the JSON Schema that a schema contains or can export, or undefined. */

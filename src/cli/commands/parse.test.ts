@@ -57,7 +57,7 @@ describe('sluice parse', () => {
       expect(stderr).toContain(option);
       const { output: detailedOutput } = await parseCommand(text, args);
       expect(detailedOutput).toMatchObject({ error: { code } });
-      // The advice of a truncated value is part of its message.
+      // The advice is part of the message, or a hint, but not both.
       expect(JSON.stringify(detailedOutput).split(option)).toHaveLength(2);
     },
   );

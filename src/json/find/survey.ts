@@ -86,7 +86,7 @@ export function surveyText(text: string, hidesThinking = true): Survey {
     if (!tracker.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
   };
   // A plain search is many times faster than the pattern on long input without any landmark.
-  const hasLandmarks = text.includes('<') || /think[\]▷]/i.test(text);
+  const hasLandmarks = ['<', '▷', 'k]', 'K]'].some((part) => text.includes(part));
   /** Start of the open thinking. */
   let hiddenFrom = 0;
   /**

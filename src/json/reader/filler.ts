@@ -1,6 +1,6 @@
 import * as State from './state.js';
 import * as Step from './step.js';
-import { MAX_FENCE_LENGTH } from '../bounds.js';
+import { MAX_COMMENT_LENGTH, MAX_FENCE_LENGTH } from '../bounds.js';
 import { skipSpace } from './character.js';
 import type { Source } from './source.js';
 
@@ -22,8 +22,6 @@ const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s{0,64}(?:[:,}\]]|$))/
 /** A comment, or words, in place of further items. */
 export const AND_SO_ON =
   /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:and )?(?:\d+|many|several) (?:more|others)|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated)|omitted for|usw\b)|^\W+(?:omitted|snip|truncated|weitere)\b|省略|^等$|等等|以下同|以此类推/i;
-/** Number of characters of a comment that are examined. */
-const MAX_COMMENT_LENGTH = 80;
 const CUT_EMPHASIS = /_\w{0,9}\s{0,64}$/y;
 
 /** Skips what is between tokens: white space, comments, Markdown fences. */

@@ -36,16 +36,15 @@ export function readCutNumber(token: string, mode: NumberMode): unknown {
 /** Returns the value of a valid JSON number in the requested representation. */
 export function convertNumber(token: string, mode: NumberMode): unknown {
   const value = Number(token);
-  if (mode === 'double' || (Number.isFinite(value) && (token.length < 16 || isLossless(value, token)))) return value;
+  if (
+    mode === 'double' ||
+    (Number.isFinite(value) &&
+      (token.length < 16 || getSignificantDigits(String(value)) === getSignificantDigits(token)))
+  )
+    return value;
   if (typeof mode === 'function') return mode(token);
   if (mode === 'raw') return token;
   return /[.eE]/.test(token) ? value : BigInt(token);
-}
-
-/** Whether a double has all digits of its source token. */
-function isLossless(value: number, token: string): boolean {
-  const valueText = String(value);
-  return valueText === token || getSignificantDigits(valueText) === getSignificantDigits(token);
 }
 
 /** The significant digits of a number. */

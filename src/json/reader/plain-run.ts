@@ -1,5 +1,5 @@
 import { RUN_DEPTH, RUN_WINDOW, MIN_RUN_LENGTH, MIN_RUN_OFFSET, MIN_SEARCH_GAP, MAX_SEARCH_GAP } from '../bounds.js';
-import { isContainer, isInexact } from '../limits.js';
+import { examineParts, type Tally } from '../limits.js';
 import { PLAIN_CHARACTER, PLAIN_STRING, SCALAR } from './plain-token.js';
 
 /** A number that a double might not represent exactly. A match inside a string costs only time. */
@@ -44,8 +44,8 @@ export function readPlainRun(text: string, at: number, keepsDigits = false): Pla
   // The count is too high if a string starts with a colon; the run is then read token by token.
   for (let colon = source.indexOf(':'); colon !== -1; colon = source.indexOf(':', colon + 1))
     if (source[colon - 1] === '"' && source[colon - 2] !== '\\') members++;
-  const tally = { keys: 0, isExact: true };
-  examine(items, tally);
+  const tally: Tally = { keys: 0, isExact: true };
+  examineParts(items, RUN_DEPTH, tally);
   return tally.keys === members ? { items, length: source.length, isExact: tally.isExact } : undefined;
 }
 
@@ -61,18 +61,4 @@ export class RunFinder {
     this.#pause = run === undefined ? Math.min(2 * this.#pause, MAX_SEARCH_GAP) : MIN_SEARCH_GAP;
     return run;
   }
-}
-
-/** Counts the keys of all objects, and looks for inexact numbers. */
-function examine(container: unknown[] | Record<string, unknown>, tally: { keys: number; isExact: boolean }): void {
-  const visit = (part: unknown): void => {
-    if (isContainer(part)) examine(part, tally);
-    else if (isInexact(part)) tally.isExact = false;
-  };
-  if (Array.isArray(container)) for (const item of container) visit(item);
-  else
-    for (const key in container) {
-      tally.keys++;
-      visit(container[key]);
-    }
 }

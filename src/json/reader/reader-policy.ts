@@ -1,6 +1,6 @@
 import type { Limits } from '../options.js';
 import type { NumberMode } from './number.js';
-import { REPAIR_KINDS, type RepairKind, type RepairSet } from '../repair.js';
+import type { RepairSet } from '../repair.js';
 
 /** A reader's rules for invalid JSON. */
 export interface ReaderPolicy {
@@ -21,11 +21,11 @@ export interface ReaderPolicy {
 
 /** The sets of repairs the pipeline chooses from. A truncated value is completed; the pipeline decides whether to use it. */
 export const repairSets = {
-  none: new Set<RepairKind>(),
-  controlCharacters: new Set<RepairKind>(['control_character']),
-  all: new Set<RepairKind>(REPAIR_KINDS),
-  allInProse: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'unquoted_string')),
-} as const;
+  none: () => false,
+  controlCharacters: (kind) => kind === 'control_character',
+  all: () => true,
+  allInProse: (kind) => kind !== 'unquoted_string',
+} as const satisfies Readonly<Record<string, RepairSet>>;
 
 /** Creates the policy used everywhere except in `repairJson`: nothing is added that is not in the input. */
 export function createReaderPolicy(

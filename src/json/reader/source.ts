@@ -77,9 +77,9 @@ export class Source {
    */
   repair(kind: RepairKind, index = this.at, length = 1): void {
     const offset = this.base + index;
-    if (!this.allowed.has(kind)) {
+    if (!this.allowed(kind)) {
       if (kind === 'truncated') this.fail(index, 'TRUNCATED', CUT_OFF);
-      else this.fail(index, 'SYNTAX', `Invalid JSON: ${kind.replaceAll('_', ' ')}`);
+      else this.fail(index, 'SYNTAX', `Invalid JSON: ${createRepair(kind, 0).message}`);
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
       const lastListed = this.repairs[MAX_REPAIRS - 1];
       // `truncated` is always listed: callers look for it at the end.

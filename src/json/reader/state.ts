@@ -18,6 +18,11 @@ export const END = 8;
 export const VALUE = 9;
 export const OTHER = 10;
 
+/** What the backslashes of a string are. */
+export const ESCAPES = 11;
+export const FORMULA = 12;
+export const PATH = 13;
+
 /** The role of a string or unquoted text. */
 export type Role = typeof ROOT | typeof KEY | typeof MEMBER | typeof ITEM;
 export type State = Role | typeof FIRST | typeof COLON | typeof DOTS | typeof AFTER | typeof END;

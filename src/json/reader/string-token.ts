@@ -59,7 +59,7 @@ export class StringToken {
   #controlSeen = false;
   #escapeSeen = false;
   /** The meaning of the string's backslashes, determined at the first one before a letter. */
-  #backslashes: 'escapes' | 'formula' | 'path' | undefined;
+  #backslashes: typeof State.ESCAPES | typeof State.FORMULA | typeof State.PATH | undefined;
   /** Where a path inside a sentence ends. */
   #pathEnd = 0;
   /** Inside `\begin{…}`, where two backslashes are a line break. */
@@ -270,7 +270,7 @@ export class StringToken {
     if (next === '\\' && this.decoded === '' && source.matchHere(NETWORK_PATH) !== -1) {
       if (!source.final && source.at + source.matchHere(NETWORK_PATH) === text.length) return Step.WAIT;
       source.repair('invalid_escape');
-      this.#backslashes = 'path';
+      this.#backslashes = State.PATH;
       return this.#append(2, '\\\\');
     }
     if (next === '\\' && this.#inEnvironment) {
@@ -278,8 +278,8 @@ export class StringToken {
       if (/[^a-z\\]/i.test(source.char(2))) return this.#append(2, '\\\\');
     }
     // File names contain no quotes.
-    if (next === '"' && this.#backslashes === 'path') return this.#append(1);
-    if ('_*#'.includes(next) && !/path|formula/.test(this.#backslashes ?? '')) {
+    if (next === '"' && this.#backslashes === State.PATH) return this.#append(1);
+    if ('_*#'.includes(next) && (this.#backslashes ?? State.ESCAPES) === State.ESCAPES) {
       const length = Math.min(source.matchHere(this.#style.rest), LOOK_BEHIND);
       if (length < LOOK_BEHIND && !source.has(length + 1)) return Step.WAIT;
       const start = Math.max(this.offset - source.base, at - LOOK_BEHIND);
@@ -292,26 +292,26 @@ export class StringToken {
       }
     }
     const isLetter = /[a-z]/i.test(next);
-    if (isLetter && source.allowed.has('invalid_escape')) {
+    if (isLetter && source.allowed('invalid_escape')) {
       const isEscape = this.#backslashes === undefined && this.#isPlainEscape(next);
       if (isEscape === undefined) return Step.WAIT;
       if (isEscape && next !== 'u') return this.#append(2, ESCAPED.charAt(ESCAPE_LETTERS.indexOf(next)));
       if (!isEscape && !this.#judgeBackslashes()) return Step.WAIT;
     }
-    const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
+    const isFormula = this.#escapeSeen || this.#backslashes === State.FORMULA || source.formulas;
     // `\b` next to an invalid JSON escape is a word boundary.
-    const isBoundary = next === 'b' && (this.#escapeSeen || this.#backslashes === 'formula');
+    const isBoundary = next === 'b' && (this.#escapeSeen || this.#backslashes === State.FORMULA);
     const isCommand = isBoundary || (isFormula && source.matchHere(STICKY_COMMAND) !== -1);
     if (isLetter && DRIVE.test(text.slice(Math.max(0, at - 3), at))) {
       const length = source.matchHere(PATH_IN_SENTENCE);
       if (!source.has(length + 1)) return Step.WAIT;
       const path = text.slice(at, at + length);
       // If any backslash in the string is literal, the path's backslashes are too.
-      const hasLiteral = this.#backslashes === 'formula' || UNKNOWN_ESCAPE.test(path) || /\\[bf][a-z]/.test(path);
+      const hasLiteral = this.#backslashes === State.FORMULA || UNKNOWN_ESCAPE.test(path) || /\\[bf][a-z]/.test(path);
       if (this.#pathEnd > 0 || hasLiteral) this.#pathEnd = source.base + at + length;
     }
     const isPath =
-      this.#backslashes === 'path' ||
+      this.#backslashes === State.PATH ||
       (source.base + at < this.#pathEnd &&
         /^.(?![nrt][^a-z\d_])/.test(text.slice(at, at + 3)) &&
         // A name with an extension is the last part of a path.
@@ -375,7 +375,7 @@ export class StringToken {
     const isPath = /^[a-z]:$/i.test(this.decoded)
       ? hasUnknown || (isWord && !/^\\[nrt][A-Z]/.test(rest))
       : isWord && /\\[a-z].*\\[a-z]/i.test(rest) && (hasUnknown || /\\[bf][a-z]/.test(rest));
-    this.#backslashes = isPath ? 'path' : hasUnknown ? 'formula' : 'escapes';
+    this.#backslashes = isPath ? State.PATH : hasUnknown ? State.FORMULA : State.ESCAPES;
     return true;
   }
 

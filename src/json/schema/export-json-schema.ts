@@ -1,7 +1,6 @@
 import { SluiceError } from '../../base/index.js';
 import type { StandardSchema } from '../index.js';
 import { isJsonObject } from './json-schema.js';
-import { exportZod3, isZod3 } from './zod3-json-schema.js';
 
 /** A part that a library cannot express as JSON Schema accepts anything: the schema itself validates it. */
 const LENIENT = { unrepresentable: 'any', errorMode: 'ignore' };
@@ -47,11 +46,11 @@ export function exportJsonSchema(schema: StandardSchema): unknown {
  */
 function exportWithPackage(schema: StandardSchema, vendor: string): unknown {
   const { name = '', path = [], options = {} } = PACKAGES[vendor] ?? {};
-  let convert: unknown;
+  let exportSchema: unknown;
   try {
     const { createRequire } = process.getBuiltinModule('node:module');
-    convert = path.reduce<unknown>(readMember, createRequire(import.meta.url)(name));
-    if (typeof convert !== 'function') throw new Error(`${name} has no ${path.join('.')}`);
+    exportSchema = path.reduce<unknown>(readMember, createRequire(import.meta.url)(name));
+    if (typeof exportSchema !== 'function') throw new Error(`${name} has no ${path.join('.')}`);
   } catch (cause) {
     throw new SluiceError(
       'ALIGN_UNSUPPORTED',
@@ -59,11 +58,181 @@ function exportWithPackage(schema: StandardSchema, vendor: string): unknown {
       { cause },
     );
   }
-  return Reflect.apply(convert, undefined, [schema, options]);
+  return Reflect.apply(exportSchema, undefined, [schema, options]);
 }
 
 function readMember(module: unknown, name: string): unknown {
   return (typeof module === 'object' || typeof module === 'function') && module !== null
     ? Reflect.get(module, name)
     : undefined;
+}
+
+/** Maximum nesting that is converted; deeper schemas accept anything. */
+const MAX_DEPTH = 64;
+
+/** Recursive schemas: converted once, referenced everywhere else. */
+type Definitions = Map<unknown, { readonly name: string; schema: object }>;
+
+/** Whether a schema was created with zod 3, which has no JSON Schema export. */
+function isZod3(schema: unknown): boolean {
+  return typeof readDefinition(schema)['typeName'] === 'string';
+}
+
+/**
+ * Converts the input of a zod 3 schema to JSON Schema. Parts that it cannot express (refinements, transforms, classes) accept
+ * anything: the schema itself validates the result.
+ */
+function exportZod3(schema: unknown): object {
+  const definitions: Definitions = new Map();
+  const root = convert(schema, definitions, 0);
+  const $defs = Object.fromEntries(Array.from(definitions.values(), (item) => [item.name, item.schema]));
+  return definitions.size === 0 ? root : { allOf: [root], $defs };
+}
+
+function convert(schema: unknown, definitions: Definitions, depth: number): object {
+  const definition = readDefinition(schema);
+  if (depth > MAX_DEPTH) return {};
+  const convertInner = (key: string): object => convert(definition[key], definitions, depth + 1);
+  const convertAll = (schemas: unknown): object[] =>
+    Array.isArray(schemas) ? schemas.map((item) => convert(item, definitions, depth + 1)) : [];
+  switch (definition['typeName']) {
+    case 'ZodString':
+      return { type: 'string', ...readChecks(definition, STRING_CHECKS), ...readFormat(definition) };
+    case 'ZodNumber':
+      return { type: isInteger(definition) ? 'integer' : 'number', ...readChecks(definition, NUMBER_CHECKS) };
+    case 'ZodBoolean':
+      return { type: 'boolean' };
+    case 'ZodNull':
+      return { type: 'null' };
+    case 'ZodLiteral':
+      return { const: definition['value'] };
+    case 'ZodEnum':
+      return convertEnum(definition['values']);
+    case 'ZodNativeEnum':
+      return convertEnum(readMembers(definition['values']));
+    case 'ZodArray':
+      return { type: 'array', items: convertInner('type') };
+    case 'ZodSet':
+      return {};
+    case 'ZodTuple': {
+      const items = convertAll(definition['items']);
+      // JSON Schema does not allow an empty `prefixItems`.
+      return { type: 'array', ...(items.length > 0 && { prefixItems: items }) };
+    }
+    case 'ZodRecord':
+      return { type: 'object', additionalProperties: convertInner('valueType') };
+    case 'ZodObject':
+      return convertObject(definition, definitions, depth);
+    case 'ZodUnion':
+      return { anyOf: convertAll(definition['options']) };
+    case 'ZodDiscriminatedUnion': {
+      const options = definition['options'];
+      return { anyOf: convertAll(options instanceof Map ? [...options.values()] : options) };
+    }
+    case 'ZodIntersection':
+      return { allOf: [convertInner('left'), convertInner('right')] };
+    case 'ZodNullable':
+      return { anyOf: [convertInner('innerType'), { type: 'null' }] };
+    case 'ZodOptional':
+    case 'ZodDefault':
+    case 'ZodCatch':
+    case 'ZodReadonly':
+      return convertInner('innerType');
+    case 'ZodBranded':
+      return convertInner('type');
+    case 'ZodEffects':
+      return convertInner('schema');
+    case 'ZodPipeline':
+      return convertInner('in');
+    case 'ZodLazy':
+      return convertLazy(schema, definition['getter'], definitions);
+    case 'ZodNever':
+      return { not: {} };
+    default:
+      return {};
+  }
+}
+
+function convertLazy(schema: unknown, getter: unknown, definitions: Definitions): object {
+  const known = definitions.get(schema);
+  if (known !== undefined) return { $ref: `#/$defs/${known.name}` };
+  const lazyDefinition: { readonly name: string; schema: object } = { name: `lazy${definitions.size}`, schema: {} };
+  definitions.set(schema, lazyDefinition);
+  if (typeof getter === 'function')
+    lazyDefinition.schema = convert(Reflect.apply(getter, undefined, []), definitions, 0);
+  return { $ref: `#/$defs/${lazyDefinition.name}` };
+}
+
+function convertObject(definition: Readonly<Record<string, unknown>>, definitions: Definitions, depth: number): object {
+  const getShape = definition['shape'];
+  const shape: unknown = typeof getShape === 'function' ? Reflect.apply(getShape, undefined, []) : getShape;
+  const entries = isJsonObject(shape) ? Object.entries(shape) : [];
+  const properties = Object.fromEntries(entries.map(([key, schema]) => [key, convert(schema, definitions, depth + 1)]));
+  const required = entries.filter(([, schema]) => !canBeAbsent(schema)).map(([key]) => key);
+  const isClosed = definition['unknownKeys'] === 'strict';
+  return { type: 'object', properties, required, ...(isClosed ? { additionalProperties: false } : {}) };
+}
+
+function canBeAbsent(schema: unknown): boolean {
+  const test: unknown = typeof schema === 'object' && schema !== null ? Reflect.get(schema, 'isOptional') : undefined;
+  return typeof test === 'function' && Reflect.apply(test, schema, []) === true;
+}
+
+const STRING_CHECKS: ReadonlyMap<string, string> = new Map([
+  ['min', 'minLength'],
+  ['max', 'maxLength'],
+]);
+const NUMBER_CHECKS: ReadonlyMap<string, string> = new Map([
+  ['min', 'minimum'],
+  ['max', 'maximum'],
+  ['multipleOf', 'multipleOf'],
+]);
+const FORMATS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  ['email', 'email'],
+  ['uuid', 'uuid'],
+  ['date', 'date'],
+  ['datetime', 'date-time'],
+]);
+
+function listChecks(definition: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  const checks = definition['checks'];
+  return Array.isArray(checks) ? checks.filter(isJsonObject) : [];
+}
+
+function readChecks(definition: Readonly<Record<string, unknown>>, keywords: ReadonlyMap<string, string>): object {
+  const entries = listChecks(definition).flatMap((check) => {
+    const keyword = keywords.get(String(check['kind']));
+    // An exclusive bound is left to the schema itself.
+    return keyword === undefined || check['inclusive'] === false ? [] : [[keyword, check['value']] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function readFormat(definition: Readonly<Record<string, unknown>>): object {
+  const format = listChecks(definition)
+    .map((check) => FORMATS.get(check['kind']))
+    .find((name) => name !== undefined);
+  return format === undefined ? {} : { format };
+}
+
+function isInteger(definition: Readonly<Record<string, unknown>>): boolean {
+  return listChecks(definition).some((check) => check['kind'] === 'int');
+}
+
+/** JSON Schema does not allow an empty `enum`. */
+function convertEnum(values: unknown): object {
+  return Array.isArray(values) && values.length === 0 ? { not: {} } : { enum: values };
+}
+
+/** TypeScript writes the members of a numeric enum in both directions. */
+function readMembers(values: unknown): unknown[] {
+  if (!isJsonObject(values)) return [];
+  return Object.keys(values)
+    .filter((key) => typeof values[String(values[key])] !== 'number')
+    .map((key) => values[key]);
+}
+
+function readDefinition(schema: unknown): Readonly<Record<string, unknown>> {
+  const definition: unknown = typeof schema === 'object' && schema !== null ? Reflect.get(schema, '_def') : undefined;
+  return isJsonObject(definition) ? definition : {};
 }

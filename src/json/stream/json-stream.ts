@@ -117,9 +117,10 @@ export function createJsonStream<T, Input>(
     push(chunk) {
       if (ended) throw new SluiceError('STREAM_ENDED', 'push was called after end(). Create a stream for each text.');
       const locations = (changes = []);
-      const { text, ...ending } = readChunk(chunk);
-      isCut ||= ending.isCut === true;
-      refusal ??= ending.refusal;
+      const reading = readChunk(chunk);
+      const { text } = reading;
+      isCut ||= reading.isCut === true;
+      refusal ??= reading.refusal;
       consume(typeof text === 'string' ? text : decoder.decode(text, { stream: true }));
       return new LocatedSnapshot<T, Input>(
         follower.value as DeepPartial<Input> | undefined,

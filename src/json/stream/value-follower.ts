@@ -143,7 +143,7 @@ export function showUnfinished({ token, cursor, structure, policy }: Reader, opt
     return;
   } else if (token !== Step.BARE) {
     if (options.strings === true) builder.show(token.shown);
-  } else {
+  } else if (options.numbers === true || options.literals === true) {
     const reading = readBareText(cursor.text.slice(cursor.at), true, policy);
     if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;
     if (typeof reading.value === 'number' ? options.numbers : options.literals) builder.show(reading.value);

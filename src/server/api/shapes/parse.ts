@@ -117,5 +117,4 @@ function toOutputError({ code, message, issues, attempts }: ParseError): NonNull
 /** Options that might help, with their names in code and on the command line. */
 const HINTS: Readonly<Partial<Record<ParseErrorCode, string>>> = {
   SCHEMA_MISMATCH: 'Set align (--align) to convert near misses to match the schema.',
-  AMBIGUOUS: 'Set ambiguous (--ambiguous) to "first" or "last" to choose one.',
 };

@@ -1,5 +1,5 @@
-import { fromJsonSchema } from '../from-json-schema.js';
-import type { JsonSchema } from '../json-schema.js';
+import { fromJsonSchema } from './from-json-schema.js';
+import type { JsonSchema } from './json-schema.js';
 import { describe, expect, test } from 'vitest';
 
 function findIssues(schema: JsonSchema, path: (string | number)[], value: unknown) {
