@@ -67,7 +67,7 @@ function createSource(rate: number, emit: Emit, end: () => Promise<void>) {
 
 function makeEvent(seq: number): object {
   return {
-    protocol_version: 'fcmp/1.1',
+    protocol_version: 'fcmp/1.2',
     run_id: RUN,
     seq,
     ts: new Date().toISOString(),

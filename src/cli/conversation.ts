@@ -260,6 +260,8 @@ function describe(event: FcmpEvent): string {
       // The prompt is the agent's last message, which was already printed.
       return event.data.answerable === false ? '' : `? ${event.data.prompt}`;
     case 'user.input.replied':
+    case 'user.message':
+    case 'conversation.status':
       return '';
     case 'permission.required':
       return describePermission(event.data);

@@ -65,7 +65,7 @@ const SINK: WaitingEntry = {
 
 /** The event that requests the permission. */
 const PERMISSION_EVENT = {
-  protocol_version: 'fcmp/1.1',
+  protocol_version: 'fcmp/1.2',
   run_id: 'r1',
   seq: 4,
   ts: '2026-11-15T06:30:00.000Z',

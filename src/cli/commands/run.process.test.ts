@@ -114,7 +114,7 @@ describe('sluice run', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { protocol_version: string; seq: number });
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    expect(events[0]?.protocol_version).toBe('fcmp/1.1');
+    expect(events[0]?.protocol_version).toBe('fcmp/1.2');
   });
 
   it('prints run warnings only in the result with --watch-json', async () => {

@@ -42,7 +42,7 @@ describe('sluice translate', () => {
   test('prints FCMP, one event per line', async () => {
     const { exitCode, rows, stderr } = await runCommand('translate', RECORDED);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(rows.map(({ protocol_version }) => protocol_version)).toEqual(rows.map(() => 'fcmp/1.1'));
+    expect(rows.map(({ protocol_version }) => protocol_version)).toEqual(rows.map(() => 'fcmp/1.2'));
     expect(rows.at(-1)).toMatchObject({ type: 'conversation.completed', meta: { attempt: 2 } });
   });
 

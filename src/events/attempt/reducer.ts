@@ -11,6 +11,7 @@ import { omitMissing } from '../reading/record-fields.js';
 import { Drift, MAX_NAME } from './drift.js';
 import { toEngineErrorData, boundMessage, copyStart } from './engine-error.js';
 import { Messages } from './messages.js';
+import { RecordFacts } from './record-facts.js';
 import { Session } from './session.js';
 import { ToolCalls } from './tool-calls.js';
 import { UsageTotals } from './usage-totals.js';
@@ -53,13 +54,13 @@ export class Reducer {
   readonly messages: Messages;
   readonly tools: ToolCalls;
   readonly drift: Drift;
+  readonly facts: RecordFacts;
   #usage = new UsageTotals();
   #hasActed = false;
   #endSignal: EndSignal | null = null;
   #runtimeError: string | null = null;
   #lastError: string | null = null;
   #lastCause: FailureCause | null = null;
-  #version: string | null = null;
   #isPlainText = false;
   #isCutOff = false;
   /** The interaction ids of the open permission requests. */
@@ -82,6 +83,7 @@ export class Reducer {
     this.messages = new Messages(writer);
     this.tools = new ToolCalls(writer);
     this.drift = new Drift(engine);
+    this.facts = new RecordFacts(writer);
   }
 
   get evidence(): CollectedEvidence {
@@ -102,11 +104,6 @@ export class Reducer {
     this.#lastCause = evidence.lastCause;
     this.messages.last = evidence.lastMessage;
     this.#usage = new UsageTotals(evidence.usage);
-  }
-
-  /** The engine's version, if it prints it. */
-  get version(): string | null {
-    return this.#version;
   }
 
   /** Whether the engine prints plain text instead of records; plain text has no end signal. */
@@ -134,6 +131,7 @@ export class Reducer {
     this.#writer.confidence = 1;
     this.#writer.mark();
     this.#unusedFields = null;
+    this.facts.clear();
     this.#isHandled = false;
     this.#isRaw = false;
   }
@@ -151,6 +149,7 @@ export class Reducer {
     this.messages.closeAll();
     this.#frame = null;
     this.#writer.rawRef = null;
+    this.facts.end();
     this.#writer.confidence = 1;
     this.#isHandled = true;
     this.tools.endAll();
@@ -162,13 +161,14 @@ export class Reducer {
       case 'status':
         this.#isHandled = true;
         if (fact.usage !== null && fact.usage !== undefined) this.#usage.add(fact.usage);
-        return this.session.status(fact, this.#version);
+        if (fact.isLast === true) this.facts.keepLast();
+        return this.session.status(fact, this.facts.version);
       case 'session':
         if (fact.id !== null && (fact.id !== writer.sessionId || !this.session.isStarted))
           this.session.announce(fact.id);
         return;
       case 'version':
-        this.#version = fact.version ?? this.#version;
+        this.facts.version = fact.version ?? this.facts.version;
         return;
       case 'delta':
         this.#isHandled = true;
@@ -239,6 +239,7 @@ export class Reducer {
         return;
       case 'record':
         if (fact.shape !== undefined) this.drift.check(fact.record, fact.shape);
+        if (fact.isWhole === true) this.facts.read(fact.record);
         return fact.used === undefined ? undefined : this.#keepUnused(fact.record, fact.used, fact.path);
       case 'noise':
         return this.#frame === null ? undefined : this.#raw(this.#frame.text);
@@ -263,6 +264,8 @@ export class Reducer {
         return this.openFrame(fact.frame);
       case 'frames': {
         const { first, last } = fact;
+        // The fields of the current record do not belong to an event of an earlier one.
+        this.facts.select(last === this.#frame);
         return this.#setReference(first, last, first.encoding === 'binary' ? 'binary' : last.encoding);
       }
       case 'confidence':

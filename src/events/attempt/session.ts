@@ -1,7 +1,9 @@
 import type { Status } from '../engines/fact.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import { boundDetail } from '../mapping/bound-detail.js';
+import type { FcmpContent } from '../mapping/fcmp-mapping.js';
 import type { RaspData } from '../protocol/rasp-event.js';
+import { omitMissing } from '../reading/record-fields.js';
 
 /** Longer values are not accepted as session ids, because every event would repeat them. */
 const MAX_ID = 512;
@@ -21,26 +23,28 @@ export class Session {
   }
 
   /** Reports a status; the session it names starts the conversation. */
-  status(status: Status, engineVersion: string | null): void {
+  status(status: Status, engineVersion: string | null, isAnnounced = false): void {
     const id = dropInvalidId(status.session_id ?? null);
     const previousId = this.#writer.sessionId;
     if (id !== null && id !== previousId) this.#writer.sessionId = id;
     this.#writer.write('lifecycle.run.status', toStatusData(status, id, engineVersion));
-    if (id === null) return;
-    this.start(id, status.model);
-    if (previousId !== null && previousId !== id) this.#warnChanged(previousId, id);
+    if (id !== null) {
+      this.start(id, status.model, !isAnnounced);
+      if (previousId !== null && previousId !== id) this.#warnChanged(previousId, id);
+    }
+    if (!isAnnounced && status.isChunk !== true) this.#writer.writeStatus(toFcmpStatus(status));
   }
 
   /** Reports the session of a record that is not a status. */
   announce(id: string): void {
-    if (dropInvalidId(id) !== null) this.status({ status: 'session', session_id: id }, null);
+    if (dropInvalidId(id) !== null) this.status({ status: 'session', session_id: id }, null, true);
   }
 
   /** Reports that the conversation has started, once. */
-  start(id: string | null, model?: string | null): void {
+  start(id: string | null, model?: string | null, isStatus = false): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    this.#writer.startConversation(id, model === '' ? null : (model ?? null));
+    this.#writer.startConversation(id, model === '' ? null : (model ?? null), isStatus);
   }
 
   #warnChanged(previousId: string, id: string): void {
@@ -62,6 +66,13 @@ function toStatusData(status: Status, id: string | null, engineVersion: string |
   if (reason !== null) data.reason = reason;
   if (detail !== undefined) data.detail = boundDetail(detail);
   return data;
+}
+
+/** What FCMP says about a status; its other fields are those of the engine's record. */
+function toFcmpStatus({ status, reason, usage, message, parent }: Status): FcmpContent {
+  if (message === undefined)
+    return { type: 'conversation.status', data: { status, ...omitMissing({ reason, usage }) } };
+  return { type: 'user.message', data: { text: message, ...omitMissing({ reason, parent_tool_call_id: parent }) } };
 }
 
 function dropInvalidId(id: string | null): string | null {

@@ -66,18 +66,20 @@ function isDistinctive(leaf: string | number | boolean): boolean {
   return typeof leaf === 'number' && Math.abs(leaf) > 9;
 }
 
-function getLastKey(path: string): string {
+export function getLastKey(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1);
 }
 
-function describeRecordType(record: unknown): string {
+/** Returns the type and the subtype of a record. */
+export function describeRecordType(record: unknown): string {
   const type = typeof record === 'object' && record !== null && 'type' in record ? String(record.type) : 'document';
   const subtype =
     typeof record === 'object' && record !== null && 'subtype' in record ? ` ${String(record.subtype)}` : '';
   return `${type}${subtype}`;
 }
 
-function listLeaves(
+/** Lists the scalar values in a value, with their paths. */
+export function listLeaves(
   value: unknown,
   path: string,
 ): { readonly path: string; readonly value: string | number | boolean }[] {

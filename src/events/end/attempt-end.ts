@@ -101,7 +101,8 @@ export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndCo
 
 /** Starts the conversation if the agent produced output but never named its session. Called after the last byte. */
 export function startWithoutSession(attempt: Reducer, writer: EventWriter, engine: Engine): void {
-  if (attempt.session.isStarted || !attempt.hasActivity) return;
+  if (attempt.session.isStarted) return;
+  if (!attempt.hasActivity) return writer.release();
   attempt.session.start(writer.sessionId);
   if (engine.guarantees.session !== 'never') writer.warn('SESSION_ID_MISSING');
 }
@@ -132,7 +133,8 @@ function writeLastEvent(attempt: Reducer, writer: EventWriter, judgement: Judgem
   const { usage: total, lastMessage } = attempt.evidence;
   const usage = total === null ? undefined : { usage: total };
   const isAnswerable = judgement.state !== 'awaiting_user_input' || judgement.completedAs === null;
-  if (isAnswerable) writer.usage = total;
+  const lastFields = { ...attempt.facts.last, ...usage };
+  if (isAnswerable) writer.lastFields = lastFields;
   const exit = { exit_code: end.exitCode, signal: end.signal };
   switch (judgement.state) {
     case 'completed':
@@ -150,7 +152,7 @@ function writeLastEvent(attempt: Reducer, writer: EventWriter, judgement: Judgem
       if (completedAs === null) return writer.write('interaction.user_input.required', data, { interaction_id: id });
       writer.warn('DONE_MARKER_MISSING');
       writer.write('interaction.user_input.required', { ...data, answerable: false }, { interaction_id: id });
-      writer.usage = total;
+      writer.lastFields = lastFields;
       return writer.write('lifecycle.run.completed', { reason_code: completedAs, ...exit, ...usage });
     }
     case 'unknown':

@@ -23,6 +23,14 @@ export interface Status {
   readonly reason?: string | null;
   /** Other fields worth keeping, unchanged. */
   readonly detail?: unknown;
+  /** The text of a prompt: FCMP has it as `user.message`. */
+  readonly message?: string;
+  /** The tool call whose sub-agent got the prompt. */
+  readonly parent?: string | null;
+  /** A part of something that another record repeats as a whole: not in FCMP. */
+  readonly isChunk?: boolean;
+  /** The engine's last record: the fields of its record are added to the attempt's last FCMP event. */
+  readonly isLast?: boolean;
 }
 
 /** A tool call. Starts and ends are paired by `id`; the end reuses the start's name and input. */
@@ -136,12 +144,14 @@ export type Fact =
   | { readonly fact: 'end_signal'; readonly signal: EndSignal }
   /**
    * A record, or an object in one. Fields that are not known for its `shape` are drift. Fields that are not in `used`
-   * are added to the frame's first event, as a bounded `detail`, under their `path` in the frame's value.
+   * are added to the frame's first event, as a bounded `detail`, under their `path` in the frame's value. With `isWhole`,
+   * the engine's time and other fields that all engines report are added to the record's FCMP events, by name.
    */
   | {
       readonly fact: 'record';
       readonly record: object;
       readonly shape?: string;
+      readonly isWhole?: boolean;
       readonly used?: ReadonlySet<string>;
       readonly path?: string;
     }

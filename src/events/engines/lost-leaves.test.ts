@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readFixtures, translateFixture } from '../contract/engine-fixture.contract.js';
 import { findLostLeaves } from '../contract/lost-leaves.contract.js';
+import { findMeaning } from '../contract/meaning.contract.js';
 import { ENGINES } from './index.js';
 
 /** Fields that are omitted on purpose, and why. */
@@ -51,6 +52,18 @@ describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as co
       .map(({ path }) => path)
       .filter((path) => !OMITTED_FIELDS.some(({ paths: known }) => known.test(path)));
     expect([...new Set(paths)].toSorted()).toEqual([]);
+  });
+
+  it('have at least nine tenths of what they mean in named fields of FCMP', () => {
+    const leaves = fixtures.flatMap((fixture) =>
+      findMeaning(fixture, ENGINES[engine], translateFixture(fixture, engine).emitted),
+    );
+    const missingPaths = leaves.filter(({ isNamed }) => !isNamed).map(({ path }) => path);
+    // The app server of Codex repeats its settings in several records.
+    const limit = engine === 'codex' ? 0.15 : 0.1;
+    if (missingPaths.length > limit * leaves.length) expect(missingPaths).toEqual([]);
+    const isNamedWithoutEvents = fixtures.flatMap((fixture) => findMeaning(fixture, ENGINES[engine], []));
+    expect(isNamedWithoutEvents.filter(({ isNamed }) => isNamed)).toEqual([]);
   });
 
   it('lose hundreds of values if there are no events, so the comparison can fail', () => {

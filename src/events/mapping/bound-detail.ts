@@ -7,14 +7,14 @@ const ELLIPSIS = '…';
 const encoder = new TextEncoder();
 
 /**
- * Shortens a value until its JSON has at most 4 KiB. A string that does not fit is truncated, ending in `…`. Arrays and
+ * Shortens a value until its JSON has at most `maxBytes`, 4 KiB by default. A string that does not fit is truncated, ending in `…`. Arrays and
  * objects keep their first members; a member `…` has the number of omitted members.
  *
  * @example
  * boundDetail({ model: 'm' }) // { model: 'm' }
  */
-export function boundDetail(value: unknown): unknown {
-  return measureJson(value, MAX_DETAIL_BYTES) <= MAX_DETAIL_BYTES ? value : fit(value, MAX_DETAIL_BYTES);
+export function boundDetail(value: unknown, maxBytes = MAX_DETAIL_BYTES): unknown {
+  return measureJson(value, maxBytes) <= maxBytes ? value : fit(value, maxBytes);
 }
 
 function fit(value: unknown, budget: number): unknown {

@@ -1,5 +1,6 @@
 import type { Correlation, RawRef, Usage } from '../protocol/event-parts.js';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../protocol/diagnostic-codes.js';
+import type { EngineFields } from '../protocol/engine-fields.js';
 import type { Emitted } from '../protocol/translator-output.js';
 import { FCMP_VERSION, type FcmpData, type FcmpEvent, type FcmpType } from '../protocol/fcmp-event.js';
 import { RASP_TYPES, RASP_VERSION, getCategory } from '../protocol/rasp-event.js';
@@ -7,6 +8,7 @@ import type { RaspData, RaspEvent, RaspSource, RaspType } from '../protocol/rasp
 import { isRecord } from '../reading/record-fields.js';
 import { boundDetail } from './bound-detail.js';
 import { toFcmp, type FcmpContent } from './fcmp-mapping.js';
+import type { EngineFacts } from './read-engine-fields.js';
 
 /** An event's ids, other than its session. */
 type Subject = Omit<Correlation, 'session_id'>;
@@ -28,6 +30,8 @@ const REQUIRES_START: ReadonlySet<FcmpType> = new Set([
   'assistant.tool_call',
   'assistant.plan',
   'permission.required',
+  'conversation.status',
+  'user.message',
 ]);
 
 /** Events that a user must answer; they never wait. */
@@ -38,6 +42,9 @@ function canEndStep(type: FcmpType, data: FcmpEvent['data']): boolean {
   if (type === 'assistant.message.final') return true;
   return type === 'assistant.tool_call' && 'status' in data && data.status !== 'started';
 }
+
+/** Events that do not get the fields of their record: chunks, and events that are not from the engine. */
+const WITHOUT_FIELDS = /^(?:agent\.message\.delta|artifact|diagnostic\.parser|raw)/u;
 
 function canHaveDetail({ event }: RaspEvent): boolean {
   return event.category === 'agent' || event.category === 'tool' || TYPES_WITH_DETAIL.has(event.type);
@@ -52,6 +59,7 @@ interface HeldEvent {
   readonly subject: Subject;
   readonly meta: FcmpEvent['meta'];
   readonly rawRef: RawRef | null;
+  readonly engineAt: string | null;
 }
 
 /** An FCMP event without its number. */
@@ -61,6 +69,7 @@ interface WaitingEvent {
   readonly correlation: Correlation;
   readonly meta: FcmpEvent['meta'];
   readonly rawRef: RawRef | null;
+  readonly engineAt: string | null;
 }
 
 /** Writes events: adds numbers and times, and emits each event in both protocols. */
@@ -95,8 +104,13 @@ export class EventWriter {
   /** Whether events are published before the one that waits for its step's usage, instead of ending its wait. */
   keepsWaiting = false;
   #markedLength = 0;
+  /** Whether the frame has an FCMP event. */
+  #hasFcmp = false;
+  #engineAt: string | null = null;
+  /** The engine's fields of the record, until an FCMP event has them. */
+  #fields: EngineFields | null = null;
   /** Added to later FCMP events; set for the last event of the attempt. */
-  usage: Usage | null = null;
+  lastFields: (EngineFields & { readonly usage?: Usage }) | null = null;
 
   constructor(start: {
     readonly runId: string;
@@ -183,8 +197,12 @@ export class EventWriter {
     } as unknown as RaspEvent;
     this.#out.push({ protocol: 'rasp', event });
     const mapped = toFcmp(event);
-    if (mapped === null) return;
-    const fcmpData = this.#addFcmpFields(mapped);
+    if (mapped !== null) this.#writeFcmp(mapped, subject, correlation, !WITHOUT_FIELDS.test(type));
+  }
+
+  #writeFcmp(mapped: FcmpContent, subject: Subject, correlation: Correlation, takesFields: boolean): void {
+    this.#hasFcmp = true;
+    const fcmpData = this.#addFcmpFields(mapped, takesFields);
     if (this.#heldEvents !== null && (this.#heldEvents.length > 0 || REQUIRES_START.has(mapped.type))) {
       this.#hold(this.#heldEvents, {
         type: mapped.type,
@@ -192,8 +210,29 @@ export class EventWriter {
         subject,
         meta: this.#meta,
         rawRef: this.rawRef,
+        engineAt: this.#engineAt,
       });
     } else this.#pushFcmp(mapped.type, fcmpData, correlation);
+  }
+
+  /** Sets the engine's time and fields of the record that the next events are derived from. */
+  set facts(facts: EngineFacts | null) {
+    this.#engineAt = facts?.at ?? null;
+    this.#fields = facts?.fields ?? null;
+  }
+
+  /** Returns the fields of the record that no event has yet, and keeps them out of later events. */
+  takeFields(): EngineFields | null {
+    const fields = this.#fields;
+    this.#fields = null;
+    return fields;
+  }
+
+  /** Publishes a status as an FCMP event, if it says something that no other event of the frame does. */
+  writeStatus(content: FcmpContent): void {
+    const isNews = this.#engineAt !== null && !this.#hasFcmp;
+    if (isNews || this.#fields !== null || content.type === 'user.message')
+      this.#writeFcmp(content, NO_SUBJECT, this.#sessionOnly, true);
   }
 
   /** Emits a warning; by default, its message explains the code. */
@@ -206,14 +245,19 @@ export class EventWriter {
     this.write('diagnostic.parser.warning', { code, message, ...options }, subject);
   }
 
-  /** Publishes that the conversation has started, unless an earlier attempt did, then the events that waited for it. */
-  startConversation(sessionId: string | null, model: string | null): void {
+  /**
+   * Publishes that the conversation has started, unless an earlier attempt did, then the events that waited for it.
+   * `isStatus`: the record has no other event, so its fields belong to this one.
+   */
+  startConversation(sessionId: string | null, model: string | null, isStatus: boolean): void {
     if (sessionId === null ? !this.#isContinued : sessionId !== this.#continuedSession) {
+      const fields = isStatus ? this.takeFields() : null;
       const modelFields = model === null ? undefined : { model };
-      const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...modelFields };
+      const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...modelFields, ...fields };
+      this.#hasFcmp ||= isStatus;
       this.#pushFcmp('conversation.started', data, this.#sessionOnly);
     }
-    this.#release();
+    this.release();
   }
 
   /** Ends a step: its last message or call is published with the step's usage. */
@@ -233,6 +277,8 @@ export class EventWriter {
   /** Marks the start of a new frame. */
   mark(): void {
     this.#markedLength = this.#out.length;
+    this.#hasFcmp = false;
+    this.facts = null;
     this.step = null;
   }
 
@@ -263,48 +309,49 @@ export class EventWriter {
     this.#heldLength += JSON.stringify(event.data).length;
     held.push(event);
     const isFull = held.length > MAX_HELD_EVENTS || this.#heldLength > MAX_HELD_LENGTH;
-    if (isFull || NEEDS_ANSWER.has(event.type)) this.#release();
+    if (isFull || NEEDS_ANSWER.has(event.type)) this.release();
   }
 
   /**
-   * Adds the fields that only FCMP has: the attempt's usage to its last event, the step's fields to its first message
-   * or call.
+   * Adds the fields that only FCMP has: those of the attempt to its last event, those of the record to its first event,
+   * and those of the step to its first message or call.
    */
-  #addFcmpFields({ type, data }: FcmpContent): FcmpEvent['data'] {
-    if (this.usage !== null) return { ...data, usage: this.usage };
-    if (this.step === null || (type !== 'assistant.message.final' && type !== 'assistant.tool_call')) return data;
+  #addFcmpFields({ type, data }: FcmpContent, takesFields: boolean): FcmpEvent['data'] {
+    if (this.lastFields !== null) return { ...data, ...this.lastFields, ...data } as FcmpEvent['data'];
+    const hasStep = this.step !== null && (type === 'assistant.message.final' || type === 'assistant.tool_call');
+    const fields = takesFields ? this.takeFields() : null;
+    if (fields === null && !hasStep) return data;
     const { step } = this;
-    this.step = null;
-    return { ...data, ...step };
+    if (hasStep) this.step = null;
+    // The reader knows better what its record means than the table of names does.
+    return { ...data, ...fields, ...data, ...(hasStep ? step : undefined) } as FcmpEvent['data'];
   }
 
-  #release(): void {
+  /** Publishes the events that waited for the session. */
+  release(): void {
     const heldEvents = this.#heldEvents ?? [];
     this.#heldEvents = null;
-    for (const { type, data, subject, meta, rawRef } of heldEvents) {
-      this.#pushFcmp(type, data, this.#correlate(subject), meta, rawRef);
-    }
+    for (const { subject, ...event } of heldEvents) this.#publish({ ...event, correlation: this.#correlate(subject) });
   }
 
-  #pushFcmp(
-    type: FcmpType,
-    data: FcmpEvent['data'],
-    correlation: Correlation,
-    meta: FcmpEvent['meta'] = this.#meta,
-    rawRef: RawRef | null = this.rawRef,
-  ): void {
+  #pushFcmp(type: FcmpType, data: FcmpEvent['data'], correlation: Correlation): void {
+    const { rawRef } = this;
+    this.#publish({ type, data, correlation, meta: this.#meta, rawRef, engineAt: this.#engineAt });
+  }
+
+  #publish(event: WaitingEvent): void {
     if (!this.keepsWaiting) this.publishWaiting();
-    const event = { type, data, correlation, meta, rawRef };
-    if (this.#usageEndsStep && canEndStep(type, data)) this.#waitingEvent = event;
+    if (this.#usageEndsStep && canEndStep(event.type, event.data)) this.#waitingEvent = event;
     else this.#pushEvent(event);
   }
 
-  #pushEvent({ type, data, correlation, meta, rawRef }: WaitingEvent): void {
+  #pushEvent({ type, data, correlation, meta, rawRef, engineAt }: WaitingEvent): void {
     const event = {
       protocol_version: FCMP_VERSION,
       run_id: this.#runId,
       seq: ++this.#fcmpSeq,
       ts: this.#ts,
+      ...(engineAt === null ? undefined : { engine_at: engineAt }),
       engine: this.#engine,
       type,
       data,

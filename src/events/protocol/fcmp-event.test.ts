@@ -30,11 +30,13 @@ describe('the FCMP schema', () => {
   test('lists the types of the design, and no others', () => {
     expect(FCMP_TYPES).toEqual([
       'conversation.started',
+      'conversation.status',
       'assistant.message.delta',
       'assistant.message.final',
       'assistant.reasoning',
       'assistant.tool_call',
       'assistant.plan',
+      'user.message',
       'user.input.required',
       'user.input.replied',
       'permission.required',
@@ -88,8 +90,9 @@ test('type narrows data', () => {
     'started' | 'completed' | 'failed'
   >();
   expectTypeOf<FcmpEvent<'user.input.required'>['data']['usage']>().toEqualTypeOf<Usage | undefined>();
-  expectTypeOf<FcmpEvent<'conversation.started'>['data']>().toEqualTypeOf<{
+  expectTypeOf<FcmpEvent<'conversation.started'>['data']>().toMatchObjectType<{
     readonly session_id: string | null;
     readonly model?: string;
   }>();
+  expectTypeOf<FcmpEvent['engine_at']>().toEqualTypeOf<string | undefined>();
 });

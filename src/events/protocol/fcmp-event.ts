@@ -13,6 +13,7 @@ import {
 } from '../../base/index.js';
 import type { FromSchema, ObjectSchema, Schema } from '../../base/index.js';
 import { COMPLETED_REASONS } from './completion.js';
+import { withEngineFields } from './engine-fields.js';
 import {
   correlationSchema,
   artifact,
@@ -35,47 +36,45 @@ import {
 } from './event-parts.js';
 import { engineName } from './engine-names.js';
 
-/** Adds the usage so far, for events that can be the last of an attempt. */
+/** Adds the usage of an event's step or, for the last event of an attempt, the usage so far; and the engine's fields. */
 function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
-): ObjectSchema<R, O & { readonly usage: typeof usageSchema }> {
-  return { ...schema, properties: { ...schema.properties, usage: usageSchema } };
-}
-
-/** Adds the fields of an event's step. */
-function withStep<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
-  schema: ObjectSchema<R, O>,
-): ObjectSchema<R, O & { readonly model: typeof name; readonly usage: typeof usageSchema }> {
-  return { ...schema, properties: { ...schema.properties, model: name, usage: usageSchema } };
+) {
+  const properties = { ...schema.properties, usage: usageSchema };
+  const withUsageField: ObjectSchema<R, O & { readonly usage: typeof usageSchema }> = { ...schema, properties };
+  return withEngineFields(withUsageField);
 }
 
 /** The data of each type of FCMP event. */
 const FCMP_DATA = {
   /** `session_id` is null if the engine has not printed one. */
-  'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }, { model: name }),
+  'conversation.started': withEngineFields(object({ session_id: { anyOf: [name, { type: 'null' }] } })),
+  /** A status that is no other event, such as a request to the model or the end of a step, under the engine's name. */
+  'conversation.status': withUsage(object({ status: name }, { reason: text })),
   'assistant.message.delta': messageDelta,
   /** `model` and `usage` belong to the message's step, if the engine reports them with the message. */
-  'assistant.message.final': withStep(messageFinal),
-  'assistant.reasoning': reasoning,
-  'assistant.tool_call': object(
-    { tool_call_id: name, name, status: oneOf(['started', 'completed', 'failed']) },
-    {
-      input: anything,
-      output: anything,
-      error: text,
-      exit_code: { type: ['integer', 'null'] },
-      diff: diffSchema,
-      locations: locationsSchema,
-      model: name,
-      usage: usageSchema,
-      parent_tool_call_id: name,
-    },
+  'assistant.message.final': withUsage(messageFinal),
+  'assistant.reasoning': withEngineFields(reasoning),
+  'assistant.tool_call': withUsage(
+    object(
+      { tool_call_id: name, name, status: oneOf(['started', 'completed', 'failed']) },
+      {
+        input: anything,
+        output: anything,
+        error: text,
+        diff: diffSchema,
+        locations: locationsSchema,
+        parent_tool_call_id: name,
+      },
+    ),
   ),
-  'assistant.plan': planSchema,
+  'assistant.plan': withEngineFields(planSchema),
+  /** A prompt as the engine received it: from the user, or from the agent to a sub-agent. */
+  'user.message': withEngineFields(object({ text }, { reason: text, parent_tool_call_id: name })),
   'user.input.required': withUsage(inputRequired),
   'user.input.replied': inputReplied,
-  'permission.required': permissionRequired,
-  'permission.replied': permissionReplied,
+  'permission.required': withEngineFields(permissionRequired),
+  'permission.replied': withEngineFields(permissionReplied),
   'conversation.completed': withUsage(
     object({
       state: { const: 'completed' },
@@ -107,22 +106,26 @@ const FCMP_DATA = {
 } as const;
 
 /** The version of new events. */
-export const FCMP_VERSION = 'fcmp/1.1';
+export const FCMP_VERSION = 'fcmp/1.2';
 
-const envelope = object({
-  /** 1.1 only adds types and fields to 1.0, so a reader of 1.1 can read both. */
-  protocol_version: oneOf(['fcmp/1.0', FCMP_VERSION]),
-  run_id: name,
-  seq: ordinal,
-  ts: timestamp,
-  engine: engineName,
-  type: name,
-  data: { type: 'object' },
-  /** `cached_from` is the run whose cached result this one repeats. */
-  meta: object({ attempt: ordinal }, { confidence, cached_from: name }),
-  correlation: correlationSchema,
-  raw_ref: { anyOf: [rawRefSchema, { type: 'null' }] },
-});
+const envelope = object(
+  {
+    /** 1.1 and 1.2 only add types and fields, so a reader of 1.2 can read all three. */
+    protocol_version: oneOf(['fcmp/1.0', 'fcmp/1.1', FCMP_VERSION]),
+    run_id: name,
+    seq: ordinal,
+    ts: timestamp,
+    engine: engineName,
+    type: name,
+    data: { type: 'object' },
+    /** `cached_from` is the run whose cached result this one repeats. */
+    meta: object({ attempt: ordinal }, { confidence, cached_from: name }),
+    correlation: correlationSchema,
+    raw_ref: { anyOf: [rawRefSchema, { type: 'null' }] },
+  },
+  /** When the event happened by the engine's own clock; `ts` is when Sluice read it. */
+  { engine_at: timestamp },
+);
 
 /** A type of FCMP event. */
 export type FcmpType = keyof typeof FCMP_DATA;
@@ -146,8 +149,8 @@ export const FCMP_TYPES = listKeys(FCMP_DATA);
 /** The JSON Schema (draft 2020-12) of FCMP events, published as `sluice/schemas/fcmp.json`. */
 export const fcmpSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: 'urn:sluice:schema:fcmp:1.1',
-  title: 'FCMP 1.1 event',
+  $id: 'urn:sluice:schema:fcmp:1.2',
+  title: 'FCMP 1.2 event',
   ...envelope,
   properties: { ...envelope.properties, type: oneOf(FCMP_TYPES) },
   // One condition per type, so invalid `data` is reported for the event's type, not for all types.

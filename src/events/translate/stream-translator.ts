@@ -132,7 +132,7 @@ export class StreamTranslator {
       run_id: this.#start.runId,
       attempt_number: this.#start.attempt,
       engine: this.#engine.name,
-      engine_version: this.#attempt.reducer.version,
+      engine_version: this.#attempt.reducer.facts.version,
     });
   }
 

@@ -182,7 +182,7 @@ async function findOlderVersion(stored: ReadonlyMap<RunLog, StoredLog>): Promise
   return null;
 }
 
-const OLDER_VERSION = /^(?:rasp|fcmp)\/1\.0$/u;
+const OLDER_VERSION = /^(?:rasp\/1\.0|fcmp\/1\.[01])$/u;
 
 /** The maximum number of listed differences; the rest are only counted. */
 const MAX_DIFFERENCES = 100;

@@ -139,7 +139,7 @@ describe('gatherReport', () => {
 
 function createEvent(seq: number, text = `line ${seq}`): FcmpEvent {
   return {
-    protocol_version: 'fcmp/1.1',
+    protocol_version: 'fcmp/1.2',
     run_id: '01RUN',
     seq,
     ts: '2026-11-16T00:00:00.000Z',

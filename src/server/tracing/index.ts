@@ -9,6 +9,10 @@ import {
   readParent,
   type OpenTelemetry,
   describeContent,
+  createEngineRecorder,
+  describeUsage,
+  markFailed,
+  readTime,
   describeMessage,
 } from './open-telemetry.js';
 import type { FcmpEvent, Usage } from '../../events/index.js';
@@ -154,10 +158,9 @@ interface TraceSettings {
 const MAX_SPANS = 1000;
 /** The maximum number of recorded messages per step. */
 const MAX_MESSAGES = 20;
-/** `SpanKind` and `SpanStatusCode.ERROR`: the optional package that defines them is not imported here. */
+/** `SpanKind`: the optional package that defines it is not imported here. */
 const SERVER = 1;
 const CLIENT = 2;
-const ERROR = 2;
 
 /** The engines' model providers, as named by the conventions; for other engines, the engine name is used. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -208,6 +211,7 @@ export function startRunTrace(
     step: undefined,
     parent: api.trace.setSpan(api.ROOT_CONTEXT, span),
   };
+  const recordEngine = createEngineRecorder(span);
   const subAgents = new Map<string, TracedAgent>();
   /** The spans of unfinished calls; undefined for a call whose span was omitted. */
   const calls = new Map<string, Span | undefined>();
@@ -295,7 +299,13 @@ export function startRunTrace(
         'sluice.run_id': id,
         ...(content && input !== undefined ? { 'gen_ai.tool.call.arguments': describeContent(input) } : {}),
       };
-      calls.set(tool_call_id, startSpan(`execute_tool ${name}`, attributes, { startTime: at, parent: agent.parent }));
+      calls.set(
+        tool_call_id,
+        startSpan(`execute_tool ${name}`, attributes, {
+          startTime: readTime(event.data.started_at, at),
+          parent: agent.parent,
+        }),
+      );
     }
     if (status === 'started') return;
     const call = calls.get(tool_call_id);
@@ -326,6 +336,7 @@ export function startRunTrace(
       const at = Math.max(lastTime, Date.parse(event.ts));
       if (Number.isNaN(at)) return;
       lastTime = at;
+      recordEngine(event);
       if (event.type === 'assistant.tool_call') recordTool(event, at);
       else if (event.type === 'assistant.message.final') recordMessage(event, at);
       else if (event.type === 'assistant.message.delta' || event.type === 'assistant.reasoning')
@@ -380,21 +391,4 @@ function describeResult(result: RunResult, content: boolean): Attributes {
     ...(cached_from === undefined ? {} : { 'sluice.cached_from': cached_from }),
     ...(content && text !== undefined ? { 'gen_ai.output.messages': describeMessage('assistant', text) } : {}),
   };
-}
-
-function describeUsage(usage: Usage | undefined): Attributes {
-  if (usage === undefined) return {};
-  const { input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, cost } = usage;
-  return {
-    'gen_ai.usage.input_tokens': input_tokens,
-    'gen_ai.usage.output_tokens': output_tokens,
-    ...(cached_input_tokens === undefined ? {} : { 'gen_ai.usage.cache_read.input_tokens': cached_input_tokens }),
-    ...(cache_write_tokens === undefined ? {} : { 'gen_ai.usage.cache_creation.input_tokens': cache_write_tokens }),
-    ...(cost === undefined ? {} : { 'sluice.usage.cost': cost }),
-  };
-}
-
-function markFailed(span: Span, type: string, message: string | undefined): void {
-  span.setAttribute('error.type', type);
-  span.setStatus({ code: ERROR, ...(message === undefined ? {} : { message: describeContent(message) }) });
 }

@@ -1,5 +1,6 @@
-import type { Context, TraceAPI, SpanContext } from '@opentelemetry/api';
-import { cutText } from '../../base/index.js';
+import type { Attributes, Context, Span, TraceAPI, SpanContext } from '@opentelemetry/api';
+import { cutText, listKeys } from '../../base/index.js';
+import type { FcmpEvent, Usage } from '../../events/index.js';
 
 /** The subset of the optional package `@opentelemetry/api` used here. */
 export interface OpenTelemetry {
@@ -61,4 +62,61 @@ export function readParent({ trace, ROOT_CONTEXT }: OpenTelemetry, traceparent: 
 export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string | undefined {
   if (!/[1-9a-f]/.test(traceId) || !/[1-9a-f]/.test(spanId)) return undefined;
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+}
+
+/** The attribute for each field that an engine reports about a run as a whole. */
+const ENGINE_ATTRIBUTES = {
+  engine_version: 'gen_ai.agent.version',
+  model: 'gen_ai.response.model',
+  duration_ms: 'sluice.engine.duration_ms',
+  duration_api_ms: 'sluice.engine.duration_api_ms',
+  ttft_ms: 'sluice.engine.ttft_ms',
+  turns: 'sluice.engine.turns',
+  terminal_reason: 'sluice.engine.terminal_reason',
+  permission_mode: 'sluice.engine.permission_mode',
+  workdir: 'process.working_directory',
+} as const;
+
+/** Creates a function that records what the engine reports about a run at its start and end, and its retries. */
+export function createEngineRecorder(span: Span): (event: FcmpEvent) => void {
+  let retries = 0;
+  return ({ type, data }) => {
+    if (type === 'diagnostic.warning' && data.retrying === true) {
+      retries += 1;
+      span.setAttribute('sluice.engine.retries', retries);
+    }
+    if (type !== 'conversation.started' && type !== 'conversation.completed' && type !== 'conversation.failed') return;
+    for (const field of listKeys(ENGINE_ATTRIBUTES)) {
+      const value = data[field];
+      if (value !== undefined) span.setAttribute(ENGINE_ATTRIBUTES[field], value);
+    }
+    if (data.stop_reason !== undefined) span.setAttribute('gen_ai.response.finish_reasons', [data.stop_reason]);
+  };
+}
+
+/** Returns the engine's own time in milliseconds, but not a later time than the event that has it. */
+export function readTime(time: string | undefined, at: number): number {
+  return Math.min(at, Date.parse(time ?? '') || at);
+}
+
+/** Returns the attributes of tokens and cost. */
+export function describeUsage(usage: Usage | undefined): Attributes {
+  if (usage === undefined) return {};
+  const { input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, cost } = usage;
+  return {
+    'gen_ai.usage.input_tokens': input_tokens,
+    'gen_ai.usage.output_tokens': output_tokens,
+    ...(cached_input_tokens === undefined ? {} : { 'gen_ai.usage.cache_read.input_tokens': cached_input_tokens }),
+    ...(cache_write_tokens === undefined ? {} : { 'gen_ai.usage.cache_creation.input_tokens': cache_write_tokens }),
+    ...(cost === undefined ? {} : { 'sluice.usage.cost': cost }),
+  };
+}
+
+/** `SpanStatusCode.ERROR`: the optional package that defines it is not imported here. */
+const ERROR = 2;
+
+/** Marks a span as failed. */
+export function markFailed(span: Span, type: string, message: string | undefined): void {
+  span.setAttribute('error.type', type);
+  span.setStatus({ code: ERROR, ...(message === undefined ? {} : { message: describeContent(message) }) });
 }

@@ -1,4 +1,4 @@
-import { describeItem, type ItemView } from './conversation.js';
+import { describeItem, type EndData, type ItemView } from './conversation.js';
 import { listItems, PaneList, type PaneProps } from './pane-list.js';
 import { Clock } from './clock.js';
 import type { ComponentChildren } from 'preact';
@@ -84,6 +84,7 @@ function chooseTitle(view: ItemView): ComponentChildren {
       return view.stream;
     case 'failed':
       return view.category === 'canceled' ? 'Canceled' : 'Failed';
+    case 'status':
     case 'reasoning':
     case 'artifact':
     case 'diagnostic':
@@ -113,6 +114,7 @@ export function chooseState(view: ItemView, hasRunEnded: boolean): Readonly<{ la
     case 'failed':
       return { label: view.code, tone: view.category === 'canceled' ? 'plain' : 'bad' };
     case 'start':
+    case 'status':
     case 'reply':
     case 'artifact':
     case 'raw':
@@ -128,6 +130,8 @@ function Body({ runId, view }: Readonly<{ runId: string; view: ItemView }>) {
           Session <SafeText as="code" text={view.sessionId} limit={200} />
         </p>
       );
+    case 'status':
+      return <JsonTree value={view.statuses.length === 1 ? view.statuses[0] : view.statuses} />;
     case 'message':
       return (
         <>
@@ -184,15 +188,25 @@ function Body({ runId, view }: Readonly<{ runId: string; view: ItemView }>) {
         </pre>
       );
     case 'completed':
-      return <p class="dim">{formatUsage(view.usage)}</p>;
     case 'failed':
       return (
         <>
-          <SafeText as="p" text={view.message} limit={2000} />
-          <p class="dim">{formatUsage(view.usage)}</p>
+          {view.kind === 'failed' ? <SafeText as="p" text={view.message} limit={2000} /> : null}
+          <p class="dim">{formatEnd(view.data)}</p>
         </>
       );
   }
+}
+
+/** Formats the tokens of a conversation, and its durations and turns by the engine's own count. */
+function formatEnd({ usage, duration_ms, duration_api_ms, turns }: EndData): string {
+  const parts = [
+    formatUsage(usage),
+    duration_ms === undefined ? '' : formatDuration(duration_ms),
+    duration_api_ms === undefined ? '' : `${formatDuration(duration_api_ms)} in the model`,
+    turns === undefined ? '' : `${turns} ${turns === 1 ? 'turn' : 'turns'}`,
+  ];
+  return parts.filter((part) => part !== '').join(' · ');
 }
 
 /** A message's text: Markdown once complete, because it can change many times a second, and JSON as it is. */

@@ -44,7 +44,7 @@ export function createConversation(): Conversation {
   function findItem({ type }: FcmpEvent, key: string | null): number | undefined {
     if (key !== null) return open.get(key);
     const last = items.at(-1);
-    const isContinued = isRaw(type) && last?.type === type && last.events.length < MAX_RAW_LINES;
+    const isContinued = isJoined(type) && last?.type === type && last.events.length < MAX_RAW_LINES;
     return isContinued ? items.length - 1 : undefined;
   }
 
@@ -108,11 +108,12 @@ function closesQuestion(event: FcmpEvent, question: FcmpEvent | undefined): bool
   return event.type === 'permission.replied' && event.data.interaction_id === question.data.interaction_id;
 }
 
-function isRaw(type: FcmpEvent['type']): boolean {
-  return type === 'raw.stdout' || type === 'raw.stderr';
+/** Whether consecutive events of a type are one item: lines of output, and statuses. */
+function isJoined(type: FcmpEvent['type']): boolean {
+  return type === 'raw.stdout' || type === 'raw.stderr' || type === 'conversation.status';
 }
 
-/** Returns the key shared by all events of an item; null for raw lines and for single-event items. */
+/** Returns the key shared by all events of an item; null for joined and for single-event items. */
 function getKey(event: FcmpEvent): string | null {
   const { attempt } = event.meta;
   if (event.type === 'assistant.tool_call') return `tool ${attempt} ${event.data.tool_call_id}`;
@@ -132,6 +133,7 @@ export type ItemView = {
   readonly parent: string | null;
 } & (
   | { readonly kind: 'start'; readonly sessionId: string | null }
+  | { readonly kind: 'status'; readonly statuses: readonly object[] }
   | { readonly kind: 'message'; readonly text: string; readonly isComplete: boolean; readonly payload: unknown }
   | { readonly kind: 'reasoning'; readonly text: string; readonly isComplete: boolean }
   | ToolView
@@ -145,13 +147,13 @@ export type ItemView = {
   | { readonly kind: 'artifact'; readonly path: string; readonly madeBy: string | null }
   | { readonly kind: 'diagnostic'; readonly code: string; readonly message: string; readonly subject: string | null }
   | { readonly kind: 'raw'; readonly stream: 'stdout' | 'stderr'; readonly lines: readonly string[] }
-  | { readonly kind: 'completed'; readonly reason: string; readonly usage: Usage }
+  | { readonly kind: 'completed'; readonly reason: string; readonly data: EndData }
   | {
       readonly kind: 'failed';
       readonly category: string;
       readonly code: string;
       readonly message: string;
-      readonly usage: Usage;
+      readonly data: EndData;
     }
 );
 
@@ -166,7 +168,7 @@ interface ToolView {
   readonly ms: number | null;
 }
 
-type Usage = Extract<FcmpEvent, { type: 'conversation.completed' }>['data']['usage'];
+export type EndData = EventOf<'conversation.completed' | 'conversation.failed'>['data'];
 
 /** Describes an item as of the first `eventCount` events; null if none of them belongs to it. */
 export function describeItem(
@@ -186,6 +188,10 @@ export function describeItem(
   switch (first.type) {
     case 'conversation.started':
       return { ...common, kind: 'start', sessionId: first.data.session_id };
+    case 'conversation.status': {
+      const statuses = selectParts(events, item, eventCount, first.type).map(({ data }) => data);
+      return { ...common, kind: 'status', statuses };
+    }
     case 'assistant.message.delta':
     case 'assistant.message.final': {
       const final = selectParts(events, item, eventCount, 'assistant.message.final').at(-1);
@@ -208,6 +214,7 @@ export function describeItem(
       const isOpen = findClosing(firstIndex) >= eventCount;
       return { ...common, kind: 'question', prompt, isOpen, isAnswerable: isAnswerable(first) };
     }
+    case 'user.message':
     case 'user.input.replied':
       return { ...common, kind: 'reply', text: first.data.text };
     case 'permission.replied':
@@ -232,9 +239,9 @@ export function describeItem(
       return { ...common, kind: 'raw', stream: first.type === 'raw.stdout' ? 'stdout' : 'stderr', lines };
     }
     case 'conversation.completed':
-      return { ...common, kind: 'completed', reason: first.data.reason_code, usage: first.data.usage };
+      return { ...common, kind: 'completed', reason: first.data.reason_code, data: first.data };
     case 'conversation.failed':
-      return { ...common, kind: 'failed', ...first.data.error, usage: first.data.usage };
+      return { ...common, kind: 'failed', ...first.data.error, data: first.data };
   }
 }
 
@@ -256,8 +263,15 @@ function describeTool(
     output: last?.data.output,
     error: last?.data.error ?? null,
     diff: parts.findLast(({ data }) => data.diff !== undefined)?.data.diff ?? [],
-    ms: status === 'started' ? null : (times[lastIndex] ?? 0) - (times[item.events[0] ?? 0] ?? 0),
+    ms: status === 'started' ? null : measureCall(last, (times[lastIndex] ?? 0) - (times[item.events[0] ?? 0] ?? 0)),
   };
+}
+
+/** Returns how long a call took: by the engine's own clock if it says so, otherwise as observed. */
+export function measureCall(event: FcmpEvent | undefined, observedMs: number): number {
+  if (event?.type !== 'assistant.tool_call') return observedMs;
+  const { duration_ms, started_at, ended_at } = event.data;
+  return duration_ms ?? (Date.parse(ended_at ?? '') - Date.parse(started_at ?? '') || observedMs);
 }
 
 type EventOf<Type> = Extract<FcmpEvent, { type: Type }>;
@@ -272,13 +286,9 @@ function selectParts<Type extends FcmpEvent['type']>(
   for (const index of item.events) {
     const event = events[index];
     if (index >= eventCount || event === undefined) break;
-    if (hasType(event, type)) parts.push(event);
+    if (event.type === type) parts.push(event as EventOf<Type>);
   }
   return parts;
-}
-
-function hasType<Type extends FcmpEvent['type']>(event: FcmpEvent, type: Type): event is EventOf<Type> {
-  return event.type === type;
 }
 
 function getText(event: { readonly data: { readonly text: string } }): string {

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration } from '../../ui/format.js';
 import { findEnd } from './clock.js';
-import type { Conversation, Item } from './conversation.js';
+import { measureCall, type Conversation, type Item } from './conversation.js';
 import { findKind, isFailedItem, type ItemKind } from './item-filter.js';
 import { listItems, PaneList, type PaneProps } from './pane-list.js';
 
@@ -137,7 +137,7 @@ export function getItemName({ events }: Pick<Conversation, 'events'>, item: Item
     const detail = fields.find((value): value is string => typeof value === 'string') ?? '';
     return shorten(`${name} ${detail.slice(0, MAX_NAME_LENGTH)}`);
   }
-  for (const key of ['text', 'prompt', 'path', 'tool', 'message', 'reason_code', 'session_id'] as const) {
+  for (const key of ['status', 'text', 'prompt', 'path', 'tool', 'message', 'reason_code', 'session_id'] as const) {
     const value: unknown = Reflect.get(first.data, key);
     if (typeof value === 'string') return shorten(value.slice(0, MAX_NAME_LENGTH * 2));
   }
@@ -175,7 +175,8 @@ export function measureBar(
   if (type === 'assistant.tool_call') {
     const event = events[last];
     const isOpen = event?.type === 'assistant.tool_call' && event.data.status === 'started';
-    return { from, to: isOpen ? now : to, isOpen };
+    const ended = Math.max(to, from);
+    return isOpen ? { from, to: now, isOpen } : { from: ended - measureCall(event, ended - from), to: ended, isOpen };
   }
   if (type === 'user.input.required' || type === 'permission.required') {
     const closing = findClosing(first);
@@ -183,7 +184,8 @@ export function measureBar(
     return { from, to: isOpen ? now : (times[closing] ?? to), isOpen };
   }
   const isModelOutput = type.startsWith('assistant.message.') || type === 'assistant.reasoning';
-  if (!isModelOutput || !isSameAttempt(events, first)) return { from, to, isOpen: false };
+  const isSameAttempt = events[first - 1]?.meta.attempt === events[first]?.meta.attempt;
+  if (!isModelOutput || !isSameAttempt) return { from, to, isOpen: false };
   return { from: times[first - 1] ?? from, to, isOpen: false };
 }
 
@@ -210,22 +212,13 @@ function findLast(indexes: readonly number[], eventCount: number): number {
   return indexes[0] ?? 0;
 }
 
-function isSameAttempt(events: Conversation['events'], first: number): boolean {
-  return events[first - 1]?.meta.attempt === events[first]?.meta.attempt;
-}
-
-interface AxisMark {
-  readonly at: number;
-  readonly ms: number;
-}
-
 const STEPS_MS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
   900_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000,
 ] as const;
 
 /** Lists at most seven labels, at round times, for an axis of this length. */
-export function listMarks(lengthMs: number): readonly AxisMark[] {
+export function listMarks(lengthMs: number): readonly Readonly<{ at: number; ms: number }>[] {
   if (lengthMs <= 0) return [{ at: 0, ms: 0 }];
   const step = STEPS_MS.find((ms) => lengthMs / ms <= 6) ?? lengthMs / 6;
   return Array.from({ length: Math.floor(lengthMs / step) + 1 }, (_, index) => ({

@@ -16,6 +16,7 @@ import { readRpcMessage, getResultFields } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
 import type { Emit } from '../fact.js';
 import { AppServerItems } from './app-server-items.js';
+import { joinTextContent } from './codex-items.js';
 import { isApproval, readApproval, readApprovalAnswer } from './approval.js';
 
 /** Limit on open requests per side; a malicious agent could send them endlessly. */
@@ -77,6 +78,7 @@ export class AppServerReader {
     if (message === null) return false;
     if (frame.stream === 'stdin') this.#readSent(message);
     else {
+      this.#emit({ fact: 'record', record: frame.value, isWhole: true });
       this.#keepUnusedFields(message);
       this.#readPrinted(message);
     }
@@ -110,7 +112,12 @@ export class AppServerReader {
         this.#emit({ fact: 'turn_started' });
         // Later turns in the same process do not open a thread, so only this request names it.
         this.#emit({ fact: 'session', id: this.#mainThread });
-        return this.#emit({ fact: 'status', status: 'turn/start' });
+        const prompt = joinTextContent(getArray(message.params, 'input'));
+        return this.#emit({
+          fact: 'status',
+          status: 'turn/start',
+          ...(prompt === '' ? undefined : { message: prompt }),
+        });
       }
       case 'notification':
         return this.#emit({ fact: 'noise' });

@@ -89,7 +89,7 @@ function readRecord(record: object, emit: Emit): void {
   const type = getString(record, 'type');
   if (type === null || !CODEX_FIELDS.has(type))
     return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
-  emit({ fact: 'record', record, shape: type });
+  emit({ fact: 'record', record, shape: type, isWhole: true });
   switch (type) {
     case 'thread.started':
       return emit({ fact: 'status', status: type, session_id: getName(record, 'thread_id') });

@@ -96,15 +96,15 @@ function findFailure(item: object): string | null {
   const error = getString(getObject(item, 'error') ?? {}, 'message');
   if (error !== null) return error;
   const result = getObject(item, 'result');
-  const text = result === null || status !== 'failed' ? '' : joinTextContent(getArray(result, 'content'));
+  const text = result === null || status !== 'failed' ? '' : boundMessage(joinTextContent(getArray(result, 'content')));
   if (text !== '') return text;
   if (status !== 'failed' && status !== 'declined') return null;
   const exitCode = getInteger(item, 'exit_code');
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }
 
-/** Joins the text content of a failed MCP call. */
-function joinTextContent(content: readonly unknown[]): string {
+/** Joins the text parts of a prompt or of an MCP result. */
+export function joinTextContent(content: readonly unknown[]): string {
   const strings = content.filter(isRecord).map((part) => getString(part, 'text'));
-  return boundMessage(strings.filter((text) => text !== null).join('\n'));
+  return strings.filter((text) => text !== null).join('\n');
 }

@@ -87,7 +87,7 @@ function readRecord(record: object, emit: Emit): void {
     return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
   const data = getObject(record, 'data');
   if (data === null) return emit({ fact: 'malformed', why: `A record of type "${type}" has no data.` });
-  emit({ fact: 'record', record, shape: 'record' });
+  emit({ fact: 'record', record, shape: 'record', isWhole: true });
   emit({ fact: 'record', record: data, shape: `${type}.data` });
   if (type.startsWith('tool.execution_')) return readTool(type, data, emit);
   if (type.startsWith('assistant.')) return readAssistant(type, data, emit);
@@ -116,13 +116,17 @@ function readSession(type: string, data: object, emit: Emit): void {
         model: getName(data, 'selectedModel'),
         detail: data,
       });
-    default:
+    default: {
+      const message = type === 'user.message' ? getString(data, 'content') : null;
       return emit({
         fact: 'status',
         status: type,
         model: getName(data, 'newModel') ?? getName(data, 'model'),
         detail: data,
+        isChunk: CHUNKS.has(type),
+        ...(message === null ? undefined : { message }),
       });
+    }
   }
 }
 
@@ -186,9 +190,24 @@ function readAssistant(type: string, data: object, emit: Emit): void {
       emit({ fact: 'record', record: data, used: USAGE_FIELDS, path: 'data' });
       return emit({ fact: 'status', status: type, model: getName(data, 'model'), usage: readUsage(data) });
     default:
-      return emit({ fact: 'status', status: type, model: getName(data, 'model'), detail: data });
+      return emit({
+        fact: 'status',
+        status: type,
+        model: getName(data, 'model'),
+        detail: data,
+        isChunk: CHUNKS.has(type),
+      });
   }
 }
+
+/** Records that say nothing beyond their time, or whose text another record repeats as a whole. */
+const CHUNKS: ReadonlySet<string> = new Set([
+  'assistant.message_start',
+  'assistant.tool_call_delta',
+  'session.background_tasks_changed',
+  'tool.execution_partial_result',
+  'tool.shell_output',
+]);
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['messageId', 'content', 'deltaContent', 'parentToolCallId']);
 const USAGE_FIELDS: ReadonlySet<string> = new Set([
@@ -230,7 +249,8 @@ const WRITING_TOOLS: ReadonlySet<string> = new Set(['create', 'edit', 'str_repla
 function readTool(type: string, data: object, emit: Emit): void {
   const id = getName(data, 'toolCallId');
   if (id === null) return reportMalformed(type, emit);
-  if (type === 'tool.execution_partial_result') return emit({ fact: 'status', status: type, detail: data });
+  if (type === 'tool.execution_partial_result')
+    return emit({ fact: 'status', status: type, detail: data, isChunk: true });
   emit({ fact: 'record', record: data, used: TOOL_FIELDS, path: 'data' });
   const parent = getName(data, 'parentToolCallId');
   if (type === 'tool.execution_start') {
@@ -258,7 +278,7 @@ function readResult(record: object, emit: Emit): void {
   const session = getName(record, 'sessionId');
   const exitCode = getInteger(record, 'exitCode');
   if (session === null || exitCode === null) return reportMalformed('result', emit);
-  emit({ fact: 'record', record, shape: 'result' });
+  emit({ fact: 'record', record, shape: 'result', isWhole: true });
   const requests = getNumber(getObject(record, 'usage') ?? {}, 'premiumRequests');
   emit({
     fact: 'status',
@@ -266,6 +286,7 @@ function readResult(record: object, emit: Emit): void {
     session_id: session,
     ...(requests === null ? {} : { reason: `${requests} premium requests` }),
     detail: { exitCode, usage: getObject(record, 'usage') },
+    isLast: true,
   });
   if (exitCode === 0) emit({ fact: 'end_signal', signal: 'COPILOT_RESULT_SUCCESS' });
 }

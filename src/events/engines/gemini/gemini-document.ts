@@ -19,7 +19,7 @@ const DOCUMENT_KEYS = ['response', 'error', 'stats'];
 export function readDocument(document: object, emit: Emit): void {
   const response = getString(document, 'response');
   const error = getObject(document, 'error');
-  emit({ fact: 'record', record: document, shape: '(document)' });
+  emit({ fact: 'record', record: document, shape: '(document)', isWhole: true });
   const stats = getObject(document, 'stats');
   const usage = stats === null ? null : readStats(stats, emit);
   emit({
@@ -29,6 +29,7 @@ export function readDocument(document: object, emit: Emit): void {
     model: usage?.model ?? null,
     usage,
     ...(stats === null ? undefined : { detail: { stats } }),
+    isLast: true,
   });
   for (const warning of getArray(document, 'warnings')) {
     emit({ fact: 'error', message: toText(warning), severity: 'warning' });

@@ -44,7 +44,7 @@ export class GeminiStream {
     const record = frame.value;
     const type = getString(record, 'type') ?? '';
     if (!GEMINI_FIELDS.has(type)) return this.#emit({ fact: 'unknown_type', type });
-    this.#emit({ fact: 'record', record, shape: type });
+    this.#emit({ fact: 'record', record, shape: type, isWhole: true });
     switch (type) {
       case 'init':
         return this.#emit({
@@ -86,7 +86,8 @@ export class GeminiStream {
     const text = getString(record, 'content');
     if (text === null) return this.#emit({ fact: 'malformed', why: 'A message has no content.' });
     // The prompt can contain the done marker, but is not a message from the agent.
-    if (role === 'user') return this.#emit({ fact: 'status', status: 'message user', detail: { content: text } });
+    if (role === 'user')
+      return this.#emit({ fact: 'status', status: 'message user', detail: { content: text }, message: text });
     if (role !== 'assistant') return this.#emit({ fact: 'unknown_type', type: `message ${role ?? 'without a role'}` });
     if (getBoolean(record, 'delta') === true) {
       const isTooLong = this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_LENGTH;
@@ -150,7 +151,7 @@ export class GeminiStream {
     this.#closeBefore(frame);
     const stats = getObject(record, 'stats');
     const statsFields = stats === null ? undefined : { usage: readStats(stats, this.#emit), detail: { stats } };
-    this.#emit({ fact: 'status', status: 'result', reason: status, ...statsFields });
+    this.#emit({ fact: 'status', status: 'result', reason: status, ...statsFields, isLast: true });
     if (status === 'success') return this.#emit({ fact: 'end_signal', signal: 'GEMINI_STREAM_RESULT_SUCCESS' });
     readFatalError(getObject(record, 'error') ?? {}, this.#emit);
   }

@@ -106,7 +106,7 @@ describe('the tokens of a step', () => {
     const translator = opencode();
     expect(push(translator, start, text('One'))).toEqual(['conversation.started', 'assistant.message.delta']);
     expect(push(translator, call)).toEqual(['assistant.message.final', 'assistant.tool_call']);
-    expect(push(translator, finish('tool-calls'))).toEqual(['assistant.tool_call']);
+    expect(push(translator, finish('tool-calls'))).toEqual(['assistant.tool_call', 'conversation.status']);
   });
 
   it('are no longer waited for at the end of the output', () => {

@@ -89,7 +89,7 @@ function isTorn({ text, encoding }: TextFrame): boolean {
 function readRecord(record: object, emit: Emit): void {
   const type = getString(record, 'type') ?? '';
   if (!FIELDS.has(type)) return emit({ fact: 'unknown_type', type });
-  emit({ fact: 'record', record, shape: type });
+  emit({ fact: 'record', record, shape: type, isWhole: true });
   const sessionId = getName(record, 'sessionID');
   if (type === 'error') {
     emit({ fact: 'session', id: sessionId });

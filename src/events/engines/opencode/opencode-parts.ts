@@ -27,8 +27,9 @@ const FAILED_REASONS: Readonly<Record<string, string>> = {
 export function readStepFinish(part: object, sessionId: string | null, emit: Emit): void {
   const reason = getName(part, 'reason');
   const usage = readTokens(part, emit);
-  emit({ fact: 'status', status: 'step_finish', session_id: sessionId, reason, usage });
+  // The status is an event too, so the last message or call must have its usage before.
   if (usage !== null) emit({ fact: 'step_ended', usage });
+  emit({ fact: 'status', status: 'step_finish', session_id: sessionId, reason, usage });
   if (reason === 'stop') return emit({ fact: 'end_signal', signal: 'OPENCODE_STEP_FINISH_STOP' });
   const failure = reason !== null && Object.hasOwn(FAILED_REASONS, reason) ? FAILED_REASONS[reason] : undefined;
   if (failure === undefined) return;

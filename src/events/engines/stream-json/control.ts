@@ -1,6 +1,7 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { BoundedSet } from '../../reading/bounded-map.js';
 import { getArray, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
+import { joinText } from './read-message.js';
 import type { PermissionAnswer, PermissionOption, PermissionRequest, Emit } from '../fact.js';
 
 /*
@@ -133,6 +134,7 @@ export class ControlRecords {
     const emit = this.#emit;
     const request = readControlRequest(record);
     const question = request === null ? null : readToolPermissionRequest(request);
+    if (request !== null) emit({ fact: 'record', record, isWhole: true });
     if (request !== null && question !== null) {
       emit({ fact: 'record', record: request.request, used: USED_FIELDS, path: 'request' });
       // The request's other fields become this event's detail.
@@ -163,7 +165,10 @@ export class ControlRecords {
     if (response !== null && this.#open.delete(response.id))
       return emit({ fact: 'permission_replied', request: response.id, ...readToolAnswer(response) });
     const request = readControlRequest(record);
-    if (getString(record, 'type') === 'user') return emit({ fact: 'status', status: 'prompt' });
+    if (getString(record, 'type') === 'user') {
+      const message = joinText(getField(getObject(record, 'message') ?? {}, 'content'));
+      return emit({ fact: 'status', status: 'prompt', ...(message === '' ? undefined : { message }) });
+    }
     if (request !== null && request.subtype !== 'initialize') return emit({ fact: 'status', status: request.subtype });
     emit({ fact: 'noise' });
   }

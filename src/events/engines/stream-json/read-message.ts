@@ -113,9 +113,13 @@ export function readUser(record: object, conversation: Conversation): void {
   if (endedCall) return;
   // A prompt, its echo, or inserted text: never the agent's own message.
   const isSynthetic = getBoolean(record, 'isSynthetic') === true;
+  const text = joinText(getField(message, 'content'));
   emit({
     fact: 'status',
     status: 'user',
+    parent,
+    // A replay repeats history.
+    ...(text === '' || isReplay ? undefined : { message: text }),
     reason: isReplay ? 'replay' : isSynthetic ? 'synthetic' : null,
     detail: {
       content: getField(message, 'content'),
@@ -148,8 +152,24 @@ function readDiff(result: unknown): readonly FileDiff[] {
   const oldText = getString(result, 'oldString') ?? getString(result, 'originalFile');
   const newText = getString(result, 'newString') ?? getString(result, 'content');
   if (path === null || newText === null || (oldText?.length ?? 0) + newText.length > MAX_DIFF) return [];
-  return [{ path, old_text: oldText, new_text: newText }];
+  const patch = formatPatch(getArray(result, 'structuredPatch').filter(isRecord));
+  return [{ path, ...(patch === '' ? undefined : { patch }), old_text: oldText, new_text: newText }];
 }
+
+/** Formats the hunks of a patch as unified diff, without the file header. */
+function formatPatch(hunks: readonly object[]): string {
+  return hunks
+    .map((hunk) => {
+      const [oldStart, oldLines, newStart, newLines] = HUNK.map((key) => getField(hunk, key));
+      const lines = getArray(hunk, 'lines').filter((line) => typeof line === 'string');
+      return [`@@ -${String(oldStart)},${String(oldLines)} +${String(newStart)},${String(newLines)} @@`, ...lines].join(
+        '\n',
+      );
+    })
+    .join('\n');
+}
+
+const HUNK = ['oldStart', 'oldLines', 'newStart', 'newLines'];
 
 /** Longer content is omitted; it can be read from the file itself. */
 const MAX_DIFF = 64 * 1024;
@@ -188,7 +208,8 @@ function findFailure(block: object, output: unknown): string | null {
   return getString(output, 'error_code') ?? 'The tool reported an error.';
 }
 
-function joinText(content: unknown): string {
+/** Joins the text blocks of a message's content. */
+export function joinText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   const strings = content.filter(isRecord).map((block) => getString(block, 'text'));

@@ -43,9 +43,11 @@ export function readResult(record: object, conversation: Conversation): void {
   for (const denial of getArray(record, 'permission_denials').filter(isRecord)) readDenial(denial, conversation);
   if (failure === null) reportAnswer(record, conversation);
   else conversation.reportFailure({ message: failure, httpStatus: getCount(record, 'api_error_status') });
+  emit({ fact: 'record', record, isWhole: true });
   emit({
     fact: 'status',
     status: 'result',
+    isLast: true,
     reason: getString(record, 'terminal_reason') ?? getString(record, 'subtype'),
     usage: dialect.readTotalUsage(record, emit),
     detail: readDetail(record),

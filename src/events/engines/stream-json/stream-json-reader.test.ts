@@ -178,7 +178,7 @@ describe('thoughts', () => {
     expect(translated.of('assistant.reasoning')).toEqual([
       { text: 'Hm.', reasoning_id: 'thought_1', partial: true },
       { text: ' So.', reasoning_id: 'thought_1', partial: true },
-      { text: 'Hm. So.', reasoning_id: 'thought_1' },
+      { text: 'Hm. So.', model: 'm', reasoning_id: 'thought_1' },
     ]);
   });
 

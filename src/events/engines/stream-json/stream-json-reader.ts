@@ -46,7 +46,9 @@ export function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
     if (type === null || !dialect.fields.has(type))
       return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
     const used = USED_FIELDS.get(type);
-    emit({ fact: 'record', record, shape: type, ...(used === undefined ? undefined : { used }) });
+    // The fields of a result belong to the end, not to the answer in it.
+    const isWhole = type !== 'result';
+    emit({ fact: 'record', record, shape: type, isWhole, ...(used === undefined ? undefined : { used }) });
     readKnown(type, record, conversation);
   }
 
@@ -221,7 +223,7 @@ function readSystem(record: object, conversation: Conversation): void {
   const shape = `system(${subtype ?? ''})`;
   if (subtype === null || !dialect.fields.has(shape))
     return emit({ fact: 'unknown_type', type: `system ${subtype ?? 'without a subtype'}` });
-  emit({ fact: 'record', record, shape });
+  emit({ fact: 'record', record, shape, isWhole: true });
   if (subtype === 'init') return readInit(record, conversation);
   const error = dialect.readSystemError(subtype, record);
   if (error === null) return emit({ fact: 'status', status: subtype, detail: readDetail(record) });

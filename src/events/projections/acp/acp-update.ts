@@ -53,6 +53,7 @@ export type AcpUpdate =
       readonly content?: readonly AcpToolContent[];
       readonly rawOutput?: unknown;
       readonly locations?: readonly AcpLocation[];
+      readonly _meta?: AcpMeta;
     }
   | {
       readonly sessionUpdate: 'plan';

@@ -7,6 +7,7 @@ import {
   formatToolResult,
   type Projection,
 } from '../projection.js';
+import { omitMissing } from '../../reading/record-fields.js';
 import type { AcpMeta, AcpSessionNotification, AcpToolContent, AcpUpdate, ToolKind } from './acp-update.js';
 
 /**
@@ -90,6 +91,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
       ...(content.length === 0 ? {} : { content }),
       ...(data.locations === undefined ? {} : { locations: data.locations }),
       ...(data.output === undefined ? {} : { rawOutput: data.output }),
+      ...createTimesMeta(data),
     });
     return updates;
   }
@@ -112,6 +114,10 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
         const { interaction_id, text } = event.data;
         return text === '' ? [] : [createChunk('user_message_chunk', `${interaction_id}_reply`, text, undefined)];
       }
+      case 'user.message': {
+        const { text, parent_tool_call_id } = event.data;
+        return text === '' ? [] : [createChunk('user_message_chunk', `user_${event.seq}`, text, parent_tool_call_id)];
+      }
       case 'user.input.required':
         return [...(event.data.answerable === false ? [] : closeAttempt()), toInfoUpdate(event)];
       case 'conversation.completed':
@@ -120,6 +126,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
       case 'assistant.plan':
         return [{ sessionUpdate: 'plan', entries: event.data.entries.map(toPlanEntry) }];
       case 'conversation.started':
+      case 'conversation.status':
       case 'permission.required':
       case 'permission.replied':
       case 'artifact.created':
@@ -154,6 +161,12 @@ function createChunk(
   return { sessionUpdate, content: { type: 'text', text }, messageId, ...createSubagentMeta(parentCall) };
 }
 
+/** Returns how long a call took by the engine's own clock, which ACP does not define. */
+function createTimesMeta({ started_at, ended_at, duration_ms }: FcmpData<'assistant.tool_call'>) {
+  const times = omitMissing({ started_at, ended_at, duration_ms });
+  return Object.keys(times).length === 0 ? {} : { _meta: { sluice: times } };
+}
+
 function createSubagentMeta(parentCall: string | undefined): { readonly _meta?: AcpMeta } {
   return parentCall === undefined ? {} : { _meta: { sluice: { parent_tool_call_id: parentCall } } };
 }
@@ -178,11 +191,12 @@ function toInfoUpdate(event: FcmpEvent): AcpUpdate {
   return { sessionUpdate: 'session_info_update', updatedAt: event.ts, _meta: { sluice: { type, data, seq } } };
 }
 
-/** Returns a call's title: its command, truncated because some commands are whole scripts, or the tool name. */
-function formatTitle(data: Pick<FcmpData<'assistant.tool_call'>, 'name' | 'input'>): string {
+/** Returns a call's title: its command, truncated because some commands are whole scripts, the engine's title, or the tool name. */
+function formatTitle(data: Pick<FcmpData<'assistant.tool_call'>, 'name' | 'input' | 'title'>): string {
   const input = data.input;
-  if (typeof input !== 'object' || input === null || !('command' in input)) return data.name;
-  return typeof input.command === 'string' && input.command !== '' ? input.command.slice(0, TITLE_LENGTH) : data.name;
+  const title = data.title ?? data.name;
+  if (typeof input !== 'object' || input === null || !('command' in input)) return title;
+  return typeof input.command === 'string' && input.command !== '' ? input.command.slice(0, TITLE_LENGTH) : title;
 }
 
 const TITLE_LENGTH = 200;

@@ -80,7 +80,7 @@ type AgUiToolEvent = Attributed &
         readonly toolCallId: string;
         readonly content: string;
         readonly role: 'tool';
-        readonly metadata?: { readonly error: string };
+        readonly metadata?: Readonly<Record<string, unknown>>;
       }
   );
 

@@ -1,5 +1,6 @@
 import type { FcmpData } from '../../protocol/fcmp-event.js';
 import { toReasoningId, createTextTracker, toToolCallId, formatToolResult } from '../projection.js';
+import { omitMissing } from '../../reading/record-fields.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 
 /** An event's attempt, number and time. */
@@ -181,7 +182,9 @@ export class ToolCallParts {
     const closingEvents = [...out, ...this.#subagents.endSubagent(id, error, timestamp)];
     // If a call claims to belong to the sub-agent that it started, it got its result when the sub-agent was closed.
     if (this.#open.take(`call ${id}`) === undefined) return closingEvents;
-    closingEvents.push(toResult(id, { content: formatToolResult(data), error }, timestamp, by));
+    const { started_at, ended_at, duration_ms } = data;
+    const times = { started_at, ended_at, duration_ms };
+    closingEvents.push(toResult(id, { content: formatToolResult(data), error, ...times }, timestamp, by));
     return closingEvents;
   }
 
@@ -213,12 +216,18 @@ export class ToolCallParts {
   }
 }
 
+/** When a call started and ended, by the engine's own clock. */
+type ToolTimes = {
+  readonly [Key in 'started_at' | 'ended_at' | 'duration_ms']?: FcmpData<'assistant.tool_call'>[Key] | undefined;
+};
+
 function toResult(
   id: string,
-  { content, error }: { readonly content: string; readonly error: string | undefined },
+  { content, ...rest }: { readonly content: string; readonly error: string | undefined } & ToolTimes,
   timestamp: number,
   by: Attribution,
 ): AgUiEvent {
+  const metadata = omitMissing(rest);
   return {
     type: 'TOOL_CALL_RESULT',
     timestamp,
@@ -226,7 +235,7 @@ function toResult(
     toolCallId: id,
     content,
     role: 'tool',
-    ...(error === undefined ? {} : { metadata: { error } }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     ...by,
   };
 }

@@ -109,14 +109,14 @@ function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
       return texts.reasoning(event.data, at);
     case 'assistant.tool_call':
       return calls.toolCall(event.data, at);
-    case 'user.input.replied': {
-      const messageId = `${event.data.interaction_id}_reply`;
-      const start = { type: 'TEXT_MESSAGE_START', timestamp, messageId, role: 'user' } as const;
-      const end = { type: 'TEXT_MESSAGE_END', timestamp, messageId } as const;
-      if (event.data.text === '') return [start, end];
-      return [start, { type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId, delta: event.data.text }, end];
-    }
+    case 'user.input.replied':
+      return createUserMessage(`${event.data.interaction_id}_reply`, event.data.text, timestamp);
+    case 'user.message':
+      if (event.data.parent_tool_call_id === undefined)
+        return createUserMessage(`user_${event.seq}`, event.data.text, timestamp);
+      return [{ type: 'CUSTOM', timestamp, name: event.type, value: event.data }];
     case 'conversation.started':
+    case 'conversation.status':
     case 'assistant.plan':
     case 'permission.required':
     case 'permission.replied':
@@ -133,8 +133,20 @@ function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
       return [{ type: 'CUSTOM', timestamp, name: event.type, value: event.data }];
     case 'conversation.completed':
     case 'conversation.failed':
-      return [];
+      // AG-UI's last event has the outcome and the tokens, but no durations and no reasons of the engine.
+      return Object.keys(event.data).some((key) => !LAST_FIELDS.has(key))
+        ? [{ type: 'CUSTOM', timestamp, name: event.type, value: event.data }]
+        : [];
   }
+}
+
+/** The fields of a conversation's end that AG-UI's last event has. */
+const LAST_FIELDS: ReadonlySet<string> = new Set(['state', 'reason_code', 'error', 'usage']);
+
+function createUserMessage(messageId: string, text: string, timestamp: number): AgUiEvent[] {
+  const start = { type: 'TEXT_MESSAGE_START', timestamp, messageId, role: 'user' } as const;
+  const end = { type: 'TEXT_MESSAGE_END', timestamp, messageId } as const;
+  return text === '' ? [start, end] : [start, { type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId, delta: text }, end];
 }
 
 /** Returns the function that creates a run's last event, for FCMP events that end an attempt. */
