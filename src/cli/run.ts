@@ -103,6 +103,7 @@ function formatUsageError(text: string): string {
 const RENAMED_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--reads', '--format'],
   ['--takes', '--kinds'],
+  ['--prefer', '--ambiguous'],
 ]);
 
 /**

@@ -151,8 +151,11 @@ export async function requireRealFolder(path: string, root: TrustedRoot = {}): P
   });
 }
 
-/** Creates a folder and its missing parents below another folder, accessible only to this user. None of them may be a link. */
-export async function makeFolderBelow(folder: string, trustedRoot: string): Promise<void> {
+/**
+ * Creates a folder and its missing parents below another folder, by default accessible only to this user. None of them
+ * may be a link.
+ */
+export async function makeFolderBelow(folder: string, trustedRoot: string, mode = 0o700): Promise<void> {
   let parent = trustedRoot;
   for (const name of listSteps(folder, trustedRoot)) {
     await withFolder(
@@ -162,7 +165,7 @@ export async function makeFolderBelow(folder: string, trustedRoot: string): Prom
         work: async (folderPath) => {
           if (isThere(join(folderPath, name))) return;
           try {
-            mkdirSync(join(folderPath, name), 0o700);
+            mkdirSync(join(folderPath, name), mode);
           } catch (error) {
             if (getErrorCode(error) !== 'EEXIST') throw error;
           }

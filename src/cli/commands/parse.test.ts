@@ -159,7 +159,7 @@ describe('sluice parse', () => {
       expect(output).toMatchObject({ value: { file } });
     }
     const { exitCode, stderr } = await parseCommand(twoObjects, ['--prefer', 'last']);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--ambiguous last')]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('renamed to --ambiguous')]);
   });
 
   it('prints large integers unchanged with --numbers bigint', async () => {

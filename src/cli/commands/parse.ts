@@ -12,8 +12,6 @@ import { isSluiceError } from '../../base/index.js';
 type ParseFlags = Pick<ParseOptions, 'profile' | 'allowPartial' | 'align' | 'ambiguous' | 'label' | 'numbers'> & {
   readonly schema?: string;
   readonly value?: true;
-  /** The former name of `ambiguous`. */
-  readonly prefer?: string;
 };
 
 export function addParseCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -31,7 +29,6 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
         'what to do if different values are valid and nothing decides between them (default: fail)',
       ).choices(['first', 'last', 'fail']),
     )
-    .addOption(new Option('--prefer <which>').hideHelp())
     .addOption(
       new Option('--numbers <how>', 'how to return numbers that a double cannot represent (default: double)').choices([
         'double',
@@ -45,8 +42,7 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
 }
 
 async function runParse(file: string | undefined, flags: ParseFlags, io: CommandIo): Promise<ExitCode> {
-  const { schema: schemaFile, value: isValueOnly, prefer, ...options } = flags;
-  if (prefer !== undefined) throw new MisuseError(`--prefer is not an option. Use --ambiguous ${prefer}.`);
+  const { schema: schemaFile, value: isValueOnly, ...options } = flags;
   if (options.align === true && schemaFile === undefined)
     throw new MisuseError('--align needs --schema. Add a schema, or omit --align.');
   const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile, io);

@@ -15,9 +15,8 @@ import { listSensitiveValues } from '../secrets/environment.js';
 import type { CachedFile, CachedResult } from '../../store/ports/index.js';
 import { NO_TAIL } from '../../events/index.js';
 import type { FsDiff } from '../../events/index.js';
-import { beginReplacement, makeFolder, openForReading } from '../../base/files/index.js';
+import { beginReplacement, makeFolder, openForReading, makeFolderBelow } from '../../base/files/index.js';
 import { isArtifactPath } from '../run-folder/index.js';
-import { makeFoldersInside } from '../workspace/make-folders.js';
 
 /**
  * Returns the cached result of an identical run, or undefined. Its value must pass the current schema, because the key
@@ -239,7 +238,7 @@ export async function restoreFiles(store: string, workdir: string, files: readon
     await utimes(source, new Date(), new Date()).catch(() => undefined);
   }
   try {
-    for (const { file } of pending) await makeFoldersInside(workdir, dirname(join(workdir, file.path)));
+    for (const { file } of pending) await makeFolderBelow(dirname(join(workdir, file.path)), workdir, 0o777);
   } catch {
     // A link or a file is in the place of a folder.
     return false;

@@ -5,14 +5,13 @@ import { ACCEPTS_TEXT_ONLY, findUnsupported, type McpServer } from '../ports/run
 import { extractSecrets } from '../launchers/mcp-servers.js';
 import type { ConversationRequest, LaunchRequest, LaunchFile } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
-import { makeFoldersInside } from '../workspace/make-folders.js';
 import { createAttemptSecrets, type AttemptSecrets } from '../secrets/compile-secrets.js';
 import { selectEnvironment } from '../secrets/environment.js';
 import { isVersionIn } from '../launchers/version.js';
 import { findEngineVersion } from './engine-version.js';
 import { realpath, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isWithin, openNew } from '../../base/files/index.js';
+import { isWithin, makeFolderBelow, openNew } from '../../base/files/index.js';
 
 /** A process that is ready to be launched. */
 export interface PreparedLaunch {
@@ -156,7 +155,7 @@ export function getProgramCommand(
  */
 export async function writeSettings(runDir: string, files: readonly LaunchFile[]): Promise<void> {
   for (const { path, text } of files) {
-    await makeFoldersInside(runDir, dirname(path));
+    await makeFolderBelow(dirname(path), runDir);
     await rm(path, { force: true });
     const file = await openNew(path);
     try {

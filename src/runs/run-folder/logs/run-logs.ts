@@ -107,22 +107,11 @@ export async function openLogFile(path: string, root: TrustedRoot = {}): Promise
     await file.close();
     throw error;
   }
-  return createLogFile({
-    appendFile: async (lines) => appendTo(file, lines),
-    datasync: async () => file.datasync(),
-    close: async () => file.close(),
-  });
-}
-
-/** The part of a file handle that a log needs. */
-interface AppendableFile {
-  appendFile(text: string): Promise<void>;
-  datasync(): Promise<void>;
-  close(): Promise<void>;
+  return createLogFile(file);
 }
 
 /** Creates a log that appends to an open file. Lines are collected until they have `batchLength` characters. */
-export function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
+export function createLogFile(file: FileHandle, batchLength = 0): LogFile {
   // Once a write has failed, all later ones fail too: the next line could be joined to an incomplete one.
   let lastWrite: Promise<void> = Promise.resolve();
   let collected = '';
@@ -130,7 +119,7 @@ export function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
   async function write(): Promise<void> {
     const lines = collected;
     collected = '';
-    if (lines !== '') lastWrite = lastWrite.then(async () => file.appendFile(lines));
+    if (lines !== '') lastWrite = lastWrite.then(async () => appendTo(file, lines));
     return lastWrite;
   }
 
