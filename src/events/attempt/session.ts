@@ -68,7 +68,7 @@ function toStatusData(status: Status, id: string | null, engineVersion: string |
   return data;
 }
 
-/** What FCMP says about a status; its other fields are those of the engine's record. */
+/** Converts a status to its FCMP event; the other fields are those of the engine's record. */
 function toFcmpStatus({ status, reason, usage, message, parent }: Status): FcmpContent {
   if (message === undefined)
     return { type: 'conversation.status', data: { status, ...omitMissing({ reason, usage }) } };
