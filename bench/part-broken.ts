@@ -10,6 +10,8 @@ import { Random } from './random.js';
 
 interface Sample extends Damage {
   readonly name: string;
+  /** The maximum `parse` time, in multiples of `JSON.parse`. Default 8. */
+  readonly limit?: number;
   readonly make: typeof makeFindings | typeof makeShortFindings;
 }
 
@@ -19,7 +21,7 @@ interface Sample extends Damage {
  */
 const MIXES: readonly Sample[] = [
   { name: 'mixed', make: makeFindings, defects: DEFECTS, probability: 0.3, layout: 'indented' },
-  { name: 'dense', make: makeFindings, defects: DEFECTS, probability: 1, layout: 'lines' },
+  { name: 'dense', limit: 6, make: makeFindings, defects: DEFECTS, probability: 1, layout: 'lines' },
   {
     name: 'short',
     make: makeShortFindings,
@@ -56,7 +58,7 @@ function createNearlyClean(defect: Defect, count: number): NearlyClean {
     make: makeFindings,
     layout,
     write: (findings) => writeNearlyClean(findings, { defect, count, layout }),
-    limit: count > 10 ? 8 : 3,
+    limit: count > 10 ? 8 : 2.5,
   };
 }
 
@@ -143,7 +145,9 @@ function readValue(text: string): unknown {
 
 function listTargets(outcome: Outcome): Target[] {
   const what = `${outcome.sample.name} defects, 100 KB`;
-  return ['parse', 'repairJson'].map((tool) => createTarget(outcome, tool, what, 8));
+  return ['parse', 'repairJson'].map((tool) =>
+    createTarget(outcome, tool, what, tool === 'parse' ? (outcome.sample.limit ?? 8) : 8),
+  );
 }
 
 function createFewTarget(outcome: Outcome): Target {

@@ -18,8 +18,8 @@ import { cutText, STREAM_TEXTS, type StreamShape, type StreamText } from './stre
 
 const SHORT = 100_000;
 const LONG = 1_000_000;
-const LIMIT = 40;
-const MAX_GROWTH = 11;
+const LIMIT = 20;
+const MAX_GROWTH = 10.5;
 /** The number of short inputs that add up to the long one. */
 const SHORT_RUNS = LONG / SHORT;
 const EFFORT = { rounds: 15, budget: 3000 };

@@ -6,12 +6,12 @@ import { listAvailablePeers, loadPeers, type Peer } from './peers.js';
 import { parse } from './product.js';
 
 const SIZES = [
-  { name: '1 KB', bytes: 1000, limit: 2 },
+  { name: '1 KB', bytes: 1000, limit: 1.2 },
   { name: '100 KB', bytes: 100_000, limit: 1.2 },
-  { name: '10 MB', bytes: 10_000_000, limit: 1.2 },
+  { name: '5 MB', bytes: 5_000_000, limit: 1.2 },
 ] as const;
 
-/** A peer with a higher ratio at 100 KB is not run with 10 MB. */
+/** A peer with a higher ratio at 100 KB is not run with 5 MB. */
 const MAX_RATIO_FOR_LARGE = 200;
 
 /** Measures the overhead of `parse` on valid JSON. */
