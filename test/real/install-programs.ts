@@ -14,6 +14,12 @@ export const PROGRAMS_FOLDER = `${FOLDER}node_modules/.bin`;
 /** The folder of agents that support only the Agent Client Protocol. */
 export const ACP_PROGRAMS_FOLDER = `${ACP_FOLDER}node_modules/.bin`;
 
+/** Packages that only presets need: installed on demand. */
+export const PRESET_FOLDER = `${FOLDER}preset-agents/`;
+
+/** The folder of the agents of presets. */
+export const PRESET_PROGRAMS_FOLDER = `${PRESET_FOLDER}node_modules/.bin`;
+
 /** The folder for home folders that must not be in the temporary folder. */
 export const HOMES_FOLDER = `${FOLDER}node_modules/.homes`;
 

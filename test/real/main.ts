@@ -12,13 +12,14 @@ import {
   ACP_PROGRAMS_FOLDER,
   COPILOT_CACHE,
   installPrograms,
+  PRESET_FOLDER,
   PROGRAMS_FOLDER,
 } from './install-programs.js';
-import { ACP_CASES, ENGINE_CASES, FAULT_CASES } from './real-cases.js';
+import { ACP_CASES, ENGINE_CASES, FAULT_CASES, PRESET_CASES } from './real-cases.js';
 
 const words = process.argv.slice(2);
 const requested = words.includes('--all')
-  ? [...ENGINE_CASES, ...ACP_CASES, ...FAULT_CASES]
+  ? [...ENGINE_CASES, ...ACP_CASES, ...FAULT_CASES, ...PRESET_CASES]
   : words.flatMap((word) => (word === 'acp' ? ACP_CASES : word === 'faults' ? FAULT_CASES : [word]));
 const wantsMatrix = ACP_CASES.some((name) => requested.includes(name));
 const notRun: string[] = [];
@@ -29,18 +30,22 @@ print(`install: ${installation.done ? 'done' : 'failed'} after ${secondsSince(st
 for (const problem of installation.problems) print(problem);
 const matrixInstallation = wantsMatrix ? await installPrograms(ACP_FOLDER) : undefined;
 for (const problem of matrixInstallation?.problems ?? []) print(problem);
+const wantsPresets = PRESET_CASES.some((name) => requested.includes(name));
+const presetInstallation = wantsPresets ? await installPrograms(PRESET_FOLDER) : undefined;
+for (const problem of presetInstallation?.problems ?? []) print(problem);
 
 process.env['PATH'] = [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
 const env = { ...process.env, XDG_CACHE_HOME: COPILOT_CACHE };
 const reports = await checkEngines({ env, cwd: PROJECT, timeoutMs: 60_000 });
-const engines: string[] = [...FAULT_CASES, ...ACP_CASES, ...ENGINE_CASES].filter((name) => {
+const engines: string[] = [...PRESET_CASES, ...FAULT_CASES, ...ACP_CASES, ...ENGINE_CASES].filter((name) => {
   const isOnRequest = !ENGINE_CASES.includes(name);
   if (requested.length === 0 ? isOnRequest : !requested.includes(name)) {
     if (!isOnRequest) notRun.push(`${name}: not requested`);
     return false;
   }
   if (name === 'iflow') return true;
-  if (!installation.done) {
+  if (PRESET_CASES.includes(name) && presetInstallation?.done === true) return true;
+  if (!installation.done || PRESET_CASES.includes(name)) {
     notRun.push(`${name}: the agents could not be installed`);
     return false;
   }
@@ -52,10 +57,12 @@ const engines: string[] = [...FAULT_CASES, ...ACP_CASES, ...ENGINE_CASES].filter
   return false;
 });
 if (!wantsMatrix) notRun.push('the agents of the Agent Client Protocol: not requested (-- acp, or -- --all)');
+if (!wantsPresets) notRun.push('the presets: not requested (-- presets, or -- --all)');
 if (!FAULT_CASES.some((name) => requested.includes(name)))
   notRun.push('the table of faults: not requested (-- faults, or -- --all)');
 for (const name of requested)
-  if (![...ENGINE_CASES, ...ACP_CASES, ...FAULT_CASES].includes(name)) notRun.push(`${name}: unknown engine`);
+  if (![...ENGINE_CASES, ...ACP_CASES, ...FAULT_CASES, ...PRESET_CASES].includes(name))
+    notRun.push(`${name}: unknown engine`);
 
 const totals = await runTests(engines);
 print(`tests: done after ${secondsSince(started)} s`);

@@ -8,3 +8,6 @@ export const ACP_CASES = Object.keys(ACP_AGENTS).map((engine) => `acp-${engine.r
 
 /** The table of faults takes long too: every fault of the model over every path, for every engine. */
 export const FAULT_CASES = ENGINE_CASES.filter((name) => name !== 'iflow').map((name) => `faults-${name}`);
+
+/** All presets that can be driven here; they need more agents. */
+export const PRESET_CASES = ['presets'];

@@ -38,12 +38,14 @@ export interface ScriptedModel {
 export interface ModelOptions {
   /** The pause between chunks of an answer; without it the answer is sent in one chunk. */
   readonly pauseMs?: number;
+  /** Whether the agent describes its tools in the prompt, so requests without tools are for the work too. */
+  readonly hasToolsInPrompt?: boolean;
 }
 
 /** Starts a model that sends these replies in order, and repeats the last one. */
 export async function startModel(
   replies: readonly [ModelReply, ...ModelReply[]],
-  { pauseMs = 0 }: ModelOptions = {},
+  { pauseMs = 0, hasToolsInPrompt = false }: ModelOptions = {},
 ): Promise<ScriptedModel> {
   const { LLMock } = await loadMock();
   const mock = new LLMock({ port: 0, host: '127.0.0.1' });
@@ -51,7 +53,7 @@ export async function startModel(
   const cuts = replies[0] === 'cut';
   const answer = (request: MockRequest): ModelReply => {
     const tools = (request.tools ?? []).map((tool) => tool.function?.name ?? '');
-    if (tools.length === 0) return { content: 'A title' };
+    if (tools.length === 0 && !hasToolsInPrompt) return { content: 'A title' };
     requests.push({ messages: request.messages, tools });
     return replies[requests.length - 1] ?? replies.at(-1) ?? replies[0];
   };

@@ -25,12 +25,12 @@ const MODELS = ['OPENAI_*', 'ANTHROPIC_*', 'GEMINI_*', 'GOOGLE_*', 'OPENROUTER_*
 export const PRESETS: Readonly<Record<string, Preset>> = {
   pi: {
     agent: { acp: ['pi-acp'], env: ['PI_*', ...MODELS], keeps: ['~/.pi'] },
-    install: 'npm install --global @earendil-works/pi-coding-agent@1.5.0 pi-acp@0.0.34',
+    install: 'npm install --global @earendil-works/pi-coding-agent@0.87.1 pi-acp@0.0.34 (needs Node.js 22)',
     note: 'it never asks for permission: use a sandbox',
   },
   cline: {
     agent: { acp: ['cline', '--acp'], env: ['CLINE_*', ...MODELS], keeps: ['~/.cline'] },
-    install: 'npm install --global cline',
+    install: 'npm install --global cline@2.18.0',
   },
   cn: {
     agent: {
@@ -39,7 +39,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       env: ['CONTINUE_*', ...MODELS],
       keeps: ['~/.continue'],
     },
-    install: 'npm install --global @continuedev/cli',
+    install: 'npm install --global @continuedev/cli@1.5.47',
+    note: 'it never asks for permission: use a sandbox',
   },
   'grok-cli': {
     agent: {
@@ -49,6 +50,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       keeps: ['~/.grok'],
     },
     install: 'npm install --global @vibe-kit/grok-cli@0.0.34',
+    note: 'it never asks for permission: use a sandbox',
   },
   letta: {
     agent: {
