@@ -11,7 +11,7 @@ import type { Secrets } from '../index.js';
 import type { TrialStep } from './try-agent.js';
 
 /** A scenario's recording, with the parts of the agent's format that are unknown. */
-export interface RecordedScenario extends TrialStep {
+interface RecordedScenario extends TrialStep {
   /** `same` if the events can be rebuilt from the bytes. */
   readonly replay: string;
   /** Types and fields that this version of Sluice does not know, with the number of occurrences. */
