@@ -38,5 +38,5 @@ export function createReaderPolicy(
 
 /** The message for a value beyond the depth limit. */
 export function describeDepthLimit(depth: number): string {
-  return `The value is nested deeper than limits.depth, ${depth}`;
+  return `The value is nested deeper than ${depth} (limits.depth)`;
 }
