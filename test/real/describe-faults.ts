@@ -82,7 +82,7 @@ const PATHS: Readonly<Record<string, (site: Site, spec: RunSpec) => Promise<Fail
 /** Runs every fault of the model over every path with the real executable: each must report the same code and cause. */
 export function describeFaults(engine: keyof typeof REAL_ENGINES): void {
   const real: RealEngine = withFewRetries(REAL_ENGINES[engine]);
-  const limits = { time_s: engine === 'qwen' ? 40 : 150 };
+  const limits = { time_s: 150 };
   describe(`the real ${engine}`, { timeout: 400_000 }, () => {
     it.each(Object.entries(listFaults(engine)))(
       'reports %s the same on every path',
