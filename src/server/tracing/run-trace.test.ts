@@ -50,6 +50,28 @@ function traceRun(spec: Partial<RunSpec> = {}, settings: { content?: boolean; co
 const toMs = ([seconds, nanos]: readonly [number, number]): number => Math.round(seconds * 1000 + nanos / 1e6);
 
 describe('run spans', () => {
+  it('have what the engine reports: its version, durations, turns, reasons, retries and the start of a call', () => {
+    const { onEvent, end, at } = traceRun();
+    onEvent('conversation.started', { session_id: 's', engine_version: '2.1', workdir: '/work' }, 0);
+    const retry = { code: 'ENGINE_RETRYING', message: 'Again.', retrying: true } as const;
+    onEvent('diagnostic.warning', retry, 10);
+    const call = { tool_call_id: 't', name: 'shell', started_at: new Date(at(20)).toISOString() };
+    onEvent('assistant.tool_call', { ...call, status: 'started' }, 50);
+    onEvent('assistant.tool_call', { ...call, status: 'completed' }, 50);
+    const fields = { duration_ms: 70, turns: 2, stop_reason: 'end_turn' };
+    onEvent('conversation.completed', { state: 'completed', reason_code: 'CLEAN_END', ...fields }, 70);
+    const { named } = end();
+    expect(named('invoke_agent codex')[0]?.attributes).toMatchObject({
+      'gen_ai.agent.version': '2.1',
+      'process.working_directory': '/work',
+      'sluice.engine.retries': 1,
+      'sluice.engine.duration_ms': 70,
+      'sluice.engine.turns': 2,
+      'gen_ai.response.finish_reasons': ['end_turn'],
+    });
+    expect(named('execute_tool shell').map(({ startTime }) => toMs(startTime))).toEqual([at(20)]);
+  });
+
   it('follow the GenAI conventions: an agent, the messages of its model, its tools', () => {
     const { onEvent, end, at } = traceRun({ traceparent: `00-${TRACE}-${PARENT}-01`, model: 'o-9' });
     onEvent('conversation.started', { session_id: 's-1' }, 0);

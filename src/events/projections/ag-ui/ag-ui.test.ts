@@ -52,6 +52,22 @@ describe('toAgUi', () => {
     ]);
   });
 
+  test('a prompt is a message of the user; the durations of a tool and of the conversation are kept', () => {
+    const call = { tool_call_id: 't', name: 'shell', status: 'completed', duration_ms: 5 } as const;
+    const end = { state: 'completed', reason_code: 'CLEAN_END', duration_ms: 9 } as const;
+    const events = toAgUi(
+      createConversation([
+        { type: 'user.message', data: { text: 'Go.' } },
+        { type: 'assistant.tool_call', data: call },
+        { type: 'conversation.completed', data: end },
+      ]),
+    );
+    expect(joinText(events, 'user_1')).toBe('Go.');
+    expect(events).toContainEqual(expect.objectContaining({ type: 'TOOL_CALL_RESULT', metadata: { duration_ms: 5 } }));
+    expect(events).toContainEqual(expect.objectContaining({ type: 'CUSTOM', value: end }));
+    for (const event of events) expect(EventSchemas.safeParse(event).success).toBe(true);
+  });
+
   test('includes the time of each event in milliseconds', () => {
     const [event] = createConversation([started]);
     expect(toAgUi(event === undefined ? [] : [event])[0]?.timestamp).toBe(Date.parse(event?.ts ?? ''));
