@@ -30,5 +30,5 @@ export {
   getSizeInside,
   parseJson,
 } from './safe-file.js';
-export { makeFolderBelow, requireRealFolder, withFolder } from './safe-folder.js';
+export { makeFolderBelow, withFolder } from './safe-folder.js';
 export { openFileTail, type FileTail, openLineTail } from './safe-file.js';

@@ -142,16 +142,6 @@ function createUnsafeError(folder: string, cause?: unknown): FileError {
 }
 
 /**
- * Throws unless every folder on the path below the trusted root (by default only the last one) is a real folder: a link
- * could redirect writes.
- */
-export async function requireRealFolder(path: string, root: TrustedRoot = {}): Promise<void> {
-  await withFolder(path, root, { work: async () => undefined }).catch((error: unknown) => {
-    throw getErrorCode(error) === 'ENOTDIR' ? createUnsafeError(path, error) : error;
-  });
-}
-
-/**
  * Creates a folder and its missing parents below another folder, by default accessible only to this user. None of them
  * may be a link.
  */
@@ -174,5 +164,7 @@ export async function makeFolderBelow(folder: string, trustedRoot: string, mode 
     );
     parent = join(parent, name);
   }
-  await requireRealFolder(folder, { trustedRoot });
+  await withFolder(folder, { trustedRoot }, { work: async () => undefined }).catch((error: unknown) => {
+    throw getErrorCode(error) === 'ENOTDIR' ? createUnsafeError(folder, error) : error;
+  });
 }
