@@ -34,7 +34,7 @@ export async function setup(): Promise<void> {
 
 /** When started as a script (`npm run build:changed`), builds what the commands, the tests and the gates share. */
 if (process.argv[1]?.endsWith('build-product.ts') === true) {
-  if (!isCurrent()) console.error('Building; this takes about half a minute.');
+  if (!isCurrent()) process.stderr.write('Building; this takes about half a minute.\n');
   await setup();
 }
 
