@@ -31,4 +31,4 @@ export { formatInvisible, INVISIBLE_CHARACTERS, cutText, escapeMarkup, truncate 
 export { omitUndefined, findFirstIndex } from './collections.js';
 export { createUlidGenerator } from './ulid.js';
 export { matchGlob, matchPathGlob, findNearestName } from './text.js';
-export type { OpenFile, ReadableFile, TrustedRoot } from './sluice-error.js';
+export type { AppendableFile, OpenFile, ReadableFile, TrustedRoot } from './sluice-error.js';

@@ -84,6 +84,14 @@ export interface ReadableFile {
   close(): Promise<void>;
 }
 
+/** An open file to append to. */
+export interface AppendableFile {
+  readonly fd: number;
+  appendFile(data: string | Uint8Array): Promise<void>;
+  datasync(): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Opens a file; undefined if it does not exist (yet). */
 export type OpenFile = () => Promise<ReadableFile | undefined>;
 

@@ -7,6 +7,7 @@ import {
   isSluiceError,
   type OpenFile,
   type TrustedRoot,
+  type AppendableFile,
   type ReadableFile,
 } from '../index.js';
 import { isThere, withFolder } from './safe-folder.js';
@@ -86,7 +87,7 @@ async function openRegular(path: string, flags: number, root: TrustedRoot): Prom
 const MAX_SYNC_BYTES = 64 * 1024;
 
 /** Appends to an open file. */
-export async function appendTo(file: FileHandle, data: string | Uint8Array): Promise<void> {
+export async function appendTo(file: AppendableFile, data: string | Uint8Array): Promise<void> {
   if (data.length > MAX_SYNC_BYTES) await file.appendFile(data);
   else appendFileSync(file.fd, data);
 }

@@ -96,15 +96,18 @@ export const ENGINE_FIELDS = {
   max_output_tokens: count,
 } as const;
 
-type FieldSchemas = typeof ENGINE_FIELDS;
+/** A mapped type, because declarations repeat the type of a constant wherever it is used, but name a mapped type. */
+export type EngineFieldSchemas = { readonly [Field in keyof typeof ENGINE_FIELDS]: (typeof ENGINE_FIELDS)[Field] };
 
 /** See {@link ENGINE_FIELDS}. */
-export type EngineFields = { readonly [Field in keyof FieldSchemas]?: FromSchema<FieldSchemas[Field]> };
+export type EngineFields = {
+  readonly [Field in keyof EngineFieldSchemas]?: FromSchema<EngineFieldSchemas[Field]>;
+};
 
 /** Adds the engine's fields to the data of an event. */
 export function withEngineFields<
   R extends Readonly<Record<string, Schema>>,
   O extends Readonly<Record<string, Schema>>,
->(schema: ObjectSchema<R, O>): ObjectSchema<R, FieldSchemas & O> {
+>(schema: ObjectSchema<R, O>): ObjectSchema<R, EngineFieldSchemas & O> {
   return { ...schema, properties: { ...ENGINE_FIELDS, ...schema.properties } };
 }

@@ -18,7 +18,7 @@ export const END = 8;
 export const VALUE = 9;
 export const OTHER = 10;
 
-/** What the backslashes of a string are. */
+/** The kinds of backslashes in a string. */
 export const ESCAPES = 11;
 export const FORMULA = 12;
 export const PATH = 13;

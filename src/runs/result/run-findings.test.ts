@@ -30,6 +30,9 @@ const say = (text: string) => ({
   message: { id: `msg_${text}`, role: 'assistant', content: [{ type: 'text', text }] },
 });
 
+/** Denied by the engine's own rules, at a time. */
+const BY_ENGINE = { by: 'engine', at: expect.stringMatching(/^2/) as string };
+
 describe('diagnostics', () => {
   it('of the same kind are listed once and counted', () => {
     const retries = Array.from({ length: 7 }, (_value, index) => retry(index + 1, 401, 'authentication_failed'));
@@ -165,9 +168,10 @@ describe('denied tools', () => {
         tool: 'Write',
         tool_call_id: 'toolu_w',
         input: { file_path: 'no.txt' },
-        reason: 'Permission to use Write has been denied.',
+        why: 'Permission to use Write has been denied.',
+        ...BY_ENGINE,
       },
-      { tool: 'Bash', tool_call_id: 'toolu_b', reason: 'The engine denied Bash.' },
+      { tool: 'Bash', tool_call_id: 'toolu_b', why: 'The engine denied Bash.', ...BY_ENGINE },
     ]);
   });
 
@@ -183,7 +187,7 @@ describe('denied tools', () => {
       }),
     ];
     expect(collect('copilot', lines).summarize(undefined).denials).toEqual([
-      { tool: 'create', tool_call_id: 'c', input: { path: 'x' }, reason },
+      { tool: 'create', tool_call_id: 'c', input: { path: 'x' }, why: reason, ...BY_ENGINE },
     ]);
   });
 
@@ -191,7 +195,11 @@ describe('denied tools', () => {
     const line =
       '2026-11-15T17:59:08.277670Z ERROR codex_core::tools::router: error=approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never';
     expect(collect('codex', [], [line]).summarize(undefined).denials).toEqual([
-      { tool: 'shell', reason: expect.stringMatching(/^approval policy is Never; reject command/) as string },
+      {
+        tool: 'shell',
+        why: expect.stringMatching(/^approval policy is Never; reject command/) as string,
+        ...BY_ENGINE,
+      },
     ]);
   });
 
@@ -202,7 +210,7 @@ describe('denied tools', () => {
     const { denials } = collect('opencode', [{ type: 'tool_use', timestamp: 1, sessionID: 's', part }]).summarize(
       undefined,
     );
-    expect(denials).toEqual([{ tool: 'write', tool_call_id: 'c', input: { filePath: 'a' }, reason: error }]);
+    expect(denials).toEqual([{ tool: 'write', tool_call_id: 'c', input: { filePath: 'a' }, why: error, ...BY_ENGINE }]);
   });
 
   it('of Gemini are calls to tools it withholds, not to tools that do not exist', () => {

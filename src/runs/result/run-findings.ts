@@ -66,18 +66,19 @@ export class RunFindings {
   }
 
   #addEvent(event: RaspEvent): void {
-    if (isRasp(event, 'diagnostic.engine.error')) this.#addEngineError(event.data);
+    const { ts: at } = event;
+    if (isRasp(event, 'diagnostic.engine.error')) this.#addEngineError(event.data, at);
     else if (isRasp(event, 'diagnostic.parser.warning') || isRasp(event, 'diagnostic.parser.error')) {
       count(this.#reader, { code: event.data.code, message: event.data.message });
-    } else if (isRasp(event, 'lifecycle.run.status')) this.#addStatus(event.data);
+    } else if (isRasp(event, 'lifecycle.run.status')) this.#addStatus(event.data, at);
     else if (isRasp(event, 'tool.call.failed')) {
       const { name: tool, tool_call_id, input, error, output } = event.data;
-      const reason = [error, output].find((text) => typeof text === 'string' && DENIED_PATTERN.test(text));
-      if (typeof reason === 'string') this.#deny({ tool, tool_call_id, input, reason });
+      const why = [error, output].find((text) => typeof text === 'string' && DENIED_PATTERN.test(text));
+      if (typeof why === 'string') this.#deny({ tool, tool_call_id, input, why, by: 'engine', at });
     } else if (isRasp(event, 'interaction.permission.required'))
       this.#requests.set(event.data.interaction_id, event.data);
-    else if (isRasp(event, 'interaction.permission.replied')) this.#addReply(event.data);
-    else if (isRasp(event, 'raw.stderr')) this.#addCodexDenial(event.data.text);
+    else if (isRasp(event, 'interaction.permission.replied')) this.#addReply(event.data, at);
+    else if (isRasp(event, 'raw.stderr')) this.#addCodexDenial(event.data.text, at);
     else if (isRasp(event, 'tool.call.started')) this.#engineFailure = null;
     // Qwen Code repeats an error as the agent's last message, which is not an answer.
     else if (isRasp(event, 'agent.message.final') && !event.data.text.includes(this.#engineFailure?.message ?? '')) {
@@ -85,10 +86,10 @@ export class RunFindings {
     }
   }
 
-  #addEngineError(error: EngineError): void {
+  #addEngineError(error: EngineError, at: string): void {
     const { code, message, severity, http_status } = error;
     count(this.#engine, { code, message, severity, ...(http_status === undefined ? {} : { http_status }) });
-    this.#addCodexDenial(message);
+    this.#addCodexDenial(message, at);
     if (severity === 'error' || error.retrying) {
       const { cause = 'unknown' } = error;
       this.#authRetries = cause === 'auth' && error.retrying ? this.#authRetries + 1 : 0;
@@ -100,14 +101,14 @@ export class RunFindings {
     }
   }
 
-  #addStatus({ status, model, detail }: RaspData<'lifecycle.run.status'>): void {
+  #addStatus({ status, model, detail }: RaspData<'lifecycle.run.status'>, at: string): void {
     // Claude Code marks its own messages with `<synthetic>` instead of a model.
     if (model !== undefined && !model.startsWith('<')) this.#model ??= model;
     if (!isJsonObject(detail)) return;
-    if (status === 'permission_denied') this.#addDenial(detail);
+    if (status === 'permission_denied') this.#addDenial(detail, at);
     if (status === 'result') this.#addReport({ ...detail, ...(isJsonObject(detail['usage']) ? detail['usage'] : {}) });
     const denials = detail['permission_denials'];
-    if (Array.isArray(denials)) for (const denial of denials) if (isJsonObject(denial)) this.#addDenial(denial);
+    if (Array.isArray(denials)) for (const denial of denials) if (isJsonObject(denial)) this.#addDenial(denial, at);
   }
 
   /** Adds the numbers of a result. */
@@ -121,41 +122,47 @@ export class RunFindings {
   }
 
   /** Adds a denial by a user or a rule. */
-  #addReply({ interaction_id: id, decision, by, who, why }: RaspData<'interaction.permission.replied'>): void {
+  #addReply(
+    { interaction_id: id, decision, by, who, why }: RaspData<'interaction.permission.replied'>,
+    at: string,
+  ): void {
     const request = this.#requests.get(id);
     this.#requests.delete(id);
     if (request === undefined || decision === 'allow') return;
     const { tool, tool_call_id, input } = request;
-    const reason = why ?? (by === 'rule' ? `A rule denied ${tool}.` : `${who ?? 'A user'} denied ${tool}.`);
-    this.#deny({ tool, tool_call_id, input, reason, by, ...omitUndefined({ who }) });
+    const given = why ?? (by === 'rule' ? `A rule denied ${tool}.` : `${who ?? 'A user'} denied ${tool}.`);
+    this.#deny({ tool, tool_call_id, input, why: given, by, at, ...omitUndefined({ who }) });
   }
 
   /** Adds a denial in the format of Claude Code and Qwen Code. */
-  #addDenial(denial: Readonly<Record<string, unknown>>): void {
+  #addDenial(denial: Readonly<Record<string, unknown>>, at: string): void {
     const { tool_name: tool, tool_use_id: id, tool_input: input, message } = denial;
     if (typeof tool !== 'string') return;
-    const reason = typeof message === 'string' ? message : `The engine denied ${tool}.`;
-    this.#deny({ tool, reason, input, ...(typeof id === 'string' ? { tool_call_id: id } : {}) });
+    const why = typeof message === 'string' ? message : `The engine denied ${tool}.`;
+    this.#deny({ tool, why, by: 'engine', at, input, ...(typeof id === 'string' ? { tool_call_id: id } : {}) });
   }
 
   /** Adds a denial by Codex, which only logs it: neither the tool nor the call is in its events. */
-  #addCodexDenial(text: string): void {
-    const reason = CODEX_DENIED_PATTERN.exec(text)?.[0];
-    if (reason !== undefined) this.#deny({ tool: 'shell', reason });
+  #addCodexDenial(text: string, at: string): void {
+    const why = CODEX_DENIED_PATTERN.exec(text)?.[0];
+    if (why !== undefined) this.#deny({ tool: 'shell', why, by: 'engine', at });
   }
 
   /** Adds a denial. The same call can be reported more than once; each report can add missing fields. */
-  #deny({ tool, tool_call_id, input, reason, by, who }: RunDenial): void {
-    const key = tool_call_id ?? `${tool} ${reason}`;
+  #deny({ tool, tool_call_id, input, ...denial }: RunDenial): void {
+    const key = tool_call_id ?? `${tool} ${denial.why}`;
     const known = this.#denials.get(key);
     if (known === undefined && this.#denials.size >= MAX_DENIALS) return;
     const shortInput = known?.input ?? (isShort(input) ? input : undefined);
+    // The first report is the decision itself; the engine's own follow it.
+    const { by, who, why, at } = known ?? denial;
     this.#denials.set(key, {
       tool,
-      reason: known?.reason ?? truncate(reason, MAX_MESSAGE_LENGTH),
-      ...(tool_call_id === undefined ? {} : { tool_call_id }),
-      ...(shortInput === undefined ? {} : { input: shortInput }),
-      ...omitUndefined({ by: known?.by ?? by, who: known?.who ?? who }),
+      by,
+      ...omitUndefined({ who }),
+      why: truncate(why, MAX_MESSAGE_LENGTH),
+      at,
+      ...omitUndefined({ tool_call_id, input: shortInput }),
     });
   }
 

@@ -165,12 +165,14 @@ describe.each(ENGINES)('%s', (engine) => {
           void run.reply({ interaction_id: 'px_1_1', option_id, who: 'ann', why: 'too risky' });
         },
       });
-      expect(late.result.denials).toMatchObject([{ by: 'person', who: 'ann', reason: 'too risky' }]);
+      expect(late.result.denials).toMatchObject([
+        { by: 'person', who: 'ann', why: 'too risky', at: expect.any(String) },
+      ]);
       const missing = await converse(engine, [[{ ask: WRITE }], [{ say: 'ok' }]], {
         spec: { permissions: 'ask', limits: { hold_s: 0.1, wait_s: 0.4 } },
       });
       expect(missing.data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'rule' }]);
-      expect(missing.result.denials).toMatchObject([{ by: 'rule', reason: expect.stringContaining('wait_s') }]);
+      expect(missing.result.denials).toMatchObject([{ by: 'rule', why: expect.stringContaining('wait_s') }]);
     });
 
     it('closes a request withdrawn by the agent', async () => {

@@ -12,6 +12,7 @@ import {
   outboxMessageSchema,
   outboxState,
   sinkStateSchema,
+  scheduleTickSchema,
   workerSchema,
 } from '../../store/records/index.js';
 import { created, defineEndpoints, json } from './endpoint.js';
@@ -96,6 +97,13 @@ const recordEndpoints = defineEndpoints({
     scope: 'read',
     summary: 'Lists workers that reported within the last day, most recent first.',
     response: json(definePage(workerSchema)),
+  },
+  listTicks: {
+    method: 'GET',
+    path: '/v1/schedules/ticks',
+    scope: 'read',
+    summary: 'Lists the last ticks of all schedules, newest first: what each did, and why.',
+    response: json(definePage(scheduleTickSchema)),
   },
   listBudgets: {
     method: 'GET',

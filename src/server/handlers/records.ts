@@ -47,6 +47,7 @@ export function createRecordHandlers({ store, settings, clock }: ServerContext) 
     redeliverSink: async ({ body }) => ({ redelivered: await store.redeliver({ sink: body.sink }, clock()) }),
     listSinks: async () => ({ items: await store.listSinks(), next_cursor: null }),
     listWorkers: async () => ({ items: await store.listWorkers(clock()), next_cursor: null }),
+    listTicks: async () => ({ items: await store.listTicks(), next_cursor: null }),
     listExecutions: async ({ query }) => store.listExecutions({ ...readPage(query), ...readExecutionFilter(query) }),
     async exportExecutions({ query, context }) {
       const format = (query['format'] ?? 'csv') as ExportFormat;

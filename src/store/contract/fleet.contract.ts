@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ScheduleTick } from '../records/index.js';
 import type { WorkerReport } from '../sql/fleet.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleClaim } from './fixtures/order-samples.js';
@@ -14,6 +15,30 @@ function sampleReport(id: string, changes: Partial<WorkerReport> = {}): WorkerRe
 /** The contract of worker reports and the worker list. */
 export function describeFleet(makeSite: MakeSite): void {
   describe('the fleet', () => {
+    it('lists the ticks of schedules; only a queued one changes, and of each schedule the last hundred are kept', async () => {
+      const store = await openSite(await makeSite());
+      const tick = (schedule: string, minute: number, action: ScheduleTick['action']) =>
+        ({
+          schedule,
+          at: new Date(NOW + minute * 60_000).toISOString(),
+          action,
+          why: UNTRUSTED_TEXT,
+          run_id: null,
+        }) as const;
+      await store.recordTick(tick('a', 0, 'queued'));
+      await store.recordTick({ ...tick('a', 0, 'submitted'), run_id: 'R1' });
+      await store.recordTick(tick('a', 0, 'repeated'));
+      await store.recordTick(tick('b', 1, 'skipped'));
+      expect(await store.listTicks()).toEqual([
+        tick('b', 1, 'skipped'),
+        { ...tick('a', 0, 'submitted'), run_id: 'R1' },
+      ]);
+      for (let minute = 2; minute <= 101; minute += 1) await store.recordTick(tick('a', minute, 'failed'));
+      const kept = await store.listTicks();
+      expect(kept.filter(({ schedule }) => schedule === 'a')).toHaveLength(100);
+      expect(kept.at(-1)).toEqual(tick('b', 1, 'skipped'));
+    });
+
     it('lists a worker with its last report', async () => {
       const store = await openSite(await makeSite());
       expect(await store.listWorkers(NOW)).toEqual([]);

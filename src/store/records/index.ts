@@ -30,6 +30,7 @@ export type { RunSandbox, RunWarning } from './run-result.js';
 export { runMode, runPermissions, runSpecSchema, sandboxUse, storedRunSpec } from './run-spec.js';
 export type { RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.js';
 export { getRepository, toFileName, isIssueRef, describeIssueRef } from './issue-ref.js';
+export { scheduleTickSchema, type ScheduleTick } from './run-record.js';
 export { workerSchema, workerState, type WorkerRecord } from './run-record.js';
 export { type ResultCode, RESULT_CODES } from './result-code.js';
 export { formatRunId, parseRunId } from './run-id.js';

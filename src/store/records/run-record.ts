@@ -165,6 +165,20 @@ export const workerSchema = object({
 /** A worker's last report. */
 export type WorkerRecord = FromSchema<typeof workerSchema>;
 
+/** A minute in which a schedule was due: what it did, and why. */
+export const scheduleTickSchema = object({
+  schedule: name,
+  at: timestamp,
+  /** `queued`: submits its order when the issue is free. */
+  action: oneOf(['submitted', 'repeated', 'skipped', 'queued', 'failed']),
+  why: text,
+  /** The order's run id, if it submitted one. */
+  run_id: orNull(name),
+});
+
+/** See {@link scheduleTickSchema}. */
+export type ScheduleTick = FromSchema<typeof scheduleTickSchema>;
+
 const amount = { type: 'number', minimum: 0 } as const;
 
 /** A budget and how much of it is used. */

@@ -1,4 +1,4 @@
-import { anything, arrayOf, count, flag, name, object, oneOf, orNull, text } from '../../base/index.js';
+import { anything, arrayOf, count, flag, name, object, oneOf, orNull, text, timestamp } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import { ERROR_CATEGORIES, failureCause, fsDiffSchema, usageSchema } from '../../events/index.js';
 import { sandboxNetwork } from './run-spec.js';
@@ -41,8 +41,14 @@ const diagnosticSchema = object(
  * A tool that the agent was not allowed to use. Long inputs are omitted. `by` is absent if the engine itself denied it.
  */
 const denialSchema = object(
-  { tool: name, reason: text },
-  { tool_call_id: name, input: anything, by: oneOf(['rule', 'person']), who: text },
+  {
+    tool: name,
+    /** `engine`: its own rules denied the tool, without asking. */
+    by: oneOf(['rule', 'person', 'engine']),
+    why: text,
+    at: timestamp,
+  },
+  { tool_call_id: name, input: anything, who: text },
 );
 
 /** Size and SHA-256 of a captured stream, which `sluice replay` uses to detect later changes to the file. */

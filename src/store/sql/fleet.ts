@@ -1,6 +1,6 @@
-import type { WorkerRecord } from '../records/index.js';
+import type { ScheduleTick, WorkerRecord } from '../records/index.js';
 import type { Dialect, Row } from '../driver.js';
-import { readFlag, readJson, readNumber, readText, readTime } from '../rows.js';
+import { readFlag, readJson, readNumber, readText, readTextOrNull, readTime } from '../rows.js';
 import { FIND_ANY_EXPIRED } from './claims.js';
 
 /** Leases on jobs that one process at a time does for all processes sharing the store, such as deleting old data. */
@@ -23,8 +23,15 @@ export interface JobLeaseRequest {
   readonly until: number;
 }
 
-/** Tracks the workers that share a store. */
+/** Tracks the workers and the schedules that share a store. */
 export interface Fleet {
+  /**
+   * Records what a tick of a schedule did. Only a queued tick changes afterwards. Of each schedule, the last hundred are
+   * kept.
+   */
+  recordTick(tick: ScheduleTick): Promise<void>;
+  /** Lists the ticks of all schedules, newest first, at most 1,000. */
+  listTicks(): Promise<readonly ScheduleTick[]>;
   /**
    * Records that a worker is alive until `aliveUntil`, and deletes workers that have been gone for a day. Returns
    * whether any run's lease on the worker's host has expired, so workers need no separate query for that.
@@ -46,6 +53,9 @@ export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
 /** How long a worker stays listed after it is gone. */
 const GONE_WORKER_TTL_MS = 24 * 60 * 60 * 1000;
 const MAX_WORKERS = 1000;
+const MAX_TICKS = 1000;
+/** The number of ticks of one schedule that are kept. */
+const KEPT_TICKS = 100;
 
 /** Returns a worker's state at a given time. */
 function deriveWorkerState(
@@ -78,6 +88,21 @@ export function createFleet(dialect: Dialect): Fleet & JobLeases {
         [now - GONE_WORKER_TTL_MS, MAX_WORKERS],
       );
       return rows.map((row) => readWorker(row, now));
+    },
+
+    async recordTick({ schedule, at, action, why, run_id }) {
+      await database.run(RECORD_TICK, [schedule, Date.parse(at), action, JSON.stringify(why), run_id]);
+      await database.run(DELETE_OLD_TICKS, [schedule, KEPT_TICKS]);
+    },
+    async listTicks() {
+      const rows = await database.all('SELECT * FROM schedule_ticks ORDER BY at DESC, schedule LIMIT $1', [MAX_TICKS]);
+      return rows.map((row) => ({
+        schedule: readText(row, 'schedule'),
+        at: readTime(row, 'at'),
+        action: readText(row, 'action') as ScheduleTick['action'],
+        why: String(readJson(row, 'why')),
+        run_id: readTextOrNull(row, 'run_id'),
+      }));
     },
 
     async leaseJobs({ names, owner, now, until }) {
@@ -117,6 +142,15 @@ const LEASE_JOBS = `
   ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, held_until = excluded.held_until
     WHERE job_leases.owner = $2 OR job_leases.held_until <= $3
   RETURNING name`;
+
+const RECORD_TICK = `
+  INSERT INTO schedule_ticks (schedule, at, action, why, run_id) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (schedule, at) DO UPDATE SET action = excluded.action, why = excluded.why, run_id = excluded.run_id
+    WHERE schedule_ticks.action = 'queued'`;
+
+const DELETE_OLD_TICKS = `
+  DELETE FROM schedule_ticks WHERE schedule = $1 AND at <= (
+    SELECT at FROM schedule_ticks WHERE schedule = $1 ORDER BY at DESC LIMIT 1 OFFSET $2)`;
 
 function readWorker(row: Row, now: number): WorkerRecord {
   return {

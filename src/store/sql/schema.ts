@@ -242,6 +242,14 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
     seen_at ${bigint} NOT NULL,
     alive_until ${bigint} NOT NULL
   )${table};
+  CREATE TABLE schedule_ticks (
+    schedule ${text} NOT NULL,
+    at ${bigint} NOT NULL,
+    action ${text} NOT NULL,
+    why ${text} NOT NULL,
+    run_id ${text},
+    PRIMARY KEY (schedule, at)
+  )${table};
   CREATE TABLE job_leases (name ${text} PRIMARY KEY, owner ${text} NOT NULL, held_until ${bigint} NOT NULL)${table};
 
   -- Usage and shares of budgets, and the daily sums of the usage: of all runs, and of each caller's or issue's runs.
@@ -312,6 +320,7 @@ export const STORED_TABLES: readonly StoredTable[] = [
   { name: 'event_packs', key: ['run_id', 'protocol', 'attempt', 'last_seq'], large: ['body'] },
   { name: 'results', key: ['seq'], large: ['entry'] },
   { name: 'workers', key: ['id'], large: [] },
+  { name: 'schedule_ticks', key: ['schedule', 'at'], large: [] },
   { name: 'budget_entries', key: ['run'], large: [] },
 ];
 

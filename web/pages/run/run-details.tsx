@@ -205,8 +205,8 @@ function RunResultView({ runId, result }: Readonly<{ runId: string; result: NonN
           <NoteList title="Warnings" lines={warnings.map(({ code, message }) => [code, message, ''])} />
           <NoteList
             title="Denied tools"
-            lines={denials.map(({ tool, reason, input }) => {
-              return [tool, reason, input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`];
+            lines={denials.map(({ tool, why, input }) => {
+              return [tool, why, input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`];
             })}
           />
           <NoteList

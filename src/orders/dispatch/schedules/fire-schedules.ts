@@ -1,6 +1,7 @@
 import { getErrorCode, getErrorMessage, type Logger, SluiceError } from '../../../base/index.js';
 import type { Lead } from '../../lead/create-lead.js';
-import type { Budgets } from '../../../store/index.js';
+import type { Budgets, Fleet } from '../../../store/index.js';
+import type { ScheduleTick } from '../../../store/records/index.js';
 import type { OrderStore, StoreClock } from '../../../store/ports/index.js';
 import type { BackgroundJob } from '../run-by-one-process.js';
 
@@ -21,7 +22,10 @@ export interface Schedule {
 export interface ScheduleOptions {
   readonly schedules: Readonly<Record<string, Schedule>>;
   readonly lead: Pick<Lead, 'submit'>;
-  readonly store: Pick<Budgets, 'recordRequest'> & Pick<OrderStore, 'listOrders' | 'listInbox'> & StoreClock;
+  readonly store: Pick<Budgets, 'recordRequest'> &
+    Pick<OrderStore, 'listOrders' | 'listInbox'> &
+    Pick<Fleet, 'recordTick' | 'listTicks'> &
+    StoreClock;
   readonly logger: Logger;
 }
 
@@ -34,7 +38,8 @@ const EVERY_MS = 15_000;
 
 /**
  * Creates the job that submits orders on their schedules. Each tick has its own request id, so it creates only one
- * order, even if multiple processes fire it, and is logged with what it did and why. Throws `INVALID_SCHEDULE` for an
+ * order, even if multiple processes fire it, and is recorded and logged with what it did and why. A queued tick survives a
+ * restart. Throws `INVALID_SCHEDULE` for an
  * invalid expression.
  */
 export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
@@ -47,10 +52,12 @@ export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
   }));
   const handled = new Map<string, number>();
   const waiting = new Map<string, number>();
+  let isRestored = false;
   return {
     name: 'schedules',
     everyMs: EVERY_MS,
     async work() {
+      isRestored ||= await restoreWaiting(store, waiting);
       for (const { name, schedule, isDue } of schedules) {
         const due = findTick(isDue, store.now());
         const isNew = due !== undefined && due !== handled.get(name);
@@ -58,7 +65,7 @@ export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
         if (tick === undefined) continue;
         const fired = await fire(options, { name, schedule, tick, seenAt });
         // Repeated every few seconds while it waits, so only the first is logged.
-        if (isNew || fired.action !== 'queued') log(options.logger, { name, tick }, fired);
+        if (isNew || fired.action !== 'queued') await recordTick(options, { name, tick }, fired);
         if (fired.action === 'queued') waiting.set(name, tick);
         else waiting.delete(name);
         if (isNew) handled.set(name, due);
@@ -83,10 +90,17 @@ interface Tick {
 }
 
 /** The action of a tick, and its reason. */
-interface FiredTick {
-  readonly action: 'submitted' | 'repeated' | 'skipped' | 'queued' | 'failed';
-  readonly why: string;
+interface FiredTick extends Pick<ScheduleTick, 'action' | 'why'> {
   readonly run_id?: string;
+}
+
+/** Restores the ticks that were waiting when the last process stopped: of each schedule, the last one. */
+async function restoreWaiting(store: ScheduleOptions['store'], waiting: Map<string, number>): Promise<true> {
+  for (const { schedule, at, action } of (await store.listTicks()).toReversed()) {
+    if (action === 'queued') waiting.set(schedule, Date.parse(at));
+    else waiting.delete(schedule);
+  }
+  return true;
 }
 
 async function fire({ lead, store }: ScheduleOptions, { name, schedule, tick, seenAt }: Tick): Promise<FiredTick> {
@@ -143,9 +157,14 @@ function formatRequestId(caller: string, tick: number): string {
   return `${caller}:${new Date(tick).toISOString()}`;
 }
 
-function log(logger: Logger, { name, tick }: Pick<Tick, 'name' | 'tick'>, { action, ...fired }: FiredTick): void {
-  if (action === 'repeated') return;
+async function recordTick(
+  { store, logger }: ScheduleOptions,
+  { name, tick }: Pick<Tick, 'name' | 'tick'>,
+  { action, ...fired }: FiredTick,
+): Promise<void> {
   const fields = { schedule: name, at: new Date(tick).toISOString(), action, ...fired };
+  await store.recordTick({ run_id: null, ...fields });
+  if (action === 'repeated') return;
   if (action === 'failed') logger.error('schedule failed', fields);
   else logger.info('schedule fired', fields);
 }

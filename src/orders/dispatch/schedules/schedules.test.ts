@@ -159,6 +159,21 @@ describe('schedules', () => {
     expect(logged.map(({ action }) => action)).toEqual(['submitted', 'queued', 'queued', 'submitted']);
   });
 
+  it('record each tick, and continue a queued one after a restart', async () => {
+    const { store, start, fireAt, list, fail, decide, nightly } = await openSite('queue');
+    await fireAt('03:00:10');
+    await fireAt('03:10:00');
+    await fail();
+    await decide();
+    // Too late for a new tick.
+    await fireAt('03:45:00', start({ nightly: { ...nightly, cron: '10 3 * * *' } }));
+    const [second, first] = await list();
+    expect(await store.listTicks()).toMatchObject([
+      { schedule: 'nightly', at: '2026-11-16T03:10:00.000Z', action: 'submitted', run_id: second?.order.run_id },
+      { schedule: 'nightly', at: '2026-11-16T03:00:00.000Z', action: 'submitted', run_id: first?.order.run_id },
+    ]);
+  });
+
   it('replace a run under way, but never an undecided item', async () => {
     const { fireAt, list, inbox, fail } = await openSite('replace');
     await fireAt('03:00:10');

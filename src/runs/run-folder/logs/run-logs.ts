@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { decodeLine, encodeLines, packEvents } from '../../../events/index.js';
 import type { DriftSummary, Emitted, EventPack } from '../../../events/index.js';
-import { listKeys, type OpenFile, type TrustedRoot } from '../../../base/index.js';
+import { listKeys, type AppendableFile, type OpenFile, type TrustedRoot } from '../../../base/index.js';
 import { RUN_LOGS, type RunLog } from '../file-names.js';
 import type { WritableRunFolder } from '../open-run-folder.js';
 import { appendTo, openForAppending, openLineTail } from '../../../base/files/index.js';
@@ -111,7 +111,7 @@ export async function openLogFile(path: string, root: TrustedRoot = {}): Promise
 }
 
 /** Creates a log that appends to an open file. Lines are collected until they have `batchLength` characters. */
-export function createLogFile(file: FileHandle, batchLength = 0): LogFile {
+export function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
   // Once a write has failed, all later ones fail too: the next line could be joined to an incomplete one.
   let lastWrite: Promise<void> = Promise.resolve();
   let collected = '';
