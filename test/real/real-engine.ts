@@ -39,7 +39,7 @@ export interface RichCalls {
   readonly lookup?: ToolCall;
   readonly plan?: ToolCall;
   readonly subAgent?: ToolCall;
-  /** Whether the messages of the sub-agent are printed too; Qwen Code prints only its calls. */
+  /** Whether messages to or from the sub-agent are printed too; Qwen Code prints only its prompt and its calls. */
   readonly showsSubAgent?: true;
 }
 
@@ -213,6 +213,7 @@ const qwen: RealEngine = {
     lookup: createCall('mcp__exam__lookup', { q: 'x' }),
     plan: createCall('todo_write', { todos: [{ id: '1', content: 'one', status: 'in_progress' }] }),
     subAgent: createCall('agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
+    showsSubAgent: true,
     readImage: (path) => createCall('read_file', { file_path: path }),
   },
   // Includes the format version; otherwise Qwen Code would rewrite the settings.

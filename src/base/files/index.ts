@@ -31,4 +31,4 @@ export {
   parseJson,
 } from './safe-file.js';
 export { makeFolderBelow, withFolder } from './safe-folder.js';
-export { openFileTail, type FileTail, openLineTail } from './safe-file.js';
+export { openFileTail, type FileTail, openLineTail } from './file-tail.js';
