@@ -48,8 +48,8 @@ const run = await client.runs.getRun({ id: 'x' });
 const shown: 'queued' | 'running' | 'waiting' | 'ended' = run.state;
 // @ts-expect-error There is no such profile.
 await client.parsing.parse({ requestBody: { text: '{}', profile: 'other' } });
-// @ts-expect-error A run needs a folder.
-await client.runs.startRun({ requestBody: { engine: 'codex' } });
+// @ts-expect-error A run needs an engine.
+await client.runs.startRun({ requestBody: { workdir: "/srv" } });
 export { shown, status, value };
 `;
 
@@ -113,6 +113,6 @@ it.skipIf(!hasPython)('a Python client driven by the document makes a round trip
     'ended {"n": 4}',
     '1 ok',
     '404 RUN_NOT_FOUND',
-    'body.workdir is missing.',
+    'body.engine is missing.',
   ]);
 });

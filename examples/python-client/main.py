@@ -30,6 +30,6 @@ try:
 except Problem as problem:
     print(problem.status, problem.code)
 try:
-    client.startRun(body={"engine": "command"})
+    client.startRun(body={"command": ["echo"]})
 except Mismatch as mismatch:
     print(mismatch)
