@@ -22,7 +22,9 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
   it('replays recorded agents through the real pipeline and leaves one item in the inbox', async () => {
     const { data, store, lead } = await setUpDemo();
     const demo = await showDemo({ store, lead, data });
-    expect((await store.listRuns({ state: 'running' })).items.length).toBeLessThanOrEqual(3);
+    // It does not wait for them. The worker may have started orders too.
+    const running = (await store.listRuns({ state: 'running' })).items.filter(({ order }) => order === null);
+    expect(running.length).toBeLessThanOrEqual(3);
     await demo?.played;
     const { items } = await store.listRuns({});
     const agents = items.filter(({ order }) => order === null);
