@@ -141,7 +141,7 @@ async function readContent(file: string): Promise<ConfigContent & { readonly byt
 async function readValue(file: string, { bytes, sha256 }: Awaited<ReturnType<typeof readContent>>): Promise<unknown> {
   try {
     // The decoder strips the byte order mark that some editors write.
-    if (isJson(file)) return JSON.parse(blankComments(new TextDecoder().decode(bytes))) as unknown;
+    if (isJson(file)) return parseConfigJson(new TextDecoder().decode(bytes));
     // Node.js reads the file again. The first check covers the time a user takes to decide, the second covers the
     // loading.
     await checkUnchanged(file, sha256);
@@ -154,11 +154,12 @@ async function readValue(file: string, { bytes, sha256 }: Awaited<ReturnType<typ
   }
 }
 
-/** Replaces comments with spaces, so positions in error messages stay correct. */
-function blankComments(text: string): string {
-  return text.replaceAll(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g, (part) =>
+/** Parses a JSON configuration. Comments are replaced with spaces, so positions in error messages stay correct. */
+export function parseConfigJson(text: string): unknown {
+  const blanked = text.replaceAll(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g, (part) =>
     part.startsWith('"') ? part : part.replaceAll(/[^\n]/g, ' '),
   );
+  return JSON.parse(blanked) as unknown;
 }
 
 async function checkUnchanged(file: string, sha256: string): Promise<void> {
