@@ -138,7 +138,7 @@ function* listRefusals(spec: RunSpec, { commands, env, allowBypass }: ServerCont
   const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
   if (program !== undefined && !commands.includes(program)) {
     const name = JSON.stringify(truncate(program, 100));
-    const message = `The command ${name} is not allowed. Add it to "commands" in the configuration, for example { "commands": [${name}] } in sluice.config.json, and restart the server.`;
+    const message = `The command ${name} is not allowed. Add it to "commands" in the configuration, for example { "commands": [${name}] } in sluice.config.json, run "sluice trust", and restart the server.`;
     yield { code: 'COMMAND_NOT_ALLOWED', path: 'command', message };
   }
   if (!allowBypass) {

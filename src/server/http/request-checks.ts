@@ -101,7 +101,7 @@ function describeUnknownKey(definition: unknown, keys: readonly string[]): strin
   if (Object.hasOwn(properties, key)) return describeUnknownKey(properties[key], rest);
   const known = Object.keys(properties);
   const nearest = findNearestName(key, known);
-  return `unknown key; ${nearest === undefined ? `use one of: ${known.join(', ')}` : `did you mean "${nearest}"?`}`;
+  return `unknown key (${nearest === undefined ? `use one of: ${known.join(', ')}` : `did you mean "${nearest}"?`})`;
 }
 
 /** Parses a decimal number; any other string is returned unchanged and fails validation. */
