@@ -61,9 +61,9 @@ function wasRepeated(test: ReportedTest): boolean {
   return (test.diagnostic()?.retryCount ?? 0) > 0;
 }
 
-/** Checks that nothing failed. A run without tests has not passed. */
-export function hasPassed({ passed, failed }: Totals): boolean {
-  return failed === 0 && passed > 0;
+/** Checks that nothing failed. A run without tests has not passed; one whose tests this host cannot run has, and lists them. */
+export function hasPassed({ passed, failed, skipped }: Totals): boolean {
+  return failed === 0 && passed + skipped > 0;
 }
 
 /** The last line of the test command. */

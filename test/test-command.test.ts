@@ -88,6 +88,11 @@ describe('npm test', () => {
     expect(await runTestCommand(files, 'src/json', 'c.test')).toEqual({ exitCode: 0, lastLine: '2 passed, 0 failed' });
   });
 
+  it('succeeds if no test can be run here, and lists them', async () => {
+    const result = await runTestCommand({ 'a.test.js': 'test.skip("a", () => {});' });
+    expect(result).toEqual({ exitCode: 0, lastLine: '0 passed, 0 failed, 1 skipped' });
+  });
+
   it('does not count a run without tests as a success', async () => {
     expect(await runTestCommand({ 'a.js': '' })).toEqual({ exitCode: 1, lastLine: '0 passed, 1 failed' });
   });
