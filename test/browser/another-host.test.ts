@@ -61,6 +61,7 @@ describe('raw bytes on another host', () => {
     const run = await site.runToEnd({ prints: session(...MESSAGES) });
     const { page } = await app.open(`/runs/${run.id}`, { mayFail: /404/ });
     const rows = page.locator('.raw-row');
+    await page.getByRole('tab', { name: /^Raw/ }).click();
     await findProblem(page).waitFor();
     await waitUntilLoaded(page);
     await expect.poll(async () => rows.count()).toBeGreaterThan(3);
@@ -86,6 +87,7 @@ describe('raw bytes on another host', () => {
     const worker = await site.startWorker();
     const run = await site.runToEnd({ prints: session(...MESSAGES) });
     const { page } = await app.open(`/runs/${run.id}`, { url: site.url, isSignedOut: true, mayFail: /404/ });
+    await page.getByRole('tab', { name: /^Raw/ }).click();
     await findProblem(page).waitFor();
     await packRunFolder(worker.data, run.id);
     const file = await openForReading(getPackedRunPath(worker.data, run.id));

@@ -26,10 +26,20 @@ it('a run that waits for a budget is marked in the list and on its page, and the
   await row.getByText(/Waiting for the daily budget, which resets at \d/).waitFor();
   await row.getByRole('link', { name: 'Wait for it.' }).click();
   await page.locator('.run-facts').getByText('Waiting for the daily budget').waitFor();
-  await page.goto('/workers');
+  await page.goto('/budgets');
   const budgets = page.getByRole('region', { name: 'Budgets' });
   await budgets.getByText('of 1.0k').waitFor();
+  await budgets.getByText('Exceeded').waitFor();
   await budgets.getByRole('link', { name: app.seeds }).waitFor();
   await waitUntilLoaded(page);
   expect(await findViolations(page)).toEqual([]);
+  await page.goto('/now');
+  await page
+    .getByRole('region', { name: 'Budgets' })
+    .getByText(/^Today/)
+    .waitFor();
+  await page
+    .getByRole('region', { name: 'Budgets' })
+    .getByText(/^\d{3,} %: exceeded$/)
+    .waitFor();
 });

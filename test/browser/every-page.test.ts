@@ -9,6 +9,7 @@ import { walkByKeyboard } from './walk-by-keyboard.js';
 
 /** Every page, in each of its visually distinct states. */
 const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[] = [
+  ['what happens now', () => '/now'],
   ['the runs', () => '/runs'],
   ['the run form', () => '/runs?start'],
   ['a run that has ended', ({ reviewed: reviewItem }) => `/runs/${reviewItem}`],
@@ -24,7 +25,12 @@ const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[
   ['the outbox', () => '/outbox'],
   ['the executions', () => '/executions'],
   ['the workbench', () => '/workbench'],
+  ['the schedules', () => '/schedules'],
+  ['the sinks', () => '/sinks'],
   ['the workers', () => '/workers'],
+  ['the budgets', () => '/budgets'],
+  ['the approval rules', () => '/rules'],
+  ['the tokens', () => '/tokens'],
   ['the charts', () => '/charts'],
   ['the HTTP API', () => '/docs'],
   ['an unknown page', () => '/runs/no/where'],
@@ -34,7 +40,30 @@ const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[
 const LOOK = { mayFail: /404/ };
 const PHONE = { width: 375, height: 740 };
 
-const app = useConsole(seedConsole);
+const request = {
+  issue_ref: 'local#nightly',
+  role: 'qa',
+  repo_dir: '/srv/shop',
+  worker: 'scripted',
+  instructions: 'x',
+};
+
+const app = useConsole(seedConsole, {
+  schedules: { nightly: { cron: '0 3 * * 1-5', request } },
+  budgets: { day: { tokens: 1_000_000 } },
+  approvals: [{ decide: 'deny', command: 'rm *', why: 'Never.' }],
+});
+
+/**
+ * Makes Chinese characters as wide as they are in a Chinese font, which the test browser lacks: one em, with a break
+ * after each. Runs in the page.
+ */
+function widenHan(): void {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    text.nodeValue = (text.nodeValue ?? '').replaceAll(/[\p{Script=Han}，。：；（）？“”]/gu, '\u2014\u200b');
+  }
+}
 
 describe.each(PAGES)('%s', (_, getPath) => {
   it('passes axe in light, in dark and on a phone, where it does not scroll horizontally', async () => {
@@ -60,5 +89,14 @@ describe.each(PAGES)('%s', (_, getPath) => {
     const { unreached: missed, withoutFocusRing: unseen, mouseOnly, stops } = await walkByKeyboard(page);
     expect({ missed, unseen, mouseOnly }).toEqual({ missed: [], unseen: [], mouseOnly: [] });
     expect(stops).toBeGreaterThan(5);
+  });
+
+  it('fits in Chinese, on a desktop and on a phone', async () => {
+    const { page } = await app.open(getPath(app.seeds), { ...LOOK, locale: 'zh-CN' });
+    await waitUntilLoaded(page);
+    await page.evaluate(widenHan);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await page.setViewportSize(PHONE);
+    await expect.poll(async () => findCutOff(page), { message: 'phone' }).toEqual([]);
   });
 });

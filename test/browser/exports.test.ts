@@ -32,11 +32,17 @@ async function runSuite(archive: string): Promise<string> {
   return (await run(process.execPath, args)).stdout;
 }
 
+/** Opens the menu of a run page, and returns one of its links. */
+async function openMenu(page: Page, name: string): Promise<Locator> {
+  await page.locator('summary').filter({ hasText: 'More' }).click();
+  return page.getByRole('link', { name });
+}
+
 describe('a report', () => {
   it('of a run is one HTML file without scripts and links', async () => {
     const { page } = await app.open(`/runs/${app.seeds.reviewed}`);
     await waitUntilLoaded(page);
-    const file = await download(page, page.getByRole('link', { name: 'Report' }));
+    const file = await download(page, await openMenu(page, 'Report'));
     expect(file).toMatch(/\.html$/);
     const html = await readFile(file, 'utf8');
     expect(html).toContain('Review how the list is sorted.');
@@ -59,12 +65,16 @@ describe('a report', () => {
 
 describe('a test case', () => {
   it.each([
-    ['the inbox', () => `/inbox/${app.seeds.item}`],
-    ['a run page', () => `/runs/${app.seeds.reviewed}`],
-  ])('of %s passes in a suite', async (_, getPath) => {
+    [
+      'the inbox',
+      () => `/inbox/${app.seeds.item}`,
+      async (page: Page) => page.getByRole('link', { name: 'Test case' }),
+    ],
+    ['a run page', () => `/runs/${app.seeds.reviewed}`, async (page: Page) => openMenu(page, 'Test case')],
+  ])('of %s passes in a suite', async (_, getPath, findLink) => {
     const { page } = await app.open(getPath());
     await waitUntilLoaded(page);
-    const file = await download(page, page.getByRole('link', { name: 'Test case' }));
+    const file = await download(page, await findLink(page));
     expect(JSON.parse(await runSuite(file))).toMatchObject({ cases: 1, failed: 0, reports: [{ status: 'same' }] });
   });
 

@@ -57,7 +57,7 @@ describe(`among ${RUNS} runs`, () => {
     await expect.poll(async () => page.getByRole('row').count()).toBe(2);
     await expect
       .poll(async () => row.innerText())
-      .toMatch(/Failed[\s\S]*PROCESS_EXIT_NON_ZERO: The ledger was locked\./);
+      .toMatch(/Failed[\s\S]*The ledger was locked\.[\s\S]*PROCESS_EXIT_NON_ZERO/);
     expect(await findViolations(page)).toEqual([]);
     await row.getByRole('link').first().click();
     await page.waitForURL(`**/runs/${app.seeds.id}`);
@@ -69,22 +69,26 @@ describe(`among ${RUNS} runs`, () => {
     expect(secondRun.result?.status).toBe('success');
   });
 
-  it('saves a named view, shows the selected columns, and totals the listed rows', async () => {
+  it('saves a named view, shows the selected columns, counts all rows and totals the listed ones', async () => {
+    const query = { engine: 'claude', outcome: 'failed', total: 'true' } as const;
+    const { total = 0 } = await app.site.client.listRuns({ query });
+    expect(total).toBeGreaterThan(100);
     const { page } = await app.open('/runs?engine=claude&outcome=failed');
     await waitUntilLoaded(page);
     await expect
       .poll(async () => page.locator('.list-sum').innerText())
-      .toMatch(/^50 failed · [\d.]+M tokens · \$\d+\.\d\d$/);
+      .toMatch(/^[\d,]+ in all · 50 failed · [\d.]+M tokens · \$\d+\.\d\d$/);
+    expect(await page.locator('.list-sum').innerText()).toContain(`${total.toLocaleString('en')} in all`);
     await page.getByRole('button', { name: 'Save view' }).click();
     await page.getByLabel('View name').fill('Claude fails');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('summary').filter({ hasText: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Folder' }).check();
-    await page.getByRole('checkbox', { name: 'Repair' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Error' }).uncheck();
     await page.goto(new URL('/runs', page.url()).href);
     await waitUntilLoaded(page);
     const heads = await page.getByRole('columnheader').allInnerTexts();
-    expect(heads).toEqual(['State', 'Prompt', 'Engine', 'Tokens', 'Cost', 'Folder', 'Created', 'Duration']);
+    expect(heads).toEqual(['State', 'Issue', 'Task', 'Engine', 'Tokens', 'Cost', 'Folder', 'Age']);
     await page.getByRole('link', { name: 'Claude fails' }).click();
     await page.waitForURL('**/runs?engine=claude&outcome=failed');
     await page.getByRole('button', { name: 'Remove the view Claude fails' }).click();
@@ -95,12 +99,13 @@ describe(`among ${RUNS} runs`, () => {
     const { page } = await app.open('/runs');
     await waitUntilLoaded(page);
     const day = new Date(Date.now() - 3 * DAY_MS).toLocaleDateString('en-CA');
-    await page.getByLabel('From').fill(day);
-    await page.getByLabel('To').fill(day);
+    await page.goto(`/runs?since=${day}&until=${day}`);
     await expect
       .poll(async () => {
-        const days = await page.locator('td time').allInnerTexts();
-        return days.length > 20 && days.every((text) => text.startsWith(day));
+        const times = await page
+          .locator('td time')
+          .evaluateAll((cells) => cells.map((cell) => new Date(cell.getAttribute('datetime') ?? '')));
+        return times.length > 20 && times.every((at) => at.toLocaleDateString('en-CA') === day);
       })
       .toBe(true);
   });

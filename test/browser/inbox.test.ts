@@ -65,12 +65,21 @@ async function openItem(id: string): Promise<Page> {
   return page;
 }
 
-/** Confirms the chosen action, and waits until the item is resolved. */
+/** Chooses an action in the bar. */
+async function choose(page: Page, action: string): Promise<void> {
+  await page.getByRole('toolbar', { name: 'Decide' }).getByRole('button', { name: action, exact: true }).click();
+}
+
+/** Sends the chosen action without waiting, and opens the item again when it is resolved. */
 async function confirm(page: Page): Promise<string> {
+  const { pathname } = new URL(page.url());
   await page.getByText('Exactly as it will be delivered.').waitFor();
   const shown = await preview(page);
-  await page.locator('form.decide button[type=submit]').click();
-  await page.getByRole('dialog').getByRole('button', { name: /^Yes/ }).click();
+  await page.locator('.decide-bar button[type=submit]').click();
+  const pendingActions = page.getByRole('region', { name: 'Pending actions' });
+  await pendingActions.getByRole('button', { name: 'Send now' }).click();
+  await pendingActions.waitFor({ state: 'detached' });
+  await page.goto(pathname);
   await page.getByLabel('Settled').waitFor();
   return shown ?? '';
 }
@@ -128,10 +137,10 @@ describe('the inbox', () => {
   it('delivers exactly the comment it showed when a result is edited and accepted', async () => {
     const item = await submitWaitingOrder(app.site, { raw: INVALID_RESULT });
     const page = await openItem(item.id);
-    await page.getByRole('radio', { name: /^Edit and accept/ }).check();
+    await choose(page, 'Edit and accept');
     await expect.poll(async () => page.getByLabel('Summary').inputValue()).toBe('Keeps the order.');
     await page.getByLabel('Summary').fill('Keeps the order of the list, also on later pages. “Quotes”, <tags> & all.');
-    await page.getByLabel('Reason', { exact: true }).fill('I ran the tests myself.\nTwice.');
+    await page.getByLabel('Reason', { exact: true }).fill('I ran the tests myself, twice.');
     await page.getByLabel('Your name').fill('Ada');
     const shown = await confirm(page);
     const { body, file } = await readDeliveredComment(app.site, item);
@@ -140,7 +149,9 @@ describe('the inbox', () => {
     expect(body).toContain('“Quotes”, &lt;tags> & all.');
     const { issue } = await app.site.client.getIssue({ ref: item.issue_ref });
     expect(issue.state).toBe('review');
-    await expect.poll(async () => page.getByLabel('Settled').innerText()).toMatch(/Ada[\s\S]*I ran the tests myself\./);
+    await expect
+      .poll(async () => page.getByLabel('Settled').innerText())
+      .toMatch(/Ada[\s\S]*I ran the tests myself, twice\./);
   });
 
   it('shows the change as a diff, and sends comments on its lines with the decision', async () => {
@@ -160,7 +171,7 @@ describe('the inbox', () => {
     await change.getByRole('button', { name: 'Comment on line 2 before the change' }).click();
     expect(await findViolations(page)).toEqual([]);
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
-    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await choose(page, 'Reject');
     await page.getByLabel('Reason', { exact: true }).fill('Not like this.');
     const shown = await confirm(page);
     expect(shown).toContain('line 2: Keep the old one.');
@@ -185,7 +196,7 @@ describe('the inbox', () => {
     record.shifts.length = 0;
     await page.goto(new URL(`/inbox/${first.id}`, page.url()).href);
     await waitUntilLoaded(page);
-    await page.locator('form.decide').waitFor();
+    await page.getByRole('toolbar', { name: 'Decide' }).waitFor();
     expect(record.shifts.reduce((sum, { value }) => sum + value, 0)).toBeLessThan(0.001);
   });
 
@@ -195,14 +206,15 @@ describe('the inbox', () => {
     await expect.poll(async () => change.innerText()).toContain("The order's folder is not a git repository.");
   });
 
-  it('accepts a result that can be read, after asking once', async () => {
+  it('accepts a result that can be read, unless that is withdrawn', async () => {
     const item = await submitWaitingOrder(app.site, { result: {}, exit: 3 });
     const page = await openItem(item.id);
-    await page.getByRole('radio', { name: /^Accept/ }).check();
+    await choose(page, 'Accept');
     await page.getByLabel('Reason', { exact: true }).fill('The exit code is that of the linter.');
     await page.getByText('Exactly as it will be delivered.').waitFor();
     await page.getByRole('button', { name: 'Accept and comment' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Withdraw' }).click();
+    await page.waitForURL(`**/inbox/${item.id}`);
     expect((await app.site.client.getInboxItem({ id: item.id })).resolution).toBeNull();
     const shown = await confirm(page);
     expect(shown).toBe((await readDeliveredComment(app.site, item)).body);
@@ -211,7 +223,7 @@ describe('the inbox', () => {
   it('does not offer to accept an unreadable result', async () => {
     const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
-    const accept = page.getByRole('radio', { name: /^Accept/ });
+    const accept = page.getByRole('button', { name: 'Accept', exact: true });
     await accept.waitFor();
     await expect.poll(async () => accept.isDisabled()).toBe(true);
   });
@@ -219,7 +231,7 @@ describe('the inbox', () => {
   it('rejects: the issue is blocked, and the comment has the reason', async () => {
     const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
-    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await choose(page, 'Reject');
     await page.getByLabel('Reason', { exact: true }).fill('There is no evidence.');
     const shown = await confirm(page);
     expect(shown).toBe((await readDeliveredComment(app.site, item)).body);
@@ -231,7 +243,7 @@ describe('the inbox', () => {
   it('retries: the order is queued again as a new run', async () => {
     const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
-    await page.getByRole('radio', { name: /^Retry/ }).check();
+    await choose(page, 'Retry');
     await page.getByLabel('Reason', { exact: true }).fill('Perhaps it was the network.');
     const shown = await confirm(page);
     expect(shown).toBe((await readDeliveredComment(app.site, item)).body);
@@ -242,16 +254,16 @@ describe('the inbox', () => {
   it('requires a reason', async () => {
     const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
-    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await choose(page, 'Reject');
     await page.getByRole('button', { name: 'Reject and comment' }).click();
     await expect.poll(async () => page.getByLabel('Reason', { exact: true }).getAttribute('aria-invalid')).toBe('true');
-    await expect.poll(async () => page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(async () => page.getByRole('region', { name: 'Pending actions' }).count()).toBe(0);
   });
 
   it('reports that another user has decided, and keeps the draft', async () => {
     const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
-    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await choose(page, 'Reject');
     await page.getByLabel('Reason', { exact: true }).fill('My long reason.');
     await page.getByText('Exactly as it will be delivered.').waitFor();
     await app.site.client.resolveItem({ id: item.id, body: { action: 'reject', why: 'I was here first.' } });
@@ -263,7 +275,7 @@ describe('the inbox', () => {
   it('keeps an unfinished reason across a reload', async () => {
     const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
-    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await choose(page, 'Reject');
     await page.getByLabel('Reason', { exact: true }).fill('Because the');
     await page.reload();
     await expect.poll(async () => page.getByLabel('Reason', { exact: true }).inputValue()).toBe('Because the');
@@ -272,21 +284,19 @@ describe('the inbox', () => {
   it('can be decided with only the keyboard', async () => {
     const item = await submitWaitingOrder(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
-    await page.getByRole('radio', { name: /^Retry/ }).focus();
-    await page.keyboard.press('ArrowDown');
-    await page.getByLabel('Reason', { exact: true }).waitFor();
+    const bar = page.getByRole('toolbar', { name: 'Decide' });
+    await bar.getByRole('button', { name: 'Retry', exact: true }).focus();
     await page.keyboard.press('Tab');
-    await page.keyboard.type('Not good enough.');
-    await page.getByText('Exactly as it will be delivered.').waitFor();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
-    for (let stops = 0; stops < 5 && (await page.getByRole('dialog').count()) === 0; stops++) {
-      const isButton = await page.evaluate(() => document.activeElement?.matches('form.decide button[type=submit]'));
-      await page.keyboard.press(isButton === true ? 'Enter' : 'Tab');
-    }
-    await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Enter');
-    await page.getByLabel('Settled').waitFor();
+    await expect.poll(async () => page.evaluate(() => document.activeElement?.id)).toBe('why');
+    await page.keyboard.type('Not good enough.');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    const pendingActions = page.getByRole('region', { name: 'Pending actions' });
+    const sendNow = pendingActions.getByRole('button', { name: 'Send now' });
+    await sendNow.focus();
+    await page.keyboard.press('Enter');
+    await pendingActions.waitFor({ state: 'detached' });
     expect((await app.site.client.getInboxItem({ id: item.id })).resolution).toMatchObject({ action: 'reject' });
   });
 });

@@ -11,6 +11,13 @@ const MAX_ROWS_PER_TASK = 8;
 /** How far {@link turnWheel} scrolls. */
 const TURNS = 12;
 
+/** The lists of a run, and the tab of the inspector that shows each. */
+const LISTS = [
+  ['Conversation', null],
+  ['Events', /^Event/],
+  ['Raw bytes', /^Raw/],
+] as const;
+
 const app = useConsole(async (site) => site.runToEnd({ prints: longSession(EVENTS) }));
 
 /** Returns the number of rows in the page and in total. */
@@ -24,6 +31,7 @@ async function rows(page: Page): Promise<{ readonly rowsInPage: number; readonly
 describe(`a run of ${EVENTS} events`, () => {
   it(`is opened, scrolled and jumped through with at most ${MAX_ROWS} rows in the page`, async () => {
     const { page } = await app.open(`/runs/${app.seeds.id}`);
+    await page.getByRole('tab', { name: /^Event/ }).click();
     let maxRows = 0;
     const count = async (): Promise<number> => {
       const { rowsInPage, known } = await rows(page);
@@ -32,7 +40,8 @@ describe(`a run of ${EVENTS} events`, () => {
     };
     await expect.poll(count, { timeout: 60_000 }).toBeGreaterThanOrEqual(EVENTS);
     await page.getByText('Complete', { exact: true }).waitFor();
-    for (const name of ['Conversation', 'Events', 'Raw bytes']) {
+    for (const [name, tab] of LISTS) {
+      if (tab !== null) await page.getByRole('tab', { name: tab }).click();
       const list: Locator = page.locator(`.virtual[aria-label="${name}"]`);
       for (const fraction of [0.1, 0.5, 0.9, 1]) {
         await list.evaluate((box, to) => box.scrollTo({ top: box.scrollHeight * to }), fraction);
@@ -53,8 +62,10 @@ describe(`a run of ${EVENTS} events`, () => {
   it('draws every row of a wheel scroll in the same frame, and the rows of a jump a few at a time', async () => {
     const { page } = await app.open(`/runs/${app.seeds.id}`);
     await page.getByText('Complete', { exact: true }).waitFor({ timeout: 60_000 });
-    for (const name of ['Conversation', 'Events', 'Raw bytes']) {
+    for (const [name, tab] of LISTS) {
+      if (tab !== null) await page.getByRole('tab', { name: tab }).click();
       const list = page.locator(`.virtual[aria-label="${name}"]`);
+      await list.locator('.virtual-row').first().waitFor();
       const created = await list.evaluate(jump);
       expect(Math.max(...created)).toBeLessThanOrEqual(MAX_ROWS_PER_TASK);
       expect(created.length).toBeGreaterThan(1);

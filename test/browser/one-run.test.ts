@@ -82,6 +82,7 @@ describe('one run', () => {
     await expect
       .poll(async () => pane(page, 'Conversation').locator('.highlighted').innerText())
       .toContain('cat missing.ts');
+    await page.getByRole('tab', { name: /^Raw/ }).click();
     await expect.poll(async () => pane(page, 'Raw bytes').locator('.highlighted').count()).toBeGreaterThan(0);
     expect(await findViolations(page)).toEqual([]);
   });
@@ -154,8 +155,7 @@ describe('one run', () => {
 
   it('shows a value as a tree that opens and closes', async () => {
     const page = await openRun(app.seeds.busy);
-    await page.locator('summary').filter({ hasText: 'Result' }).click();
-    const tree = page.getByRole('region', { name: 'Result' }).locator('.json-tree').first();
+    const tree = page.getByRole('tabpanel', { name: 'Result' }).locator('.json-tree').first();
     await tree.getByRole('button', { name: 'files, 1 item' }).click();
     expect(await tree.innerText()).not.toContain('a.ts');
     await tree.getByRole('button', { name: 'files, 1 item' }).click();
@@ -163,21 +163,51 @@ describe('one run', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('opens task and result over the panes, which keep their scroll position', async () => {
+  it('opens a selected item in the inspector: its event, its bytes and its diff', async () => {
     const page = await openRun(app.seeds.busy);
-    const before = await page.locator('.run-panes').boundingBox();
-    for (const title of ['Task', 'Result']) {
-      await page.locator('.run-details summary').filter({ hasText: title }).click();
-      await page.getByRole('region', { name: title, exact: true }).waitFor();
-      expect(await page.locator('.run-panes').boundingBox()).toEqual(before);
-    }
-    await page.keyboard.press('Escape');
-    await expect.poll(async () => page.getByRole('region', { name: 'Result', exact: true }).isVisible()).toBe(false);
+    await page.getByRole('tabpanel', { name: 'Result' }).waitFor();
+    await pane(page, 'Timeline').locator('.timeline-row').filter({ hasText: 'edit' }).getByRole('button').click();
+    const event = page.getByRole('tabpanel', { name: /^Event/ });
+    await expect.poll(async () => event.locator('.highlighted .json-tree').first().innerText()).toContain('old_string');
+    await page.getByRole('tab', { name: 'Diff' }).click();
+    const diff = page.getByRole('tabpanel', { name: 'Diff' });
+    await expect.poll(async () => diff.locator('.diff-line.removed').innerText()).toContain('const b = 2;');
+    await page.getByRole('tab', { name: 'Task' }).click();
+    await page.getByRole('tabpanel', { name: 'Task' }).getByText('Look at everything.').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('keeps its actions on the screen, however long the title is', async () => {
+    const { page } = await app.open('/runs');
+    await page.route(`**/v1/runs/${app.seeds.busy}`, async (route) => {
+      const { 'if-none-match': _, ...headers } = route.request().headers();
+      const response = await route.fetch({ headers });
+      const view = (await response.json()) as object;
+      await route.fulfill({ response, json: { ...view, title: 'A very long title without an end. '.repeat(6) } });
+    });
+    await page.goto(`/runs/${app.seeds.busy}`);
+    const again = page.getByRole('button', { name: 'Run again' });
+    const box = await again.boundingBox();
+    const title = await page.getByRole('heading', { level: 1 }).boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(1280);
+    expect(title?.height).toBeLessThan(40);
+    // The page asks again from time to time.
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
+  it('has a tab for each attempt', async () => {
+    const page = await openRun(app.seeds.asked);
+    const conversation = pane(page, 'Conversation');
+    await page.getByRole('button', { name: 'Attempt 2', exact: true }).click();
+    await expect.poll(async () => conversation.innerText()).not.toContain('Which colour?');
+    await page.getByRole('button', { name: 'Attempt 1', exact: true }).click();
+    await expect.poll(async () => conversation.innerText()).toContain('Which colour?');
+    expect(await conversation.innerText()).not.toContain('Blue it is.');
   });
 
   it('shows attempts side by side', async () => {
     const page = await openRun(app.seeds.asked);
-    await page.locator('.run-details summary').filter({ hasText: 'Attempts' }).click();
+    await page.getByRole('tab', { name: 'Attempts' }).click();
     const table = page.getByRole('region', { name: 'Attempts side by side' });
     const cells = await table.getByRole('row').filter({ hasText: 'Last message' }).getByRole('cell').allInnerTexts();
     expect(cells.map((cell) => cell.slice(0, 13))).toEqual(['Which colour?', 'Blue it is.\n{']);
@@ -200,8 +230,8 @@ describe('one run', () => {
       });
     });
     await page.getByText('Complete', { exact: true }).waitFor();
-    await page.locator('.run-details summary').filter({ hasText: 'Result' }).click();
-    const result = page.getByRole('region', { name: 'Result', exact: true });
+    await page.getByRole('tab', { name: 'Files' }).click();
+    const result = page.getByRole('tabpanel', { name: 'Files' });
     await result.getByRole('button', { name: 'Preview' }).click();
     await result.getByRole('img', { name: 'Picture, 1 × 1' }).waitFor();
     const readPoint = async () =>

@@ -130,8 +130,9 @@ describe('a run', () => {
     const { id } = await app.site.runToEnd({ prints: longSession(3000) });
     const { page } = await app.open(`/runs/${id}`);
     await page.getByText('Complete', { exact: true }).waitFor();
-    const events = page.getByRole('button', { name: /^Events/ });
+    const events = page.getByRole('tab', { name: /^Event/ });
     const readCount = async () => Number((await events.innerText()).replaceAll(/\D/g, ''));
+    await events.click();
     const all = await readCount();
     expect(all).toBeGreaterThan(3000);
     const slider = page.getByRole('slider', { name: 'Position in the run' });

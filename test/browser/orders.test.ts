@@ -238,7 +238,9 @@ describe('the list of workers', () => {
     await row.waitFor();
     await expect.poll(async () => row.innerText()).toMatch(/of \d[\s\S]*codex/);
     await page.route('**/v1/workers', async (route) => {
-      const response = await route.fetch();
+      // Without the tag of the list that the page has, the server sends it again.
+      const headers = { ...route.request().headers(), 'if-none-match': '' };
+      const response = await route.fetch({ headers });
       const { items } = (await response.json()) as { items: object[] };
       await route.fulfill({ json: { items: items.map((item) => ({ ...item, state: 'gone' })), next_cursor: null } });
     });

@@ -35,7 +35,7 @@ async function review(site: Site): Promise<string> {
 
 const MALICIOUS_TEXT = '<img src=x onerror="window.pwned=1">\u001B[31m\u202Ered';
 
-const PERMISSION: WaitingEntry = {
+const PERMISSION: Extract<WaitingEntry, { kind: 'permission' }> = {
   kind: 'permission',
   id: 'r1/px_1_1',
   at: '2026-11-15T06:30:00.000Z',
@@ -46,7 +46,11 @@ const PERMISSION: WaitingEntry = {
   issue_ref: null,
   interaction_id: 'px_1_1',
   seq: 4,
+  held_until: '2026-11-15T06:31:00.000Z',
+  expires_at: '2099-11-16T06:30:00.000Z',
   tool: MALICIOUS_TEXT,
+  command: null,
+  changes: [{ path: `src/${MALICIOUS_TEXT}.ts`, added: 1, removed: 1 }],
   options: [
     { id: 'yes', label: 'Allow once', kind: 'allow_once' },
     { id: 'no', label: 'Deny', kind: 'reject_once' },
@@ -79,7 +83,7 @@ const PERMISSION_EVENT = {
     diff: [
       { path: `src/${MALICIOUS_TEXT}.ts`, old_text: 'one\ntwo\n', new_text: 'one\n<script>window.pwned=1</script>\n' },
     ],
-    options: PERMISSION.kind === 'permission' ? PERMISSION.options : [],
+    options: PERMISSION.options,
   },
   meta: { attempt: 1 },
   correlation: {},
@@ -139,6 +143,8 @@ describe('the queue', () => {
       issue_ref: null,
       interaction_id: 'q1',
       seq: 4,
+      held_until: '2026-11-15T06:31:00.000Z',
+      expires_at: '2099-11-16T06:30:00.000Z',
       options: [],
     };
     const page = await openWith([question], '/inbox', { width: 390, height: 844 });
@@ -181,7 +187,7 @@ describe('the queue', () => {
     await app.site.client.cancelRun({ id: run });
   });
 
-  it('decides with keys: an action, a reason, the confirmation', async () => {
+  it('decides with keys in a bar that is always visible, and opens the next item', async () => {
     const item = await review(app.site);
     const { page } = await app.open(`/inbox/${item}`);
     await waitUntilLoaded(page);
@@ -189,17 +195,55 @@ describe('the queue', () => {
     await bar.waitFor();
     const box = await bar.boundingBox();
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(800);
+    const submit = await bar.getByRole('button', { name: 'Choose an action' }).boundingBox();
+    expect((submit?.y ?? 0) + (submit?.height ?? 0)).toBeLessThanOrEqual(800);
     await page.keyboard.press('r');
     await page.keyboard.type('Not like this.');
-    await page.getByText('Exactly as it will be delivered.').waitFor();
-    await page.locator('form.decide button[type=submit]').click();
+    // Enter alone does not send anything.
     await page.keyboard.press('Enter');
-    await page.getByLabel('Settled').waitFor();
+    await page.keyboard.press('Control+Enter');
+    const pendingActions = page.getByRole('region', { name: 'Pending actions' });
+    await pendingActions.getByText('Reject: acme/queue#').waitFor();
+    // The next item is open by itself.
+    await expect.poll(() => new URL(page.url()).pathname).not.toContain(item);
+    expect((await app.site.client.getInboxItem({ id: item })).resolution).toBeNull();
+    await pendingActions.getByRole('button', { name: 'Send now' }).click();
+    await pendingActions.waitFor({ state: 'detached' });
     const { resolution } = await app.site.client.getInboxItem({ id: item });
     expect(resolution).toMatchObject({ action: 'reject', why: 'Not like this.' });
   });
 
-  it('sends an action for multiple entries after a few seconds, during which it can be undone', async () => {
+  it('keeps the draft of a decision that is withdrawn', async () => {
+    const item = await review(app.site);
+    const { page } = await app.open(`/inbox/${item}`);
+    await waitUntilLoaded(page);
+    await page.getByRole('toolbar', { name: 'Decide' }).getByRole('button', { name: 'Retry' }).click();
+    await page.getByLabel('Reason', { exact: true }).fill('Perhaps it was the network.');
+    await page.getByRole('button', { name: 'Retry and comment' }).click();
+    await page.getByRole('button', { name: 'Withdraw' }).click();
+    await page.waitForURL(`**/inbox/${item}`);
+    await expect
+      .poll(async () => page.getByLabel('Reason', { exact: true }).inputValue())
+      .toBe('Perhaps it was the network.');
+    await expect.poll(async () => page.getByRole('button', { name: 'Retry and comment' }).isEnabled()).toBe(true);
+    expect((await app.site.client.getInboxItem({ id: item })).resolution).toBeNull();
+  });
+
+  it('does not send a decision if another user has settled the item meanwhile, and the row says so', async () => {
+    const item = await review(app.site);
+    const { page } = await app.open(`/inbox/${item}`);
+    await waitUntilLoaded(page);
+    await page.getByRole('button', { name: 'Retry', exact: true }).click();
+    await page.getByLabel('Reason', { exact: true }).fill('Perhaps it was the network.');
+    await page.getByRole('button', { name: 'Retry and comment' }).click();
+    await page.getByRole('region', { name: 'Pending actions' }).getByText('Retry: acme/queue#').waitFor();
+    await app.site.client.resolveItem({ id: item, body: { action: 'reject', why: 'I was here first.' } });
+    const row = page.locator(`[data-entry="${item}"]`);
+    await row.getByText(/has settled it meanwhile \(reject\)\. Nothing was sent\./).waitFor();
+    expect((await app.site.client.getInboxItem({ id: item })).resolution).toMatchObject({ action: 'reject' });
+  });
+
+  it('sends an action for multiple entries after a few seconds, during which it can be withdrawn', async () => {
     const items = [await review(app.site), await review(app.site)];
     const { page } = await app.open('/inbox?search=acme/queue');
     await waitUntilLoaded(page);
@@ -217,7 +261,7 @@ describe('the queue', () => {
     const pendingActions = page.getByRole('region', { name: 'Pending actions' });
     await pendingActions.getByText('Rejecting 2 results').waitFor();
     expect(await findViolations(page)).toEqual([]);
-    await pendingActions.getByRole('button', { name: 'Undo' }).click();
+    await pendingActions.getByRole('button', { name: 'Withdraw' }).click();
     await pendingActions.waitFor({ state: 'detached' });
     for (const id of items) expect((await app.site.client.getInboxItem({ id })).resolution).toBeNull();
     await mark();
@@ -231,21 +275,6 @@ describe('the queue', () => {
       const { resolution } = await app.site.client.getInboxItem({ id });
       expect(resolution).toMatchObject({ action: 'reject', why: 'Out of scope.' });
     }
-  });
-
-  it('answers a permission request in the list, and shows malicious content as text', async () => {
-    const page = await openWith([PERMISSION, { ...PERMISSION, id: 'r2/px_1_1', run: 'r2' }]);
-    const sent: unknown[] = [];
-    await page.route('**/v1/runs/r2/reply', async (route) => {
-      sent.push(route.request().postDataJSON());
-      await route.fulfill({ json: { ok: true } });
-    });
-    const row = page.locator('[data-entry="r2/px_1_1"]');
-    await expect.poll(async () => row.innerText()).toContain('<img src=x onerror="window.pwned=1">');
-    await row.getByRole('button', { name: 'Allow once' }).click();
-    await expect.poll(() => sent).toEqual([{ interaction_id: 'px_1_1', option_id: 'yes' }]);
-    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
-    expect(await findViolations(page)).toEqual([]);
   });
 
   it('shows what a permission would change as a diff, malicious names and lines as text', async () => {
@@ -267,9 +296,15 @@ describe('the queue', () => {
     const page = await openWith([SINK], '/inbox?entry=sink%20hook');
     await expect.poll(async () => page.locator('.entry').count()).toBe(1);
     await expect.poll(async () => page.locator('.entry').innerText()).toContain('7 comments not delivered');
-    const request = page.waitForRequest('**/v1/outbox/redeliver');
+    await page.route('**/v1/outbox/redeliver', async (route) => {
+      expect(route.request().postDataJSON()).toEqual({ sink: 'hook' });
+      await route.fulfill({ json: { redelivered: 7 } });
+    });
     await page.getByRole('button', { name: 'Redeliver all' }).click();
-    expect((await request).postDataJSON()).toEqual({ sink: 'hook' });
+    await page.getByText('0 of 7 delivered, 3 to go, 4 failed: hook answered 401').waitFor();
+    const retried = { ...SINK, open: 7, dead: 0 };
+    await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: [retried], complete: true } }));
+    await page.getByText('7 queued, first retry now').waitFor();
     expect(await findViolations(page)).toEqual([]);
   });
 
@@ -308,7 +343,7 @@ describe('the queue', () => {
     await page.evaluate(() => Object.defineProperty(document, 'hidden', { get: () => true }));
     entries = [PERMISSION, SINK];
     const read = async (): Promise<unknown> => page.evaluate(() => Reflect.get(window, 'shown'));
-    await expect.poll(read).toEqual([expect.stringContaining('An agent requests permission: Allow')]);
+    await expect.poll(read).toEqual([expect.stringContaining('An agent requests permission: Wants to edit')]);
   });
 });
 

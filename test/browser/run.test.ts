@@ -80,18 +80,27 @@ async function waitForHighlight(page: Page, name: Pane): Promise<string> {
   return highlightedRows(page, name).first().innerText();
 }
 
-describe('the panes', () => {
+/** Opens the inspector's tab that shows a list. */
+async function openTab(page: Page, name: Pane): Promise<void> {
+  if (name !== 'Conversation') await page.getByRole('tab', { name: name === 'Events' ? /^Event/ : /^Raw/ }).click();
+}
+
+describe('the conversation and the inspector', () => {
   it.each([
     ['Conversation', 'Message 252:', ['Events', 'Raw bytes']],
     ['Events', 'Message 252:', ['Conversation', 'Raw bytes']],
     ['Raw bytes', 'Message 252:', ['Conversation', 'Events']],
   ] as const)('highlight and scroll together when something is selected in %s', async (from, words, others) => {
     const page = await openRun(app.seeds.long);
+    await openTab(page, from);
     const start = pane(page, from);
     const row = start.locator('.virtual-row').filter({ hasText: words });
     await scrollTo(start, words);
     await row.locator('.choose').click();
-    for (const name of [from, ...others]) await expect.poll(async () => waitForHighlight(page, name)).toContain(words);
+    for (const name of [from, ...others]) {
+      await openTab(page, name);
+      await expect.poll(async () => waitForHighlight(page, name)).toContain(words);
+    }
   });
 
   it('keep the selection in the address', async () => {
@@ -104,12 +113,16 @@ describe('the panes', () => {
     await expect.poll(() => new URL(page.url()).searchParams.has('at')).toBe(true);
     await page.reload();
     await waitUntilLoaded(page);
-    for (const name of ['Conversation', 'Events', 'Raw bytes'] as const)
+    for (const name of ['Conversation', 'Events', 'Raw bytes'] as const) {
+      await openTab(page, name);
       await expect.poll(async () => waitForHighlight(page, name)).toContain('Message 599:');
+    }
   });
 
   it('can be navigated with the keyboard', async () => {
     const page = await openRun(app.seeds.reviewed);
+    await page.getByRole('tab', { name: 'Result' }).focus();
+    await page.keyboard.press('ArrowRight');
     await pane(page, 'Events').focus();
     for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
     await expect.poll(async () => highlightedRows(page, 'Events').count()).toBeGreaterThan(0);
@@ -117,22 +130,15 @@ describe('the panes', () => {
     await expect
       .poll(async () => waitForHighlight(page, 'Conversation'))
       .toContain("I'll look at how the list is sorted first.");
+    await openTab(page, 'Raw bytes');
     await expect.poll(async () => waitForHighlight(page, 'Raw bytes')).toContain('agent_message');
-  });
-
-  it('can be closed and opened one by one', async () => {
-    const page = await openRun(app.seeds.reviewed);
-    await page.getByRole('button', { name: /^Raw bytes/ }).click();
-    await expect.poll(async () => pane(page, 'Raw bytes').count()).toBe(0);
-    await page.getByRole('button', { name: /^Raw bytes/ }).click();
-    await pane(page, 'Raw bytes').waitFor();
   });
 
   it('are tabs on a phone', async () => {
     const { page } = await app.open(`/runs/${app.seeds.reviewed}`, { width: 375, height: 740 });
     await pane(page, 'Conversation').waitFor();
     await expect.poll(async () => pane(page, 'Events').count()).toBe(0);
-    await page.getByRole('tab', { name: /^Events/ }).click();
+    await page.getByRole('tab', { name: /^Event/ }).click();
     await pane(page, 'Events').waitFor();
     await page.keyboard.press('ArrowRight');
     await pane(page, 'Raw bytes').waitFor();
@@ -202,8 +208,7 @@ describe('a run that has ended', () => {
 
   it('shows the result, the repairs and the cost', async () => {
     const page = await openRun(app.seeds.reviewed);
-    await page.locator('summary').filter({ hasText: 'Result' }).click();
-    const result = page.getByRole('region', { name: 'Result' });
+    const result = page.getByRole('tabpanel', { name: 'Result' });
     await expect
       .poll(async () => result.innerText())
       .toMatch(/The list forgets its order[\s\S]*OUTPUT_REPAIRED_GENERIC[\s\S]*quote_style/);
@@ -214,16 +219,14 @@ describe('a run that has ended', () => {
     const [, denied = {}] = command('item_1', 'rm -rf /', 'The permission was declined.', 1);
     const { id } = await app.site.runToEnd({ prints: session(denied) });
     const page = await openRun(id);
-    await page.locator('summary').filter({ hasText: 'Result' }).click();
-    const result = page.getByRole('region', { name: 'Result' });
+    const result = page.getByRole('tabpanel', { name: 'Result' });
     await expect.poll(async () => result.innerText()).toMatch(/Denied tools[\s\S]*The permission was declined\./i);
   });
 
   it('reports why it failed', async () => {
     const page = await openRun(app.seeds.failed);
     await expect.poll(async () => page.getByRole('main').innerText()).toContain('OUTPUT_NOT_VALIDATED');
-    await page.locator('summary').filter({ hasText: 'Result' }).click();
-    await expect.poll(async () => page.getByRole('region', { name: 'Result' }).innerText()).toContain('NO_JSON');
+    await expect.poll(async () => page.getByRole('tabpanel', { name: 'Result' }).innerText()).toContain('NO_JSON');
   });
 
   it('is replayed with a slider, by keys', async () => {
@@ -256,6 +259,19 @@ describe('a run that has ended', () => {
 });
 
 describe('a run that asks a question', () => {
+  it('asks in the inspector, and leaves the conversation its height', async () => {
+    const { page } = await app.open(`/runs/${app.seeds.asking}`);
+    const panel = page.getByRole('tabpanel', { name: 'Question' });
+    await panel.getByLabel('Your answer').waitFor();
+    const [conversation, field] = await Promise.all([
+      pane(page, 'Conversation').boundingBox(),
+      panel.getByLabel('Your answer').boundingBox(),
+    ]);
+    expect(conversation?.height).toBeGreaterThan(400);
+    // To the right of the conversation, not below it.
+    expect(field?.x).toBeGreaterThan((conversation?.x ?? 0) + (conversation?.width ?? 0));
+  });
+
   it('is answered on its page without moving the focus, and continues', async () => {
     const { page } = await app.open(`/runs/${app.seeds.asking}`);
     await page.getByLabel('Your answer').waitFor();

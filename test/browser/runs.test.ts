@@ -16,11 +16,11 @@ const PROGRAM = process.execPath;
 const app = useConsole(seedConsole, { commands: [PROGRAM] });
 
 describe('the list of runs', () => {
-  it("lists each run's prompt, state, engine and repair level", async () => {
+  it("lists each run's task, state, engine and tokens", async () => {
     const { page } = await app.open('/runs');
     const row = page.getByRole('row').filter({ hasText: 'Review how the list is sorted.' });
     await row.waitFor();
-    await expect.poll(async () => row.innerText()).toMatch(/Success[\s\S]*codex[\s\S]*Repaired/);
+    await expect.poll(async () => row.innerText()).toMatch(/Success[\s\S]*codex[\s\S]*2\.6k/);
     const failed = page.getByRole('row').filter({ hasText: 'Count the findings.' });
     await expect.poll(async () => failed.innerText()).toContain('OUTPUT_NOT_VALIDATED');
     const asking = page.getByRole('row').filter({ hasText: 'Paint the shed.' });
@@ -102,6 +102,92 @@ describe('the list of runs', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/runs/${app.seeds.asking}`);
     await expect.poll(async () => page.title()).toContain('Run');
+  });
+});
+
+describe('the density of the list', () => {
+  it('shows at least 14 runs at 1280 × 800, each on one line', async () => {
+    const { page } = await app.open('/runs');
+    await waitUntilLoaded(page);
+    // More rows than fit, whatever was seeded.
+    await page.evaluate(() => {
+      const body = document.querySelector('.rows tbody');
+      const row = body?.querySelector('tr') ?? document.createElement('tr');
+      body?.append(...Array.from({ length: 20 }, () => row.cloneNode(true)));
+    });
+    const heights = await page
+      .locator('.rows tbody tr')
+      .evaluateAll((rows) =>
+        rows.map((row) => row.getBoundingClientRect()).filter(({ bottom }) => bottom <= innerHeight),
+      );
+    expect(heights.length).toBeGreaterThanOrEqual(14);
+    expect(Math.max(...heights.map(({ height }) => height))).toBeLessThanOrEqual(42);
+  });
+
+  it('names the run of an order after its instructions', async () => {
+    const { page } = await app.open('/runs');
+    const row = page.getByRole('row').filter({ hasText: 'acme/shop#9' });
+    await row.getByRole('link', { name: /All done, trust me/ }).click();
+    await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toContain('All done, trust me');
+  });
+
+  it('selects a time by dragging over the outcomes, and by keys, and removes it again', async () => {
+    const { page } = await app.open('/runs');
+    await waitUntilLoaded(page);
+    const bars = page.getByRole('group', { name: 'Ended runs by time' }).getByRole('button');
+    const [first, last] = await Promise.all([bars.nth(40).boundingBox(), bars.last().boundingBox()]);
+    if (first === null || last === null) throw new Error('there are no bars');
+    await page.mouse.move(first.x + 2, first.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(last.x + 2, last.y + 10, { steps: 5 });
+    await page.mouse.up();
+    const readHours = (): number => {
+      const { searchParams } = new URL(page.url());
+      const [since, until] = [searchParams.get('ended_since') ?? '', searchParams.get('ended_until') ?? ''];
+      return (Date.parse(until) - Date.parse(since)) / 3_600_000;
+    };
+    await expect.poll(readHours).toBe(((await bars.count()) - 40) * 3);
+    const chip = page.getByRole('button', { name: /^Remove the filter Ended from/ });
+    await chip.click();
+    await expect.poll(() => new URL(page.url()).search).toBe('');
+    await bars.last().focus();
+    await page.keyboard.press('Shift+ArrowLeft');
+    await expect.poll(readHours).toBe(6);
+    await chip.waitFor();
+  });
+});
+
+/** The size of a request with the headers that a browser adds. */
+const REQUEST_BYTES = 900;
+
+describe('an idle tab', () => {
+  it('polls with at most 5 MB an hour, because unchanged responses have no body', async () => {
+    const { page } = await app.open('/runs');
+    await waitUntilLoaded(page);
+    const sizes = new Map<string, number[]>();
+    const paths = new Map<string, string>();
+    const add = (id: string, bytes: number): void => {
+      const path = paths.get(id);
+      if (path !== undefined) sizes.set(path, [...(sizes.get(path) ?? []), bytes]);
+    };
+    const network = await page.context().newCDPSession(page);
+    network.on('Network.requestWillBeSent', ({ requestId, request }) => {
+      paths.set(requestId, new URL(request.url).pathname);
+    });
+    // Headers and body, as they were sent. A request has fewer bytes than this.
+    network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      add(requestId, encodedDataLength + REQUEST_BYTES);
+    });
+    await network.send('Network.enable');
+    const count = (path: string): number => sizes.get(path)?.length ?? 0;
+    await expect
+      .poll(() => Math.min(count('/v1/runs'), count('/v1/waiting'), 6 * count('/v1/workers')))
+      .toBeGreaterThanOrEqual(6);
+    const perHour = { '/v1/runs': 1800, '/v1/waiting': 1800, '/v1/workers': 360, '/v1/statistics': 60 };
+    const bytes = Object.entries(perHour).map(([path, times]) => times * Math.max(0, ...(sizes.get(path) ?? [])));
+    expect(bytes.reduce((sum, part) => sum + part, 0)).toBeLessThan(5_000_000);
+    // Nothing else is polled.
+    expect([...sizes.keys()].filter((path) => !(path in perHour))).toEqual([]);
   });
 });
 

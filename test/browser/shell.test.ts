@@ -11,13 +11,32 @@ const app = useConsole(async (site) => site.runToEnd({ prints: session(codex.mes
 const FIRST_LOAD = 60_000;
 
 describe('the console', () => {
-  it('opens with the runs, with an initial load of at most 60 kB', async () => {
+  it('opens with what happens now, with an initial load of at most 60 kB', async () => {
     const { page, record } = await app.open('/');
     await waitUntilLoaded(page);
-    await expect.poll(async () => page.title()).toBe('Runs · Sluice');
+    await expect.poll(async () => page.title()).toBe('Now · Sluice');
     const files = record.loaded.filter(({ path }) => !path.startsWith('/v1/'));
     expect(files.map(({ path }) => path.split('.').at(-1))).toContain('js');
     expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(FIRST_LOAD);
+  });
+
+  it('opens in the language of the browser, with only its texts and as few bytes, and remembers another one', async () => {
+    const { page, record } = await app.open('/', { locale: 'zh-CN' });
+    await waitUntilLoaded(page);
+    await expect.poll(async () => page.title()).toBe('现在 · Sluice');
+    expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
+    const files = record.loaded.filter(({ path }) => !path.startsWith('/v1/'));
+    expect(files.filter(({ path }) => path.includes('texts.zh-CN')).length).toBeGreaterThan(1);
+    expect(files.filter(({ path }) => path.includes('texts.en'))).toEqual([]);
+    expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(FIRST_LOAD);
+    await page.getByRole('button', { name: 'English' }).click();
+    await expect.poll(async () => page.title()).toBe('Now · Sluice');
+    await page.reload();
+    await waitUntilLoaded(page);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('中文');
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => page.title()).toBe('现在 · Sluice');
   });
 
   it('is sent compressed, so the measured bytes are real', async () => {
@@ -30,7 +49,13 @@ describe('the console', () => {
   });
 
   it.each([
+    ['Now', '/now', 'g n'],
     ['Runs', '/runs', 'g r'],
+    ['Schedules', '/schedules', 'g d'],
+    ['Sinks', '/sinks', 'g v'],
+    ['Budgets', '/budgets', 'g b'],
+    ['Approval rules', '/rules', 'g a'],
+    ['Tokens', '/tokens', 'g t'],
     ['Inbox', '/inbox', 'g i'],
     ['Issues', '/issues', 'g s'],
     ['Outbox', '/outbox', 'g o'],
@@ -40,7 +65,7 @@ describe('the console', () => {
     ['Charts', '/charts', 'g c'],
   ])('leads to %s by its link, by its keys and by the way back', async (name, path, keys) => {
     const { page } = await app.open('/runs/no/where');
-    await page.getByRole('navigation').getByRole('link', { name }).click();
+    await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
     await page.waitForURL(`**${path}`);
     await waitUntilLoaded(page);
     await expect.poll(async () => page.title()).toBe(`${name} · Sluice`);

@@ -86,7 +86,7 @@ describe('the console says what is true', () => {
   it('an attempt that was rejected and retried is not shown as running, and its answer is compared with the next', async () => {
     const { page } = await app.open(`/runs/${app.seeds.retried}`, NO_FILES);
     await waitUntilLoaded(page);
-    await page.locator('.run-details summary').filter({ hasText: 'Attempts' }).click();
+    await page.getByRole('tab', { name: 'Attempts' }).click();
     const table = page.getByRole('region', { name: 'Attempts side by side' });
     const outcomes = table.getByRole('row').filter({ hasText: 'Outcome' });
     await expect.poll(async () => outcomes.innerText()).toContain('Rejected: ');
@@ -133,6 +133,29 @@ describe('the console says what is true', () => {
     await expect.poll(async () => status.innerText(), { timeout: 30_000 }).toBe('Live');
   });
 
+  it('a page that is behind jumps to the end, and says what it has skipped', async () => {
+    const { page } = await app.open('/runs', NO_FILES);
+    await waitUntilLoaded(page);
+    // A slow network, so that the page cannot catch up before the click.
+    const browser = await page.context().newCDPSession(page);
+    const limitSpeed = async (downloadThroughput: number) =>
+      browser.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput,
+        uploadThroughput: -1,
+      });
+    await limitSpeed(100_000);
+    await page.goto(`/runs/${app.seeds.behind}`);
+    await page.getByRole('button', { name: 'Jump to the end' }).click({ timeout: 30_000 });
+    await limitSpeed(-1);
+    await page.getByText(/^Events [\d,]+ to [\d,]+ were skipped\.$/).waitFor();
+    const status = page.getByRole('status', { name: 'Connection' });
+    await expect.poll(async () => status.innerText(), { timeout: 30_000 }).toBe('Live');
+    await page.getByText('Message 19999: looked at part 19999').first().waitFor();
+    await expect.poll(async () => page.getByText('Message 15000:').count()).toBe(0);
+  });
+
   it('panes say nothing about rows that have not arrived', async () => {
     const { page } = await app.open('/runs', NO_FILES);
     await waitUntilLoaded(page);
@@ -172,8 +195,9 @@ describe('the console says what is true', () => {
   it('the time zone is shown where a day begins', async () => {
     const { page } = await app.open('/runs');
     await waitUntilLoaded(page);
-    await page.getByLabel(/^From \(UTC/).waitFor();
-    await page.goto('/workers');
+    await page.getByRole('link', { name: 'Failed yesterday' }).click();
+    await page.getByText(/^Created from .* \(UTC/).waitFor();
+    await page.goto('/budgets');
     await page.getByText('The budgets of a day begin at 00:00 UTC').waitFor();
     expect(await page.getByRole('region', { name: 'Budgets' }).innerText()).toContain('Today');
   });

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { installTools } from '../../scripts/install-tools.js';
 import { PROJECT } from '../../scripts/run-tool.js';
 
 /** The path of the browser, and the environment variables it needs. */
@@ -24,8 +25,9 @@ const CACHE = join(PROJECT, 'node_modules/.cache/sluice');
  * shared with other applications.
  */
 export async function unpackChromium({ withSystemFonts = false }: Fonts): Promise<Chromium> {
-  const folder = join(CACHE, `chromium-${await readPackageVersion()}`);
-  if (!existsSync(folder)) await unpack(folder);
+  const modules = await installTools('tools/browser');
+  const folder = join(CACHE, `chromium-${await readPackageVersion(modules)}`);
+  if (!existsSync(folder)) await unpack(folder, modules);
   const fonts = join(folder, withSystemFonts ? 'fonts-and-system.conf' : 'fonts.conf');
   await writeFile(fonts, renderFontSettings(folder, withSystemFonts));
   return {
@@ -36,14 +38,14 @@ export async function unpackChromium({ withSystemFonts = false }: Fonts): Promis
 }
 
 /** Unpacks into another folder and renames it, so two processes can do it concurrently. */
-async function unpack(folder: string): Promise<void> {
+async function unpack(folder: string, modules: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const draft = await mkdtemp(join(CACHE, 'unpacking-'));
   // The package unpacks into the temporary folder of its process, and its libraries only on systems where it expects to
   // need them.
   const env = { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
   const program = "import('@sparticuz/chromium').then(async (package_) => package_.default.executablePath())";
-  await promisify(execFile)(process.execPath, ['-e', program], { cwd: PROJECT, env });
+  await promisify(execFile)(process.execPath, ['-e', program], { cwd: modules, env });
   try {
     await rename(draft, folder);
   } catch (error) {
@@ -52,10 +54,8 @@ async function unpack(folder: string): Promise<void> {
   }
 }
 
-async function readPackageVersion(): Promise<string> {
-  const manifest: unknown = JSON.parse(
-    await readFile(join(PROJECT, 'node_modules/@sparticuz/chromium/package.json'), 'utf8'),
-  );
+async function readPackageVersion(modules: string): Promise<string> {
+  const manifest: unknown = JSON.parse(await readFile(join(modules, '@sparticuz/chromium/package.json'), 'utf8'));
   return (manifest as { readonly version: string }).version;
 }
 

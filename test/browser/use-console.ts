@@ -10,6 +10,8 @@ import type { PageRecord } from './watch-page.js';
 /** Options for opening a page in a test. */
 export interface PageOptions {
   readonly theme?: 'light' | 'dark';
+  /** The browser's language. */
+  readonly locale?: 'en-US' | 'zh-CN';
   readonly width?: number;
   readonly height?: number;
   /** A URL other than the site's, for a test with a proxy in between. */
@@ -60,9 +62,15 @@ export function useConsole<Seeds>(
       return requireStarted(seeds);
     },
     async open(path: string, pageOptions: PageOptions = {}): Promise<OpenPage> {
-      const { theme = 'light', width = WIDTH, height = HEIGHT, url = requireStarted(site).url } = pageOptions;
+      const {
+        theme = 'light',
+        locale = 'en-US',
+        width = WIDTH,
+        height = HEIGHT,
+        url = requireStarted(site).url,
+      } = pageOptions;
       const context = await requireStarted(browser).newContext({
-        locale: 'en-US',
+        locale,
         baseURL: url,
         colorScheme: theme,
         viewport: { width, height },

@@ -2,16 +2,18 @@ import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { delayedActions } from '../data/delayed-actions.js';
-import { formatWaiting, hasWorker, waiting, watchWaiting } from '../data/waiting.js';
+import { deadWorkers, formatWaiting, hasWorker, waiting, watchWaiting } from '../data/waiting.js';
 import { Loading, Notice, PageNotLoaded } from '../ui/notice.js';
 import { lazy } from './lazy.js';
 import { notify } from './notifications.js';
-import { PAGES, type Route, PAGE_NAMES } from './route.js';
+import { switchLanguage } from './language.js';
+import { PAGE_GROUPS, type Route } from './route.js';
 import { followLinks, route } from './router.js';
 import { hasScope, loadSession, watchSession, session, signIn, askForToken, canSignOut, signOut } from './session.js';
 import { listenToKeys, overlay } from './shortcuts.js';
 import { applyTheme, nextTheme, theme } from './theme.js';
 import { Link } from '../ui/button.js';
+import { t } from './texts.js';
 
 /** The console: navigation, one page, and the session. */
 export function App() {
@@ -26,13 +28,13 @@ export function App() {
   const currentSession = session.value;
   return (
     <div class="shell">
-      <Link label="Skip to content" class="skip" href="#main" />
+      <Link label={t.skipToContent} class="skip" href="#main" />
       <Navigation />
       <main id="main" tabIndex={-1}>
         {currentSession.state === 'loading' ? <Loading /> : null}
         {currentSession.state === 'signed-out' ? <SignIn isExpired={currentSession.isExpired} /> : null}
         {currentSession.state === 'unreachable' ? (
-          <Notice tone="bad" title="The server is not responding" action={{ label: 'Try again', run: loadSession }}>
+          <Notice tone="bad" title={t.theServerIsNotResponding} action={{ label: t.tryAgain, run: loadSession }}>
             {currentSession.failure.message}
           </Notice>
         ) : null}
@@ -49,7 +51,9 @@ export function App() {
 function NoWorkerBanner() {
   return (
     <div class="no-worker" role="alert">
-      <strong>No worker is running.</strong> Queued runs and orders cannot start. <a href="/workers">Workers</a>
+      <strong>{t.noWorkerIsRunning}</strong>
+      {t.queuedRunsAndOrdersCannot}
+      <a href="/workers">{t.workers}</a>
     </div>
   );
 }
@@ -61,6 +65,12 @@ const lazyPage = (load: () => Promise<ComponentType>): ComponentType =>
   lazy(load, { loading: <Loading />, failed: <PageNotLoaded /> });
 
 const VIEWS: Readonly<Record<Exclude<Route['page'], 'unknown'>, ComponentType>> = {
+  now: lazyPage(async () => (await import('../pages/now/now-page.js')).NowPage),
+  schedules: lazyPage(async () => (await import('../pages/schedules/schedules-page.js')).SchedulesPage),
+  sinks: lazyPage(async () => (await import('../pages/outbox/sinks-page.js')).SinksPage),
+  budgets: lazyPage(async () => (await import('../pages/workers/budgets-page.js')).BudgetsPage),
+  rules: lazyPage(async () => (await import('../pages/settings/settings-pages.js')).RulesPage),
+  tokens: lazyPage(async () => (await import('../pages/settings/settings-pages.js')).TokensPage),
   runs: lazyPage(async () => (await import('../pages/runs/runs-page.js')).RunsPage),
   run: lazyPage(async () => (await import('../pages/run/run-page.js')).RunPage),
   inbox: lazyPage(async () => (await import('../pages/inbox/inbox-page.js')).InboxPage),
@@ -80,12 +90,13 @@ function Page({ route: current }: Readonly<{ route: Route }>) {
   if (current.page === 'unknown') {
     return (
       <section class="stack">
-        <h1>Page not found</h1>
+        <h1>{t.pageNotFound}</h1>
         <p>
-          There is no page at <code>{current.path.slice(0, 200)}</code>.
+          {t.thereIsNoPageAt}
+          <code>{current.path.slice(0, 200)}</code>.
         </p>
         <p>
-          <a href="/runs">All runs</a>
+          <a href="/runs">{t.allRuns}</a>
         </p>
       </section>
     );
@@ -97,8 +108,8 @@ function Page({ route: current }: Readonly<{ route: Route }>) {
 /** Builds the page title: the number of waiting entries, then the subject, to distinguish browser tabs. */
 function buildTitle(current: Route, count: string): string {
   const subject = current.page === 'run' ? current.id : current.page === 'issues' ? current.ref : null;
-  const label = current.page === 'unknown' ? 'Not found' : current.page === 'run' ? 'Run' : PAGES[current.page].label;
-  const title = [...(subject === null ? [] : [subject]), label, 'Sluice'].join(' · ');
+  const label = current.page === 'unknown' ? t.notFound : current.page === 'run' ? t.run : t.pages[current.page];
+  const title = [...(subject === null ? [] : [subject]), label, t.sluice].join(' · ');
   return count === '' ? title : `(${count}) ${title}`;
 }
 
@@ -114,9 +125,9 @@ function SignIn({ isExpired }: Readonly<{ isExpired: boolean }>) {
   };
   return (
     <form class="card sign-in" onSubmit={(event) => void submit(event)}>
-      <h1>Sign in</h1>
-      {isExpired ? <p>Your session has expired, or its token was changed or removed. Sign in again.</p> : null}
-      <label for="token">Token</label>
+      <h1>{t.signIn}</h1>
+      {isExpired ? <p>{t.yourSessionHasExpiredOr}</p> : null}
+      <label for="token">{t.token}</label>
       <input
         id="token"
         type="password"
@@ -128,11 +139,10 @@ function SignIn({ isExpired }: Readonly<{ isExpired: boolean }>) {
         onInput={(event) => (token.value = event.currentTarget.value)}
       />
       <p id="token-help" class={refusal.value === null ? 'help' : 'wrong'} role="status">
-        {refusal.value ??
-          'A token from the server’s configuration, or the one that sluice token prints. Your decisions are recorded under the token’s name.'}
+        {refusal.value ?? t.aTokenFromTheServers}
       </p>
       <button type="submit" class="primary">
-        Sign in
+        {t.signIn}
       </button>
     </form>
   );
@@ -144,37 +154,53 @@ function Navigation() {
   const name = session.value.state === 'signed-in' ? session.value.name : null;
   return (
     <header class="navigation">
-      <a class="brand" href="/runs">
+      <a class="brand" href="/now">
         <Icon name="brand" />
-        <span>Sluice</span>
+        <span>{t.sluice}</span>
       </a>
-      <nav aria-label="Pages">
-        <ul>
-          {PAGE_NAMES.map((entry) => (
-            <li key={entry}>
-              <a href={`/${entry}`} aria-current={entry === (page === 'run' ? 'runs' : page) ? 'page' : undefined}>
-                <Icon name={entry} />
-                <span>{PAGES[entry].label}</span>
-                {entry === 'inbox' ? <Count /> : null}
-              </a>
-            </li>
-          ))}
-        </ul>
+      <nav aria-label={t.pagesLabel}>
+        {PAGE_GROUPS.map(({ group, pages }) => (
+          <div key={group} class={group === 'work' ? 'nav-group' : 'nav-group minor'}>
+            <p id={`nav-${group}`}>{t.groups[group]}</p>
+            <ul aria-labelledby={`nav-${group}`}>
+              {pages.map((entry) => (
+                <li key={entry}>
+                  <a href={`/${entry}`} aria-current={entry === (page === 'run' ? 'runs' : page) ? 'page' : undefined}>
+                    <Icon name={entry} />
+                    <span>{t.pages[entry]}</span>
+                    {entry === 'inbox' ? <Count /> : entry === 'workers' ? <DeadCount /> : null}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+        <button type="button" class="nav-more" onClick={() => (overlay.value = 'palette')}>
+          <Icon name="more" />
+          <span>{t.more}</span>
+          <DeadCount />
+        </button>
       </nav>
       <div class="navigation-end">
-        <NavigationButton icon="search" label="Commands" title="Ctrl+K" onClick={() => (overlay.value = 'palette')} />
+        <NavigationButton
+          icon="search"
+          label={t.commands}
+          title={t.ctrlK}
+          onClick={() => (overlay.value = 'palette')}
+        />
         <NavigationButton
           icon="theme"
-          label={`Theme: ${theme.value}`}
+          label={t.themes[theme.value]}
           onClick={() => (theme.value = nextTheme(theme.value))}
         />
-        {name === 'anonymous' ? <NavigationButton icon="leave" label="Sign in" onClick={askForToken} /> : null}
+        <NavigationButton icon="language" label={t.otherLanguage} onClick={switchLanguage} />
+        {name === 'anonymous' ? <NavigationButton icon="leave" label={t.signIn} onClick={askForToken} /> : null}
         {canSignOut() ? (
-          <NavigationButton icon="leave" label={`Sign out ${name ?? ''}`} onClick={() => void signOut()} />
+          <NavigationButton icon="leave" label={t.signOutName(name ?? '')} onClick={() => void signOut()} />
         ) : null}
         <a class="quiet" href="/docs">
           <Icon name="book" />
-          <span>HTTP API</span>
+          <span>{t.httpApi}</span>
         </a>
       </div>
     </header>
@@ -197,7 +223,19 @@ function Count() {
   return (
     <span class="count">
       {text}
-      <span class="visually-hidden"> waiting</span>
+      <span class="visually-hidden">{t.waiting}</span>
+    </span>
+  );
+}
+
+/** The number of dead workers, visible from every page. */
+function DeadCount() {
+  const count = deadWorkers.value.length;
+  if (count === 0) return null;
+  return (
+    <span class="count bad">
+      {count}
+      <span class="visually-hidden"> {t.workersHaveDied(count)}</span>
     </span>
   );
 }
@@ -205,7 +243,14 @@ function Count() {
 /** Paths on a grid of 24 × 24, drawn in the colour of the surrounding text. */
 const PATHS = {
   brand: 'M4 5h16M7 5v5l5 4 5-4V5M12 14v6',
+  now: 'M3 12h4l3-8 4 16 3-8h4',
   runs: 'M6 4l13 8-13 8z',
+  schedules: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l4 2',
+  sinks: 'M4 4h16l-6 8v7l-4 2v-9z',
+  budgets: 'M4 7h16v12H4zM4 7l10-4 2 4M16 13h.5',
+  rules: 'M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6zM9 12l2 2 4-4',
+  tokens: 'M8 12a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM11 13l9-9M16 8l3 3',
+  more: 'M5 12h.5M12 12h.5M19 12h.5',
   inbox: 'M3 13l3-8h12l3 8v6H3zM3 13h5l1 3h6l1-3h5',
   issues: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 8v5M12 16v.5',
   outbox: 'M3 11l18-7-6 17-4-7zM21 4L11 14',
@@ -215,6 +260,7 @@ const PATHS = {
   charts: 'M4 4v16h16M8 15l4-5 3 3 5-7',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5',
   theme: 'M12 4a8 8 0 1 0 8 8 6 6 0 0 1-8-8z',
+  language: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c5 5 5 13 0 18M12 3c-5 5-5 13 0 18',
   leave: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
   book: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5zM19 4h-4a2 2 0 0 0-2 2',
 } as const;

@@ -40,5 +40,5 @@ describe('the command palette', () => {
 
 test('the list of keyboard shortcuts covers every page', () => {
   const effects = KEYS.flatMap(({ keys }) => keys.map(([, effect]) => effect));
-  expect(effects.filter((effect) => /^Go to [A-Z]/.test(effect))).toHaveLength(8);
+  expect(effects.filter((effect) => /^Go to [A-Z]/.test(effect))).toHaveLength(14);
 });

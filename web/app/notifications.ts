@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
 import type { WaitingEntry } from '../../src/server/api/index.js';
-import { getEntryPath } from '../data/waiting.js';
+import { getEntryPath, getEntryText } from '../data/waiting.js';
 import { navigate } from './router.js';
 import { readStored, writeStored } from './storage.js';
+import { t } from './texts.js';
 
 const KEY = 'sluice.notify';
 
@@ -28,17 +29,17 @@ const MAX_TEXT_LENGTH = 200;
 export function notify(entries: readonly WaitingEntry[]): void {
   if (!isNotifying.value || !document.hidden) return;
   if (entries.length > MAX_NOTIFICATIONS)
-    return show('Sluice', `${entries.length} new items are waiting for you.`, 'many', '/inbox');
+    return show(t.sluice, t.newItemsAreWaitingFor(entries.length), 'many', '/inbox');
   for (const entry of entries) {
-    show(TITLES[entry.kind], entry.text.slice(0, MAX_TEXT_LENGTH), entry.id, getEntryPath(entry));
+    show(TITLES[entry.kind], getEntryText(entry).slice(0, MAX_TEXT_LENGTH), entry.id, getEntryPath(entry));
   }
 }
 
 const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
-  question: 'An agent has a question',
-  permission: 'An agent requests permission',
-  sink: 'A sink is failing',
-  result: 'A result is waiting for review',
+  question: t.anAgentHasAQuestion,
+  permission: t.anAgentRequestsPermission,
+  sink: t.aSinkIsFailing,
+  result: t.aResultIsWaitingFor,
 };
 
 /** Shows a notification, once across all tabs: those with the same tag replace each other. */

@@ -2,14 +2,17 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { SafeText } from '../ui/safe-text.js';
-import { navigate } from './router.js';
+import { navigate, route } from './router.js';
 import { canSignOut, hasScope, signOut } from './session.js';
 import { overlay } from './shortcuts.js';
 import { nextTheme, theme } from './theme.js';
 import { PAGE_NAMES, PAGES } from './route.js';
+import { switchLanguage } from './language.js';
 import './overlays.css';
 import { delayedActions, dropAction, sendNow, type DelayedAction } from '../data/delayed-actions.js';
+import { getEntryPath } from '../data/waiting.js';
 import { Button } from '../ui/button.js';
+import { t } from './texts.js';
 
 /** The open overlay: the command palette or the list of keyboard shortcuts. */
 export function Overlays() {
@@ -55,15 +58,15 @@ function Palette() {
     run(command);
   };
   return (
-    <Modal label="Command palette">
+    <Modal label={t.commandPalette}>
       <input
         type="text"
         role="combobox"
-        aria-label="Command"
+        aria-label={t.command}
         aria-expanded="true"
         aria-controls="commands"
         aria-activedescendant={`command-${selected}`}
-        placeholder="Go to a page, a run or an issue, or search"
+        placeholder={t.goToAPageA}
         maxLength={200}
         autocomplete="off"
         spellcheck={false}
@@ -75,7 +78,7 @@ function Palette() {
         }}
         onKeyDown={onKeyDown}
       />
-      <ul id="commands" role="listbox" aria-label="Commands">
+      <ul id="commands" role="listbox" aria-label={t.commands}>
         {commands.map((command, index) => (
           // As usual for a combobox, the text field handles key presses.
           <li
@@ -98,17 +101,18 @@ function run({ action }: Command): void {
   overlay.value = null;
   if ('path' in action) return navigate(action.path);
   if (action.run === 'theme') theme.value = nextTheme(theme.value);
+  if (action.run === 'language') switchLanguage();
   if (action.run === 'keys') overlay.value = 'keys';
   if (action.run === 'sign-out') void signOut();
 }
 
 function KeyList() {
   return (
-    <Modal label="Keyboard shortcuts">
+    <Modal label={t.keyboardShortcuts}>
       <div class="overlay-head">
-        <h2>Keyboard shortcuts</h2>
+        <h2>{t.keyboardShortcuts}</h2>
         <form method="dialog" class="end">
-          <button type="submit">Close</button>
+          <button type="submit">{t.close}</button>
         </form>
       </div>
       <div class="key-lists">
@@ -145,14 +149,14 @@ function KeyCombination({ keys }: Readonly<{ keys: string }>) {
 /** A command in the palette. */
 export interface Command {
   readonly label: string;
-  readonly action: { readonly path: string } | { readonly run: 'theme' | 'keys' | 'sign-out' };
+  readonly action: { readonly path: string } | { readonly run: 'theme' | 'language' | 'keys' | 'sign-out' };
   readonly keys?: string;
 }
 
 type CommandContext = Readonly<{ canRun: boolean; canSignOut: boolean }>;
 
 const PAGE_COMMANDS: readonly Command[] = PAGE_NAMES.map((name) => ({
-  label: PAGES[name].label,
+  label: t.pages[name],
   action: { path: `/${name}` },
   keys: `g ${PAGES[name].key}`,
 }));
@@ -175,31 +179,32 @@ function listCommands({ canRun, canSignOut: isSignedIn }: CommandContext): reado
     ...PAGE_COMMANDS,
     ...(canRun
       ? [
-          { label: 'Start a run', action: { path: '/runs?start' } },
-          { label: 'Submit an order', action: { path: '/issues?order' } },
+          { label: t.startARun, action: { path: '/runs?start' } },
+          { label: t.submitAnOrder, action: { path: '/issues?order' } },
         ]
       : []),
-    { label: 'Failed runs', action: { path: '/runs?outcome=failed' } },
-    { label: 'Runs in progress', action: { path: '/runs?state=running' } },
-    { label: 'Runs waiting for an answer', action: { path: '/runs?state=waiting' } },
-    { label: 'Issues that need a decision', action: { path: '/issues?state=needs-human' } },
-    { label: 'Failed comments', action: { path: '/outbox?state=dead' } },
-    { label: 'Change theme', action: { run: 'theme' } },
-    { label: 'Keyboard shortcuts', action: { run: 'keys' }, keys: '?' },
-    ...(isSignedIn ? [{ label: 'Sign out', action: { run: 'sign-out' as const } }] : []),
+    { label: t.failedRuns, action: { path: '/runs?outcome=failed' } },
+    { label: t.runsInProgress, action: { path: '/runs?state=running' } },
+    { label: t.runsWaitingForAnAnswer, action: { path: '/runs?state=waiting' } },
+    { label: t.issuesThatNeedADecision, action: { path: '/issues?state=needs-human' } },
+    { label: t.failedComments, action: { path: '/outbox?state=dead' } },
+    { label: t.changeTheme, action: { run: 'theme' } },
+    { label: t.otherLanguage, action: { run: 'language' } },
+    { label: t.keyboardShortcuts, action: { run: 'keys' }, keys: '?' },
+    ...(isSignedIn ? [{ label: t.signOut, action: { run: 'sign-out' as const } }] : []),
   ];
 }
 
 function findNamedPage(input: string): readonly Command[] {
   if (RUN_ID.test(input)) {
-    return [{ label: `Open run ${input.toUpperCase()}`, action: { path: `/runs/${input.toUpperCase()}` } }];
+    return [{ label: t.openRun(input.toUpperCase()), action: { path: `/runs/${input.toUpperCase()}` } }];
   }
   if (!ISSUE_REF.test(input)) return [];
-  return [{ label: `Open issue ${input}`, action: { path: `/issues/${encodeURIComponent(input)}` } }];
+  return [{ label: t.openIssue(input), action: { path: `/issues/${encodeURIComponent(input)}` } }];
 }
 
 function createSearch(input: string): Command {
-  return { label: `Search runs for “${input}”`, action: { path: `/runs?search=${encodeURIComponent(input)}` } };
+  return { label: t.searchRunsFor(input), action: { path: `/runs?search=${encodeURIComponent(input)}` } };
 }
 
 /** All keyboard shortcuts in the console, grouped by where they work. */
@@ -208,52 +213,52 @@ export const KEYS: readonly {
   readonly keys: readonly (readonly [keys: string, effect: string])[];
 }[] = [
   {
-    title: 'Everywhere',
+    title: t.everywhere,
     keys: [
-      ['Ctrl+K', 'Open the command palette'],
-      ['?', 'Show keyboard shortcuts'],
-      ['/', 'Go to the search field'],
-      ...PAGE_COMMANDS.map(({ keys = '', label }) => [keys, `Go to ${label}`] as const),
+      [t.ctrlK, t.openTheCommandPalette],
+      ['?', t.showKeyboardShortcuts],
+      ['/', t.goToTheSearchField],
+      ...PAGE_COMMANDS.map(({ keys = '', label }) => [keys, t.goTo(label)] as const),
     ],
   },
   {
-    title: 'Lists',
+    title: t.lists,
     keys: [
-      ['j k', 'Next and previous row'],
-      ['Enter', 'Open the row'],
+      ['j k', t.nextAndPreviousRow],
+      ['Enter', t.openTheRow],
     ],
   },
   {
-    title: 'Inbox',
+    title: t.inbox,
     keys: [
-      ['x', 'Select the item for a bulk action'],
-      ['a e t r', 'Accept, edit and accept, retry, reject'],
+      ['x', t.selectTheItemForA],
+      ['a e t r', t.acceptEditAndAcceptRetry],
+      ['Ctrl+Enter', t.sendTheDecision],
     ],
   },
   {
-    title: 'Run page',
+    title: t.runPage,
     keys: [
-      ['↓ ↑', 'Next and previous row in a pane'],
-      ['Home End', 'First and last row'],
-      ['n N', 'Next and previous error'],
-      ['Esc', 'Clear the selection'],
-      ['Ctrl+Enter', 'Send the answer'],
+      ['↓ ↑', t.nextAndPreviousRowIn],
+      ['Home End', t.firstAndLastRow],
+      ['n N', t.nextAndPreviousError],
+      ['Esc', t.clearTheSelection],
+      ['Ctrl+Enter', t.sendTheAnswer],
     ],
   },
 ];
 
-/** The pending actions, shown at the edge of every page. Each can be undone until it is sent. */
+/** The pending actions, shown at the edge of every page. Each can be withdrawn until it is sent. */
 export function PendingActions() {
   const actions = delayedActions.value;
-  const now = useSignal(performance.now());
+  const now = useSignal(Date.now());
   useEffect(() => {
-    if (actions.length === 0) return;
-    const timer = setInterval(() => (now.value = performance.now()), 500);
+    now.value = Date.now();
+    const timer = setInterval(() => (now.value = Date.now()), 500);
     return () => clearInterval(timer);
-  }, [actions.length === 0]);
-  if (actions.length === 0) return null;
+  }, [actions.length]);
   return (
-    <div class="pending-actions" role="region" aria-label="Pending actions">
+    <div class="pending-actions" role="region" aria-label={t.pendingActions}>
       {actions.map((action) => (
         <PendingAction key={action.id} action={action} now={now.value} />
       ))}
@@ -263,6 +268,7 @@ export function PendingActions() {
 
 function PendingAction({ action, now }: Readonly<{ action: DelayedAction; now: number }>) {
   const { id, title, state, dueAt, failures } = action;
+  const entry = action.parts.length === 1 ? action.parts[0]?.entry : undefined;
   if (state === 'sending') {
     return (
       <div class="pending-action" role="status">
@@ -273,21 +279,34 @@ function PendingAction({ action, now }: Readonly<{ action: DelayedAction; now: n
   if (state === 'failed') {
     return (
       <div class="pending-action bad" role="alert">
-        <strong>
-          {title}: {failures.length} failed
-        </strong>
-        <SafeText as="span" class="clip" text={[...new Set(failures)].join(' ')} limit={400} />
-        <Button label="Dismiss" onClick={() => dropAction(id)} />
+        <strong>{t.titleNotSent(title, failures.length)}</strong>
+        <SafeText
+          as="span"
+          class="clip"
+          text={[...new Set(failures.map(({ message }) => message))].join(' ')}
+          limit={400}
+        />
+        <Button label={t.dismiss} onClick={() => dropAction(id)} />
       </div>
     );
   }
   const seconds = Math.max(0, Math.ceil((dueAt - now) / 1000));
   return (
     <div class="pending-action">
-      <strong role="status">{title}</strong>
-      <span class="dim">In {seconds} s</span>
-      <Button label="Undo" class="primary" onClick={() => dropAction(id)} />
-      <Button label="Send now" onClick={() => sendNow(id)} />
+      <strong role="status">
+        <SafeText text={title.slice(0, 120)} />
+      </strong>
+      <span class="dim">{t.sentIn(seconds)}</span>
+      <Button
+        label={t.withdraw}
+        class="primary"
+        onClick={() => {
+          dropAction(id);
+          // Back to its form, which still has the draft.
+          if (entry !== undefined && route.value.page === 'inbox') navigate(getEntryPath(entry));
+        }}
+      />
+      <Button label={t.sendNow} onClick={() => sendNow(id)} />
     </div>
   );
 }

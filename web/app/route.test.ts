@@ -1,18 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readRoute, toPath } from './route.js';
-import type { Route } from './route.js';
+import { PAGE_GROUPS, PAGE_NAMES, PAGES, readRoute, toPath } from './route.js';
+import type { PageName, Route } from './route.js';
 
 const route: fc.Arbitrary<Route> = fc.oneof(
   fc
-    .constantFrom(
-      'runs' as const,
-      'outbox' as const,
-      'executions' as const,
-      'workbench' as const,
-      'workers' as const,
-      'charts' as const,
-    )
+    .constantFrom(...PAGE_NAMES.filter((name): name is Exclude<PageName, 'inbox' | 'issues'> => !name.startsWith('i')))
     .map((page) => ({ page })),
   fc.string({ minLength: 1, unit: 'grapheme' }).map((id) => ({ page: 'run' as const, id })),
   fc.option(fc.string({ minLength: 1, unit: 'grapheme' })).map((id) => ({ page: 'inbox' as const, id })),
@@ -27,8 +20,8 @@ test('readRoute is the inverse of toPath', () => {
   );
 });
 
-test('the root path is the list of runs', () => {
-  expect(readRoute('/')).toEqual({ page: 'runs' });
+test('the root path is what happens now', () => {
+  expect(readRoute('/')).toEqual({ page: 'now' });
 });
 
 test('a reference with a slash stays one path segment', () => {
@@ -41,4 +34,9 @@ test.each(['/nothing', '/runs/1/2', '/outbox/1'])('%s is not a page', (path) => 
 
 test('an invalid escape is kept unchanged', () => {
   expect(readRoute('/runs/%zz')).toEqual({ page: 'run', id: '%zz' });
+});
+
+test('every page is in a group of the navigation, and has a key for itself', () => {
+  expect(PAGE_GROUPS.flatMap(({ pages }) => pages)).toEqual(PAGE_NAMES);
+  expect(new Set(Object.values(PAGES).map(({ key }) => key)).size).toBe(PAGE_NAMES.length);
 });

@@ -1,13 +1,19 @@
 /** The pages of the navigation, in order. After `g`, the key opens the page. */
 export const PAGES = {
-  runs: { label: 'Runs', key: 'r' },
-  inbox: { label: 'Inbox', key: 'i' },
-  issues: { label: 'Issues', key: 's' },
-  outbox: { label: 'Outbox', key: 'o' },
-  executions: { label: 'Executions', key: 'e' },
-  workbench: { label: 'Workbench', key: 'w' },
-  workers: { label: 'Workers', key: 'k' },
-  charts: { label: 'Charts', key: 'c' },
+  now: { key: 'n', group: 'work' },
+  inbox: { key: 'i', group: 'work' },
+  runs: { key: 'r', group: 'work' },
+  issues: { key: 's', group: 'work' },
+  schedules: { key: 'd', group: 'work' },
+  outbox: { key: 'o', group: 'delivery' },
+  sinks: { key: 'v', group: 'delivery' },
+  executions: { key: 'e', group: 'delivery' },
+  workers: { key: 'k', group: 'system' },
+  budgets: { key: 'b', group: 'system' },
+  charts: { key: 'c', group: 'system' },
+  rules: { key: 'a', group: 'system' },
+  tokens: { key: 't', group: 'system' },
+  workbench: { key: 'w', group: 'tools' },
 } as const;
 
 /** The name of a page in the navigation. */
@@ -15,6 +21,12 @@ export type PageName = keyof typeof PAGES;
 
 /** The names of the pages, in order. */
 export const PAGE_NAMES = Object.keys(PAGES) as readonly PageName[];
+
+/** The groups of the navigation, with their pages. */
+export const PAGE_GROUPS = (['work', 'delivery', 'system', 'tools'] as const).map((group) => ({
+  group,
+  pages: PAGE_NAMES.filter((name) => PAGES[name].group === group),
+}));
 
 /** The current page: one variant per page. Path and query together form the linkable state. */
 export type Route =
@@ -26,7 +38,7 @@ export type Route =
 
 /** Parses a path into a route; a path without a page becomes `unknown`. */
 export function readRoute(path: string): Route {
-  const [first = 'runs', segment = null, ...otherSegments] = path.split('/').filter((part) => part !== '');
+  const [first = 'now', segment = null, ...otherSegments] = path.split('/').filter((part) => part !== '');
   const name = segment === null ? null : decode(segment);
   const page = PAGE_NAMES.find((known) => known === first);
   if (page === undefined || otherSegments.length > 0) return { page: 'unknown', path };

@@ -1,73 +1,127 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
+import type { WaitingEntry } from '../../src/server/api/index.js';
+import { getServerTime } from './client.js';
 import { asFailure } from './resource.js';
+import { t } from '../app/texts.js';
 
-/** An action that will be sent in a few seconds, is being sent, or has failed. */
+/** A grant or a decision that will be sent in a few seconds, is being sent, or was not sent. */
 export interface DelayedAction {
   readonly id: number;
   readonly title: string;
-  readonly entryIds: readonly string[];
+  readonly parts: readonly DelayedPart[];
   readonly state: 'waiting' | 'sending' | 'failed';
-  /** When it will be sent, on the clock of `performance.now()`. */
+  /** When it will be sent, in milliseconds since 1970, on this browser's clock. */
   readonly dueAt: number;
-  readonly failures: readonly string[];
+  readonly failures: readonly Readonly<{ id: string; message: string }>[];
+}
+
+/** One request of an action. */
+export interface DelayedPart {
+  /** The id of the waiting entry that it answers. */
+  readonly id: string;
+  /** The entry, to show what happened to it after it has left the list. */
+  readonly entry?: WaitingEntry | undefined;
+  readonly send: () => Promise<unknown>;
+  /** Asks the server why the request must not be sent any more; null if it may be. */
+  readonly findObstacle?: () => Promise<string | null>;
 }
 
 const DELAY_MS = 6000;
+/** The time that sending takes: a delay that ends with the wait would be too late. */
+const SENDING_MS = 1500;
+/** An action that is due for longer belongs to a page that was suspended, and its user is no longer there. */
+const MAX_LATE_MS = 10_000;
+const SUSPENDED = t.nothingWasSentThisPage;
 
 /** The unfinished actions, oldest first. They are sent even if the user opens another page. */
 export const delayedActions = signal<readonly DelayedAction[]>([]);
 
-const timers = new Map<number, Readonly<{ send: () => void; timer: ReturnType<typeof setTimeout> }>>();
+const pending = new Map<number, Readonly<{ send: () => void; stop: () => void }>>();
 let lastId = 0;
 
-/** Sends an action part by part, unless it is undone within a few seconds: a delivered comment cannot be deleted. */
-export function delayAction({
-  title,
-  parts,
-  onDone,
-}: {
+/** Returns the delay, which ends early enough for the first deadline that is still ahead. Times in milliseconds. */
+export function computeDelay(endsAt: readonly number[], now: number): number {
+  const left = endsAt.filter((end) => end > now).map((end) => end - now - SENDING_MS);
+  return Math.max(0, Math.min(DELAY_MS, ...left));
+}
+
+/**
+ * Sends an action part by part, unless it is withdrawn within a few seconds: neither a grant nor a delivered comment can
+ * be taken back. Nothing is sent once the page is closed, or for a part that has an obstacle.
+ */
+export function delayAction(input: {
   readonly title: string;
-  readonly parts: readonly Readonly<{ id: string; send: () => Promise<unknown> }>[];
+  readonly parts: readonly DelayedPart[];
+  /** When the agent stops waiting, in the server's time. */
+  readonly endsAt?: readonly number[];
+  /** Sends it without a delay, for actions that stop something. */
+  readonly isImmediate?: boolean;
+  /** Whether the entry still waits, as far as the page knows; reads signals. If not, the obstacle is looked up at once. */
+  readonly isListed?: () => boolean;
   readonly onDone: () => void;
 }): void {
+  const { title, parts, endsAt = [], isImmediate = false, isListed = () => true, onDone } = input;
   lastId += 1;
   const id = lastId;
-  const send = async (): Promise<void> => {
-    clearTimer(id);
-    change(id, { state: 'sending' });
-    const failures: string[] = [];
-    for (const part of parts) {
-      try {
-        await part.send();
-      } catch (error) {
-        failures.push(asFailure(error).message);
-      }
-    }
+  const delayMs = isImmediate ? 0 : computeDelay(endsAt, getServerTime());
+  const dueAt = Date.now() + delayMs;
+  const finish = (failures: DelayedAction['failures']): void => {
     if (failures.length === 0) remove(id);
     else change(id, { state: 'failed', failures });
     onDone();
   };
-  const timer = setTimeout(() => void send(), DELAY_MS);
-  timers.set(id, { send: () => void send(), timer });
-  const entryIds = parts.map((part) => part.id);
-  const dueAt = performance.now() + DELAY_MS;
-  setActions([...delayedActions.value, { id, title, entryIds, state: 'waiting', dueAt, failures: [] }]);
+  const send = async (): Promise<void> => {
+    stop(id);
+    if (Date.now() > dueAt + MAX_LATE_MS) return finish(parts.map((part) => ({ id: part.id, message: SUSPENDED })));
+    change(id, { state: 'sending' });
+    const failures: { id: string; message: string }[] = [];
+    for (const part of parts) {
+      try {
+        const obstacle = (await part.findObstacle?.()) ?? null;
+        if (obstacle === null) await part.send();
+        else failures.push({ id: part.id, message: obstacle });
+      } catch (error) {
+        failures.push({ id: part.id, message: asFailure(error).message });
+      }
+    }
+    finish(failures);
+  };
+  /** Ends an action whose entry has left the list, if the server knows why. */
+  const check = async (): Promise<void> => {
+    const messages = await Promise.all(parts.map(async (part) => (await part.findObstacle?.()) ?? null));
+    if (!pending.has(id) || messages.includes(null)) return;
+    stop(id);
+    finish(parts.map((part, index) => ({ id: part.id, message: messages[index] ?? '' })));
+  };
+  setActions([...delayedActions.value, { id, title, parts, state: 'waiting', dueAt, failures: [] }]);
+  const timer = setTimeout(() => void send(), delayMs);
+  const stopWatching = effect(() => {
+    // A failed look-up is repeated before the action is sent.
+    if (!isListed()) void check().catch(() => undefined);
+  });
+  pending.set(id, {
+    send: () => void send(),
+    stop: () => {
+      clearTimeout(timer);
+      stopWatching();
+    },
+  });
 }
 
-/** Undoes an unsent action, or removes a failed one. */
+/** Withdraws an unsent action, or removes a failed one. */
 export function dropAction(id: number): void {
-  clearTimer(id);
+  stop(id);
   remove(id);
 }
 
 /** Sends an action immediately. */
 export function sendNow(id: number): void {
-  timers.get(id)?.send();
+  pending.get(id)?.send();
 }
 
-function clearTimer(id: number): void {
-  clearTimeout(timers.get(id)?.timer);
-  timers.delete(id);
+function stop(id: number): void {
+  pending.get(id)?.stop();
+  pending.delete(id);
 }
 
 function change(id: number, changes: Partial<DelayedAction>): void {
@@ -80,11 +134,21 @@ function remove(id: number): void {
 
 function setActions(actions: readonly DelayedAction[]): void {
   delayedActions.value = actions;
-  if (actions.some(({ state }) => state !== 'failed')) addEventListener('beforeunload', confirmLeaving);
-  else removeEventListener('beforeunload', confirmLeaving);
+  if (actions.some(({ state }) => state !== 'failed')) {
+    addEventListener('beforeunload', confirmLeaving);
+    addEventListener('pagehide', dropUnsent);
+  } else {
+    removeEventListener('beforeunload', confirmLeaving);
+    removeEventListener('pagehide', dropUnsent);
+  }
 }
 
-/** Makes the browser ask before it closes the tab, which could not send the remaining actions. */
+/** Makes the browser ask before it closes the tab, which sends nothing. */
 function confirmLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
+}
+
+/** Browsers keep a page that was left, and continue its timers if the user goes back to it. */
+function dropUnsent(): void {
+  for (const { id, state } of delayedActions.value) if (state === 'waiting') dropAction(id);
 }

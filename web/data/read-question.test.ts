@@ -9,6 +9,7 @@ describe('the open question of a run', () => {
   test('is the last event of its conversation', () => {
     expect(findOpenQuestion([fcmpEvent('user.input.required', QUESTION)])).toEqual({
       interactionId: 'q1',
+      seq: 1,
       prompt: 'Which one?',
       options: ['red', 'blue'],
     });
@@ -55,6 +56,8 @@ describe('a question', () => {
       issue_ref: null,
       interaction_id,
       seq: 4,
+      held_until: '',
+      expires_at: '',
       options: [],
     }) as const;
   const serve = (...items: ReturnType<typeof entry>[]): Pick<Client, 'listWaiting'> => ({

@@ -1,9 +1,12 @@
 import type { Client } from '../../src/server/client/index.js';
 import type { FcmpData, FcmpEvent } from '../../src/events/index.js';
+import { t } from '../app/texts.js';
 
 /** An agent's open question. */
 export interface OpenQuestion {
   readonly interactionId: string;
+  /** The number of the event with the question. */
+  readonly seq: number;
   readonly prompt: string;
   readonly options: readonly string[];
   /** The permission request, if known; the answer is then one of its options. */
@@ -18,7 +21,7 @@ export function findOpenQuestion(events: readonly FcmpEvent[]): OpenQuestion | n
   // No one can answer it: the end of the run follows.
   if (last.data.answerable === false) return null;
   const { interaction_id, prompt, options = [] } = last.data;
-  return { interactionId: interaction_id, prompt, options };
+  return { interactionId: interaction_id, seq: last.seq, prompt, options };
 }
 
 function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
@@ -31,14 +34,15 @@ function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
     if (event.type !== 'permission.required' || answered.has(event.data.interaction_id)) continue;
     const { tool, input, diff = [] } = event.data;
     const files = diff.map(({ path }) => path).join(', ');
-    const prompt = `Allow ${tool}? ${JSON.stringify(input)}${files === '' ? '' : ` (changes ${files})`}`;
-    return { interactionId: event.data.interaction_id, prompt, options: [], permission: event.data };
+    const prompt = t.allowTool(tool, JSON.stringify(input), files);
+    const { interaction_id: interactionId } = event.data;
+    return { interactionId, seq: event.seq, prompt, options: [], permission: event.data };
   }
   return null;
 }
 
 /** Shown if {@link isReplaced} returned true and the answer was therefore not sent. */
-export const QUESTION_REPLACED = 'Nothing was sent: the agent has since asked another question.';
+export const QUESTION_REPLACED = t.nothingWasSentTheAgent;
 
 /** Whether the agent has asked another question since this one. Misses questions the server does not list yet. */
 export async function isReplaced(

@@ -10,11 +10,11 @@ export type Failure = Readonly<{ code: string; message: string }>;
 
 const POLL_MS = 2000;
 
-/** Loads a resource; with `live`, also polls it while the page is visible. A new `key` drops the old value. */
+/** Loads a resource; with `live`, also polls it while the page is visible, or `everyMs`. A new `key` drops the old value. */
 export function useResource<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
-  { live = false }: { readonly live?: boolean } = {},
+  { everyMs, live = everyMs !== undefined }: { readonly live?: boolean; readonly everyMs?: number } = {},
 ): Resource<Value> {
   const value = useSignal<Value | null>(null);
   const failure = useSignal<Failure | null>(null);
@@ -41,7 +41,7 @@ export function useResource<Value>(
           failure.value = asFailure(error);
         }
       }
-      if (live) timer = setTimeout(() => void request(), POLL_MS);
+      if (live) timer = setTimeout(() => void request(), everyMs ?? POLL_MS);
     };
     void request();
     return () => {

@@ -1,7 +1,10 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { WaitingEntry } from '../../src/server/api/index.js';
-import { client } from './client.js';
+import type { WorkerRecord } from '../../src/store/records/index.js';
+import { client, getServerTime } from './client.js';
 import { asFailure, type Failure } from './resource.js';
+import { formatCount, toOneLine } from '../ui/format.js';
+import { t } from '../app/texts.js';
 
 /** Everything that is waiting for a user. */
 export interface Waiting {
@@ -15,8 +18,25 @@ export const waiting = signal<Waiting | null>(null);
 /** The last request's failure, or null if it succeeded. */
 export const waitingFailure = signal<Failure | null>(null);
 
+/** The workers that reported within the last day; null until known. */
+export const workers = signal<readonly WorkerRecord[] | null>(null);
+
 /** Whether a worker is alive; null until known. */
-export const hasWorker = signal<boolean | null>(null);
+export const hasWorker = computed(() => workers.value?.some(({ state }) => state === 'alive') ?? null);
+
+/** The workers that died and still matter: see {@link findDead}. */
+export const deadWorkers = computed(() => findDead(workers.value ?? [], getServerTime()));
+
+const RECENT_MS = 3_600_000;
+
+/** Finds workers that are gone and hold runs, left their host without a worker, or died within the last hour. */
+export function findDead(all: readonly WorkerRecord[], now: number): readonly WorkerRecord[] {
+  const aliveHosts = new Set(all.filter(({ state }) => state === 'alive').map(({ host }) => host));
+  return all.filter(
+    ({ state, runs, host, seen_at }) =>
+      state === 'gone' && (runs.length > 0 || !aliveHosts.has(host) || Date.parse(seen_at) > now - RECENT_MS),
+  );
+}
 
 const POLL_MS = 2000;
 /** Hidden tabs poll too, for the count in the title and for notifications. */
@@ -73,7 +93,7 @@ export function watchWaiting(onNew: (entries: readonly WaitingEntry[]) => void):
 async function loadWorkers(abort: AbortSignal): Promise<void> {
   try {
     const { items } = await client.listWorkers({ signal: abort });
-    hasWorker.value = items.some(({ state }) => state === 'alive');
+    workers.value = items;
   } catch {
     // The page already reports that the server does not respond; the state of workers is unknown.
   }
@@ -95,7 +115,38 @@ export function findOpenItem(known: Waiting | null, run: string): WaitingEntry |
   return known?.entries.find((entry) => entry.kind === 'result' && entry.run === run);
 }
 
+/** Finds an entry by its id; undefined if it is not listed. */
+export function findEntry(id: string): WaitingEntry | undefined {
+  return waiting.value?.entries.find((entry) => entry.id === id);
+}
+
 /** Returns an entry's path in the inbox. */
 export function getEntryPath({ kind, id }: WaitingEntry): string {
   return kind === 'result' ? `/inbox/${encodeURIComponent(id)}` : `/inbox?entry=${encodeURIComponent(id)}`;
+}
+
+/** Returns a row's title. */
+export function getEntryTitle(entry: WaitingEntry): string {
+  if (entry.kind === 'sink') return entry.sink;
+  return entry.kind === 'result' ? entry.issue_ref : toOneLine(entry.task) || entry.engine;
+}
+
+/** Returns a row's text. A permission request is described in words, because its raw text is the tool's input. */
+export function getEntryText(entry: WaitingEntry): string {
+  return entry.kind === 'permission' ? describeTool(entry) : entry.text;
+}
+
+function describeTool({ tool, command, changes }: Extract<WaitingEntry, { kind: 'permission' }>): string {
+  if (command !== null) return t.wantsToRun(toOneLine(command, 200));
+  const [first] = changes;
+  if (first === undefined) return t.wantsToUse(tool);
+  const names = changes.length === 1 ? first.path : t.someFiles(changes.length, first.path);
+  return t.wantsToEdit(names, describeSize(changes));
+}
+
+function describeSize(changes: readonly Readonly<{ added: number | null; removed: number | null }>[]): string {
+  const sum = (field: 'added' | 'removed'): number =>
+    changes.reduce((total, change) => total + (change[field] ?? 0), 0);
+  const isKnown = changes.every(({ added }) => added !== null);
+  return isKnown ? `, +${formatCount(sum('added'))} −${formatCount(sum('removed'))}` : t.tooLongToCount;
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { formatCount } from './format.js';
 import { SafeText } from './safe-text.js';
 import './ansi-text.css';
+import { t } from '../app/texts.js';
 
 /** Command output with its colours; all other terminal escapes have no effect. */
 export function AnsiText({ text, limit = 2000 }: Readonly<{ text: string; limit?: number }>) {
@@ -19,7 +20,7 @@ export function AnsiText({ text, limit = 2000 }: Readonly<{ text: string; limit?
       )}
       {text.length > shown ? (
         <button type="button" class="link" onClick={() => setShown(shown * 4)}>
-          … {formatCount(text.length - shown)} more characters
+          {t.moreCharacters(formatCount(text.length - shown))}
         </button>
       ) : null}
     </>

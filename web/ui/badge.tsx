@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Tone } from './notice.js';
 import type { RepairLevel as RepairLevelName } from '../../src/json/index.js';
 import { LEVEL_LABELS } from './json-labels.js';
+import { t } from '../app/texts.js';
 
 /** A short label, such as a state. Its meaning is in the text; the colour and the dot only emphasize it. */
 export function Badge(props: Readonly<{ tone?: Tone; isLive?: boolean; title?: string; children: ComponentChildren }>) {
@@ -19,12 +20,8 @@ const TONES = new Map(
     done: 'good',
     delivered: 'good',
     advance: 'good',
-    comment: 'warn',
     waiting: 'warn',
     'needs-human': 'warn',
-    review: 'warn',
-    deterministic_generic: 'warn',
-    schema_aligned: 'warn',
     failed: 'bad',
     dead: 'bad',
     blocked: 'bad',
@@ -36,29 +33,12 @@ export function chooseTone(state: string): Tone {
   return TONES.get(state) ?? 'plain';
 }
 
-/** Labels that differ from the wire name. */
-const LABELS = new Map(
-  Object.entries({
-    advance: 'Advanced',
-    archive: 'Archived',
-    canceling: 'Canceling …',
-    dead: 'Failed',
-    doing: 'In progress',
-    'needs-human': 'Needs a decision',
-    ok: 'OK',
-    review: 'In review',
-    todo: 'To do',
-  }),
-);
-
-/** Returns the label for a state, a decision or an outcome, identical on every page. */
+/** Returns the label for a state, a decision, an outcome or a kind, identical on every page. */
 export function labelState(state: string): string {
-  return LABELS.get(state) ?? capitalize(state);
-}
-
-/** Turns a name into a label. */
-export function capitalize(name: string): string {
-  const text = name.replaceAll('_', ' ');
+  const labels: Readonly<Record<string, string>> = t.states;
+  if (Object.hasOwn(labels, state)) return labels[state] ?? state;
+  // A newer server might send a state that this page does not know.
+  const text = state.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -80,7 +60,7 @@ export function StateBadge({ state, isLive = false }: Readonly<{ state: string; 
 export function RepairLevel(props: Readonly<{ level: RepairLevelName; kinds?: readonly string[] }>) {
   const { level, kinds = [] } = props;
   if (level === 'none') return <span class="dim plain">{LEVEL_LABELS[level]}</span>;
-  if (isOnlyExtracted(level, kinds)) return <Badge title={level}>Extracted</Badge>;
+  if (isOnlyExtracted(level, kinds)) return <Badge title={level}>{t.extracted}</Badge>;
   return (
     <Badge tone={chooseTone(level)} title={level}>
       {LEVEL_LABELS[level]}

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes } from 'preact';
+import { t } from '../app/texts.js';
 
 /** A button that acts on this page; it does not submit a form. */
 export function Button({ label, ...attributes }: ButtonHTMLAttributes & { readonly label: string | number }) {
@@ -23,9 +24,9 @@ export function CopyButton({ label, read }: Readonly<{ label: string; read: () =
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(await read());
-      outcome.value = 'Copied';
+      outcome.value = t.copied;
     } catch {
-      outcome.value = 'Copy failed';
+      outcome.value = t.copyFailed;
     }
     setTimeout(() => (outcome.value = null), SHOW_MS);
   };

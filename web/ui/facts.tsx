@@ -3,6 +3,7 @@ import { SafeText } from './safe-text.js';
 import type { InboxItem } from '../../src/server/api/index.js';
 import { toPath } from '../app/route.js';
 import { Badge } from './badge.js';
+import { t } from '../app/texts.js';
 
 /** A list of names and values. Missing values are skipped, and text may come from an agent. */
 export function Facts({ facts }: Readonly<{ facts: Readonly<Record<string, ComponentChildren>> }>) {
@@ -40,7 +41,7 @@ export function Notes({ notes }: Readonly<{ notes: readonly NoteView[] }>) {
           <SafeText text={path === undefined ? message : `${path}: ${message}`} /> <code class="dim">{code}</code>
         </li>
       ))}
-      {notes.length > MAX_NOTES ? <li class="dim">{notes.length - MAX_NOTES} more</li> : null}
+      {notes.length > MAX_NOTES ? <li class="dim">{t.andMore(notes.length - MAX_NOTES)}</li> : null}
     </ul>
   );
 }
@@ -51,33 +52,33 @@ export type NoteView = Readonly<{ code: string; message: string; path?: string }
 type Fact = NonNullable<InboxItem['evidence']>[number];
 
 const CLAIMS: Readonly<Record<Fact['claim'], string>> = {
-  commit: 'Commit',
-  pr: 'Pull request',
-  tests: 'Tests',
-  paths: 'Paths',
-  result: 'Result',
+  commit: t.commit,
+  pr: t.pullRequest,
+  tests: t.tests,
+  paths: t.paths,
+  result: t.result,
 };
 
 /** Renders a verdict. Distinguishes a claim made only by the agent from a claim that Sluice could not check. */
 function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
   switch (verdict) {
     case 'confirmed':
-      return <Badge tone="good">Verified</Badge>;
+      return <Badge tone="good">{t.verified}</Badge>;
     case 'contradicted':
-      return <Badge tone="bad">Contradicted</Badge>;
+      return <Badge tone="bad">{t.contradicted}</Badge>;
     case 'unchecked':
-      return by === 'worker' ? <Badge tone="warn">Reported, not verified</Badge> : <Badge>Not checked</Badge>;
+      return by === 'worker' ? <Badge tone="warn">{t.reportedNotVerified}</Badge> : <Badge>{t.notChecked}</Badge>;
   }
 }
 
 /** The evidence for a decision: each claim with its verdict. */
 export function Verdicts({ evidence }: Readonly<{ evidence: readonly Fact[] }>) {
   return (
-    <ul class="notes" aria-label="Verdicts">
+    <ul class="notes" aria-label={t.verdicts}>
       {evidence.map(({ claim, verdict, by, detail, run, diff }, index) => (
         <li key={index}>
           <strong>{CLAIMS[claim]}</strong> {renderVerdict({ verdict, by })} <SafeText text={detail} />{' '}
-          {run === undefined ? null : <a href={toPath({ page: 'run', id: run })}>Open the run</a>}
+          {run === undefined ? null : <a href={toPath({ page: 'run', id: run })}>{t.openTheRun}</a>}
           {diff === undefined ? null : <SafeText as="pre" class="plain" text={diff} />}
         </li>
       ))}

@@ -8,6 +8,7 @@ import type { Resource } from '../data/resource.js';
 import { FailureNotice, Loading, Notice, ReadOnly } from './notice.js';
 import { useDraft, type DraftFields } from './use-draft.js';
 import { Button } from './button.js';
+import { t } from '../app/texts.js';
 
 /** An option of a drop-down field: its value, or a value with a different label. */
 export type Option = string | Readonly<{ value: string; label: string }>;
@@ -298,8 +299,8 @@ export function RequestFormView<Fields extends DraftFields>(props: {
   return (
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
       {choices.failure === null ? null : (
-        <FailureNotice title="Cannot load the choices for this form" failure={choices.failure} reload={choices.reload}>
-          Your input is kept.
+        <FailureNotice title={t.cannotLoadTheChoicesFor} failure={choices.failure} reload={choices.reload}>
+          {t.yourInputIsKept}
         </FailureNotice>
       )}
       <div class="form-columns">
@@ -307,15 +308,13 @@ export function RequestFormView<Fields extends DraftFields>(props: {
         <div class="form-end-place">
           <div aria-live="assertive">
             <RefusalNotice refusal={refusal} title={texts.failureTitle} unansweredTitle={texts.unansweredTitle} />
-            {Object.keys(errors).length > 0 ? (
-              <p class="wrong">{texts.failureTitle}. Correct the marked fields.</p>
-            ) : null}
+            {Object.keys(errors).length > 0 ? <p class="wrong">{t.correctFields(texts.failureTitle)}</p> : null}
           </div>
           <div class="row">
             <button type="submit" class="primary" disabled={isSending}>
               {isSending ? texts.sending : texts.submit}
             </button>
-            <Button label="Reset form" onClick={form.reset} />
+            <Button label={t.resetForm} onClick={form.reset} />
             <span class="dim">{texts.effect}</span>
           </div>
         </div>
@@ -325,7 +324,7 @@ export function RequestFormView<Fields extends DraftFields>(props: {
 }
 
 /** Shows why a form was refused, unless the messages next to the fields cover everything. */
-export function RefusalNotice(props: {
+function RefusalNotice(props: {
   readonly refusal: Refusal<string> | null;
   readonly title: string;
   readonly unansweredTitle: string;

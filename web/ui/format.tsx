@@ -1,4 +1,6 @@
 import { truncate } from '../../src/base/index.js';
+import { language } from '../app/language.js';
+import { t } from '../app/texts.js';
 
 /** A time in short form; the tooltip has the exact time. */
 export function Timestamp({ at }: Readonly<{ at: string | null }>) {
@@ -10,12 +12,23 @@ export function Timestamp({ at }: Readonly<{ at: string | null }>) {
   );
 }
 
+/** Creates a formatter when it is first used: creating all of them would delay the first page. */
+function lazily<Formatter>(create: () => Formatter): () => Formatter {
+  let created: Formatter | undefined;
+  return () => (created ??= create());
+}
+
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+const DATE = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
+const getTimes = lazily(() => new Intl.DateTimeFormat(t.dateLocale, { ...CLOCK, second: '2-digit' }));
+const getMoments = lazily(() => new Intl.DateTimeFormat(t.dateLocale, { ...DATE, ...CLOCK }));
+
 /** Formats a time: without the date if that is the date of `now`. */
 export function formatMoment(at: string, now: Date | null): string {
   const date = new Date(at);
-  const minute = `${padTwo(date.getHours())}:${padTwo(date.getMinutes())}`;
-  if (date.toDateString() === now?.toDateString()) return `${minute}:${padTwo(date.getSeconds())}`;
-  return `${date.getFullYear()}-${padTwo(date.getMonth() + 1)}-${padTwo(date.getDate())} ${minute}`;
+  // An invalid date cannot be formatted.
+  if (Number.isNaN(date.getTime())) return at;
+  return (date.toDateString() === now?.toDateString() ? getTimes() : getMoments()).format(date);
 }
 
 function padTwo(number: number): string {
@@ -24,24 +37,22 @@ function padTwo(number: number): string {
 
 /** Formats a duration in its two largest units: `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatDuration(ms: number): string {
-  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
+  if (Math.round(ms) < 1000) return t.milliseconds(Math.round(ms));
   const seconds = (ms / 1000).toFixed(1);
-  if (Number(seconds) < 60) return `${seconds} s`;
+  if (Number(seconds) < 60) return t.seconds(seconds);
   // 59.96 seconds are already shown as a minute.
   const minutes = Math.max(1, Math.floor(ms / 60_000));
-  if (minutes < 60) return `${minutes} min ${Math.floor(Math.max(0, ms - minutes * 60_000) / 1000)} s`;
+  if (minutes < 60) return t.minutesSeconds(minutes, Math.floor(Math.max(0, ms - minutes * 60_000) / 1000));
   const hours = Math.floor(minutes / 60);
-  if (hours < 48) return `${hours} h ${minutes % 60} min`;
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  return hours < 48 ? t.hoursMinutes(hours, minutes % 60) : t.daysHours(Math.floor(hours / 24), hours % 24);
 }
 
 /** Formats a waiting time, coarse enough not to flicker: `< 1 min`, `17 min`, `5 h`, `3 d`. */
 export function formatWait(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return '< 1 min';
-  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 60) return minutes < 1 ? t.underAMinute : t.minutes(minutes);
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+  return hours < 48 ? t.hours(hours) : t.days(Math.floor(hours / 24));
 }
 
 /** Formats the browser's time zone, for places where a day begins. */
@@ -54,18 +65,20 @@ export function formatTimeZone(date: Date): string {
 
 /** Formats a day in the browser's time zone, as date fields require. */
 export function formatDay(date: Date): string {
-  return formatMoment(date.toISOString(), null).slice(0, 10);
+  return `${date.getFullYear()}-${padTwo(date.getMonth() + 1)}-${padTwo(date.getDate())}`;
 }
 
-/** Formats a whole number in groups of three digits. */
+const getCounts = lazily(() => new Intl.NumberFormat(language, { maximumFractionDigits: 0 }));
+
+/** Formats a whole number in groups of digits. */
 export function formatCount(count: number): string {
-  // Creating the browser's own formatter would delay page load by ten milliseconds.
-  return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  // Most counts are small, and need no formatter; an absurd one, from an agent, would have hundreds of digits.
+  return Math.abs(count) < 999 || count > 1e21 ? String(Math.round(count)) : getCounts().format(count);
 }
 
 /** Formats a byte count: `12 bytes`, `3.4 kB`, `1.2 MB`. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
+  if (bytes < 1000) return t.bytes(bytes);
   let [amount, unit] = [bytes / 1000, 0];
   while (roundsToThousand(amount) && unit < UNITS.length - 1) [amount, unit] = [amount / 1000, unit + 1];
   return `${amount.toFixed(1)} ${UNITS[unit] ?? ''}`;
@@ -90,20 +103,29 @@ export function formatUsage(usage: Usage | null | undefined): string {
   if (usage === null || usage === undefined) return '';
   const { input_tokens, output_tokens, cached_input_tokens = 0, cost } = usage;
   const parts = [
-    input_tokens === undefined ? [] : `${formatCount(input_tokens)} in`,
-    cached_input_tokens > 0 ? `${formatCount(cached_input_tokens)} cached` : [],
-    output_tokens === undefined ? [] : `${formatCount(output_tokens)} out`,
-    cost === undefined ? [] : `$${cost.toFixed(4)}`,
+    input_tokens === undefined ? [] : t.tokensIn(formatCount(input_tokens)),
+    cached_input_tokens > 0 ? t.tokensCached(formatCount(cached_input_tokens)) : [],
+    output_tokens === undefined ? [] : t.tokensOut(formatCount(output_tokens)),
+    cost === undefined ? [] : getSmallAmounts().format(cost),
   ];
   return parts.flat().join(' · ');
 }
 
+const createAmounts = (minimumFractionDigits: number): Intl.NumberFormat =>
+  new Intl.NumberFormat(language, {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits,
+    maximumFractionDigits: minimumFractionDigits,
+  });
+const getAmounts = lazily(() => createAmounts(2));
+const getSmallAmounts = lazily(() => createAmounts(4));
+
 /** Formats US dollars with cents, and with more digits for less than a cent. */
 export function formatMoney(dollars: number): string {
   if (dollars === 0) return '$0';
-  if (Number(dollars.toFixed(4)) < 0.01) return `$${dollars.toFixed(4)}`;
-  const [whole = '0', cents = '00'] = dollars.toFixed(2).split('.');
-  return `$${formatCount(Number(whole))}.${cents}`;
+  return (Number(dollars.toFixed(4)) < 0.01 ? getSmallAmounts() : getAmounts()).format(dollars);
 }
 
 /** Formats a total of costs. It is a lower bound if a part of it is not reported, and unknown if all of it is not. */

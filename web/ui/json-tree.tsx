@@ -4,6 +4,7 @@ import { SafeText } from './safe-text.js';
 import { useMemo } from 'preact/hooks';
 import { Button } from './button.js';
 import './json-tree.css';
+import { t } from '../app/texts.js';
 
 const MAX_MEMBERS = 100;
 /** The maximum depth; deeper values are shown as an ellipsis. */
@@ -85,7 +86,7 @@ function Branch({ name, value, open, depth, isLast }: NodeProps<object>) {
       </div>
     );
   }
-  const noun = isList ? (count === 1 ? 'item' : 'items') : count === 1 ? 'member' : 'members';
+  const size = (isList ? t.countItems : t.countMembers)(count, formatCount(count));
   return (
     <div class="json-branch">
       <div class="json-line">
@@ -93,17 +94,14 @@ function Branch({ name, value, open, depth, isLast }: NodeProps<object>) {
           type="button"
           class="json-toggle"
           aria-expanded={isOpen.value}
-          aria-label={`${name ?? 'Value'}, ${count} ${noun}`}
+          aria-label={`${name ?? t.value}, ${size}`}
           onClick={() => (isOpen.value = !isOpen.value)}
         />
         <Name name={name} />
         {begin}
         {isOpen.value ? null : (
           <>
-            <span class="dim">
-              {' '}
-              {formatCount(count)} {noun}{' '}
-            </span>
+            <span class="dim"> {size} </span>
             {end}
             {tail}
           </>
@@ -124,7 +122,7 @@ function Branch({ name, value, open, depth, isLast }: NodeProps<object>) {
             ))}
             {count > visibleCount.value ? (
               <button type="button" class="link" onClick={() => (visibleCount.value *= 4)}>
-                … {formatCount(count - visibleCount.value)} more
+                {t.andMore(formatCount(count - visibleCount.value))}
               </button>
             ) : null}
           </div>
@@ -153,7 +151,7 @@ export function ValueText({ value, limit = 1000 }: Readonly<{ value: unknown; li
   return (
     <pre class="value">
       <SafeText text={text} limit={visibleLength.value} />
-      {isShortened ? <Button label="… More" class="link" onClick={() => (visibleLength.value *= 8)} /> : null}
+      {isShortened ? <Button label={t.moreOfValue} class="link" onClick={() => (visibleLength.value *= 8)} /> : null}
     </pre>
   );
 }

@@ -3,12 +3,12 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
 import { useLiveList, type LiveListView, type Page, type PageInput } from '../data/resource.js';
-import { capitalize } from './badge.js';
 import { Options, type Option } from './form.js';
 import { formatCount, formatDay, formatTimeZone } from './format.js';
 import { FailureNotice, Loading, UpToDate } from './notice.js';
 import { isReading, RowTable, useRowKeys, type Column } from './row-table.js';
 import { Button } from './button.js';
+import { t } from '../app/texts.js';
 
 /** A filter stored in the query under `name`. `label` is null for a filter without a field, which links set. */
 export interface Filter {
@@ -74,11 +74,11 @@ export function FilterField({ filter }: Readonly<{ filter: Filter }>) {
   const set = (value: string): void => setQuery({ [name]: value }, { isStep: true });
   const value = query.value.get(name) ?? '';
   return (
-    <label>
+    <label class={value === '' ? 'chip' : 'chip set'}>
       {kind === 'choice' ? label : `${label} (${formatTimeZone(new Date())})`}
       {kind === 'choice' ? (
         <select value={value} onChange={({ currentTarget }) => set(currentTarget.value)}>
-          <option value="">All</option>
+          <option value="">{t.all}</option>
           <Options options={options} />
         </select>
       ) : (
@@ -123,8 +123,8 @@ function FilterText(props: Readonly<{ filter: Filter; label: string }>) {
     }, DEBOUNCE_MS);
   };
   return (
-    <label>
-      {label}
+    <label class={kind === 'search' ? 'search' : value === '' ? 'chip' : 'chip set'}>
+      <span class={kind === 'search' ? 'visually-hidden' : ''}>{label}</span>
       <input
         ref={field}
         type={kind}
@@ -148,24 +148,43 @@ export function clearFilters(names: readonly string[]): void {
 export function ListPage<Item>(props: {
   readonly title: string;
   readonly end?: ComponentChildren;
-  readonly itemName: string;
+  readonly itemName: keyof typeof t.items;
+  /** The first one is next to the title, the others are chips. */
   readonly filters: readonly Filter[];
+  /** Content next to the filters, and below them. */
+  readonly beside?: ComponentChildren;
   readonly below?: ComponentChildren;
   readonly load: (query: PageInput & Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<Page<Item>>;
   readonly getKey: (item: Item) => string;
   readonly columns: readonly Column<Item>[];
   readonly details?: (item: Item) => ComponentChildren;
+  /** Whether each row is a single line. */
+  readonly isDense?: boolean;
   /** Content that arrives together with the rows, above them. */
   readonly above?: (items: readonly Item[]) => ComponentChildren;
   readonly summarize?: (items: readonly Item[]) => string;
   readonly emptyTitle: string;
   readonly emptyText: ComponentChildren;
 }) {
-  const { title, end, itemName, filters, below, load, getKey, columns, details, above, summarize } = props;
+  const {
+    title,
+    end,
+    itemName,
+    filters,
+    beside,
+    below,
+    load,
+    getKey,
+    columns,
+    details,
+    isDense = false,
+    above,
+    summarize,
+  } = props;
   const rows = useRef<HTMLTableElement>(null);
   const names = filters.map(({ name }) => name);
   const values = readFilters(filters, query.value);
-  const itemsName = `${itemName}s`;
+  const items = t.items[itemName];
   // A narrow screen shows only the search field, unless a filter is set, to leave room for the rows.
   const areFieldsOpen = useSignal(names.some((name) => name !== 'search' && query.peek().has(name)));
   const listView = useLiveList(
@@ -175,39 +194,41 @@ export function ListPage<Item>(props: {
     () => isReading(rows.current),
   );
   useRowKeys(rows);
+  const [search, ...chips] = filters;
   return (
     <>
-      <div class="page-head">
-        <h1>{title}</h1>
-        {end === undefined ? null : <span class="row end">{end}</span>}
+      <div role="search">
+        <div class="page-head">
+          <h1>{title}</h1>
+          {search === undefined ? null : <FilterField filter={search} />}
+          {end === undefined ? null : <span class="row end">{end}</span>}
+        </div>
+        <div class={areFieldsOpen.value ? 'filters open' : 'filters'}>
+          {chips.map((filter) => (
+            <FilterField key={filter.name} filter={filter} />
+          ))}
+          <Button
+            label={t.clearFilters}
+            class="link"
+            hidden={!names.some((name) => query.value.has(name))}
+            onClick={() => clearFilters(names)}
+          />
+          {beside}
+          <Button
+            label={areFieldsOpen.value ? t.fewerFilters : t.moreFilters}
+            class="filters-toggle"
+            aria-expanded={areFieldsOpen.value}
+            onClick={() => (areFieldsOpen.value = !areFieldsOpen.value)}
+          />
+        </div>
       </div>
-      <form
-        class={areFieldsOpen.value ? 'filters open' : 'filters'}
-        role="search"
-        onSubmit={(event) => event.preventDefault()}
-      >
-        {filters.map((filter) => (
-          <FilterField key={filter.name} filter={filter} />
-        ))}
-        <Button
-          label="Clear filters"
-          disabled={!names.some((name) => query.value.has(name))}
-          onClick={() => clearFilters(names)}
-        />
-        <Button
-          label={areFieldsOpen.value ? 'Fewer filters' : 'More filters'}
-          class="filters-toggle"
-          aria-expanded={areFieldsOpen.value}
-          onClick={() => (areFieldsOpen.value = !areFieldsOpen.value)}
-        />
-      </form>
       {below}
       <ListFrame
         listView={listView}
         itemName={itemName}
-        order="newest first"
+        order={t.newestFirst}
         summarize={summarize}
-        limitHint={`Too many ${itemsName} to list. Use the filters to narrow them down.`}
+        limitHint={t.tooManyItems(items)}
         empty={
           Object.keys(values).length === 0 ? (
             <>
@@ -215,16 +236,14 @@ export function ListPage<Item>(props: {
               <p>{props.emptyText}</p>
             </>
           ) : (
-            <p>
-              No {itemsName} match the filters. Clear the filters to see all {itemsName}.
-            </p>
+            <p>{t.noItemsMatch(items)}</p>
           )
         }
       >
-        {(items) => (
+        {(shown) => (
           <>
-            {above?.(items)}
-            <RowTable columns={columns} items={items} getKey={getKey} details={details} list={rows} />
+            {above?.(shown)}
+            <RowTable columns={columns} items={shown} getKey={getKey} details={details} list={rows} isDense={isDense} />
           </>
         )}
       </ListFrame>
@@ -235,7 +254,7 @@ export function ListPage<Item>(props: {
 /** The frame around a list's rows: new rows, connection state, paging and the empty state. */
 export function ListFrame<Item>(props: {
   readonly listView: LiveListView<Item>;
-  readonly itemName: string;
+  readonly itemName: keyof typeof t.items;
   readonly order: string;
   readonly empty: ComponentChildren;
   readonly summarize?: ((items: readonly Item[]) => string) | undefined;
@@ -243,40 +262,32 @@ export function ListFrame<Item>(props: {
   readonly children: (items: readonly Item[]) => ComponentChildren;
 }) {
   const { listView, itemName, order, empty, summarize, limitHint, children } = props;
-  const itemsName = `${itemName}s`;
+  const name = t.items[itemName];
   const { list, failure, isStale, hasMore, isLoadingMore, loadMore, refresh } = listView;
   if (list === null) {
     if (failure === null) return <Loading space="list" />;
-    return <FailureNotice title={`Cannot load the ${itemsName}`} failure={failure} reload={refresh} />;
+    return <FailureNotice title={t.cannotLoadItems(name)} failure={failure} reload={refresh} />;
   }
   const count = list.items.length;
   return (
-    <section aria-label={capitalize(itemsName)} aria-busy={isStale}>
+    <section aria-label={t.itemsLabels[itemName]} aria-busy={isStale}>
       <div class="list-head">
-        <p class="dim">
-          {list.next === null ? '' : 'The first '}
-          {formatCount(count)} {count === 1 ? itemName : itemsName}
-          {count > 1 ? `, ${order}` : ''}
-        </p>
+        <p class="dim">{t.listed(itemName, count, formatCount(count), { isAll: list.next === null, order })}</p>
         {summarize === undefined ? null : <p class="list-sum">{summarize(list.items)}</p>}
         <span aria-live="polite">
           <button type="button" class="new-count" hidden={list.newCount === 0} onClick={() => showNew(refresh)}>
-            Show {list.newCount} new
+            {t.showNew(list.newCount)}
           </button>
         </span>
         <span class="end">
-          <UpToDate failure={failure} live="Live" />
+          <UpToDate failure={failure} live={t.live} />
         </span>
       </div>
       {count === 0 ? <div class="card empty">{empty}</div> : children(list.items)}
       {list.next === null ? null : (
         <p class="list-end">
           {hasMore ? (
-            <Button
-              label={isLoadingMore ? 'Loading …' : `More ${itemsName}`}
-              disabled={isLoadingMore}
-              onClick={loadMore}
-            />
+            <Button label={isLoadingMore ? t.loading : t.moreItems(name)} disabled={isLoadingMore} onClick={loadMore} />
           ) : (
             <span class="dim">{limitHint}</span>
           )}

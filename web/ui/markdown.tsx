@@ -5,6 +5,7 @@ import { readBlocks, type Block, type Inline } from './markdown-blocks.js';
 import { SafeText } from './safe-text.js';
 import { Button } from './button.js';
 import './markdown.css';
+import { t } from '../app/texts.js';
 
 /** Longer messages are shown as plain text, because parsing them would block the page. */
 const MAX_TEXT_LENGTH = 20_000;
@@ -71,7 +72,14 @@ function MarkdownTable({ rows }: Readonly<{ rows: readonly (readonly (readonly I
           <tr>
             {head.map((cell, index) => (
               <th key={index} scope="col">
-                {cell.length === 0 ? <span class="visually-hidden">Column {index + 1}</span> : cell.map(drawInline)}
+                {cell.length === 0 ? (
+                  <span class="visually-hidden">
+                    {t.column}
+                    {index + 1}
+                  </span>
+                ) : (
+                  cell.map(drawInline)
+                )}
               </th>
             ))}
           </tr>
@@ -114,7 +122,8 @@ function drawInline(inline: Inline, index: number): ComponentChildren {
     case 'image':
       return (
         <span key={index} class="markdown-image">
-          Image: {inline.children.map(drawInline)} (<SafeText text={inline.address} limit={200} />)
+          {t.image}
+          {inline.children.map(drawInline)} (<SafeText text={inline.address} limit={200} />)
         </span>
       );
   }
@@ -131,16 +140,16 @@ function AgentLink({ address, children }: Readonly<{ address: string; children?:
       {hasText ? ' ' : null}
       <SafeText as="span" class="agent-address" text={address} limit={300} />{' '}
       {target === null ? null : isConfirming.value ? (
-        <span class="agent-question" role="group" aria-label="Open the link">
-          Open <SafeText text={target} limit={300} />?{' '}
-          <Button label="Open in a new tab" onClick={() => openTarget(target, () => (isConfirming.value = false))} />{' '}
-          <Button label="Cancel" onClick={() => (isConfirming.value = false)} />
+        <span class="agent-question" role="group" aria-label={t.openTheLink}>
+          <SafeText text={t.openTarget(target)} limit={300} />{' '}
+          <Button label={t.openInANewTab} onClick={() => openTarget(target, () => (isConfirming.value = false))} />{' '}
+          <Button label={t.cancel} onClick={() => (isConfirming.value = false)} />
         </span>
       ) : (
         <Button
-          label="Open"
+          label={t.open}
           class="link"
-          aria-label={`Open ${target.slice(0, 100)}`}
+          aria-label={t.openAddress(target.slice(0, 100))}
           onClick={() => (isConfirming.value = true)}
         />
       )}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Failure, Resource } from '../data/resource.js';
 import { Button } from './button.js';
+import { t } from '../app/texts.js';
 
 /** The severity of a message. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
@@ -28,7 +29,7 @@ export function FailureNotice(
 ) {
   const { title, failure, reload, children } = props;
   return (
-    <Notice tone="bad" title={title} action={{ label: 'Try again', run: reload }}>
+    <Notice tone="bad" title={title} action={{ label: t.tryAgain, run: reload }}>
       {omitApiHint(failure.message)} <code>{failure.code}</code> {children}
     </Notice>
   );
@@ -37,8 +38,8 @@ export function FailureNotice(
 /** Reports that a page's code could not be loaded. */
 export function PageNotLoaded() {
   return (
-    <Notice tone="bad" title="The page could not be loaded" action={{ label: 'Reload', run: () => location.reload() }}>
-      The server may have been updated or stopped.
+    <Notice tone="bad" title={t.thePageCouldNotBe} action={{ label: t.reload, run: () => location.reload() }}>
+      {t.theServerMayHaveBeen}
     </Notice>
   );
 }
@@ -51,8 +52,8 @@ export function omitApiHint(message: string): string {
 /** Explains why a form or an action is not offered. */
 export function ReadOnly({ scope, purpose }: Readonly<{ scope: string; purpose: string }>) {
   return (
-    <Notice tone="plain" title={`Read-only: this token lacks the scope "${scope}"`}>
-      Sign in with a token that has this scope to {purpose}.
+    <Notice tone="plain" title={t.readOnlyThisTokenLacks(scope)}>
+      {t.signInToPurpose(purpose)}
     </Notice>
   );
 }
@@ -88,7 +89,7 @@ const LOADING_CLASSES = { page: 'loading', list: 'loading list-waiting', line: '
 export function Loading({ space = 'page' }: Readonly<{ space?: keyof typeof LOADING_CLASSES }>) {
   return (
     <p class={LOADING_CLASSES[space]} aria-busy="true">
-      Loading …
+      {t.loading}
     </p>
   );
 }
@@ -101,7 +102,7 @@ export function UpToDate({ failure, live = '' }: Readonly<{ failure: Failure | n
         live
       ) : (
         <span class="away" title={failure.message}>
-          Out of date ({failure.code}). Retrying …
+          {t.outOfDate(failure.code)}
         </span>
       )}
     </span>
@@ -122,7 +123,7 @@ export function Refused({ why }: Readonly<{ why: string | null }>) {
 export function InlineFailure({ failure, reload }: Readonly<{ failure: Failure; reload: () => void }>) {
   return (
     <p class="wrong" role="alert">
-      {failure.message} <Button label="Try again" class="link" onClick={reload} />
+      {failure.message} <Button label={t.tryAgain} class="link" onClick={reload} />
     </p>
   );
 }

@@ -22,10 +22,11 @@ export function RowTable<Item>(props: {
   readonly getKey: (item: Item) => string;
   readonly details?: ((item: Item) => ComponentChildren) | undefined;
   readonly list?: RefObject<HTMLTableElement>;
+  readonly isDense?: boolean;
 }) {
-  const { columns, items, getKey, details, list } = props;
+  const { columns, items, getKey, details, list, isDense = false } = props;
   return (
-    <table ref={list ?? null} class="rows">
+    <table ref={list ?? null} class={isDense ? 'rows dense' : 'rows'}>
       <colgroup>
         {columns.map(({ name, width = 'auto' }) => (
           <col key={name} style={{ width }} />

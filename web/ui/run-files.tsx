@@ -1,19 +1,16 @@
+import { t } from '../app/texts.js';
+
 /** Links to a run's exports: a report and, once the run has ended, a test case. */
 export function RunExports({ id, hasEnded }: Readonly<{ id: string; hasEnded: boolean }>) {
   const address = `/v1/runs/${encodeURIComponent(id)}`;
   return (
     <>
-      <a class="button" href={`${address}/report`} download title="Download one HTML file to attach to a bug report">
-        Report
+      <a class="button" href={`${address}/report`} download title={t.downloadOneHtmlFileTo}>
+        {t.report}
       </a>
       {hasEnded ? (
-        <a
-          class="button"
-          href={`${address}/case`}
-          download
-          title="Download a .tar to unpack in your suite folder, sluice-suite"
-        >
-          Test case
+        <a class="button" href={`${address}/case`} download title={t.downloadATarToUnpack}>
+          {t.testCase}
         </a>
       ) : null}
     </>
@@ -25,7 +22,6 @@ export function describeMissingFiles({
   source,
   host,
 }: Readonly<{ source: string | null; host?: string | undefined }>): string {
-  if (source !== null) return 'The run produced no files.';
-  const executed = host === undefined ? '' : ` The run was executed on "${host}".`;
-  return `The files of the run are not on this host.${executed}`;
+  if (source !== null) return t.theRunProducedNoFiles;
+  return t.filesNotHere(host);
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from './format.js';
 import { INVISIBLE_CHARACTERS, formatInvisible } from '../../src/base/index.js';
+import { t } from '../app/texts.js';
 
 /** Longer content is truncated, with a button for more: a page does not scroll well with megabytes in one element. */
 const MAX_INITIAL_LENGTH = 20_000;
@@ -27,7 +28,7 @@ function LongText({ text, limit }: Readonly<{ text: string; limit: number }>) {
     <>
       <Shown text={text.slice(0, shown)} />
       <button type="button" class="link" onClick={() => setShown(shown * 4)}>
-        … {formatCount(text.length - shown)} more characters
+        {t.moreCharacters(formatCount(text.length - shown))}
       </button>
     </>
   );

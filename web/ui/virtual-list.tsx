@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact
 import { createListViewport } from './list-viewport.js';
 import { ROW_STEPS } from './row-table.js';
 import { Button } from './button.js';
+import { t } from '../app/texts.js';
 
 interface VirtualListProps {
   readonly label: string;
@@ -86,7 +87,7 @@ export function VirtualList(props: VirtualListProps) {
           ))}
         </div>
       </div>
-      {follow && !viewport.isAtEnd() ? <Button label="Latest ↓" class="to-end" onClick={viewport.goToEnd} /> : null}
+      {follow && !viewport.isAtEnd() ? <Button label={t.latest} class="to-end" onClick={viewport.goToEnd} /> : null}
     </div>
   );
 }

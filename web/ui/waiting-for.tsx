@@ -1,5 +1,6 @@
 import { toPath } from '../app/route.js';
 import { Timestamp } from './format.js';
+import { t } from '../app/texts.js';
 
 /** Why a queued run does not start. A newer server might send reasons that this page does not support. */
 interface Waiting {
@@ -21,18 +22,18 @@ export function WaitingFor({ waiting }: Readonly<{ waiting: Waiting | null }>) {
       {describeReason(waiting)}
       {run === null ? null : (
         <>
-          , in use by <a href={toPath({ page: 'run', id: run })}>{run}</a>
+          {t.inUseBy} <a href={toPath({ page: 'run', id: run })}>{run}</a>
           {startedAt === undefined ? null : (
             <>
               {' '}
-              (started <Timestamp at={startedAt} />)
+              ({t.startedAt} <Timestamp at={startedAt} />)
             </>
           )}
         </>
       )}
       {opensAt === undefined ? null : (
         <>
-          , which resets at <Timestamp at={opensAt} />
+          {t.whichResetsAt} <Timestamp at={opensAt} />
         </>
       )}
     </span>
@@ -41,13 +42,13 @@ export function WaitingFor({ waiting }: Readonly<{ waiting: Waiting | null }>) {
 
 /** Describes why a run is waiting. */
 export function describeReason({ reason, budget = 'day' }: Waiting): string {
-  if (reason === 'folder') return 'Waiting for its folder';
-  return reason === 'budget' ? `Waiting for the ${describeBudget(budget)}` : `Waiting for: ${reason}`;
+  if (reason === 'folder') return t.waitingForItsFolder;
+  return reason === 'budget' ? t.waitingForThe(describeBudget(budget)) : t.waitingFor(reason);
 }
 
 /** Describes a budget by its wire name. */
 export function describeBudget(name: string): string {
   const caller = /^caller (.*)$/su.exec(name)?.[1];
-  if (caller !== undefined) return `budget of the token "${caller}"`;
-  return name === 'day' ? 'daily budget' : `budget of ${name}`;
+  if (caller !== undefined) return t.budgetOfToken(caller);
+  return name === 'day' ? t.dailyBudget : t.budgetOf(name);
 }

@@ -3,7 +3,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openServer } from '../fixtures/open-server.js';
-import { chooseEncoding, readConsole } from './console.js';
+import { chooseEncoding } from '../http/content-encoding.js';
+import { readConsole } from './console.js';
 
 const HTML = '<!doctype html><script type="module" src="/assets/index-a1.js"></script>';
 const SCRIPT = 'export const x = 1;\n'.repeat(200);
@@ -31,6 +32,12 @@ describe('the console pages', () => {
     '/issues',
     '/issues/acme%2Fshop%2312',
     '/outbox',
+    '/now',
+    '/schedules',
+    '/sinks',
+    '/budgets',
+    '/rules',
+    '/tokens',
     '/executions',
     '/workbench',
     '/workers',

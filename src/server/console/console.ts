@@ -1,16 +1,14 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context, Hono } from 'hono';
+import { chooseEncoding, compress, createTag, isCached, type Encoding } from '../http/content-encoding.js';
 import { CONSOLE_HEADERS, PAGE_HEADERS } from '../security/headers.js';
 
 export interface ConsoleFile {
   readonly bytes: Buffer;
   readonly type: string;
-  /** The hash of its content. */
+  /** The entity tag of its content. */
   readonly tag: string;
   /** Whether its name contains a hash, so browsers may cache it forever. */
   readonly isNamedByContent: boolean;
@@ -59,7 +57,7 @@ export function readConsole(folder: string): ConsoleFiles | undefined {
     files.set(name, {
       bytes,
       type: TYPES[extname(name)] ?? 'application/octet-stream',
-      tag: createHash('sha256').update(bytes).digest('base64url').slice(0, 22),
+      tag: createTag(bytes),
       isNamedByContent: name.startsWith('/assets/'),
     });
   }
@@ -87,6 +85,12 @@ const PAGES = [
   '/issues',
   '/issues/*',
   '/outbox',
+  '/now',
+  '/schedules',
+  '/sinks',
+  '/budgets',
+  '/rules',
+  '/tokens',
   '/executions',
   '/workbench',
   '/workers',
@@ -136,7 +140,7 @@ function createHeaders(name: string, { type, tag, isNamedByContent }: ConsoleFil
     'content-type': type,
     // Other files are revalidated on every load, so a new build takes effect immediately.
     'cache-control': isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache',
-    etag: `W/"${tag}"`,
+    etag: tag,
     vary: 'accept-encoding',
   };
 }
@@ -152,50 +156,19 @@ function isText({ type }: ConsoleFile): boolean {
   return /^text\/|json$|svg/.test(type);
 }
 
-/** Whether the browser has cached this version. */
-function isCached(header: string | undefined, tag: string): boolean {
-  return header?.split(',', 16).some((part) => part.trim() === `W/"${tag}"`) ?? false;
-}
-
-/** The supported content encodings. */
-type Encoding = 'br' | 'gzip' | 'identity';
-
 /**
  * The first visitor after a restart waits for the compression. Quality 9 compresses nearly as well as 11 in a tenth of
  * the time.
  */
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
-
-const compress: Readonly<Record<Exclude<Encoding, 'identity'>, (bytes: Buffer) => Promise<Buffer>>> = {
-  br: async (bytes) => promisify(brotliCompress)(bytes, BROTLI),
-  gzip: async (bytes) => promisify(gzip)(bytes, { level: 9 }),
-};
+const STATIC_QUALITY = 9;
 
 /** Compresses static content once, on first use. */
 function createEncoder(): (bytes: Buffer, encoding: Encoding) => Promise<Buffer> {
   const cache = { br: new WeakMap<Buffer, Promise<Buffer>>(), gzip: new WeakMap<Buffer, Promise<Buffer>>() };
   return async (bytes, encoding) => {
     if (encoding === 'identity') return bytes;
-    const compressed = cache[encoding].get(bytes) ?? compress[encoding](bytes);
+    const compressed = cache[encoding].get(bytes) ?? compress(bytes, encoding, STATIC_QUALITY);
     cache[encoding].set(bytes, compressed);
     return compressed;
   };
-}
-
-/**
- * Chooses the best encoding that the client accepts.
- *
- * @example
- * chooseEncoding('gzip, deflate, br') // 'br'
- * chooseEncoding('br;q=0, gzip') // 'gzip'
- */
-export function chooseEncoding(accepted: string | undefined): Encoding {
-  const names = new Set(
-    (accepted ?? '')
-      .split(',', 16)
-      .map((part) => part.trim().toLowerCase())
-      .filter((part) => !/;\s*q=0(?:\.0*)?$/.test(part))
-      .map((part) => part.replace(/\s*;.*$/, '')),
-  );
-  return names.has('br') ? 'br' : names.has('gzip') ? 'gzip' : 'identity';
 }

@@ -8,9 +8,11 @@ import {
   toCharts,
   toSpreadsheet,
   buildListPath,
-  describePeak,
+  findAxisEnd,
   sumUsage,
 } from './chart-model.js';
+import { formatTimeMark } from './bars.js';
+import { sumByDay, toCsv } from './day-table.js';
 
 type Bucket = StatisticsView['buckets'][number];
 
@@ -135,15 +137,27 @@ it('a series is summarized as a total, a median or a current value', () => {
   ]);
 });
 
-it('the value of the highest bar is shown, and large counts are rounded', () => {
-  const tokens = toCharts(createStatistics({ usage: [createUsage('claude', 'opus', 2)] }, {}), null).find(
-    ({ id }) => id === 'tokens',
-  );
-  if (tokens === undefined) throw new Error('no chart of tokens');
+it('large counts are rounded, and the value axis ends at a round number', () => {
+  const tokens = findChart(createStatistics({ usage: [createUsage('claude', 'opus', 2)] }, {}), 'tokens');
   const line = { label: 'x', tone: 'accent', listFilter: null, values: [3_400_000, null, 100_000] } as const;
-  expect(describePeak(line, tokens)).toBe('Peak 3.4M');
   expect(summarizeSeries(line, tokens)).toBe('3.5M');
-  expect(describePeak({ ...line, values: [null, 0] }, tokens)).toBe('');
+  const chart = { ...tokens, times: [0, 60, 120], series: [line, { ...line, values: [1_700_000, null, 0] }] };
+  expect(findAxisEnd(chart)).toBe(10_000_000);
+  // Percentiles are drawn next to each other.
+  expect(findAxisEnd({ ...chart, unit: 'duration' })).toBe(5_000_000);
+});
+
+function findChart(statistics: StatisticsView, id: string) {
+  const chart = toCharts(statistics, null).find((one) => one.id === id);
+  if (chart === undefined) throw new Error(`no chart ${id}`);
+  return chart;
+}
+
+test('a time mark is the date at midnight, and the date and time otherwise', () => {
+  const mark = (...parts: [number, number, number, number, number]) =>
+    formatTimeMark(new Date(...parts).getTime() / 1000);
+  expect(mark(2026, 0, 5, 0, 0)).toBe('01-05');
+  expect(mark(2026, 10, 15, 9, 5)).toBe('11-15 09:05');
 });
 
 const createUsage = (engine: string, model: string | null, cost: number): Bucket['usage'][number] => ({
@@ -206,4 +220,23 @@ test("a model's values link to its runs, and review reasons link to executions",
   ]);
   expect(paths('causes')).toEqual([expect.stringMatching(/^\/executions\?decision=needs-human&from=2026-11-1\d&to=/)]);
   expect(paths('inbox')).toEqual([null]);
+});
+
+test('a table has the sums by engine and day, and what is not reported is neither zero nor missing from the totals', () => {
+  const hours = [
+    { at: '2026-11-14T23:00:00.000Z', usage: [createUsage('claude', 'opus', 2), createUsage('=codex', null, 0)] },
+    { at: '2026-11-15T00:00:00.000Z', usage: [createUsage('claude', 'opus', 0.5)] },
+    { at: '2026-11-15T01:00:00.000Z', usage: [createUsage('claude', 'sonnet', 0.25)] },
+  ];
+  const table = sumByDay(createStatistics(...hours), null, 'cost');
+  expect(table.days).toEqual(['2026-11-14', '2026-11-15']);
+  expect(toCsv(table).split('\r\n')).toEqual([
+    'engine,2026-11-14,2026-11-15,total,complete',
+    "'=codex,,0,,false",
+    'claude,2,0.75,2.75,true',
+    'total,2,0.75,2.75,false',
+    '',
+  ]);
+  expect(sumByDay(createStatistics(...hours), null, 'tokens').total).toEqual({ value: 4 * 105, isComplete: true });
+  expect(findChart(createStatistics(...hours), 'cost').unreported).toEqual([['=codex'], [], []]);
 });

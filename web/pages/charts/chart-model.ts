@@ -2,6 +2,7 @@ import type { StatisticsView } from '../../../src/server/api/index.js';
 import { labelState } from '../../ui/badge.js';
 import { LEVEL_LABELS } from '../../ui/json-labels.js';
 import { formatCount, formatCost, formatMoney, formatShort, formatDay, formatDuration } from '../../ui/format.js';
+import { t } from './texts.js';
 
 type Bucket = StatisticsView['buckets'][number];
 type RunStatistics = Bucket['runs'][number];
@@ -29,6 +30,8 @@ export interface ChartModel {
   /** The start of each step, in seconds. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
+  /** For each step, the engines that used tokens and reported no value. */
+  readonly unreported?: readonly (readonly string[])[];
 }
 
 /** The maximum number of series per chart; more cannot be distinguished. */
@@ -43,13 +46,13 @@ export function listEngineNames({ buckets }: StatisticsView): readonly string[] 
 const OUTCOMES = [
   ['success', 'good'],
   ['failed', 'bad'],
-  ['comment', 'warn'],
+  ['comment', 'accent'],
   ['canceled', 'dim'],
 ] as const;
 
 const REPAIR_LEVELS = [
   ['none', 'good'],
-  ['deterministic_generic', 'warn'],
+  ['deterministic_generic', 'accent'],
   ['schema_aligned', 'accent'],
 ] as const;
 
@@ -78,7 +81,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   const byVersion = createNamedSeries(
     driftByBucket.map((bucket) =>
       bucket.map(({ engine: name, engine_version: version, unknown_types, unknown_fields }) => [
-        `${name} ${version ?? '(version unknown)'}`,
+        `${name} ${version ?? t.versionUnknown}`,
         unknown_types + unknown_fields,
       ]),
     ),
@@ -99,50 +102,45 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   ): ChartModel => ({ id, title, help, series, times, unit: 'count', isState: false, ...more });
   const duration = { unit: 'duration' } as const;
   return [
-    chart('outcomes', 'Outcomes', 'Ended runs by outcome.', byOutcome),
-    chart(
-      'repairs',
-      'Repair levels',
-      'How much the output had to be changed before it could be parsed.',
-      byRepairLevel,
-    ),
+    chart('outcomes', t.outcomes, t.endedRunsByOutcome, byOutcome),
+    chart('repairs', t.repairLevels, t.howMuchTheOutputHad, byRepairLevel),
     chart(
       'cost',
-      'Cost',
-      'US dollars by engine and model, as reported by the engines.',
+      t.cost,
+      t.usDollarsByEngineAnd,
       byModel(({ cost }) => cost),
-      { unit: 'money', emptyText: 'Not reported by' },
+      {
+        unit: 'money',
+        emptyText: t.engineDoesNotReport,
+        unreported: usageByBucket.map((usage) => [
+          ...new Set(usage.filter((one) => !isReported(one)).map((one) => one.engine)),
+        ]),
+      },
     ),
     chart(
       'tokens',
-      'Tokens',
-      'Input and output tokens by engine and model.',
+      t.tokens,
+      t.inputAndOutputTokensBy,
       byModel(({ input_tokens, output_tokens }) => input_tokens + output_tokens),
     ),
-    chart('latency', 'Duration', 'Median run duration (p50).', createLatencySeries(runsByBucket, 'p50'), duration),
-    chart(
-      'slowest',
-      'Slowest runs',
-      '95th percentile of run duration (p95).',
-      createLatencySeries(runsByBucket, 'p95'),
-      duration,
-    ),
-    chart('drift', 'Drift', 'Unknown event types and fields, by engine version.', byVersion),
+    chart('latency', t.duration, t.medianRunDurationP50, createLatencySeries(runsByBucket, 'p50'), duration),
+    chart('slowest', t.slowestRuns, t.n95thPercentileOfRunDuration, createLatencySeries(runsByBucket, 'p95'), duration),
+    chart('drift', t.drift, t.unknownEventTypesAndFields, byVersion),
     chart(
       'inbox',
-      'Inbox',
-      'Items waiting in the inbox.',
-      [{ label: 'Waiting', tone: 'warn', values: open, listFilter: null }],
+      t.inbox,
+      t.itemsWaitingInTheInbox,
+      [{ label: t.waiting, tone: 'warn', values: open, listFilter: null }],
       { isState: true },
     ),
     chart(
       'age',
-      'Inbox age',
-      'Age of the oldest waiting item.',
-      [{ label: 'Oldest', tone: 'bad', values: ages, listFilter: null }],
+      t.inboxAge,
+      t.ageOfTheOldestWaiting,
+      [{ label: t.oldest, tone: 'warn', values: ages, listFilter: null }],
       { ...duration, isState: true },
     ),
-    chart('causes', 'Reasons for review', 'New inbox items by reason.', byCause),
+    chart('causes', t.reasonsForReview, t.newInboxItemsByReason, byCause),
   ];
 }
 
@@ -161,7 +159,7 @@ export function formatValue(value: number | null, unit: ChartModel['unit']): str
 /** Summarizes a series: its total, its current value, or its median. */
 export function summarizeSeries({ values }: Series, { unit, isState }: ChartModel): string {
   const knownValues = values.filter((value) => value !== null);
-  if (isState) return `Now ${formatShortValue(values.at(-1) ?? null, unit)}`;
+  if (isState) return t.now(formatShortValue(values.at(-1) ?? null, unit));
   if (unit === 'duration') return knownValues.length === 0 ? '' : `~ ${formatValue(findMiddle(knownValues), unit)}`;
   return formatShortValue(
     knownValues.reduce((soFar, value) => soFar + value, 0),
@@ -169,16 +167,30 @@ export function summarizeSeries({ values }: Series, { unit, isState }: ChartMode
   );
 }
 
-/** Describes the value of the highest bar, which shows the scale because there is no value axis. */
-export function describePeak({ values }: Series, { unit }: ChartModel): string {
-  const peak = Math.max(0, ...values.map((value) => value ?? 0));
-  return peak === 0 ? '' : `Peak ${formatShortValue(peak, unit)}`;
+/** Whether the values of a chart add up to a bar; percentiles do not. */
+export function isStacked({ unit }: ChartModel): boolean {
+  return unit !== 'duration';
+}
+
+/** Finds the end of a chart's value axis: a round number not below the highest bar. */
+export function findAxisEnd(chart: ChartModel): number {
+  const bars = chart.times.map((_, index) => chart.series.map(({ values }) => values[index] ?? 0));
+  const highest = Math.max(
+    0,
+    ...bars.map((values) =>
+      isStacked(chart) ? values.reduce((sum, value) => sum + value, 0) : Math.max(0, ...values),
+    ),
+  );
+  if (highest === 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(highest));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= highest) ?? 10) * power;
 }
 
 // `3.5M` from here on.
 const LONG_COUNT = 100_000;
 
-function formatShortValue(value: number | null, unit: ChartModel['unit']): string {
+/** Formats a value, a large count shortened. */
+export function formatShortValue(value: number | null, unit: ChartModel['unit']): string {
   if (unit === 'count' && value !== null && value >= LONG_COUNT) return formatShort(value);
   return formatValue(value, unit);
 }
@@ -222,7 +234,7 @@ function createNamedSeries(
   }));
   if (topNames.length === totals.size) return series;
   const otherTotals = buckets.map((bucket) => sumMatching(bucket, (name) => !topNames.includes(name)));
-  return [...series, { label: 'Others', tone: 'dim', values: otherTotals, listFilter: null }];
+  return [...series, { label: t.others, tone: 'dim', values: otherTotals, listFilter: null }];
 }
 
 function sumMatching(bucket: readonly (readonly [string, number])[], matches: (name: string) => boolean): number {
@@ -259,10 +271,11 @@ export function buildListPath({ listFilter }: Series, times: readonly number[], 
   return `/runs?${new URLSearchParams({ ...listFilter, ...bounds }).toString()}`;
 }
 
-type Usage = Bucket['usage'][number];
+/** The usage of an engine and a model in a step. */
+export type Usage = Bucket['usage'][number];
 
 function getModelLabel({ engine, model }: Usage): string {
-  return `${engine} ${model ?? '(model unknown)'}`;
+  return `${engine} ${model ?? t.modelUnknown}`;
 }
 
 /** Summarizes the period in a few numbers. */
@@ -281,19 +294,19 @@ export function summarizePeriod(
   const usage = sumUsage(statistics, engine);
   const sum = (read: (row: UsageRow) => number): number => usage.reduce((soFar, row) => soFar + read(row), 0);
   return [
-    { label: 'Runs', value: formatCount(all) },
-    { label: 'Failed', value: formatCount(failed) },
+    { label: t.runs, value: formatCount(all) },
+    { label: t.failed, value: formatCount(failed) },
     {
-      label: 'Success rate',
+      label: t.successRate,
       value: success + failed === 0 ? '–' : `${((success / (success + failed)) * 100).toFixed(1)} %`,
     },
-    { label: 'Tokens', value: formatShort(sum(({ input, output }) => input + output)) },
+    { label: t.tokens, value: formatShort(sum(({ input, output }) => input + output)) },
     {
-      label: 'Cost',
+      label: t.cost,
       value: formatTotalCost(usage),
       note: describeUnpriced(usage.filter((row) => !isPriced(row)).map((row) => row.engine)),
     },
-    { label: 'Waiting items', value: formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0) },
+    { label: t.waitingItems, value: formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0) },
   ];
 }
 
@@ -301,6 +314,11 @@ export function summarizePeriod(
 export function formatTotalCost(rows: readonly UsageRow[]): string {
   const cost = rows.reduce((sum, row) => sum + row.cost, 0);
   return formatCost(cost, { isComplete: rows.every(isPriced) });
+}
+
+/** Whether an engine reported a cost: tokens without any mean that it does not. */
+export function isReported({ cost, input_tokens, output_tokens }: Usage): boolean {
+  return cost > 0 || input_tokens + output_tokens === 0;
 }
 
 /** Whether the cost of a row is known: tokens without any cost mean that the engine does not report it. */
@@ -348,7 +366,7 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
 }
 
 /** Formats a name for a cell: names come from engines, and must create neither cells nor formulas. */
-function formatCell(label: string): string {
+export function formatCell(label: string): string {
   const singleLine = label.replace(/\s+/g, ' ');
   return /^[=+\-@]/.test(singleLine) ? `'${singleLine}` : singleLine;
 }
@@ -356,6 +374,5 @@ function formatCell(label: string): string {
 /** Describes how many engines report no cost; empty if all do. */
 function describeUnpriced(engines: readonly string[]): string {
   const count = new Set(engines).size;
-  if (count === 0) return '';
-  return count === 1 ? '1 engine reports no cost' : `${count} engines report no cost`;
+  return count === 0 ? '' : t.unpriced(count);
 }

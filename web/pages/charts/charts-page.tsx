@@ -9,34 +9,40 @@ import {
   summarizePeriod,
   toCharts,
   buildListPath,
-  describePeak,
   formatValue,
-  summarizeSeries,
   toSpreadsheet,
 } from './chart-model.js';
 import type { ChartModel, Series, UsageRow } from './chart-model.js';
+import { MEASURES, sumByDay, toCsv, type Measure, type Sum } from './day-table.js';
 import type { StatisticsView } from '../../../src/server/api/index.js';
-import { query, setQuery, navigate } from '../../app/router.js';
+import { query, setQuery } from '../../app/router.js';
 import { client } from '../../data/client.js';
+import { buildStatisticsQuery, PERIOD_NAMES, PERIODS, readPeriod, readStep, STEPS } from '../../data/period.js';
 import { useResource } from '../../data/resource.js';
+import { labelState } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
-import { Options } from '../../ui/form.js';
+import { Options, type Option } from '../../ui/form.js';
 import { FilterField } from '../../ui/list-page.js';
 import { DataTable } from '../../ui/row-table.js';
-import { CopyButton } from '../../ui/button.js';
+import { Button, CopyButton } from '../../ui/button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatCount, formatMoney, formatMoment } from '../../ui/format.js';
+import { formatCost, formatCount, formatMoney } from '../../ui/format.js';
+import { saveAs } from '../run/artifact.js';
+import { Bars, describeTime, Legend } from './bars.js';
 import './charts.css';
-
-const NAMES: readonly Range[] = ['hour', 'day', 'week', 'month'];
+import { t } from './texts.js';
 
 /** Run outcomes and costs over time, as bar charts and as tables. */
 export function ChartsPage() {
-  const range = readRange(query.value.get('range'));
+  const period = readPeriod(query.value.get('range'));
+  const step = readStep(period, query.value.get('step'));
   const engine = query.value.get('engine');
   const statistics = useResource(
-    `statistics ${range}`,
-    (signal) => client.readStatistics({ query: buildStatisticsQuery(range, Date.now()), signal }),
+    `statistics ${period} ${step}`,
+    (signal) => {
+      const spans = [PERIODS[period].lengthS, STEPS[step]] as const;
+      return client.readStatistics({ query: buildStatisticsQuery(...spans, Date.now()), signal });
+    },
     { live: true },
   );
   // The previous period's charts stay until the new ones are loaded.
@@ -53,38 +59,37 @@ export function ChartsPage() {
   return (
     <div class="charts">
       <div class="page-head">
-        <h1>Charts</h1>
+        <h1>{t.charts}</h1>
       </div>
       <div class="filters">
-        <label>
-          Period
-          <select
-            value={range}
-            onChange={({ currentTarget }) => setQuery({ range: currentTarget.value }, { isStep: true })}
-          >
-            <Options options={NAMES.map((value) => ({ value, label: RANGES[value].label }))} />
-          </select>
-        </label>
+        <Choice
+          name="range"
+          label={t.period}
+          value={period}
+          options={PERIOD_NAMES.map((value) => ({ value, label: PERIODS[value].label }))}
+        />
+        <Choice name="step" label={t.step} value={step} options={PERIODS[period].steps.map(toOption)} />
         <FilterField
           filter={{
             name: 'engine',
-            label: 'Engine',
+            label: t.engine,
             kind: 'choice',
             options: [...new Set([...engines, ...(engine === null ? [] : [engine])])],
           }}
         />
       </div>
       {statistics.failure === null ? null : (
-        <FailureNotice title="Cannot load the statistics" failure={statistics.failure} reload={statistics.reload} />
+        <FailureNotice title={t.cannotLoadTheStatistics} failure={statistics.failure} reload={statistics.reload} />
       )}
       {statistics.value?.complete === false ? (
-        <Notice tone="warn" title="Incomplete statistics">
-          This period has too many runs to count, so the oldest are missing. Choose a shorter period.
+        <Notice tone="warn" title={t.incompleteStatistics}>
+          {t.thisPeriodHasTooMany}
         </Notice>
       ) : null}
       {statistics.value !== null && !charts.some(hasData) ? (
-        <Notice tone="plain" title="No data in this period">
-          Choose a longer period, or <a href="/runs">start a run</a>.
+        <Notice tone="plain" title={t.noDataInThisPeriod}>
+          {t.chooseALongerPeriodOr}
+          <a href="/runs">{t.startARun}</a>.
         </Notice>
       ) : null}
       {currentStatistics === null && statistics.failure === null ? (
@@ -108,7 +113,10 @@ export function ChartsPage() {
             ))}
           </div>
           {currentStatistics === null ? null : (
-            <UsageTable rows={sumUsage(currentStatistics, engine)} since={currentStatistics.since} />
+            <>
+              <DayTableCard statistics={currentStatistics} engine={engine} />
+              <UsageTable rows={sumUsage(currentStatistics, engine)} since={currentStatistics.since} />
+            </>
           )}
         </div>
       )}
@@ -116,100 +124,42 @@ export function ChartsPage() {
   );
 }
 
-/** One chart: a strip of bars for each series, with its name and its total, and the same numbers as a table. */
-export function ChartCard({ chart }: Readonly<{ chart: ChartModel }>) {
+const toOption = (value: string) => ({ value, label: labelState(value) });
+
+function Choice(props: Readonly<{ name: string; label: string; value: string; options: readonly Option[] }>) {
+  const { name, label, value, options } = props;
+  return (
+    <label class="chip">
+      {label}
+      <select
+        value={value}
+        onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value }, { isStep: true })}
+      >
+        <Options options={options} />
+      </select>
+    </label>
+  );
+}
+
+/** One chart: bars on a common axis, a legend with totals, and the same numbers as a table. */
+function ChartCard({ chart }: Readonly<{ chart: ChartModel }>) {
   const visibleSeries = chart.series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
   const empty = chart.series.filter((series) => !visibleSeries.includes(series));
-  const highest = Math.max(1e-9, ...visibleSeries.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const visible = { ...chart, series: visibleSeries };
   return (
     <section class="card chart" aria-labelledby={`chart-${chart.id}`}>
       <div class="chart-head">
         <h2 id={`chart-${chart.id}`}>{chart.title}</h2>
         <p class="help">{chart.help}</p>
       </div>
-      {hasData(chart) ? null : <p class="dim">No data in this period.</p>}
-      <ul class="strips" aria-label="Series">
-        {visibleSeries.map((series) => (
-          <li key={series.label}>
-            <SafeText as="span" class="strip-name" text={series.label} limit={100} />
-            <Bars chart={chart} series={series} highest={highest} />
-            <span class="strip-sum">
-              {summarizeSeries(series, chart)}
-              <span class="strip-peak">{describePeak(series, chart)}</span>
-            </span>
-          </li>
-        ))}
-      </ul>
-      {visibleSeries.length === 0 ? null : <Axis times={chart.times} />}
-      {empty.length === 0 || visibleSeries.length === 0 ? null : (
-        <p class="dim small">
-          {chart.emptyText ?? 'No data for'} <SafeText text={empty.map(({ label }) => label).join(', ')} limit={200} />
-        </p>
+      {hasData(chart) ? <Bars chart={visible} /> : <p class="dim">{t.noData}</p>}
+      {visibleSeries.length === 0 ? null : (
+        <>
+          <Legend chart={visible} unreported={empty} />
+          <ChartTable chart={chart} />
+        </>
       )}
-      {visibleSeries.length === 0 ? null : <ChartTable chart={chart} />}
     </section>
-  );
-}
-
-const HEIGHT = 34;
-
-/** A series' bars, on the chart's scale. Clicking a bar opens its runs; the table has the same links. */
-function Bars({ chart, series, highest }: Readonly<{ chart: ChartModel; series: Series; highest: number }>) {
-  const { times, unit } = chart;
-  const width = times.length;
-  const onClick = (event: MouseEvent): void => {
-    const index = event.target instanceof Element ? Number(event.target.getAttribute('data-index') ?? 'x') : Number.NaN;
-    const path = Number.isNaN(index) ? null : buildListPath(series, times, index);
-    if (path !== null) navigate(path);
-  };
-  return (
-    <svg
-      class={`strip ${series.tone}${series.listFilter === null ? '' : ' linked'}`}
-      viewBox={`0 0 ${width} ${HEIGHT}`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-      onClick={onClick}
-    >
-      <path class="strip-base" d={`M0 ${HEIGHT - 0.5}H${width}`} />
-      {series.values.map((value, index) => {
-        if (value === null || value <= 0) return null;
-        const height = Math.max(1.5, (value / highest) * (HEIGHT - 1));
-        return (
-          <g key={index}>
-            <rect class="strip-bar" x={index + 0.1} y={HEIGHT - height} width={0.8} height={height} />
-            {/* Makes the full height clickable. */}
-            <rect class="strip-hit" data-index={index} x={index} y={0} width={1} height={HEIGHT}>
-              <title>{`${describeTime(times[index] ?? 0)}: ${formatValue(value, unit)} ${series.label.slice(0, 60)}`}</title>
-            </rect>
-          </g>
-        );
-      })}
-    </svg>
-  );
-}
-
-function describeTime(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleString('en-CA', { hour12: false });
-}
-
-/** A longer axis shows dates instead of times of day. */
-const MAX_TIME_AXIS_S = 2 * 86_400;
-
-function Axis({ times }: Readonly<{ times: readonly number[] }>) {
-  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > MAX_TIME_AXIS_S;
-  const marks = [times[0], times[Math.floor(times.length / 2)], times.at(-1)];
-  return (
-    <div class="strip-axis" aria-hidden="true">
-      <span />
-      <span class="strip-marks">
-        {marks.map((mark, index) => (
-          <span key={index}>
-            {mark === undefined ? '' : isLong ? describeTime(mark).slice(5, 10) : formatTimeMark(mark)}
-          </span>
-        ))}
-      </span>
-      <span />
-    </div>
   );
 }
 
@@ -227,42 +177,80 @@ function ChartTable({ chart }: Readonly<{ chart: ChartModel }>) {
   );
   return (
     <details>
-      <summary>Data</summary>
-      <CopyButton label="Copy data" read={() => toSpreadsheet(chart)} />
+      <summary>{t.data}</summary>
+      <CopyButton label={t.copyData} read={() => toSpreadsheet(chart)} />
       <DataTable
-        label={`Data for ${title}`}
+        label={t.dataFor(title)}
         class="chart-table"
-        caption={`${title}; empty periods are omitted`}
-        head={['Time', ...series.map(({ label }) => <SafeText text={label} limit={100} />)]}
+        caption={t.emptyPeriodsAreOmitted(title)}
+        head={[t.time, ...series.map(({ label }) => <SafeText text={label} limit={100} />)]}
         rows={rows}
       />
     </details>
   );
 }
 
+/** Cost, tokens or runs by engine and day, with totals; also as a file. */
+function DayTableCard({ statistics, engine }: Readonly<{ statistics: StatisticsView; engine: string | null }>) {
+  const chosen = query.value.get('measure');
+  const measure = (Object.keys(MEASURES) as Measure[]).find((name) => name === chosen) ?? 'cost';
+  const table = sumByDay(statistics, engine, measure);
+  if (table.rows.length === 0) return null;
+  const { unit } = MEASURES[measure];
+  const format = ({ value, isComplete }: Sum): string => {
+    if (value === 0 && isComplete) return '';
+    return unit === 'money' ? formatCost(value, { isComplete }) : formatCount(value);
+  };
+  const name = `sluice-${measure}-${table.days[0] ?? ''}.csv`;
+  return (
+    <section class="card chart usage" aria-labelledby="by-day">
+      <div class="chart-head">
+        <h2 id="by-day">{t.dailyTotals}</h2>
+        <p class="help">{t.byEngineDaysBeginAt}</p>
+        <span class="row end">
+          <Choice
+            name="measure"
+            label={t.show}
+            value={measure}
+            options={Object.entries(MEASURES).map(([value, { label }]) => ({ value, label }))}
+          />
+          <Button label={t.downloadCsv} onClick={() => saveAs(name, new TextEncoder().encode(toCsv(table)))} />
+        </span>
+      </div>
+      <DataTable
+        label={t.byDay(MEASURES[measure].label)}
+        head={[t.engine, ...table.days.map((day) => day.slice(5)), t.total]}
+        numbersFrom={1}
+        rows={table.rows.map((row) => [row.engine, ...row.sums.map(format), format(row.total)])}
+        foot={[t.total, ...table.totals.map(format), format(table.total)]}
+      />
+    </section>
+  );
+}
+
 /** Usage by engine and model over the whole period; each row links to its runs. */
-export function UsageTable({ rows, since }: Readonly<{ rows: readonly UsageRow[]; since: string }>) {
+function UsageTable({ rows, since }: Readonly<{ rows: readonly UsageRow[]; since: string }>) {
   if (rows.length === 0) return null;
   const total = (name: (typeof COUNTED)[number]): string => formatCount(rows.reduce((sum, row) => sum + row[name], 0));
   return (
     <section class="card chart usage" aria-labelledby="usage">
       <div class="chart-head">
-        <h2 id="usage">Usage by model</h2>
-        <p class="help">Only engines that report tokens and cost are included.</p>
+        <h2 id="usage">{t.usageByModel}</h2>
+        <p class="help">{t.onlyEnginesThatReportTokens}</p>
       </div>
       <DataTable
-        label="Tokens and cost"
-        head={['Engine', 'Model', 'Runs', 'Input', 'Cached', 'Output', 'Cost']}
+        label={t.tokensAndCost}
+        head={[t.engine, t.model, t.runs, t.input, t.cached, t.output, t.cost]}
         numbersFrom={2}
         rows={rows
           .slice(0, 50)
           .map((row) => [
             <a href={buildUsagePath(row, since)}>{row.engine}</a>,
-            row.model === null ? <span class="dim">Unknown</span> : <SafeText text={row.model} limit={100} />,
+            row.model === null ? <span class="dim">{t.unknown}</span> : <SafeText text={row.model} limit={100} />,
             ...COUNTED.map((name) => formatCount(row[name])),
             isPriced(row) ? formatMoney(row.cost) : '–',
           ])}
-        foot={['Total', '', ...COUNTED.map(total), formatTotalCost(rows)]}
+        foot={[t.total, '', ...COUNTED.map(total), formatTotalCost(rows)]}
       />
     </section>
   );
@@ -274,37 +262,4 @@ const COUNTED = ['runs', 'input', 'cached', 'output'] as const;
 function buildUsagePath({ engine, model }: UsageRow, since: string): string {
   const parameters = { engine, ...(model === null ? {} : { model }), ended_since: since };
   return `/runs?${new URLSearchParams(parameters).toString()}`;
-}
-
-/** A period to chart. */
-export type Range = 'hour' | 'day' | 'week' | 'month';
-
-const MINUTE_S = 60;
-const DAY_S = 24 * 60 * MINUTE_S;
-
-/** Each range with its length and a step that results in 30 to 60 points. */
-export const RANGES: Readonly<Record<Range, Readonly<{ label: string; lengthS: number; stepS: number }>>> = {
-  hour: { label: 'Last hour', lengthS: 60 * MINUTE_S, stepS: MINUTE_S },
-  day: { label: 'Last 24 hours', lengthS: DAY_S, stepS: 30 * MINUTE_S },
-  week: { label: 'Last 7 days', lengthS: 7 * DAY_S, stepS: 180 * MINUTE_S },
-  month: { label: 'Last 30 days', lengthS: 30 * DAY_S, stepS: DAY_S },
-};
-
-/** Reads the range from the address. */
-export function readRange(name: string | null): Range {
-  return NAMES.find((known) => known === name) ?? 'day';
-}
-
-/** Builds the query of a period. It starts at a multiple of the step, so points do not move between polls. */
-export function buildStatisticsQuery(range: Range, now: number): Readonly<{ since: string; step: number }> {
-  const { lengthS, stepS } = RANGES[range];
-  const stepMs = stepS * 1000;
-  const since = Math.ceil((now - lengthS * 1000) / stepMs) * stepMs;
-  return { since: new Date(since).toISOString(), step: stepS };
-}
-
-/** Formats a label below a chart: the date at midnight, otherwise the time of day. */
-export function formatTimeMark(seconds: number): string {
-  const moment = formatMoment(new Date(seconds * 1000).toISOString(), null);
-  return moment.endsWith(' 00:00') ? moment.slice(5, 10) : moment.slice(11);
 }

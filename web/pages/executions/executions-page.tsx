@@ -8,22 +8,23 @@ import { ListPage, readFilters, type Filter } from '../../ui/list-page.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Link } from '../../ui/button.js';
+import { t } from './texts.js';
 
 type ExecutionQuery = NonNullable<NonNullable<Parameters<Client['listExecutions']>[0]>['query']>;
 type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
 
 const FILTERS: readonly Filter[] = [
-  { name: 'issue_ref', label: 'Issue', kind: 'search', placeholder: 'Exact reference, such as acme/shop#12' },
-  { name: 'run_id', label: 'Run', kind: 'text', placeholder: '2026-11-15-dev-0001' },
-  { name: 'worker', label: 'Wrapper', kind: 'text', placeholder: 'codex-cli' },
+  { name: 'issue_ref', label: t.issue, kind: 'search', placeholder: t.exactReferenceSuchAsAcme },
+  { name: 'run_id', label: t.run, kind: 'text', placeholder: '2026-11-15-dev-0001' },
+  { name: 'worker', label: t.wrapper, kind: 'text', placeholder: 'codex-cli' },
   {
     name: 'decision',
-    label: 'Decision',
+    label: t.decision,
     kind: 'choice',
     options: listStateOptions(['advance', 'needs-human', 'blocked', 'archive']),
   },
-  { name: 'from', label: 'From', kind: 'from', parameter: 'since' },
-  { name: 'to', label: 'To', kind: 'to', parameter: 'until' },
+  { name: 'from', label: t.from, kind: 'from', parameter: 'since' },
+  { name: 'to', label: t.to, kind: 'to', parameter: 'until' },
 ];
 
 /** Reads the filter from the address. */
@@ -32,24 +33,24 @@ export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
 }
 
 const PARSE_STATUSES: Readonly<Record<ExecutionView['parse_status'], string>> = {
-  parsed: 'Parsed',
-  incomplete: 'Incomplete',
-  unreadable: 'Unreadable',
-  anchors: 'Hints only',
-  missing: 'Missing',
+  parsed: t.parsed,
+  incomplete: t.incomplete,
+  unreadable: t.unreadable,
+  anchors: t.hintsOnly,
+  missing: t.missing,
 };
 
 const SOURCES: Readonly<Record<ExecutionView['result_encoding'], string>> = {
-  json: 'JSON file',
-  text: 'Text file',
-  streams: 'Output streams',
-  none: 'No result',
+  json: t.jsonFile,
+  text: t.textFile,
+  streams: t.outputStreams,
+  none: t.noResult,
 };
 
 const COLUMNS: readonly Column<ExecutionView>[] = [
-  { name: 'Decision', width: '8.5rem', cell: ({ decision }) => <StateBadge state={decision} /> },
+  { name: t.decision, width: '9.6rem', cell: ({ decision }) => <StateBadge state={decision} /> },
   {
-    name: 'Issue',
+    name: t.issue,
     class: 'wide',
     cell: ({ issue_ref, run_id, reason }, opener) => (
       <>
@@ -62,9 +63,9 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
       </>
     ),
   },
-  { name: 'Wrapper', width: '8rem', cell: ({ worker }) => worker },
+  { name: t.wrapper, width: '8rem', cell: ({ worker }) => worker },
   {
-    name: 'Parsed',
+    name: t.parsed,
     width: '7.5rem',
     cell: ({ parse_status, result_encoding }) => (
       <>
@@ -74,19 +75,19 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
     ),
   },
   {
-    name: 'Duration',
+    name: t.duration,
     width: '7rem',
     isNumber: true,
     cell: ({ duration_ms }) => (duration_ms === null ? '' : formatDuration(duration_ms)),
   },
   {
-    name: 'Decided',
+    name: t.decided,
     width: '9.5rem',
     class: 'nowrap',
     cell: ({ at, who }) => (
       <>
         <Timestamp at={at} />
-        <span class="below">{who === null ? 'By the rules' : <SafeText text={who} />}</span>
+        <span class="below">{who === null ? t.byTheRules : <SafeText text={who} />}</span>
       </>
     ),
   },
@@ -97,14 +98,14 @@ export function ExecutionsPage() {
   const filter = readExecutionFilter(query.value);
   return (
     <ListPage
-      title="Executions"
+      title={t.executions}
       itemName="execution"
       end={
         <>
-          <span class="dim">Download matching rows:</span>
-          <Link label="CSV" class="button" href={buildExportUrl(filter, 'csv')} download="executions.csv" />
+          <span class="dim">{t.downloadMatchingRows}</span>
+          <Link label={t.csv} class="button" href={buildExportUrl(filter, 'csv')} download="executions.csv" />
           <a class="button" href={buildExportUrl(filter, 'ndjson')} download="executions.ndjson">
-            NDJSON
+            {t.ndjson}
           </a>
         </>
       }
@@ -113,8 +114,8 @@ export function ExecutionsPage() {
       getKey={(execution) => execution.id}
       columns={COLUMNS}
       details={(execution) => <Details execution={execution} />}
-      emptyTitle="No executions yet"
-      emptyText="Each executed order and each human decision adds a row."
+      emptyTitle={t.noExecutionsYet}
+      emptyText={t.eachExecutedOrderAndEach}
     />
   );
 }
@@ -123,21 +124,22 @@ function Details({ execution }: Readonly<{ execution: ExecutionView }>) {
   return (
     <Facts
       facts={{
-        Issue: <IssueLink of={execution.issue_ref} />,
-        Run: <RunLink id={execution.run} label={execution.run_id} />,
-        Reason: execution.reason,
-        Evidence: execution.evidence?.length ? <Verdicts evidence={execution.evidence} /> : null,
-        'Result code': execution.result_code,
-        'Decided by': execution.who ?? 'The rules',
-        Wrapper: `${execution.worker} (${execution.worker_type})`,
-        'Agent version': execution.worker_version,
-        Command: execution.command.length === 0 ? 'None' : <SafeText as="code" text={execution.command.join('\n')} />,
-        Started: <Timestamp at={execution.started_at} />,
-        'Exit code': execution.exit_code,
-        Signal: execution.signal,
-        'Read from': execution.parse_path ?? SOURCES[execution.result_encoding],
-        'Parser version': execution.parser_version,
-        Problems: execution.problems.length === 0 ? null : <Notes notes={execution.problems} />,
+        [t.issue]: <IssueLink of={execution.issue_ref} />,
+        [t.run]: <RunLink id={execution.run} label={execution.run_id} />,
+        [t.reason]: execution.reason,
+        [t.evidence]: execution.evidence?.length ? <Verdicts evidence={execution.evidence} /> : null,
+        [t.resultCode]: execution.result_code,
+        [t.decidedBy]: execution.who ?? t.theRules,
+        [t.wrapper]: `${execution.worker} (${execution.worker_type})`,
+        [t.agentVersion]: execution.worker_version,
+        [t.command]:
+          execution.command.length === 0 ? t.none : <SafeText as="code" text={execution.command.join('\n')} />,
+        [t.started]: <Timestamp at={execution.started_at} />,
+        [t.exitCode]: execution.exit_code,
+        [t.signal]: execution.signal,
+        [t.readFrom]: execution.parse_path ?? SOURCES[execution.result_encoding],
+        [t.parserVersion]: execution.parser_version,
+        [t.problems]: execution.problems.length === 0 ? null : <Notes notes={execution.problems} />,
       }}
     />
   );

@@ -3,12 +3,13 @@ import type { Change } from '../../../src/server/api/index.js';
 import { client } from '../../data/client.js';
 import { useResource, type Resource } from '../../data/resource.js';
 import { formatCount } from '../../ui/format.js';
-import { capitalize } from '../../ui/badge.js';
+import { labelState } from '../../ui/badge.js';
 import { Loaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { findComment, type LineComment, type LinePosition } from './decision.js';
 import { Button } from '../../ui/button.js';
 import '../../ui/diff.css';
+import { t } from './texts.js';
 
 type ChangedFile = Change['files'][number];
 type ChangedLine = ChangedFile['hunks'][number]['lines'][number];
@@ -21,14 +22,14 @@ export function useChange(issueRef: string | null, runId: string): Resource<Chan
   return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) => {
     if (issueRef !== null) return client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal });
     return new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('no longer needed')));
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
     });
   });
 }
 
 /** An order's change, file by file, with a comment field for each line. */
 export function ChangeView(props: Readonly<{ change: Resource<Change>; review: Review; label?: string }>) {
-  const { change, review, label = 'Change' } = props;
+  const { change, review, label = t.change } = props;
   return (
     <section class="card stack changes" aria-label={label}>
       <h2>{label}</h2>
@@ -39,7 +40,7 @@ export function ChangeView(props: Readonly<{ change: Resource<Change>; review: R
             {value.files.map((file) => (
               <File key={file.path} file={file} opensFiles={value.files.length <= 5} review={review} />
             ))}
-            {value.truncated ? <p class="dim">Not all changed files are listed.</p> : null}
+            {value.truncated ? <p class="dim">{t.notAllChangedFilesAre}</p> : null}
           </>
         )}
       </Loaded>
@@ -48,11 +49,9 @@ export function ChangeView(props: Readonly<{ change: Resource<Change>; review: R
 }
 
 function describeSource({ source, commit, base_commit, files, why }: Change): string {
-  const since = base_commit === null ? '' : ` since ${base_commit.slice(0, 12)}`;
-  const count = files.length === 1 ? '1 file' : `${formatCount(files.length)} files`;
-  if (source === 'none') return why ?? 'No changes to show.';
-  const place = source === 'commit' ? `as committed in ${commit?.slice(0, 12) ?? ''}` : 'uncommitted in the worktree';
-  return `${count} changed${since}, ${place}.`;
+  if (source === 'none') return why ?? t.noChangesToShow;
+  const place = source === 'commit' ? (commit?.slice(0, 12) ?? '') : null;
+  return t.source(files.length, formatCount(files.length), base_commit?.slice(0, 12), place);
 }
 
 function File({ file, opensFiles, review }: Readonly<{ file: ChangedFile; opensFiles: boolean; review: Review }>) {
@@ -72,8 +71,8 @@ function File({ file, opensFiles, review }: Readonly<{ file: ChangedFile; opensF
           <SafeText text={file.path} />
         </code>{' '}
         <span class="dim">
-          {capitalize(file.change)}, +{formatCount(file.added)} −{formatCount(file.removed)}
-          {commentCount === 0 ? '' : `, ${commentCount === 1 ? '1 comment' : `${commentCount} comments`}`}
+          {labelState(file.change)}, +{formatCount(file.added)} −{formatCount(file.removed)}
+          {commentCount === 0 ? '' : `, ${t.commentCount(commentCount)}`}
         </span>
       </summary>
       {isOpen.value ? <Hunks file={file} review={review} /> : null}
@@ -82,25 +81,24 @@ function File({ file, opensFiles, review }: Readonly<{ file: ChangedFile; opensF
 }
 
 function Hunks({ file, review }: Readonly<{ file: ChangedFile; review: Review }>) {
-  if (file.binary) return <p class="dim">Binary file: no lines to show.</p>;
+  if (file.binary) return <p class="dim">{t.binaryFileNoLinesTo}</p>;
   return (
     <>
-      {file.hunks.length === 0 && !file.truncated ? <p class="dim">No lines were changed.</p> : null}
+      {file.hunks.length === 0 && !file.truncated ? <p class="dim">{t.noLinesWereChanged}</p> : null}
       {file.hunks.map((hunk, index) => (
-        <div key={index} class="hunk" role="group" aria-label={`Hunk ${index + 1}`}>
+        <div key={index} class="hunk" role="group" aria-label={t.hunk(index + 1)}>
           {hunk.heading === '' ? null : <SafeText as="p" class="dim" text={hunk.heading} />}
           {hunk.lines.map((line, at) => (
             <Line key={at} path={file.path} oldPath={file.old_path ?? file.path} line={line} review={review} />
           ))}
         </div>
       ))}
-      {file.truncated ? <p class="dim">Not all changed lines are shown.</p> : null}
+      {file.truncated ? <p class="dim">{t.notAllChangedLinesAre}</p> : null}
     </>
   );
 }
 
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
-const KINDS = { same: '', added: 'added', removed: 'removed' } as const;
 
 function Line(props: Readonly<{ path: string; oldPath: string; line: ChangedLine; review: Review }>) {
   const { path, oldPath, line, review } = props;
@@ -110,7 +108,7 @@ function Line(props: Readonly<{ path: string; oldPath: string; line: ChangedLine
       ? { path: oldPath, line: line.old_line ?? 1, side: 'old' }
       : { path, line: line.new_line, side: 'new' };
   const comment = findComment(review.comments, position);
-  const positionText = `line ${position.line}${position.side === 'old' ? ' before the change' : ''}`;
+  const positionText = (position.side === 'old' ? t.oldLine : t.line)(position.line);
   const { setComment } = review;
   return (
     <>
@@ -121,7 +119,7 @@ function Line(props: Readonly<{ path: string; oldPath: string; line: ChangedLine
           <Button
             label={position.line}
             class="line-number"
-            aria-label={`Comment on ${positionText}`}
+            aria-label={t.commentOn(positionText)}
             aria-expanded={isWriting.value || comment !== undefined}
             onClick={() => (isWriting.value = !isWriting.value)}
           />
@@ -130,14 +128,14 @@ function Line(props: Readonly<{ path: string; oldPath: string; line: ChangedLine
           {SIGNS[line.kind]}
         </span>
         <code>
-          {KINDS[line.kind] === '' ? null : <span class="visually-hidden">{KINDS[line.kind]}: </span>}
+          <span class="visually-hidden">{t.kinds[line.kind]}</span>
           <SafeText text={line.text} limit={2000} />
         </code>
       </div>
       {setComment !== null && (isWriting.value || comment !== undefined) ? (
         <div class="line-comment">
           <textarea
-            aria-label={`Your comment on ${positionText}`}
+            aria-label={t.yourCommentOn(positionText)}
             rows={2}
             maxLength={5000}
             value={comment?.text ?? ''}

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
+import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { RefObject } from 'preact';
 import type { InboxItem } from '../../../src/server/api/index.js';
 import { hasScope, session } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { readRefusal, type FieldMap, type Refusal } from '../../data/refusal.js';
-import { bindFields, RefusalNotice, type FormPart } from '../../ui/form.js';
+import { bindFields, type FormPart } from '../../ui/form.js';
 import { Notice, ReadOnly } from '../../ui/notice.js';
 import { useKeys } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
@@ -25,12 +25,24 @@ import type { DecisionField, ActionTexts, ResolveBody, LineComment, DecisionFiel
 import { SafeText } from '../../ui/safe-text.js';
 import { ClientError } from '../../../src/server/client/index.js';
 import { Button } from '../../ui/button.js';
+import { delayAction, delayedActions } from '../../data/delayed-actions.js';
+import { findDecisionObstacle } from '../../data/obstacles.js';
+import { findEntry, loadWaiting, waiting } from '../../data/waiting.js';
+import { t } from './texts.js';
 
-/** The decision form: the actions and their effects, the reason, and the comment exactly as it will be delivered. */
-export function Decide(
-  props: Readonly<{ item: InboxItem; comments: readonly LineComment[]; reload: () => void; onSettled: () => void }>,
-) {
-  const { item, comments, reload, onSettled } = props;
+/**
+ * The decision: the result to edit and the comment exactly as it will be delivered, and a bar that is always visible,
+ * with the action, the reason and the button. It can be withdrawn for a few seconds before it is sent.
+ */
+export function Decide(props: {
+  readonly item: InboxItem;
+  readonly comments: readonly LineComment[];
+  readonly reload: () => void;
+  /** Called as soon as the user has decided. */
+  readonly onDecided: () => void;
+  readonly onSent: () => void;
+}) {
+  const { item, comments, reload } = props;
   const { fields, change, discard } = useDraft(`inbox ${item.id}`, {
     ...EMPTY_DECISION,
     ...fillResultForm(item.reading.result ?? item.reading.draft),
@@ -39,113 +51,106 @@ export function Decide(
   const isLocal = session.value.state === 'signed-in' && session.value.name === 'local';
   const decision = readDecision(fields, item, isLocal ? name.fields.who : '', comments);
   const preview = usePreview(item.id, item.resolution === null ? decision.body : null);
-  const refusal = useSignal<Refusal<DecisionField> | null>(null);
-  const isSending = useSignal(false);
   const wasSubmitted = useSignal(false);
-  const dialog = useRef<HTMLDialogElement>(null);
+  /** Whether to decide as soon as the comment is known. */
+  const isSubmitting = useSignal(false);
+  const form = useRef<HTMLFormElement>(null);
 
   const action = findAction(fields);
   const labels = ACTIONS.find((known) => known.action === action);
+  const pending = delayedActions.value.findLast(({ parts }) => parts.some(({ id }) => id === item.id));
+  const isPending = pending !== undefined && pending.state !== 'failed';
   const edit = (changes: Partial<typeof fields>): void => {
     change(changes);
-    refusal.value = null;
+    isSubmitting.value = false;
   };
-
-  const send = async (): Promise<void> => {
-    dialog.current?.close();
-    if (decision.body === null) return;
-    isSending.value = true;
-    try {
-      await client.resolveItem({ id: item.id, body: decision.body });
-      discard();
-      onSettled();
-    } catch (error) {
-      refusal.value = readRefusal(error, FIELD_MAP);
-    } finally {
-      isSending.value = false;
-      reload();
-    }
-  };
-  const askForConfirmation = (event: Event): void => {
+  const isReady = isSubmitting.value && preview.isCurrent && !isPending;
+  useEffect(() => {
+    const { body } = decision;
+    if (!isReady || body === null || labels === undefined) return;
+    isSubmitting.value = false;
+    delayAction({
+      title: `${labels.label}: ${item.issue_ref}`,
+      parts: [
+        {
+          id: item.id,
+          entry: findEntry(item.id),
+          send: async () => {
+            await client.resolveItem({ id: item.id, body });
+            discard();
+            props.onSent();
+          },
+          findObstacle: async () => findDecisionObstacle(client, item.id),
+        },
+      ],
+      isListed: () => waiting.value?.complete !== true || findEntry(item.id) !== undefined,
+      onDone: () => {
+        reload();
+        void loadWaiting();
+      },
+    });
+    props.onDecided();
+  }, [isReady]);
+  const submit = (event: Event): void => {
     event.preventDefault();
+    if (labels === undefined || isPending) return;
     wasSubmitted.value = true;
-    if (decision.body !== null && preview.isCurrent) dialog.current?.showModal();
+    isSubmitting.value = decision.body !== null;
+    if (decision.body !== null) return;
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
   };
 
-  if (item.resolution !== null) return <UnsentDraft why={fields.why} refusal={refusal.value} discard={discard} />;
-  if (!hasScope('decide')) return <ReadOnly scope="decide" purpose="settle items" />;
-  const previewRefusal = preview.error === null ? null : readRefusal(preview.error, FIELD_MAP);
+  if (item.resolution !== null) return <UnsentDraft why={fields.why} discard={discard} />;
+  if (!hasScope('decide')) return <ReadOnly scope="decide" purpose={t.settleItems} />;
+  const refusal = preview.error === null ? null : readRefusal(preview.error, FIELD_MAP);
   const errors = {
-    ...previewRefusal?.errors,
-    ...refusal.value?.errors,
+    ...refusal?.errors,
     ...(wasSubmitted.value ? decision.errors : {}),
     // A syntax error is reported while typing, other errors after the first submit.
     ...(decision.errors.json === undefined ? {} : { json: decision.errors.json }),
   };
-  const form = { fields, errors, edit };
-  const { radio, area } = bindFields(form);
-  const chooseAction = (next: ActionTexts['action']): void => {
-    edit({ action: next });
-    requestAnimationFrame(() => {
-      const field = document.querySelector<HTMLElement>('#why');
-      field?.focus({ preventScroll: true });
-      field?.scrollIntoView({ block: 'center' });
-    });
-  };
   return (
-    <>
-      <form id="decide" class="card stack decide" noValidate onSubmit={askForConfirmation}>
-        <h2>Decide</h2>
-        {radio(
-          'action',
-          'Action',
-          ACTIONS.map(({ action: value, label, help }) => {
-            const isDisabled = value === 'accept' && !isAcceptable(item.reading, item);
-            return [value, label, isDisabled ? NOT_ACCEPTABLE : help, isDisabled];
-          }),
-        )}
-        {action === 'edit' ? <ResultFields item={item} {...form} /> : null}
-        {labels === undefined ? null : (
-          <>
-            {area('why', 'Reason', 'Quoted in the comment and stored with the decision.', { rows: 3, maxLength: 5000 })}
-            {isLocal ? (
-              bindFields({ fields: name.fields, errors: {}, edit: name.change }).text(
-                'who',
-                'Your name',
-                'This server has no tokens, so it cannot identify you. Leave empty to be recorded as local.',
-                { maxLength: 200, autocomplete: 'name' },
-              )
-            ) : (
-              <p class="dim">
-                Recorded as decided by {session.value.state === 'signed-in' ? session.value.name : 'you'}.
-              </p>
-            )}
-            <CommentPreview preview={preview} isRequested={decision.body !== null} refusal={previewRefusal} />
-            <RefusalNotice
-              refusal={refusal.value}
-              title="The item was not settled"
-              unansweredTitle="The server did not respond: the item may or may not be settled"
-            />
-            <div class="row">
-              <button
-                type="submit"
-                class="primary"
-                disabled={isSending.value || (decision.body !== null && !preview.isCurrent)}
-              >
-                {isSending.value ? 'Settling …' : labels.button}
-              </button>
-              <span class="dim">{labels.outcome(item.issue_ref)}</span>
-            </div>
-            <Confirm dialog={dialog} labels={labels} issueRef={item.issue_ref} send={() => void send()} />
-          </>
-        )}
-      </form>
-      <DecideBar item={item} chosen={action} onChoose={chooseAction} />
-    </>
+    <form ref={form} class="decide-form" noValidate aria-label={t.decide} onSubmit={submit} onKeyDown={submitByKey}>
+      {labels === undefined ? null : (
+        <div class="card stack decide">
+          <p>
+            {labels.help} {labels.outcome(item.issue_ref)}
+          </p>
+          {action === 'edit' ? <ResultFields item={item} fields={fields} errors={errors} edit={edit} /> : null}
+          {isLocal ? (
+            bindFields({ fields: name.fields, errors: {}, edit: name.change }).text(
+              'who',
+              t.yourName,
+              t.thisServerHasNoTokens,
+              { maxLength: 200, autocomplete: 'name' },
+            )
+          ) : (
+            <p class="dim">{t.decidedBy(session.value.state === 'signed-in' ? session.value.name : t.you)}</p>
+          )}
+          <CommentPreview preview={preview} isRequested={decision.body !== null} refusal={refusal} />
+        </div>
+      )}
+      <DecideBar
+        item={item}
+        labels={labels}
+        why={fields.why}
+        isMissing={wasSubmitted.value && fields.why.trim() === ''}
+        state={isPending ? 'pending' : isSubmitting.value && refusal === null ? 'submitting' : 'open'}
+        edit={edit}
+      />
+    </form>
   );
 }
 
-const NOT_ACCEPTABLE = 'Not available: this run has no valid result. Use Edit and accept.';
+/** Only Ctrl+Enter submits: Enter alone, in one of many fields, could be a slip. */
+function submitByKey(event: TargetedKeyboardEvent<HTMLFormElement>): void {
+  if (event.key !== 'Enter' || !(event.target instanceof HTMLElement)) return;
+  const isSubmit = event.ctrlKey || event.metaKey;
+  if (isSubmit || event.target.tagName === 'INPUT') event.preventDefault();
+  if (isSubmit) event.currentTarget.requestSubmit();
+}
+
+const NOT_ACCEPTABLE = t.notAvailableThisRunHas;
 
 const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
   accept: 'a',
@@ -154,68 +159,75 @@ const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
   reject: 'r',
 };
 
-/** The actions with their shortcuts, always visible. Choosing one moves the focus to the reason. */
+/** The actions with their shortcuts, the reason and the button, always visible. Choosing an action moves the focus to the reason. */
 function DecideBar(props: {
   readonly item: InboxItem;
-  readonly chosen: ActionTexts['action'] | null;
-  readonly onChoose: (action: ActionTexts['action']) => void;
+  readonly labels: ActionTexts | undefined;
+  readonly why: string;
+  readonly isMissing: boolean;
+  readonly state: 'open' | 'submitting' | 'pending';
+  readonly edit: (changes: { action?: string; why?: string }) => void;
 }) {
-  const { item, chosen, onChoose } = props;
+  const { item, labels, why, isMissing, state, edit } = props;
+  const reason = useRef<HTMLInputElement>(null);
   const offered = ACTIONS.filter(({ action }) => action !== 'accept' || isAcceptable(item.reading, item));
+  const choose = (action: ActionTexts['action']): void => {
+    edit({ action });
+    reason.current?.focus({ preventScroll: true });
+  };
   useKeys(({ key }) => {
-    const labels = offered.find(({ action }) => ACTION_KEYS[action] === key);
-    if (labels !== undefined) onChoose(labels.action);
-    return labels !== undefined;
+    const chosen = offered.find(({ action }) => ACTION_KEYS[action] === key);
+    if (chosen !== undefined) choose(chosen.action);
+    return chosen !== undefined;
   });
   return (
-    <div class="decide-bar" role="toolbar" aria-label="Decide">
-      {ACTIONS.map(({ action, label }) => (
-        <button
-          key={action}
-          type="button"
-          aria-pressed={chosen === action}
-          aria-keyshortcuts={ACTION_KEYS[action]}
-          disabled={!offered.some((choice) => choice.action === action)}
-          onClick={() => onChoose(action)}
-        >
-          {label} <kbd aria-hidden="true">{ACTION_KEYS[action]}</kbd>
-        </button>
-      ))}
-      <span class="dim end decide-hint">Choose an action, give a reason, confirm.</span>
+    <div class="decide-bar" role="toolbar" aria-label={t.decide}>
+      <span class="row decide-actions">
+        {ACTIONS.map(({ action, label }) => {
+          const isOffered = offered.some((choice) => choice.action === action);
+          return (
+            <button
+              key={action}
+              type="button"
+              aria-pressed={labels?.action === action}
+              aria-keyshortcuts={ACTION_KEYS[action]}
+              disabled={!isOffered}
+              title={isOffered ? undefined : NOT_ACCEPTABLE}
+              onClick={() => choose(action)}
+            >
+              {label} <kbd aria-hidden="true">{ACTION_KEYS[action]}</kbd>
+            </button>
+          );
+        })}
+      </span>
+      <input
+        ref={reason}
+        id="why"
+        type="text"
+        aria-label={t.reason}
+        aria-invalid={isMissing}
+        placeholder={isMissing ? t.enterAReasonItIs : t.reasonQuotedInTheComment}
+        maxLength={5000}
+        autocomplete="off"
+        value={why}
+        onInput={({ currentTarget }) => edit({ why: currentTarget.value })}
+      />
+      <button type="submit" class="primary" disabled={labels === undefined || state !== 'open'} title={t.ctrlEnter}>
+        {state === 'pending' ? t.notSentYet : state === 'submitting' ? t.loading : (labels?.button ?? t.chooseAnAction)}
+      </button>
     </div>
   );
 }
 
 const FIELD_MAP: FieldMap<DecisionField> = { paths: RESULT_PATHS, codes: {} };
 
-function UnsentDraft(props: Readonly<{ why: string; refusal: Refusal<DecisionField> | null; discard: () => void }>) {
-  const { why, refusal, discard } = props;
+function UnsentDraft({ why, discard }: Readonly<{ why: string; discard: () => void }>) {
   if (why.trim() === '') return null;
   return (
-    <Notice tone="plain" title="Already settled" action={{ label: 'Discard draft', run: discard }}>
-      {refusal?.message ?? 'The decision is shown above.'} Your draft: <q>{why}</q>
+    <Notice tone="plain" title={t.alreadySettled} action={{ label: t.discardDraft, run: discard }}>
+      {t.theDecisionIsShownAbove}
+      <q>{why}</q>
     </Notice>
-  );
-}
-
-/** The confirmation before a decision, which cannot be undone. */
-function Confirm(
-  props: Readonly<{ dialog: RefObject<HTMLDialogElement>; labels: ActionTexts; issueRef: string; send: () => void }>,
-) {
-  const { dialog, labels, issueRef, send } = props;
-  return (
-    <dialog ref={dialog} aria-labelledby="confirm-question">
-      <div class="stack">
-        <h2 id="confirm-question">{labels.question}</h2>
-        <p>{labels.outcome(issueRef)} The comment is delivered exactly as shown. This cannot be undone.</p>
-        <div class="row">
-          <button type="button" class="primary" onClick={send}>
-            Yes, {labels.label.toLowerCase()}
-          </button>
-          <Button label="Cancel" onClick={() => dialog.current?.close()} />
-        </div>
-      </div>
-    </dialog>
   );
 }
 
@@ -227,8 +239,8 @@ function CommentPreview(
 ) {
   const { preview, isRequested, refusal } = props;
   return (
-    <section class="comment-preview" aria-label="Comment">
-      <h3>Comment to be delivered</h3>
+    <section class="comment-preview" aria-label={t.comment}>
+      <h3>{t.commentToBeDelivered}</h3>
       <p class="dim" role="status">
         {describeState(preview, isRequested, refusal)}
       </p>
@@ -240,10 +252,10 @@ function CommentPreview(
 }
 
 function describeState({ isCurrent }: Preview, isRequested: boolean, refusal: Refusal<DecisionField> | null): string {
-  if (!isRequested) return 'Fill in the fields above to see the comment.';
-  if (isCurrent) return 'Exactly as it will be delivered.';
-  if (refusal === null) return 'Loading …';
-  return refusal.message === null ? 'Correct the marked fields above.' : `Not available: ${refusal.message}`;
+  if (!isRequested) return t.fillInTheFieldsAbove;
+  if (isCurrent) return t.exactlyAsItWillBe;
+  if (refusal === null) return t.loading;
+  return refusal.message === null ? t.correctTheMarkedFieldsAbove : t.notAvailable(refusal.message);
 }
 
 type Preview = Readonly<{ comment: string | null; isCurrent: boolean; error: unknown }>;
@@ -302,47 +314,45 @@ function ResultFields({
   };
   return (
     <fieldset class="result-fields stack">
-      <legend>Result</legend>
+      <legend>{t.result}</legend>
       <div class="row">
-        <span class="dim">
-          For {item.issue_ref}, run {item.run_id}. The status is always ok: no other status can be accepted.
-        </span>
+        <span class="dim">{t.resultOf(item.issue_ref, item.run_id)}</span>
         <Button
-          label={fields.view === 'json' ? 'Edit as fields' : 'Edit as JSON'}
+          label={fields.view === 'json' ? t.editAsFields : t.editAsJson}
           class="link end"
           onClick={fields.view === 'json' ? toFields : toJson}
         />
       </div>
       {fields.view === 'json' ? (
-        area('json', 'Work result', 'Keys may be written as run_id or RunId.', {
+        area('json', t.workResult, t.keysMayBeWrittenAs, {
           class: 'mono',
           rows: 16,
           spellcheck: false,
         })
       ) : (
         <>
-          {area('summary', 'Summary', 'What was done and why.', { rows: 4 })}
+          {area('summary', t.summary, t.whatWasDoneAndWhy, { rows: 4 })}
           <div class="pair">
-            {line('pr', 'Pull request', 'URL or number. A pull request or a commit is required.')}
-            {line('commit', 'Commit', 'Hash in the order’s repository.')}
+            {line('pr', t.pullRequest, t.urlOrNumberAPull)}
+            {line('commit', t.commit, t.hashInTheOrdersRepository)}
           </div>
-          {radio('tests', 'Tests', [
-            ['report', 'Tests were run', 'Enter the command, the result and the evidence.'],
-            ['n/a', 'No tests', 'Recorded as n/a (not applicable).'],
+          {radio('tests', t.tests, [
+            ['report', t.testsWereRun, t.enterTheCommandTheResult],
+            ['n/a', t.noTests, t.recordedAsNANot],
           ])}
           {fields.tests === 'n/a' ? null : (
             <div class="pair">
-              {line('testCommand', 'Command', 'The command that was run.')}
-              {select('testResult', 'Test result', 'The outcome of the tests.', [
-                ...(fields.testResult === '' ? [{ value: '', label: 'Choose' }] : []),
-                { value: 'pass', label: 'Pass' },
-                { value: 'fail', label: 'Fail' },
-                { value: 'n/a', label: 'Not applicable' },
+              {line('testCommand', t.command, t.theCommandThatWasRun)}
+              {select('testResult', t.testResult, t.theOutcomeOfTheTests, [
+                ...(fields.testResult === '' ? [{ value: '', label: t.choose }] : []),
+                { value: 'pass', label: t.pass },
+                { value: 'fail', label: t.fail },
+                { value: 'n/a', label: t.notApplicable },
               ])}
-              {line('testEvidence', 'Evidence', 'For example a count, a log or a URL.')}
+              {line('testEvidence', t.evidence, t.forExampleACountA)}
             </div>
           )}
-          {area('questions', 'Open questions', 'Optional. One per line.', { rows: 2 })}
+          {area('questions', t.openQuestions, t.optionalOnePerLine, { rows: 2 })}
         </>
       )}
     </fieldset>

@@ -4,6 +4,7 @@ import type { FieldErrors } from '../../data/refusal.js';
 import { parseStored } from '../../app/storage.js';
 import { labelState } from '../../ui/badge.js';
 import { getErrorMessage } from '../../../src/base/index.js';
+import { t } from './texts.js';
 
 /** The fields of an empty work result. Issue, run and status are fixed and therefore not included. */
 export const EMPTY_RESULT_FORM = {
@@ -26,7 +27,7 @@ export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
 
 /** The fields of an empty decision. */
 export const EMPTY_DECISION = {
-  /** No action is preselected, because every decision is final. */
+  /** No action is preselected: it must be a choice. */
   action: '',
   why: '',
   view: 'fields',
@@ -54,7 +55,7 @@ export function readDecision(
 ): Readonly<{ body: ResolveBody | null; errors: FieldErrors<DecisionField> }> {
   const action = findAction(fields);
   if (action === null) return { body: null, errors: {} };
-  if (fields.why.trim() === '') return { body: null, errors: { why: 'Enter a reason. It is quoted in the comment.' } };
+  if (fields.why.trim() === '') return { body: null, errors: { why: t.enterAReason } };
   const sendable = listSendable(comments);
   const base = {
     action,
@@ -82,42 +83,37 @@ export interface ActionTexts {
   readonly help: string;
   readonly outcome: (issue: string) => string;
   readonly button: string;
-  readonly question: string;
 }
 
 /** The actions in the order they are offered, mildest first. */
 export const ACTIONS: readonly ActionTexts[] = [
   {
     action: 'accept',
-    label: 'Accept',
-    help: 'Use the result unchanged; the issue moves to review.',
-    outcome: (issue) => `The result is accepted and ${issue} moves to review.`,
-    button: 'Accept and comment',
-    question: 'Accept the result?',
+    label: t.accept,
+    help: t.useTheResultUnchangedThe,
+    outcome: (issue) => t.theResultIsAcceptedAnd(issue),
+    button: t.acceptAndComment,
   },
   {
     action: 'edit',
-    label: 'Edit and accept',
-    help: 'Correct the result first; the issue moves to review.',
-    outcome: (issue) => `Your version of the result is accepted and ${issue} moves to review.`,
-    button: 'Accept as edited and comment',
-    question: 'Accept the edited result?',
+    label: t.editAndAccept,
+    help: t.correctTheResultFirstThe,
+    outcome: (issue) => t.yourVersionOfTheResult(issue),
+    button: t.acceptAsEditedAndComment,
   },
   {
     action: 'retry',
-    label: 'Retry',
-    help: 'Submit the same order again, as a new run. This run is archived.',
-    outcome: (issue) => `A new run starts for ${issue} and this one is archived.`,
-    button: 'Retry and comment',
-    question: 'Retry the order?',
+    label: t.retry,
+    help: t.submitTheSameOrderAgain,
+    outcome: (issue) => t.aNewRunStartsFor(issue),
+    button: t.retryAndComment,
   },
   {
     action: 'reject',
-    label: 'Reject',
-    help: 'Discard the result; the issue is blocked until its order is submitted again.',
-    outcome: (issue) => `The result is discarded and ${issue} is blocked until its order is submitted again.`,
-    button: 'Reject and comment',
-    question: 'Reject the result?',
+    label: t.reject,
+    help: t.discardTheResultTheIssue,
+    outcome: (issue) => t.theResultIsDiscardedAnd(issue),
+    button: t.rejectAndComment,
   },
 ];
 
@@ -132,11 +128,11 @@ export function labelResolution(action: string): string {
 }
 
 const RESOLUTIONS: Readonly<Record<string, Readonly<{ label: string; sentence: string }>>> = {
-  accept: { label: 'Accepted', sentence: 'accepted the result' },
-  edit: { label: 'Edited and accepted', sentence: 'edited and accepted the result' },
-  retry: { label: 'Retried', sentence: 'retried the order' },
-  reject: { label: 'Rejected', sentence: 'rejected the result' },
-  superseded: { label: 'Superseded', sentence: 'submitted a new order, which closed this item' },
+  accept: { label: t.accepted, sentence: t.acceptedTheResult },
+  edit: { label: t.editedAndAccepted, sentence: t.editedAndAcceptedTheResult },
+  retry: { label: t.retried, sentence: t.retriedTheOrder },
+  reject: { label: t.rejected, sentence: t.rejectedTheResult },
+  superseded: { label: t.superseded, sentence: t.submittedANewOrderWhich },
 };
 
 type ResultForm = Readonly<typeof EMPTY_RESULT_FORM>;
@@ -201,11 +197,11 @@ export function findMissing(form: ResultForm): FieldErrors<ResultField> {
   const isEmpty = (field: keyof ResultForm): boolean => form[field].trim() === '';
   const isTested = form.tests !== 'n/a';
   return {
-    ...(isEmpty('summary') ? { summary: 'Enter a summary.' } : {}),
-    ...(isEmpty('pr') && isEmpty('commit') ? { pr: 'Enter a pull request or a commit.' } : {}),
-    ...(isTested && isEmpty('testCommand') ? { testCommand: 'Enter the command, or choose No tests.' } : {}),
-    ...(isTested && isEmpty('testResult') ? { testResult: 'Choose the result.' } : {}),
-    ...(isTested && isEmpty('testEvidence') ? { testEvidence: 'Enter the evidence, or choose No tests.' } : {}),
+    ...(isEmpty('summary') ? { summary: t.enterASummary } : {}),
+    ...(isEmpty('pr') && isEmpty('commit') ? { pr: t.enterAPullRequestOr } : {}),
+    ...(isTested && isEmpty('testCommand') ? { testCommand: t.enterTheCommandOrChoose } : {}),
+    ...(isTested && isEmpty('testResult') ? { testResult: t.chooseTheResult } : {}),
+    ...(isTested && isEmpty('testEvidence') ? { testEvidence: t.enterTheEvidenceOrChoose } : {}),
   };
 }
 
@@ -219,9 +215,9 @@ export function parseResult(text: string): { readonly result: JsonObject } | { r
   try {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return { result: value };
-    return { error: 'The JSON is not an object. Enter a work result as a JSON object.' };
+    return { error: t.theJsonIsNotAn };
   } catch (error) {
-    return { error: `Invalid JSON: ${getErrorMessage(error)}` };
+    return { error: t.invalidJson(getErrorMessage(error)) };
   }
 }
 

@@ -1,22 +1,23 @@
 import { canNotify, isNotifying, toggleNotifications } from '../../app/notifications.js';
-import { query, route } from '../../app/router.js';
-import { waiting, waitingFailure, loadWaiting } from '../../data/waiting.js';
-import { FailureNotice, Loading, UpToDate, Notice, Refused } from '../../ui/notice.js';
+import { navigate, query, route } from '../../app/router.js';
+import { getEntryPath, waiting, waitingFailure, loadWaiting } from '../../data/waiting.js';
+import { FailureNotice, Loading, UpToDate, Notice } from '../../ui/notice.js';
 import { Item } from './item.js';
 import { Queue } from './queue-list.js';
-import { searchEntries } from './queue.js';
+import { searchEntries, findNext } from './queue.js';
+import { delayedActions } from '../../data/delayed-actions.js';
+import { Redelivery } from '../../ui/redelivery.js';
 import { useRef } from 'preact/hooks';
 import type { InboxItem, WaitingEntry } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../data/client.js';
-import { useAction, useLiveList, useResource } from '../../data/resource.js';
+import { useLiveList, useResource } from '../../data/resource.js';
 import { Badge, labelState } from '../../ui/badge.js';
 import { ListFrame } from '../../ui/list-page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { isReading, useRowKeys, ROW } from '../../ui/row-table.js';
 import { labelResolution } from './decision.js';
 import type { FcmpEvent } from '../../../src/events/index.js';
-import { hasScope } from '../../app/session.js';
 import { findOpenQuestion, type OpenQuestion } from '../../data/read-question.js';
 import { Facts, IssueLink } from '../../ui/facts.js';
 import { Markdown } from '../../ui/markdown.js';
@@ -24,6 +25,7 @@ import { Timestamp } from '../../ui/format.js';
 import { ReplyForm } from '../run/reply-box.js';
 import { Button, Link } from '../../ui/button.js';
 import './inbox.css';
+import { t } from './texts.js';
 
 /** Everything waiting for a user, in one queue next to the selected entry, and the settled items. */
 export function InboxPage() {
@@ -31,14 +33,16 @@ export function InboxPage() {
   return (
     <>
       <div class="page-head">
-        <h1>Inbox</h1>
-        {showsSettled ? null : <UpToDate failure={waiting.value === null ? null : waitingFailure.value} live="Live" />}
+        <h1>{t.inbox}</h1>
+        {showsSettled ? null : (
+          <UpToDate failure={waiting.value === null ? null : waitingFailure.value} live={t.live} />
+        )}
         <span class="row end">
           <NotifyButton />
-          <nav class="row" aria-label="Filter by state">
-            <Link label="Waiting" class="button" href="/inbox" aria-current={showsSettled ? undefined : 'true'} />
+          <nav class="row" aria-label={t.filterByState}>
+            <Link label={t.waiting} class="button" href="/inbox" aria-current={showsSettled ? undefined : 'true'} />
             <a class="button" href="/inbox?show=settled" aria-current={showsSettled ? 'true' : undefined}>
-              Settled
+              {t.settled}
             </a>
           </nav>
         </span>
@@ -53,7 +57,7 @@ function NotifyButton() {
   if (!canNotify) return null;
   return (
     <Button
-      label={isNotifying.value ? 'Notifications on' : 'Notify me'}
+      label={isNotifying.value ? t.notificationsOn : t.notifyMe}
       aria-pressed={isNotifying.value}
       onClick={() => void toggleNotifications()}
     />
@@ -71,26 +75,37 @@ function WaitingEntries() {
   if (waitingList === null) {
     const failure = waitingFailure.value;
     if (failure === null) return <Loading space="list" />;
-    return <FailureNotice title="Cannot load the inbox" failure={failure} reload={() => void loadWaiting()} />;
+    return <FailureNotice title={t.cannotLoadTheInbox} failure={failure} reload={() => void loadWaiting()} />;
   }
   const entryId = query.value.get('entry');
   const visibleEntries = searchEntries(waitingList.entries, query.value.get('search') ?? '');
   const isNamed = item !== null || entryId !== null;
   // The first entry is open until the user selects one. On a narrow screen, only the list is shown until then.
-  const id = item ?? entryId ?? visibleEntries[0]?.id ?? null;
+  const pendingIds = delayedActions.value.flatMap(({ parts }) => parts.map((part) => part.id));
+  const id = item ?? entryId ?? visibleEntries.find((each) => !pendingIds.includes(each.id))?.id ?? null;
   const entry = waitingList.entries.find((candidate) => candidate.id === id);
   return (
     <div class={isNamed ? 'inbox has-item' : 'inbox'}>
       <Queue entries={visibleEntries} all={waitingList} chosen={id} isNamed={isNamed} />
       <div class="inbox-detail">
         {entry?.kind === 'result' || (item !== null && entry === undefined) ? (
-          <Item key={id} id={id ?? ''} />
+          <Item key={id} id={id ?? ''} onDecided={() => openNext(id ?? '')} />
         ) : (
           <EntryDetail key={id} entry={entry} isSelected={entryId !== null} />
         )}
       </div>
     </div>
   );
+}
+
+/** Opens the next entry after one was decided; its decision is sent, or withdrawn, meanwhile. */
+function openNext(id: string): void {
+  const search = query.peek().get('search') ?? '';
+  const pendingIds = new Set(delayedActions.value.flatMap(({ parts }) => parts.map((part) => part.id)));
+  const next = findNext(searchEntries(waiting.peek()?.entries ?? [], search), id, new Set([...pendingIds, id]));
+  const path = next === undefined ? '/inbox' : getEntryPath(next);
+  if (search === '') return navigate(path);
+  navigate(`${path}${path.includes('?') ? '&' : '?'}search=${encodeURIComponent(search)}`);
 }
 
 function SettledItems() {
@@ -102,9 +117,9 @@ function SettledItems() {
       </div>
       <div class="inbox-detail">
         {id === null ? (
-          <p class="dim inbox-hint">Select an item. Press j or k to move, Enter to open.</p>
+          <p class="dim inbox-hint">{t.selectAnItemPressJ}</p>
         ) : (
-          <Item key={id} id={id} />
+          <Item key={id} id={id} onDecided={() => openNext(id)} />
         )}
       </div>
     </div>
@@ -125,9 +140,9 @@ export function InboxList({ chosen }: Readonly<{ chosen: string | null }>) {
     <ListFrame
       listView={items}
       itemName="item"
-      order="most recently settled first"
-      limitHint="Too many items to list. Each issue page lists its own items."
-      empty={<p>No settled items yet. Human decisions are listed here.</p>}
+      order={t.mostRecentlySettledFirst}
+      limitHint={t.tooManyItemsToList}
+      empty={<p>{t.noSettledItemsYetHuman}</p>}
     >
       {(shown) => (
         <ul ref={rows} class="inbox-rows">
@@ -162,8 +177,9 @@ function Entry({ item, isChosen }: Readonly<{ item: InboxItem; isChosen: boolean
 export function EntryDetail({ entry, isSelected }: Readonly<{ entry: WaitingEntry | undefined; isSelected: boolean }>) {
   if (entry === undefined) {
     return isSelected ? (
-      <Notice tone="plain" title="This item is no longer waiting">
-        It was settled or has ended. <a href="/inbox">Back to the list</a>
+      <Notice tone="plain" title={t.thisItemIsNoLonger}>
+        {t.itWasSettledOrHas}
+        <a href="/inbox">{t.backToTheList}</a>
       </Notice>
     ) : null;
   }
@@ -186,19 +202,17 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
   const question = loadedQuestion?.interactionId === interaction_id ? loadedQuestion : describeEntry(entry);
   const text = question.prompt;
   return (
-    <article
-      class="card stack question"
-      aria-label={`${kind === 'question' ? 'Question' : 'Permission request'} from run ${run}`}
-    >
+    <article class="card stack question" aria-label={(kind === 'question' ? t.questionFrom : t.permissionFrom)(run)}>
       <header class="row">
-        <h2>{kind === 'question' ? `${engine} asks a question` : `${engine} requests permission`}</h2>
-        <Badge tone="warn">Waiting</Badge>
+        <h2>{(kind === 'question' ? t.asks : t.requests)(engine)}</h2>
+        <Badge tone="warn">{t.waiting}</Badge>
         <span class="dim">
-          Since <Timestamp at={at} />
+          {t.since}
+          <Timestamp at={at} />
         </span>
         <span class="row end">
-          <a href={toPath({ page: 'run', id: run })}>Open the run</a>
-          <Link label="Back to the list" class="back" href="/inbox" />
+          <a href={toPath({ page: 'run', id: run })}>{t.openTheRun}</a>
+          <Link label={t.backToTheList} class="back" href="/inbox" />
         </span>
       </header>
       {kind === 'permission' ? null : (
@@ -206,11 +220,11 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
           <Markdown text={text} />
         </div>
       )}
-      <ReplyForm id={run} question={question} onEnd={() => void loadWaiting()} />
+      <ReplyForm id={run} question={question} onEnd={() => void loadWaiting()} onDecided={() => openNext(entry.id)} />
       <Facts
         facts={{
-          Task: <SafeText text={task} limit={300} />,
-          Issue: entry.issue_ref === null ? null : <IssueLink of={entry.issue_ref} />,
+          [t.task]: <SafeText text={task} limit={300} />,
+          [t.issue]: entry.issue_ref === null ? null : <IssueLink of={entry.issue_ref} />,
         }}
       />
     </article>
@@ -219,38 +233,35 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
 
 /** Describes a question by its list entry, which can be truncated. */
 function describeEntry(entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>): OpenQuestion {
-  const { interaction_id: interactionId, text: prompt } = entry;
-  if (entry.kind === 'question') return { interactionId, prompt, options: entry.options };
-  return { interactionId, prompt, options: [], permission: { options: entry.options } };
+  const { interaction_id: interactionId, seq, text: prompt } = entry;
+  if (entry.kind === 'question') return { interactionId, seq, prompt, options: entry.options };
+  return { interactionId, seq, prompt, options: [], permission: { options: entry.options } };
 }
 
 function FailingSink({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'sink' }> }) {
   const { sink, state, open, dead, text, at } = entry;
-  const redelivery = useAction(async () => client.redeliverSink({ body: { sink } }).finally(() => void loadWaiting()));
   return (
-    <article class="card stack" aria-label={`Sink ${sink}`}>
+    <article class="card stack" aria-label={t.sink(sink)}>
       <header class="row">
         <h2>
-          <SafeText text={sink} /> does not accept comments
+          <SafeText text={sink} />
+          {t.doesNotAcceptComments}
         </h2>
         <Badge tone="bad">{labelState(state)}</Badge>
-        <Link label="Back to the list" class="back end" href="/inbox" />
+        <Link label={t.backToTheList} class="back end" href="/inbox" />
       </header>
       <Facts
         facts={{
-          'Last error': <SafeText text={text} limit={2000} />,
-          'Comments being retried': open,
-          'Failed comments': dead,
-          'Oldest comment': <Timestamp at={at} />,
+          [t.lastError]: <SafeText text={text} limit={2000} />,
+          [t.commentsBeingRetried]: open,
+          [t.failedComments]: dead,
+          [t.oldestComment]: <Timestamp at={at} />,
         }}
       />
-      <p>
-        Fix the sink, then redeliver its comments. They keep their order, and a delivered comment is not sent twice.
-      </p>
+      <p>{t.fixTheSinkThenRedeliver}</p>
       <div class="row">
-        {hasScope('decide') ? <Button label="Redeliver all" class="primary" onClick={redelivery.run} /> : null}
-        <a href="/outbox?state=dead">Failed comments</a>
-        <Refused why={redelivery.failure} />
+        <Redelivery name={sink} sink={{ open, dead, error: text }} label={t.redeliverAll} />
+        <a href="/outbox?state=dead">{t.failedComments}</a>
       </div>
     </article>
   );

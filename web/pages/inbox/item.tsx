@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItem, OrderView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../data/client.js';
@@ -17,17 +16,17 @@ import { Decide } from './decide.js';
 import { putComment, readComments, describeResolution, type LineComment } from './decision.js';
 import { Facts, Notes, Verdicts, type NoteView } from '../../ui/facts.js';
 import { Link } from '../../ui/button.js';
+import { t } from './texts.js';
 
 /** One inbox item: the reason, the evidence and the possible actions. */
-export function Item({ id }: Readonly<{ id: string }>) {
+export function Item({ id, onDecided }: Readonly<{ id: string; onDecided: () => void }>) {
   const item = useResource(`item ${id}`, async (signal) => client.getInboxItem({ id, signal }), { live: true });
-  const isOwnDecision = useSignal(false);
   const draft = useDraft(`review ${id}`, { comments: '[]' });
   const { value, failure, reload } = item;
   const change = useChange(value?.issue_ref ?? null, value?.run_id ?? '');
   if (value === null) {
     return (
-      <Loaded resource={item} title="Cannot load the item" hint={<a href="/inbox">Open the inbox</a>}>
+      <Loaded resource={item} title={t.cannotLoadTheItem} hint={<a href="/inbox">{t.openTheInbox}</a>}>
         {() => null}
       </Loaded>
     );
@@ -40,15 +39,12 @@ export function Item({ id }: Readonly<{ id: string }>) {
   return (
     <article class="stack item" aria-label={`${value.issue_ref}, ${value.run_id}`}>
       <Head item={value} failure={failure} />
-      {value.resolution === null ? null : (
-        <Settled item={value} resolution={value.resolution} isMine={isOwnDecision.value} />
-      )}
+      {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} />}
       <Evidence item={value} />
       <OrderRequest issueRef={value.issue_ref} runId={value.run_id} />
       {value.group === undefined ? null : (
         <p>
-          This run was part of a race without a winner.{' '}
-          <a href={toPath({ page: 'issues', ref: value.issue_ref })}>Compare the runs’ changes</a>
+          {t.thisRunWasPartOf} <a href={toPath({ page: 'issues', ref: value.issue_ref })}>{t.compareTheRunsChanges}</a>
         </p>
       )}
       <ChangeView change={change} review={review} />
@@ -56,15 +52,7 @@ export function Item({ id }: Readonly<{ id: string }>) {
       {change.value === null && change.failure === null ? null : (
         <>
           <RawFiles run={value.run} />
-          <Decide
-            item={value}
-            comments={comments}
-            reload={reload}
-            onSettled={() => {
-              isOwnDecision.value = true;
-              draft.discard();
-            }}
-          />
+          <Decide item={value} comments={comments} reload={reload} onDecided={onDecided} onSent={draft.discard} />
         </>
       )}
     </article>
@@ -78,20 +66,21 @@ function Head({ item, failure }: Readonly<{ item: InboxItem; failure: Failure | 
         <h2>
           <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{item.issue_ref}</a>
         </h2>
-        {item.resolution === null ? <Badge tone="warn">Waiting</Badge> : <Badge>Settled</Badge>}
+        {item.resolution === null ? <Badge tone="warn">{t.waiting}</Badge> : <Badge>{t.settled}</Badge>}
         <span class="dim">
-          Since <Timestamp at={item.created_at} />
+          {t.since}
+          <Timestamp at={item.created_at} />
         </span>
-        <a href={toPath({ page: 'run', id: item.run })}>Run {item.run_id}</a>
+        <a href={toPath({ page: 'run', id: item.run })}>{t.run(item.run_id)}</a>
         <UpToDate failure={failure} />
         <span class="row end">
           <RunExports id={item.run} hasEnded />
-          <Link label="Back to the list" class="back" href="/inbox" />
+          <Link label={t.backToTheList} class="back" href="/inbox" />
         </span>
       </div>
       <SafeText as="p" class="lead" text={item.reason} /> <SafeText as="code" class="dim" text={item.result_code} />
       <p>
-        <strong>Next step:</strong> <SafeText text={item.next} />
+        <strong>{t.nextStep}</strong> <SafeText text={item.next} />
       </p>
     </section>
   );
@@ -104,32 +93,32 @@ function Evidence({ item }: Readonly<{ item: InboxItem }>) {
   const check = checkCommit(reading);
   return (
     <section class="card stack">
-      <h2>Evidence</h2>
+      <h2>{t.evidence}</h2>
       <Facts
         facts={{
-          'Read from': describeSource(reading),
-          'Exit code': item.exit_code ? <Badge tone="bad">{item.exit_code}</Badge> : (item.exit_code ?? 'None'),
-          Signal: item.signal,
-          Commit:
-            check === 'none' ? 'None' : <Badge tone={COMMIT_LABELS[check].tone}>{COMMIT_LABELS[check].label}</Badge>,
-          'Hints in the output': hints.length === 0 ? null : hints.join('\n'),
+          [t.readFrom]: describeSource(reading),
+          [t.exitCode]: item.exit_code ? <Badge tone="bad">{item.exit_code}</Badge> : (item.exit_code ?? t.none),
+          [t.signal]: item.signal,
+          [t.commit]:
+            check === 'none' ? t.none : <Badge tone={COMMIT_LABELS[check].tone}>{COMMIT_LABELS[check].label}</Badge>,
+          [t.hintsInTheOutput]: hints.length === 0 ? null : hints.join('\n'),
         }}
       />
       {item.evidence === undefined || item.evidence.length === 0 ? null : <Verdicts evidence={item.evidence} />}
-      <NoteSection title="Problems" notes={reading.problems} />
-      <NoteSection title="Notices" notes={notices} />
-      {result === undefined ? null : <JsonSection title="Result" value={result} />}
+      <NoteSection title={t.problems} notes={reading.problems} />
+      <NoteSection title={t.notices} notes={notices} />
+      {result === undefined ? null : <JsonSection title={t.result} value={result} />}
       {result === undefined && draft !== undefined ? (
-        <JsonSection title="Repaired draft (fills in the form below; never accepted automatically)" value={draft} />
+        <JsonSection title={t.repairedDraftFillsInThe} value={draft} />
       ) : null}
     </section>
   );
 }
 
 const COMMIT_LABELS = {
-  found: { tone: 'good', label: 'Found in the repository' },
-  'not found': { tone: 'bad', label: 'Not in the repository' },
-  'not checked': { tone: 'warn', label: 'Not checked' },
+  found: { tone: 'good', label: t.foundInTheRepository },
+  missing: { tone: 'bad', label: t.notInTheRepository },
+  unchecked: { tone: 'warn', label: t.notChecked },
 } as const;
 
 function NoteSection({ title, notes }: Readonly<{ title: string; notes: readonly NoteView[] }>) {
@@ -163,23 +152,23 @@ function OrderRequest({ issueRef, runId }: Readonly<{ issueRef: string; runId: s
   return (
     <details class="card">
       <summary>
-        <strong>Work order</strong>
+        <strong>{t.workOrder}</strong>
       </summary>
       <Loaded resource={issue}>
         {() =>
           order === undefined ? (
-            <p class="dim">The order no longer exists.</p>
+            <p class="dim">{t.theOrderNoLongerExists}</p>
           ) : (
             <Facts
               facts={{
-                Wrapper: `${order.worker} (${order.worker_type})`,
-                Role: text('role'),
-                Repository: text('repo') ?? text('repo_dir'),
-                Instructions: text('instructions'),
-                Constraints: text('constraints'),
-                Specification: text('spec_ref'),
-                Contracts: text('contracts_ref'),
-                'Depends on': text('depends_on'),
+                [t.wrapper]: `${order.worker} (${order.worker_type})`,
+                [t.role]: text('role'),
+                [t.repository]: text('repo') ?? text('repo_dir'),
+                [t.instructions]: text('instructions'),
+                [t.constraints]: text('constraints'),
+                [t.specification]: text('spec_ref'),
+                [t.contracts]: text('contracts_ref'),
+                [t.dependsOn]: text('depends_on'),
               }}
             />
           )
@@ -189,67 +178,39 @@ function OrderRequest({ issueRef, runId }: Readonly<{ issueRef: string; runId: s
   );
 }
 
-function Settled(props: {
-  readonly item: InboxItem;
-  readonly resolution: Readonly<Record<string, unknown>>;
-  /** Whether the viewer has just made this decision; then the next item is offered. */
-  readonly isMine: boolean;
-}) {
-  const { item, resolution, isMine } = props;
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    if (isMine) heading.current?.focus();
-  }, [isMine]);
+function Settled({ item, resolution }: Readonly<{ item: InboxItem; resolution: Readonly<Record<string, unknown>> }>) {
   const text = (name: string): string | undefined => {
     const value = resolution[name];
     return typeof value === 'string' ? value : undefined;
   };
   const { result } = resolution;
   return (
-    <section class="card stack settled" aria-label="Settled">
-      <h2 ref={heading} tabIndex={-1}>
+    <section class="card stack settled" aria-label={t.settled}>
+      <h2>
         <SafeText text={text('who') ?? ''} /> {describeResolution(text('action') ?? '')}
       </h2>
       <Facts
         facts={{
-          Reason: text('why'),
-          Decided: <Timestamp at={text('at') ?? null} />,
-          Decision: text('decision') === undefined ? null : <StateBadge state={text('decision') ?? ''} />,
-          'New run': text('new_run_id') && (
+          [t.reason]: text('why'),
+          [t.decided]: <Timestamp at={text('at') ?? null} />,
+          [t.decision]: text('decision') === undefined ? null : <StateBadge state={text('decision') ?? ''} />,
+          [t.newRun]: text('new_run_id') && (
             <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
           ),
-          Comment: (
+          [t.comment]: (
             <div class="deliveries-here">
               <Deliveries issueRef={item.issue_ref} trigger={`resolve:${item.id}`} />
             </div>
           ),
         }}
       />
-      {isMine ? <NextItem /> : null}
       {result === undefined ? null : (
         <details>
-          <summary>Accepted result</summary>
+          <summary>{t.acceptedResult}</summary>
           <SafeText as="pre" text={JSON.stringify(result, null, 2)} />
         </details>
       )}
     </section>
-  );
-}
-
-function NextItem() {
-  const inbox = useResource('next', async (signal) => client.listInbox({ query: { open: 'true', limit: 1 }, signal }));
-  return (
-    <Loaded resource={inbox}>
-      {({ items: [next] }) =>
-        next === undefined ? (
-          <p>No other results are waiting.</p>
-        ) : (
-          <p>
-            Next: <a href={toPath({ page: 'inbox', id: next.id })}>{next.issue_ref}</a>
-          </p>
-        )
-      }
-    </Loaded>
   );
 }
 
@@ -265,9 +226,7 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
   const messages = outbox.value.items.filter((message) => message.trigger === trigger);
   if (messages.length === 0) {
     return (
-      <span class="dim">
-        {outbox.value.next_cursor === null ? 'No comment' : `Not among the issue’s newest ${MAX_LISTED} comments`}
-      </span>
+      <span class="dim">{outbox.value.next_cursor === null ? t.noComment : t.notAmongTheIssuesNewest(MAX_LISTED)}</span>
     );
   }
   return (
@@ -282,13 +241,13 @@ function Deliveries({ issueRef, trigger }: Readonly<{ issueRef: string; trigger:
 }
 
 type Reading = InboxItem['reading'];
-type CommitCheck = 'none' | 'found' | 'not found' | 'not checked';
+type CommitCheck = 'none' | 'found' | 'missing' | 'unchecked';
 
 const SOURCES: Readonly<Record<Reading['source'], string>> = {
-  json: 'JSON file',
-  text: 'Text file',
-  streams: 'Output streams (not a result)',
-  none: 'Nothing: the agent left no result',
+  json: t.jsonFile,
+  text: t.textFile,
+  streams: t.outputStreamsNotAResult,
+  none: t.nothingTheAgentLeftNo,
 };
 
 /** Describes where a result was found. */
@@ -300,8 +259,8 @@ export function describeSource({ source, path }: Reading): string {
 export function checkCommit({ result, problems, notices = [] }: Reading): CommitCheck {
   if (result?.changes.commit === undefined) return 'none';
   const codes = [...problems, ...notices].map(({ code }) => code);
-  if (codes.includes('COMMIT_NOT_FOUND')) return 'not found';
-  return UNCHECKED.some((code) => codes.includes(code)) ? 'not checked' : 'found';
+  if (codes.includes('COMMIT_NOT_FOUND')) return 'missing';
+  return UNCHECKED.some((code) => codes.includes(code)) ? 'unchecked' : 'found';
 }
 
 /** Error codes of failed commit lookups. `COMMIT_NOT_CHECKED` occurs in records written by version 0.1.0. */
@@ -314,17 +273,17 @@ function RawFiles({ run }: Readonly<{ run: string }>) {
   const agentFiles = evidence.filter(({ name }) => isAgentFile(name));
   const recordFiles = evidence.filter(({ name }) => !isAgentFile(name));
   return (
-    <section class="card raw-files" aria-label="Raw files">
+    <section class="card raw-files" aria-label={t.rawFiles}>
       <div class="row">
-        <h2>Raw files</h2>
-        <Link label="Open the run" class="end" href={toPath({ page: 'run', id: run })} />
+        <h2>{t.rawFiles}</h2>
+        <Link label={t.openTheRun} class="end" href={toPath({ page: 'run', id: run })} />
       </div>
       {agentFiles.map((file) => (
         <File key={file.name} run={run} {...file} />
       ))}
       {recordFiles.length === 0 ? null : (
         <details>
-          <summary>Files written by Sluice ({recordFiles.length})</summary>
+          <summary>{t.filesBySluice(recordFiles.length)}</summary>
           {recordFiles.map((file) => (
             <File key={file.name} run={run} {...file} />
           ))}
@@ -354,14 +313,12 @@ function Content({ run, name }: Readonly<{ run: string; name: string }>) {
   const file = useResource(`evidence ${run} ${name}`, async (signal) => client.readEvidence({ id: run, name, signal }));
   const { value } = file;
   if (value === null) return <Loaded resource={file}>{() => null}</Loaded>;
-  if (value.text === '') return <p class="dim">Empty file.</p>;
+  if (value.text === '') return <p class="dim">{t.emptyFile}</p>;
   return (
     <>
       <SafeText as="pre" text={value.text} />
       {value.totalBytes > DEFAULT_RANGE_BYTES ? (
-        <p class="dim">
-          Showing the first {formatBytes(DEFAULT_RANGE_BYTES)} of {formatBytes(value.totalBytes)}.
-        </p>
+        <p class="dim">{t.firstBytes(formatBytes(DEFAULT_RANGE_BYTES), formatBytes(value.totalBytes))}</p>
       ) : null}
     </>
   );

@@ -2,36 +2,31 @@ import { signal, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { WaitingEntry } from '../../../src/server/api/index.js';
 import { hasScope, session } from '../../app/session.js';
-import { delayedActions, delayAction } from '../../data/delayed-actions.js';
-import { getEntryPath, loadWaiting, type Waiting } from '../../data/waiting.js';
+import { delayedActions, delayAction, dropAction, type DelayedAction } from '../../data/delayed-actions.js';
+import { findAnswerObstacle, findDecisionObstacle } from '../../data/obstacles.js';
+import { getEntryPath, getEntryText, getEntryTitle, loadWaiting, type Waiting } from '../../data/waiting.js';
 import { Badge } from '../../ui/badge.js';
 import { FilterField } from '../../ui/list-page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatWait } from '../../ui/format.js';
 import { useKeys, useRowKeys, ROW } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
-import {
-  getEntryTitle,
-  groupEntries,
-  labelAction,
-  listBulkActions,
-  needsReason,
-  describeAction,
-  findOption,
-} from './queue.js';
+import { groupEntries, labelAction, listBulkActions, needsReason, describeAction, findDenial } from './queue.js';
 import { client } from '../../data/client.js';
 import type { BulkAction } from './queue.js';
 import { useReply } from '../run/reply-box.js';
 import { Refused, type Tone } from '../../ui/notice.js';
 import { Button } from '../../ui/button.js';
+import { redeliver } from '../../ui/redelivery.js';
+import { t } from './texts.js';
 
 const selectedIds = signal<ReadonlySet<string>>(new Set());
 
 const SEARCH = {
   name: 'search',
-  label: 'Search the inbox',
+  label: t.searchTheInbox,
   kind: 'search',
-  placeholder: 'Issue, question, reason, code',
+  placeholder: t.issueQuestionReasonCode,
 } as const;
 
 /** The queue: a search field, bulk actions, and the entries under their headings. */
@@ -46,10 +41,8 @@ export function Queue(props: {
   const rows = useRef<HTMLDivElement>(null);
   useRowKeys(rows);
   useSelectKey();
-  const pendingIds = new Set(
-    delayedActions.value.flatMap(({ entryIds, state }) => (state === 'failed' ? [] : entryIds)),
-  );
-  const open = entries.filter(({ id }) => !pendingIds.has(id));
+  const actions = new Map(delayedActions.value.flatMap((action) => action.parts.map(({ id }) => [id, action])));
+  const open = entries.filter(({ id }) => !isPending(actions.get(id)));
   const selected = open.filter(({ id }) => selectedIds.value.has(id));
   return (
     <div class="inbox-list" ref={rows}>
@@ -58,7 +51,7 @@ export function Queue(props: {
       </form>
       <BulkBar open={open} selected={selected} />
       {entries.length === 0 ? <EmptyQueue isFiltered={all.entries.length > 0} /> : null}
-      {groupEntries(entries).map(({ title, entries: inGroup }) => (
+      {groupEntries([...entries, ...listLost(all.entries)]).map(({ title, entries: inGroup }) => (
         <section key={title} aria-label={title}>
           <h2 class="queue-title">
             {title} <span class="dim">{inGroup.length}</span>
@@ -70,45 +63,62 @@ export function Queue(props: {
                 entry={entry}
                 isChosen={entry.id === chosen}
                 isInDetail={entry.id === chosen && isNamed}
-                isPending={pendingIds.has(entry.id)}
+                action={actions.get(entry.id)}
               />
             ))}
           </ul>
         </section>
       ))}
-      {all.complete ? null : <p class="dim">Not all items are listed. More appear as these are settled.</p>}
+      {all.complete ? null : <p class="dim">{t.notAllItemsAreListed}</p>}
     </div>
   );
 }
 
+const isPending = (action: DelayedAction | undefined): boolean => action !== undefined && action.state !== 'failed';
+
+/** Lists the entries that left the list before their answer was sent: their rows say why it was not. */
+function listLost(listed: readonly WaitingEntry[]): readonly WaitingEntry[] {
+  const known = new Set(listed.map(({ id }) => id));
+  return delayedActions.value
+    .filter(({ state }) => state === 'failed')
+    .flatMap(({ parts, failures }) => parts.filter(({ id }) => failures.some((failure) => failure.id === id)))
+    .flatMap(({ id, entry }) => (entry === undefined || known.has(id) ? [] : [entry]));
+}
+
 function EmptyQueue({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
-  if (isFiltered) return <p class="dim">No items match the search.</p>;
+  if (isFiltered) return <p class="dim">{t.noItemsMatchTheSearch}</p>;
   return (
     <div class="card empty">
-      <strong>Nothing is waiting for you</strong>
-      <p>
-        Questions and permission requests from agents appear here, as well as results that cannot be accepted
-        automatically, with their evidence.
-      </p>
+      <strong>{t.nothingIsWaitingForYou}</strong>
+      <p>{t.questionsAndPermissionRequestsFrom}</p>
     </div>
   );
 }
 
 const KINDS: Readonly<Record<WaitingEntry['kind'], Readonly<{ label: string; tone: Tone }>>> = {
-  question: { label: 'Question', tone: 'warn' },
-  permission: { label: 'Permission', tone: 'warn' },
-  sink: { label: 'Sink', tone: 'bad' },
-  result: { label: 'Result', tone: 'plain' },
+  question: { label: t.question, tone: 'warn' },
+  permission: { label: t.permission, tone: 'warn' },
+  sink: { label: t.sinkKind, tone: 'bad' },
+  result: { label: t.result, tone: 'plain' },
 };
 
-function Row(props: Readonly<{ entry: WaitingEntry; isChosen: boolean; isInDetail: boolean; isPending: boolean }>) {
-  const { entry, isChosen, isInDetail, isPending } = props;
-  const { id, kind, at, text } = entry;
+function Row(
+  props: Readonly<{
+    entry: WaitingEntry;
+    isChosen: boolean;
+    isInDetail: boolean;
+    action: DelayedAction | undefined;
+  }>,
+) {
+  const { entry, isChosen, isInDetail, action } = props;
+  const { id, kind, at } = entry;
+  const isLeaving = isPending(action);
+  const failure = action?.failures.find((failed) => failed.id === id);
   const { label, tone } = KINDS[kind];
   const title = getEntryTitle(entry);
   const isSelected = selectedIds.value.has(id);
   return (
-    <li class={`entry ${kind}${isChosen ? ' chosen' : ''}${isPending ? ' leaving' : ''}`} data-entry={id}>
+    <li class={`entry ${kind}${isChosen ? ' chosen' : ''}${isLeaving ? ' leaving' : ''}`} data-entry={id}>
       {kind === 'question' ? (
         <span class="entry-mark" />
       ) : (
@@ -116,8 +126,8 @@ function Row(props: Readonly<{ entry: WaitingEntry; isChosen: boolean; isInDetai
           class="entry-mark"
           type="checkbox"
           checked={isSelected}
-          disabled={isPending}
-          aria-label={`Select ${title}`}
+          disabled={isLeaving}
+          aria-label={t.select(title)}
           onChange={() => toggleSelected(id)}
         />
       )}
@@ -125,13 +135,19 @@ function Row(props: Readonly<{ entry: WaitingEntry; isChosen: boolean; isInDetai
         <span class="row">
           <SafeText as="strong" class="one-line" text={title.slice(0, 120)} />
           {kind === 'result' ? null : <Badge tone={tone}>{label}</Badge>}
-          <span class="dim end">{isPending ? 'Sending …' : formatWait(Date.now() - Date.parse(at))}</span>
+          <span class="dim end">{isLeaving ? t.notSentYet : formatWait(Date.now() - Date.parse(at))}</span>
         </span>
-        <SafeText as="span" class="clip entry-text" text={text.slice(0, 300)} />
+        <SafeText as="span" class="clip entry-text" text={getEntryText(entry).slice(0, 300)} />
         <EntryNote entry={entry} />
       </a>
-      {isPending || (entry.kind !== 'question' && entry.kind !== 'permission') || !hasScope('run') ? null : (
+      {entry.kind !== 'question' || !hasScope('run') ? null : (
         <InlineAnswer entry={entry} isInDetail={isInDetail || isChosen} />
+      )}
+      {failure === undefined || action === undefined ? null : (
+        <p class="entry-failure wrong" role="alert">
+          <SafeText text={failure.message} limit={300} />{' '}
+          <Button label={t.dismiss} class="link" onClick={() => dropAction(action.id)} />
+        </p>
       )}
     </li>
   );
@@ -144,7 +160,7 @@ function EntryNote({ entry }: Readonly<{ entry: WaitingEntry }>) {
     return <span class="dim one-line small">{entry.engine + issue}</span>;
   }
   const count = entry.open + entry.dead;
-  return <span class="dim small">{`${count} ${count === 1 ? 'comment' : 'comments'} not delivered`}</span>;
+  return <span class="dim small">{t.notDelivered(count)}</span>;
 }
 
 function toggleSelected(id: string): void {
@@ -170,9 +186,7 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
   const wasSubmitted = useSignal(false);
   const name = useDraft('who', { who: '' });
   const isLocal = session.value.state === 'signed-in' && session.value.name === 'local';
-  const actions = listBulkActions(selected).filter((action) =>
-    hasScope(action === 'allow' || action === 'deny' ? 'run' : 'decide'),
-  );
+  const actions = hasScope('decide') ? listBulkActions(selected) : [];
   const showsReason = actions.some(needsReason);
   const selectable = open.filter(({ kind }) => kind !== 'question');
   const isMissing = wasSubmitted.value && why.value.trim() === '';
@@ -182,7 +196,7 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
     wasSubmitted.value = false;
   };
   return (
-    <div class="bulk-bar" role="group" aria-label="Bulk actions">
+    <div class="bulk-bar" role="group" aria-label={t.bulkActions}>
       <label class="row">
         <input
           type="checkbox"
@@ -192,10 +206,10 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
             currentTarget.checked ? (selectedIds.value = new Set(selectable.map(({ id }) => id))) : clear()
           }
         />
-        {selected.length === 0 ? 'Select all' : `${selected.length} selected`}
+        {selected.length === 0 ? t.selectAll : t.selected(selected.length)}
       </label>
       <span class="row end">
-        {selected.length > 0 && actions.length === 0 ? <span class="dim">Select items of the same kind.</span> : null}
+        {selected.length > 0 && actions.length === 0 ? <span class="dim">{t.selectItemsOfTheSame}</span> : null}
         {actions.map((action) => (
           <Button
             label={labelAction(action)}
@@ -213,8 +227,8 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
         <input
           class="bulk-why"
           type="text"
-          aria-label="Reason for all selected items"
-          placeholder={isMissing ? 'Enter a reason: it is quoted in each comment' : 'Reason (quoted in each comment)'}
+          aria-label={t.reasonForAllSelectedItems}
+          placeholder={isMissing ? t.enterAReasonForEach : t.reasonQuotedInEachComment}
           aria-invalid={isMissing}
           maxLength={5000}
           value={why.value}
@@ -225,9 +239,26 @@ function BulkBar({ open, selected }: Readonly<{ open: readonly WaitingEntry[]; s
   );
 }
 
+/** Sends decisions after a delay; what stops or repeats something, at once. */
 function sendLater(action: BulkAction, entries: readonly WaitingEntry[], reason: Reason): void {
-  const parts = entries.map((entry) => ({ id: entry.id, send: async () => sendAction(action, entry, reason) }));
-  delayAction({ title: describeAction(action, entries), parts, onDone: () => void loadWaiting() });
+  delayAction({
+    title: describeAction(action, entries),
+    parts: entries.map((entry) => ({
+      id: entry.id,
+      entry,
+      send: async () => sendAction(action, entry, reason),
+      findObstacle: async () => findObstacle(entry),
+    })),
+    isImmediate: action === 'deny' || action === 'redeliver',
+    onDone: () => void loadWaiting(),
+  });
+}
+
+async function findObstacle(entry: WaitingEntry): Promise<string | null> {
+  if (entry.kind === 'result') return findDecisionObstacle(client, entry.id);
+  if (entry.kind !== 'permission') return null;
+  const { run, interaction_id: interactionId, seq } = entry;
+  return findAnswerObstacle(client, { run, interactionId, seq });
 }
 
 type Reason = Readonly<{ why: string; who: string }>;
@@ -236,53 +267,43 @@ async function sendAction(action: BulkAction, entry: WaitingEntry, { why, who }:
   if (entry.kind === 'result' && (action === 'accept' || action === 'retry' || action === 'reject')) {
     await client.resolveItem({ id: entry.id, body: { action, why, ...(who === '' ? {} : { who }) } });
   }
-  if (entry.kind === 'sink' && action === 'redeliver') await client.redeliverSink({ body: { sink: entry.sink } });
-  if (entry.kind === 'permission' && (action === 'allow' || action === 'deny')) {
-    const option = findOption(entry, action);
+  if (entry.kind === 'sink' && action === 'redeliver') await redeliver(entry.sink);
+  if (entry.kind === 'permission' && action === 'deny') {
+    const option = findDenial(entry);
     if (option === undefined) return;
     await client.replyToRun({ id: entry.run, body: { interaction_id: entry.interaction_id, option_id: option.id } });
   }
 }
 
-/** An inline form for answering with one line of text or one of the options. The detail view has room for more. */
+/** An inline form for answering with one line of text. The detail view has room for more. */
 function InlineAnswer(props: {
-  readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>;
+  readonly entry: Extract<WaitingEntry, { kind: 'question' }>;
   /** Whether the full form is shown next to the list, if space permits. */
   readonly isInDetail: boolean;
 }) {
   const { entry, isInDetail } = props;
   const reply = useReply(entry.run, entry.interaction_id, () => void loadWaiting());
-  const classes = isInDetail ? 'inline-answer in-detail' : 'inline-answer';
-  if (reply.isDone) return <p class={`${classes} dim`}>Answer sent. The run continues.</p>;
+  const classes = `inline-answer${isInDetail ? ' in-detail' : ''}`;
+  if (reply.isDone) return <p class={`${classes} dim`}>{t.answerSentTheRunContinues}</p>;
   return (
     <form
       class={classes}
       onSubmit={(event) => {
         event.preventDefault();
-        if (entry.kind === 'question') reply.send(null);
+        reply.send();
       }}
     >
-      {entry.kind === 'permission' ? (
-        entry.options.slice(0, 6).map(({ id, label }) => (
-          <button key={id} type="button" disabled={reply.isBusy} onClick={() => reply.send(id)}>
-            <SafeText text={label.slice(0, 60)} />
-          </button>
-        ))
-      ) : (
-        <>
-          <input
-            type="text"
-            aria-label="Answer in one line"
-            placeholder={entry.options.slice(0, 3).join(' · ').slice(0, 60) || 'Your answer'}
-            value={reply.text}
-            maxLength={20_000}
-            onInput={({ currentTarget }) => reply.write(currentTarget.value)}
-          />
-          <button type="submit" disabled={reply.isBusy || reply.isEmpty}>
-            Send answer
-          </button>
-        </>
-      )}
+      <input
+        type="text"
+        aria-label={t.answerInOneLine}
+        placeholder={entry.options.slice(0, 3).join(' · ').slice(0, 60) || t.yourAnswer}
+        value={reply.text}
+        maxLength={20_000}
+        onInput={({ currentTarget }) => reply.write(currentTarget.value)}
+      />
+      <button type="submit" disabled={reply.isBusy || reply.isEmpty}>
+        {t.sendAnswer}
+      </button>
       <Refused why={reply.failure} />
     </form>
   );

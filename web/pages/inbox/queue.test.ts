@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WaitingEntry } from '../../../src/server/api/index.js';
-import { describeAction, findOption, groupEntries, listBulkActions, searchEntries } from './queue.js';
+import { describeAction, findDenial, findNext, groupEntries, listBulkActions, searchEntries } from './queue.js';
+import { getEntryText } from '../../data/waiting.js';
 
 const AT = '2026-11-15T06:30:00.000Z';
 const createRunFields = {
@@ -11,6 +12,8 @@ const createRunFields = {
   issue_ref: null,
   interaction_id: 'q1',
   seq: 4,
+  held_until: AT,
+  expires_at: AT,
 };
 const QUESTION: WaitingEntry = { kind: 'question', id: 'q', text: 'Green or blue?', options: [], ...createRunFields };
 const PERMISSION: Extract<WaitingEntry, { kind: 'permission' }> = {
@@ -18,9 +21,13 @@ const PERMISSION: Extract<WaitingEntry, { kind: 'permission' }> = {
   id: 'p',
   text: 'Allow bash?',
   tool: 'bash',
+  command: null,
+  changes: [],
   options: [
     { id: 'always', label: 'Always', kind: 'allow_always' },
     { id: 'once', label: 'Once', kind: 'allow_once' },
+    { id: 'never', label: 'Never', kind: 'reject_always' },
+    { id: 'no', label: 'No', kind: 'reject_once' },
   ],
   ...createRunFields,
 };
@@ -67,15 +74,41 @@ describe('the queue', () => {
   test('offers the actions that all selected entries have in common', () => {
     expect(listBulkActions([result('a', true), result('b', false)])).toEqual(['retry', 'reject']);
     expect(listBulkActions([result('a', true)])).toEqual(['accept', 'retry', 'reject']);
-    expect(listBulkActions([PERMISSION])).toEqual(['allow']);
+    expect(listBulkActions([PERMISSION])).toEqual(['deny']);
     expect(listBulkActions([SINK, result('a', true)])).toEqual([]);
     expect(listBulkActions([QUESTION])).toEqual([]);
     expect(listBulkActions([])).toEqual([]);
   });
 
-  test('allows a permission once rather than always', () => {
-    expect(findOption(PERMISSION, 'allow')).toMatchObject({ id: 'once' });
-    expect(findOption(PERMISSION, 'deny')).toBeUndefined();
+  test('denies a permission request once, or not at all', () => {
+    expect(findDenial(PERMISSION)).toMatchObject({ id: 'no' });
+    expect(findDenial({ ...PERMISSION, options: PERMISSION.options.slice(0, 3) })).toBeUndefined();
+  });
+
+  test.each([
+    [{ command: 'npm\ntest' }, 'Wants to run npm test'],
+    [{ changes: [{ path: 'src/total.ts', added: 3, removed: 3 }] }, 'Wants to edit src/total.ts, +3 −3'],
+    [
+      {
+        changes: [
+          { path: 'a.ts', added: 1, removed: 0 },
+          { path: 'b.ts', added: 2, removed: 5 },
+        ],
+      },
+      'Wants to edit 2 files (a.ts, …), +3 −5',
+    ],
+    [{ changes: [{ path: 'a.ts', added: null, removed: null }] }, 'Wants to edit a.ts, too long to count'],
+    [{}, 'Wants to use bash'],
+  ])('describes a permission request in words: %o', (fields, text) => {
+    expect(getEntryText({ ...PERMISSION, ...fields })).toBe(text);
+  });
+
+  test('continues with the next entry that is not decided yet, and starts over at the end', () => {
+    const entries = [SINK, QUESTION, result('a', true)];
+    expect(findNext(entries, 's', new Set(['s', 'q']))?.id).toBe('a');
+    expect(findNext(entries, 'a', new Set(['a']))?.id).toBe('s');
+    expect(findNext(entries, 'gone', new Set())?.id).toBe('s');
+    expect(findNext([SINK], 's', new Set(['s']))).toBeUndefined();
   });
 
   test('describes the action that is about to be sent', () => {

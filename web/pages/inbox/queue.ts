@@ -1,12 +1,13 @@
 import type { WaitingEntry } from '../../../src/server/api/index.js';
-import { toOneLine } from '../../ui/format.js';
+import { getEntryText } from '../../data/waiting.js';
+import { t } from './texts.js';
 
 type QueueGroup = Readonly<{ title: string; entries: readonly WaitingEntry[] }>;
 
 const GROUPS: readonly Readonly<{ title: string; kinds: readonly WaitingEntry['kind'][] }>[] = [
-  { title: 'Waiting agents', kinds: ['question', 'permission'] },
-  { title: 'Deliveries', kinds: ['sink'] },
-  { title: 'Results to review', kinds: ['result'] },
+  { title: t.waitingAgents, kinds: ['question', 'permission'] },
+  { title: t.deliveries, kinds: ['sink'] },
+  { title: t.resultsToReview, kinds: ['result'] },
 ];
 
 /** Groups the entries into sections; empty sections are omitted. */
@@ -31,50 +32,45 @@ function listTexts(entry: WaitingEntry): readonly string[] {
   switch (entry.kind) {
     case 'question':
     case 'permission':
-      return [entry.kind, entry.text, entry.engine, entry.task, entry.run, entry.issue_ref ?? ''];
+      return [
+        t.searchWords[entry.kind],
+        entry.text,
+        getEntryText(entry),
+        entry.engine,
+        entry.task,
+        entry.run,
+        entry.issue_ref ?? '',
+      ];
     case 'sink':
-      return ['sink delivery', entry.sink, entry.text, entry.state];
+      return [t.searchWords.sink, entry.sink, entry.text, entry.state];
     case 'result':
-      return ['result', entry.issue_ref, entry.run, entry.run_id, entry.text, entry.code, entry.next];
+      return [t.searchWords.result, entry.issue_ref, entry.run, entry.run_id, entry.text, entry.code, entry.next];
   }
 }
 
-/** Returns a row's title. */
-export function getEntryTitle(entry: WaitingEntry): string {
-  if (entry.kind === 'sink') return entry.sink;
-  return entry.kind === 'result' ? entry.issue_ref : toOneLine(entry.task) || entry.engine;
+/** Finds the entry to open after one was decided: the next one in the list, or else the first. */
+export function findNext(
+  entries: readonly WaitingEntry[],
+  id: string,
+  pendingIds: ReadonlySet<string>,
+): WaitingEntry | undefined {
+  const index = entries.findIndex((entry) => entry.id === id);
+  const open = [...entries.slice(index + 1), ...entries.slice(0, Math.max(0, index))];
+  return open.find((entry) => !pendingIds.has(entry.id));
 }
 
-/** The possible bulk actions. */
-export type BulkAction = 'accept' | 'retry' | 'reject' | 'allow' | 'deny' | 'redeliver';
-
-const LABELS: Readonly<Record<BulkAction, readonly [label: string, progress: string]>> = {
-  accept: ['Accept', 'Accepting'],
-  retry: ['Retry', 'Retrying'],
-  reject: ['Reject', 'Rejecting'],
-  allow: ['Allow', 'Allowing'],
-  deny: ['Deny', 'Denying'],
-  redeliver: ['Redeliver', 'Redelivering'],
-};
+/** The possible bulk actions. There is none that allows: a grant is given next to what it allows. */
+export type BulkAction = 'accept' | 'retry' | 'reject' | 'deny' | 'redeliver';
 
 /** Returns the button label. */
 export function labelAction(action: BulkAction): string {
-  return LABELS[action][0];
+  return t.bulk[action][0];
 }
 
 /** Describes an action that is about to be sent: `Rejecting 3 results`. */
 export function describeAction(action: BulkAction, entries: readonly WaitingEntry[]): string {
-  const [first] = entries;
-  const noun = first === undefined ? 'entry' : NOUNS[first.kind];
-  return `${LABELS[action][1]} ${entries.length} ${noun}${entries.length === 1 ? '' : 's'}`;
+  return t.sending(t.bulk[action][1], entries.length, t.nouns[entries[0]?.kind ?? 'result']);
 }
-
-const NOUNS: Readonly<Record<WaitingEntry['kind'], string>> = {
-  question: 'question',
-  permission: 'permission request',
-  sink: 'sink',
-  result: 'result',
-};
 
 /** Lists the actions that all of these entries support. Questions support none, because each needs its own answer. */
 export function listBulkActions(entries: readonly WaitingEntry[]): readonly BulkAction[] {
@@ -88,7 +84,7 @@ function listActions(entry: WaitingEntry): readonly BulkAction[] {
     case 'question':
       return [];
     case 'permission':
-      return (['allow', 'deny'] as const).filter((action) => findOption(entry, action) !== undefined);
+      return findDenial(entry) === undefined ? [] : ['deny'];
     case 'sink':
       return ['redeliver'];
     case 'result':
@@ -96,13 +92,11 @@ function listActions(entry: WaitingEntry): readonly BulkAction[] {
   }
 }
 
-/** Finds the option that allows or denies a permission request once; falls back to the option for always. */
-export function findOption(
-  { options }: Extract<WaitingEntry, { kind: 'permission' }>,
-  action: 'allow' | 'deny',
-): { readonly id: string } | undefined {
-  const word = action === 'allow' ? 'allow' : 'reject';
-  return options.find(({ kind }) => kind === `${word}_once`) ?? options.find(({ kind }) => kind === `${word}_always`);
+/** Finds the option that denies a permission request once; an option for always is never chosen instead. */
+export function findDenial({
+  options,
+}: Extract<WaitingEntry, { kind: 'permission' }>): { readonly id: string } | undefined {
+  return options.find(({ kind }) => kind === 'reject_once');
 }
 
 /** Whether an action needs a reason, which the comment quotes. */

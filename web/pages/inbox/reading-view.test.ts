@@ -18,15 +18,15 @@ test('a result that was only printed names no commit', () => {
 
 test.each([
   ['found', []],
-  ['not found', [{ code: 'COMMIT_NOT_FOUND', message: '' }]],
-  ['not checked', [{ code: 'COMMIT_UNCHECKED', message: '' }]],
+  ['missing', [{ code: 'COMMIT_NOT_FOUND', message: '' }]],
+  ['unchecked', [{ code: 'COMMIT_UNCHECKED', message: '' }]],
 ] as const)('the check of a commit returns "%s"', (expected, problems) => {
   expect(checkCommit({ source: 'json', problems, result })).toBe(expected);
 });
 
 test('a commit counts as unchecked if a notice reports it', () => {
   const notices = [{ code: 'NOT_A_REPOSITORY', message: '' }];
-  expect(checkCommit({ source: 'json', problems: [], notices, result })).toBe('not checked');
+  expect(checkCommit({ source: 'json', problems: [], notices, result })).toBe('unchecked');
 });
 
 test('only an unrepaired result of this run can be accepted', () => {

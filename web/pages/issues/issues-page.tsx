@@ -1,4 +1,8 @@
-import { ROW, type Column } from '../../ui/row-table.js';
+import { useSignal, type Signal } from '@preact/signals';
+import { DataTable, ROW, type Column } from '../../ui/row-table.js';
+import { FileChanges } from '../../ui/file-changes.js';
+import { Options } from '../../ui/form.js';
+import { compareChanges, findEqual } from './compare-changes.js';
 import { query, route } from '../../app/router.js';
 import { OrderFormPage } from './order-form.js';
 import { toPath } from '../../app/route.js';
@@ -15,6 +19,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { ChangeView } from '../inbox/change-view.js';
 import { Link } from '../../ui/button.js';
 import './issues.css';
+import { t } from './texts.js';
 
 /** The list of issues, one issue with its history, or the form for a new order. */
 export function IssuesPage() {
@@ -27,46 +32,47 @@ export function IssuesPage() {
 type Issue = Awaited<ReturnType<typeof client.listIssues>>['items'][number];
 
 const FILTERS: readonly Filter[] = [
-  { name: 'search', label: 'Search', kind: 'search', placeholder: 'Part of the reference' },
+  { name: 'search', label: t.search, kind: 'search', placeholder: t.partOfTheReference },
   {
     name: 'state',
-    label: 'State',
+    label: t.state,
     kind: 'choice',
     options: listStateOptions(['needs-human', 'blocked', 'review', 'doing', 'todo', 'done']),
   },
 ];
 
 const COLUMNS: readonly Column<Issue>[] = [
-  { name: 'State', width: '9rem', cell: ({ state }) => <StateBadge state={state} /> },
+  { name: t.state, width: '9rem', cell: ({ state }) => <StateBadge state={state} /> },
   {
-    name: 'Issue',
+    name: t.issue,
     class: 'wide',
     cell: ({ issue_ref }) => <Link label={issue_ref} {...ROW} href={toPath({ page: 'issues', ref: issue_ref })} />,
   },
-  { name: 'Active run', width: '16rem', cell: ({ active_run_id }) => active_run_id ?? '' },
-  { name: 'Changed', width: '10rem', class: 'nowrap', cell: ({ updated_at }) => <Timestamp at={updated_at} /> },
+  { name: t.activeRun, width: '16rem', cell: ({ active_run_id }) => active_run_id ?? '' },
+  { name: t.changed, width: '10rem', class: 'nowrap', cell: ({ updated_at }) => <Timestamp at={updated_at} /> },
 ];
 
 function IssueList() {
   return (
     <ListPage
-      title="Issues"
+      title={t.issues}
       itemName="issue"
-      end={hasScope('run') ? <Link label="Submit an order" class="button primary" href="/issues?order" /> : undefined}
+      end={hasScope('run') ? <Link label={t.submitAnOrder} class="button primary" href="/issues?order" /> : undefined}
       filters={FILTERS}
       load={async (filterAndPage, signal) => client.listIssues({ query: filterAndPage, signal })}
       getKey={(issue) => issue.issue_ref}
       columns={COLUMNS}
-      emptyTitle="No issues yet"
+      emptyTitle={t.noIssuesYet}
       emptyText={
         <>
-          An issue appears with its first order.{' '}
+          {t.anIssueAppearsWithIts}{' '}
           {hasScope('run') ? (
             <>
-              <a href="/issues?order">Submit an order here</a>, or with
+              <a href="/issues?order">{t.submitAnOrderHere}</a>
+              {t.orWith}
             </>
           ) : (
-            'Submit an order with'
+            t.submitAnOrderWith
           )}{' '}
           <code>sluice order FILE</code>.
         </>
@@ -85,7 +91,7 @@ export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
     return (
       <div class="stack">
         {failure === null ? null : <h1>{issueRef}</h1>}
-        <Loaded resource={detail} title="Cannot load the issue" hint={<a href="/issues">All issues</a>}>
+        <Loaded resource={detail} title={t.cannotLoadTheIssue} hint={<a href="/issues">{t.allIssues}</a>}>
           {() => null}
         </Loaded>
       </div>
@@ -98,37 +104,31 @@ export function IssueView({ issueRef }: Readonly<{ issueRef: string }>) {
         <h1>{issue.issue_ref}</h1>
         <StateBadge state={issue.state} />
         <span class="dim">
-          Changed <Timestamp at={issue.updated_at} />
+          {t.changedAt}
+          <Timestamp at={issue.updated_at} />
         </span>
         <UpToDate failure={failure} />
         <span class="row end">
-          <a href={`/executions?issue_ref=${encodeURIComponent(issueRef)}`}>Executions</a>
-          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>Outbox</a>
+          <a href={`/executions?issue_ref=${encodeURIComponent(issueRef)}`}>{t.executions}</a>
+          <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}`}>{t.outbox}</a>
           {hasScope('run') ? (
-            <Link label="Submit again" class="button" href={`${toPath({ page: 'issues', ref: issueRef })}?order`} />
+            <Link label={t.submitAgain} class="button" href={`${toPath({ page: 'issues', ref: issueRef })}?order`} />
           ) : null}
         </span>
       </div>
       {inbox.length === 0 ? null : (
-        <Notice
-          tone="warn"
-          title={
-            inbox.length === 1
-              ? 'A result is waiting for a decision'
-              : `${inbox.length} results are waiting for a decision`
-          }
-        >
+        <Notice tone="warn" title={t.resultsWaiting(inbox.length)}>
           <span class="row">
             {inbox.map((item) => (
               <a key={item.id} href={toPath({ page: 'inbox', id: item.id })}>
-                {inbox.length === 1 ? 'Open in the inbox' : item.run_id}
+                {inbox.length === 1 ? t.openInTheInbox : item.run_id}
               </a>
             ))}
           </span>
         </Notice>
       )}
       <RaceView issueRef={issueRef} orders={value.orders} />
-      <ol class="stack orders" aria-label="Orders, newest first">
+      <ol class="stack orders" aria-label={t.ordersNewestFirst}>
         {history.map((entry) => (
           <li key={entry.runId}>
             <OrderCard history={entry} isActive={entry.runId === issue.active_run_id} />
@@ -161,57 +161,102 @@ function LoadedRace({ issueRef, states }: Readonly<{ issueRef: string; states: s
   last.current = race.value ?? last.current;
   const value = last.current;
   return (
-    <section
-      class="stack"
-      aria-label="Changes in this race, side by side"
-      aria-busy={value === null && failure === null}
-    >
-      <h2>Race</h2>
+    <section class="stack" aria-label={t.changesInThisRaceSide} aria-busy={value === null && failure === null}>
+      <h2>{t.race}</h2>
       {failure === null ? null : <InlineFailure failure={failure} reload={reload} />}
-      <p class="dim">{value === null ? 'Loading …' : describeRace(value)}</p>
-      <div class="race">
-        {value?.runs.map((run) => (
-          <RacedRun key={run.run_id} run={run} isWinner={run.run_id === value.winner} />
-        ))}
-      </div>
+      <p class="dim">{value === null ? t.loading : describeRace(value)}</p>
+      {value === null ? null : <Candidates race={value} />}
     </section>
   );
 }
 
 function describeRace({ runs, winner }: RaceResponse): string {
   const open = runs.filter(({ decision }) => decision === null).length;
-  if (winner !== null) return `${runs.length} runs; ${winner} won.`;
-  if (open > 0) return `${runs.length} runs, ${open} of them not decided yet.`;
-  return `${runs.length} runs without a winner. Choose the result to accept.`;
+  if (winner !== null) return t.runsWon(runs.length, winner);
+  if (open > 0) return t.runsOfThemNotDecided(runs.length, open);
+  return t.runsWithoutAWinnerChoose(runs.length);
 }
 
-function RacedRun({ run, isWinner }: Readonly<{ run: RaceResponse['runs'][number]; isWinner: boolean }>) {
-  const { run_id, worker, state, decision, inbox_id, change } = run;
-  const addedLines = change.files.reduce((sum, file) => sum + file.added, 0);
-  const removed = change.files.reduce((sum, file) => sum + file.removed, 0);
+/** All candidates in one table, the difference between two of them, and the change of each. */
+function Candidates({ race: { runs, winner } }: Readonly<{ race: RaceResponse }>) {
+  const equal = findEqual(runs);
+  return (
+    <>
+      <DataTable
+        label={t.candidates}
+        head={[t.run, t.wrapper, t.decision, t.added, t.removed, t.change]}
+        numbersFrom={Infinity}
+        rows={runs.map(({ run_id, worker, state, decision, inbox_id, change }) => [
+          <>
+            <strong>{run_id}</strong> {run_id === winner ? <Badge tone="good">{t.winner}</Badge> : null}
+          </>,
+          worker,
+          <>
+            <StateBadge state={decision?.action ?? state} />{' '}
+            {inbox_id === null ? null : <a href={toPath({ page: 'inbox', id: inbox_id })}>{t.decideOnThisResult}</a>}
+          </>,
+          `+${formatCount(change.files.reduce((sum, file) => sum + file.added, 0))}`,
+          `−${formatCount(change.files.reduce((sum, file) => sum + file.removed, 0))}`,
+          equal.has(run_id) ? t.sameAs(equal.get(run_id) ?? '') : t.files(change.files.length),
+        ])}
+      />
+      {runs.length < 2 ? null : <Comparison runs={runs} equal={equal} />}
+      <div class="race">
+        {runs.map((run) => (
+          <RacedRun key={run.run_id} run={run} same={equal.get(run.run_id)} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+type RacedRuns = RaceResponse['runs'];
+
+/** The difference between two candidates, at first between those with different changes. */
+function Comparison({ runs, equal }: Readonly<{ runs: RacedRuns; equal: ReadonlyMap<string, string> }>) {
+  const [first, second] = [
+    ...runs.filter(({ run_id }) => !equal.has(run_id)),
+    ...runs.filter((run) => equal.has(run.run_id)),
+  ];
+  const ids = { one: useSignal(first?.run_id ?? ''), other: useSignal(second?.run_id ?? '') };
+  const [one, other] = [ids.one, ids.other].map((id) => runs.find(({ run_id }) => run_id === id.value)?.change);
+  const changes = one === undefined || other === undefined ? [] : compareChanges(one, other);
+  const choice = (id: Signal<string>, label: string) => (
+    <select aria-label={label} value={id.value} onChange={({ currentTarget }) => (id.value = currentTarget.value)}>
+      <Options options={runs.map(({ run_id }) => run_id)} />
+    </select>
+  );
+  return (
+    <section class="card stack" aria-label={t.differenceBetweenTwoCandidates}>
+      <div class="row">
+        <h3>{t.difference}</h3>
+        {t.from}
+        {choice(ids.one, t.firstCandidate)}
+        {t.to}
+        {choice(ids.other, t.secondCandidate)}
+      </div>
+      {changes.length === 0 ? <p class="dim">{t.bothLeaveTheSameFiles}</p> : <FileChanges changes={changes} />}
+    </section>
+  );
+}
+
+function RacedRun({ run, same }: Readonly<{ run: RacedRuns[number]; same: string | undefined }>) {
+  const { run_id, decision, change } = run;
   return (
     <div class="race-run stack">
       <div class="card stack">
-        <div class="row">
-          <h3>{run_id}</h3>
-          {isWinner ? <Badge tone="good">Winner</Badge> : null}
-          <StateBadge state={decision?.action ?? state} />
-          <span class="dim end">
-            {worker}, +{formatCount(addedLines)} −{formatCount(removed)}
-          </span>
-        </div>
-        <p>{decision === null ? 'Not decided yet.' : <SafeText text={decision.reason} limit={500} />}</p>
-        {inbox_id === null ? null : (
-          <p>
-            <a href={toPath({ page: 'inbox', id: inbox_id })}>Decide on this result</a>
-          </p>
-        )}
+        <h3>{run_id}</h3>
+        <p>{decision === null ? t.notDecidedYet : <SafeText text={decision.reason} limit={500} />}</p>
       </div>
-      <ChangeView
-        change={{ value: change, failure: null, reload: () => undefined }}
-        review={READ_ONLY}
-        label={`Changes in ${run_id}`}
-      />
+      {same === undefined ? (
+        <ChangeView
+          change={{ value: change, failure: null, reload: () => undefined }}
+          review={READ_ONLY}
+          label={t.changesIn(run_id)}
+        />
+      ) : (
+        <p class="card">{t.sameChange(same)}</p>
+      )}
     </div>
   );
 }

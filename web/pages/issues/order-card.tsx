@@ -7,23 +7,28 @@ import { formatDuration, Timestamp } from '../../ui/format.js';
 import { labelResolution } from '../inbox/decision.js';
 import type { Client } from '../../../src/server/client/index.js';
 import { readTrigger } from '../../ui/read-trigger.js';
+import { t } from './texts.js';
 
 /** One order: its wrapper, the decision, its inbox items and its comments. */
 export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistory; isActive: boolean }>) {
   const { runId, order, items, comments } = history;
   return (
-    <article class="card stack" aria-label={runId === NO_RUN ? 'Other comments' : runId}>
+    <article class="card stack" aria-label={runId === NO_RUN ? t.otherComments : runId}>
       <div class="row">
         <h2>
-          {order === null ? runId || 'Other comments' : <a href={toPath({ page: 'run', id: order.run })}>{runId}</a>}
+          {order === null ? runId || t.otherComments : <a href={toPath({ page: 'run', id: order.run })}>{runId}</a>}
         </h2>
-        {isActive ? <Badge>Active run</Badge> : null}
-        {order !== null ? <OrderState order={order} /> : runId === NO_RUN ? null : <span class="dim">Older order</span>}
+        {isActive ? <Badge>{t.activeRun}</Badge> : null}
+        {order !== null ? (
+          <OrderState order={order} />
+        ) : runId === NO_RUN ? null : (
+          <span class="dim">{t.olderOrder}</span>
+        )}
       </div>
       {order === null ? null : <OrderFacts order={order} />}
       {items.length === 0 ? null : (
         <div>
-          <h3>Inbox items</h3>
+          <h3>{t.inboxItems}</h3>
           <ul class="notes">
             {items.map((item) => (
               <li key={item.id}>
@@ -35,7 +40,7 @@ export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistor
       )}
       {comments.length === 0 ? null : (
         <div>
-          <h3>Comments</h3>
+          <h3>{t.comments}</h3>
           <ul class="notes">
             {comments.map((comment) => (
               <li key={comment.id}>
@@ -55,9 +60,10 @@ function OrderState({ order }: Readonly<{ order: OrderView }>) {
     <>
       <StateBadge state={order.decision?.action ?? order.state} />
       <span class="dim">
-        Submitted <Timestamp at={order.created_at} />
+        {t.submitted}
+        <Timestamp at={order.created_at} />
         {started_at !== null && settled_at !== null
-          ? `, took ${formatDuration(Math.max(0, Date.parse(settled_at) - Date.parse(started_at)))}`
+          ? t.took(formatDuration(Math.max(0, Date.parse(settled_at) - Date.parse(started_at))))
           : ''}
       </span>
     </>
@@ -71,15 +77,15 @@ function OrderFacts({ order }: Readonly<{ order: OrderView }>) {
     <>
       <Facts
         facts={{
-          Wrapper: order.worker === order.worker_type ? order.worker : `${order.worker} (${order.worker_type})`,
-          Reason: decision?.reason,
-          'Next step': decision?.next,
-          'Result code': decision?.result_code,
-          Summary: typeof result?.['summary'] === 'string' ? result['summary'] : null,
+          [t.wrapper]: order.worker === order.worker_type ? order.worker : `${order.worker} (${order.worker_type})`,
+          [t.reason]: decision?.reason,
+          [t.nextStep]: decision?.next,
+          [t.resultCode]: decision?.result_code,
+          [t.summary]: typeof result?.['summary'] === 'string' ? result['summary'] : null,
         }}
       />
       <details>
-        <summary>Instructions</summary>
+        <summary>{t.instructions}</summary>
         <SafeText
           as="pre"
           text={typeof instructions === 'string' ? instructions : JSON.stringify(order.order, null, 2)}
@@ -87,7 +93,7 @@ function OrderFacts({ order }: Readonly<{ order: OrderView }>) {
       </details>
       {result === null ? null : (
         <details>
-          <summary>Reported result</summary>
+          <summary>{t.reportedResult}</summary>
           <SafeText as="pre" text={JSON.stringify(result, null, 2)} />
         </details>
       )}
@@ -100,19 +106,24 @@ function ItemLine({ item, decisionReason }: Readonly<{ item: InboxItem; decision
   const who = item.resolution?.['who'];
   return (
     <>
-      {item.resolution === null ? <Badge tone="warn">Waiting</Badge> : <Badge>{labelResolution(String(action))}</Badge>}{' '}
+      {item.resolution === null ? (
+        <Badge tone="warn">{t.waiting}</Badge>
+      ) : (
+        <Badge>{labelResolution(String(action))}</Badge>
+      )}{' '}
       <a href={toPath({ page: 'inbox', id: item.id })}>
         {item.reason !== decisionReason ? (
           <SafeText text={item.reason} limit={200} />
         ) : item.resolution === null ? (
-          'Decide on this result'
+          t.decideOnThisResult
         ) : (
-          'Show the decision'
+          t.showTheDecision
         )}
       </a>{' '}
       {typeof who === 'string' ? (
         <span class="dim">
-          Settled by <SafeText text={who} />
+          {t.settledBy}
+          <SafeText text={who} />
         </span>
       ) : null}
     </>

@@ -16,15 +16,16 @@ import {
 } from '../../ui/form.js';
 import type { FormOf } from '../../ui/form.js';
 import { Loaded } from '../../ui/notice.js';
+import { t } from './texts.js';
 
 /** The page for a new order, or for editing and resubmitting an issue's last order. */
 export function OrderFormPage({ issueRef }: Readonly<{ issueRef: string | null }>) {
   return (
     <>
       <div class="page-head">
-        <h1>{issueRef === null ? 'Submit an order' : `Submit again: ${issueRef}`}</h1>
+        <h1>{issueRef === null ? t.submitAnOrder : t.submitAgainIssue(issueRef)}</h1>
         <a class="end" href={toPath({ page: 'issues', ref: issueRef })}>
-          {issueRef === null ? 'All issues' : 'Back to the issue'}
+          {issueRef === null ? t.allIssues : t.backToTheIssue}
         </a>
       </div>
       {issueRef === null ? (
@@ -48,7 +49,7 @@ function SubmitAgain({ issueRef }: Readonly<{ issueRef: string }>) {
     }
   });
   return (
-    <Loaded resource={lastOrder} title="Cannot load the last order">
+    <Loaded resource={lastOrder} title={t.cannotLoadTheLastOrder}>
       {(order) => <OrderFields name={`order ${issueRef}`} initial={{ ...fillOrderForm(order), issueRef }} />}
     </Loaded>
   );
@@ -69,90 +70,69 @@ function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderF
     },
   });
   const { text, area, select, radio } = bindFields(form);
-  const folder = `A folder on the server under ${roots.length === 0 ? 'one of the roots' : roots.join(' or ')}`;
-  const knownChecks = checks.length === 0 ? 'None are configured.' : `Configured: ${checks.join(', ')}.`;
+  const folder = t.aFolderOnTheServer(roots.length === 0 ? t.oneOfTheRoots : roots.join(t.or));
+  const knownChecks = checks.length === 0 ? t.noneAreConfigured : t.configured(checks.join(', '));
   return (
     <RequestFormView
       form={form}
       choices={choices}
       texts={{
-        purpose: 'submit orders',
-        failureTitle: 'The order was not submitted',
-        unansweredTitle: 'The server did not respond. Submit again: the order is submitted only once',
-        submit: 'Submit order',
-        sending: 'Submitting …',
-        effect: 'The new run becomes the active run. A run that is still working on this issue is stopped.',
+        purpose: t.submitOrders,
+        failureTitle: t.theOrderWasNotSubmitted,
+        unansweredTitle: t.theServerDidNotRespond,
+        submit: t.submitOrder,
+        sending: t.submitting,
+        effect: t.theNewRunBecomesThe,
       }}
     >
       <div class="stack">
         <div class="pair">
-          {text('issueRef', 'Issue', 'For example owner/repo#12, group/project#12 or local#name.', CODE)}
-          {text('role', 'Role', 'For example backend or qa. Part of the run id.', CODE)}
+          {text('issueRef', t.issue, t.forExampleOwnerRepo12, CODE)}
+          {text('role', t.role, t.forExampleBackendOrQa, CODE)}
         </div>
         {select(
           'worker',
-          'Wrapper',
-          'How the agent is started: a configured or built-in wrapper.',
+          t.wrapper,
+          t.howTheAgentIsStarted,
           workers.map(({ name: value, type }) => ({ value, label: value === type ? value : `${value} (${type})` })),
         )}
-        {text(
-          'repository',
-          'Repository',
-          repos.length === 0 ? `${folder}.` : `${folder}, or a URL: ${repos.join(', ')}.`,
-          { ...CODE, list: 'repositories' },
-        )}
+        {text('repository', t.repository, repos.length === 0 ? `${folder}.` : t.orAUrl(folder, repos.join(', ')), {
+          ...CODE,
+          list: 'repositories',
+        })}
         <datalist id="repositories">
           {[...roots, ...repos].map((known) => (
             <option key={known} value={known} />
           ))}
         </datalist>
-        {area('instructions', 'Instructions', 'What the agent should do.', { rows: 8 })}
-        {area('constraints', 'Constraints', 'Optional. One per line.', { rows: 3 })}
+        {area('instructions', t.instructions, t.whatTheAgentShouldDo, { rows: 8 })}
+        {area('constraints', t.constraints, t.optionalOnePerLine, { rows: 3 })}
       </div>
       <div class="stack">
-        <FormCard title="Checks and race" isOpen>
+        <FormCard title={t.checksAndRace} isOpen>
           <div class="pair">
-            {area(
-              'checks',
-              'Checks',
-              `Optional. Checks that Sluice runs on the change, one per line. Default: the wrapper’s checks. ${knownChecks}`,
-              { rows: 2 },
-            )}
-            {area(
-              'paths',
-              'Paths',
-              'Optional. The files that the change may touch: globs such as src/**, one per line.',
-              { rows: 2 },
-            )}
+            {area('checks', t.checks, t.optionalChecksThatSluiceRuns(knownChecks), { rows: 2 })}
+            {area('paths', t.paths, t.optionalTheFilesThatThe, { rows: 2 })}
           </div>
-          {text(
-            'race',
-            'Race',
-            'Optional. The number of competing runs (2 to 8), or the competing wrappers, separated by commas.',
-            CODE,
-          )}
-          {radio('expects', 'Expected result', [
-            ['change', 'Change', 'A commit or a pull request.'],
-            ['report', 'Report', 'A written answer; no commit is needed.'],
+          {text('race', t.race, t.optionalTheNumberOfCompeting, CODE)}
+          {radio('expects', t.expectedResult, [
+            ['change', t.change, t.aCommitOrAPull],
+            ['report', t.report, t.aWrittenAnswerNoCommit],
           ])}
         </FormCard>
-        <FormCard title="References and scheduling">
+        <FormCard title={t.referencesAndScheduling}>
           <div class="pair">
-            {text('specRef', 'Specification', 'Optional. URL or path.', CODE)}
-            {text('contractsRef', 'Contracts', 'Optional. URL or path of contracts to follow.', CODE)}
-            {text('priority', 'Priority', 'Orders with a higher number run first. Default: 0.', CODE)}
+            {text('specRef', t.specification, t.optionalUrlOrPath, CODE)}
+            {text('contractsRef', t.contracts, t.optionalUrlOrPathOf, CODE)}
+            {text('priority', t.priority, t.ordersWithAHigherNumber, CODE)}
           </div>
-          {area('dependsOn', 'Depends on', 'Optional. Issues that must be in review or done first, one per line.', {
+          {area('dependsOn', t.dependsOn, t.optionalIssuesThatMustBe, {
             rows: 2,
           })}
-          {radio('isolation', 'Isolation', [
-            ['default', 'Default', 'A worktree in a git repository; a folder without git is used itself.'],
-            [
-              'repository',
-              'Repository',
-              'Works in the folder itself, on a new branch; refused if it has uncommitted changes.',
-            ],
-            ['worktree', 'Worktree', 'Uses a separate git worktree, so multiple orders can run concurrently.'],
+          {radio('isolation', t.isolation, [
+            ['default', t.defaultText, t.aWorktreeInAGit],
+            ['repository', t.repository, t.worksInTheFolderItself],
+            ['worktree', t.worktree, t.usesASeparateGitWorktree],
           ])}
         </FormCard>
       </div>
@@ -250,18 +230,14 @@ export function checkOrderForm(
     }),
   };
   const errors = omitUnset({
-    issueRef: /^\S+#\S+$/.test(request.issue_ref) ? '' : 'Enter a reference such as owner/repo#12 or local#name.',
-    role: /^[a-z]\w*(?:-\w+)*$/i.test(request.role) ? '' : 'Enter a word such as backend or qa.',
-    worker: request.worker === '' ? 'Choose a wrapper.' : '',
+    issueRef: /^\S+#\S+$/.test(request.issue_ref) ? '' : t.enterAReferenceSuchAs,
+    role: /^[a-z]\w*(?:-\w+)*$/i.test(request.role) ? '' : t.enterAWordSuchAs,
+    worker: request.worker === '' ? t.chooseAWrapper : '',
     repository: findRepositoryError(repository, repos),
-    instructions: form.instructions.trim() === '' ? 'Enter the instructions.' : '',
-    priority:
-      Number.isInteger(priority) && Math.abs(priority) <= 1000 ? '' : 'Enter a whole number from -1000 to 1000.',
-    isolation:
-      isUrl(repository) && form.isolation === 'repository'
-        ? 'An order with a repository URL uses a worktree. Choose Default or Worktree.'
-        : '',
-    race: race === 'invalid' ? 'Enter a number from 2 to 8, or 2 to 8 wrappers separated by commas.' : '',
+    instructions: form.instructions.trim() === '' ? t.enterTheInstructions : '',
+    priority: Number.isInteger(priority) && Math.abs(priority) <= 1000 ? '' : t.enterAWholeNumberFrom,
+    isolation: isUrl(repository) && form.isolation === 'repository' ? t.anOrderWithARepository : '',
+    race: race === 'invalid' ? t.enterANumberFrom2 : '',
   });
   return { request, errors };
 }
@@ -278,11 +254,11 @@ function isUrl(repository: string): boolean {
 function findRepositoryError(repository: string, repos: readonly string[] | undefined): string {
   if (!isUrl(repository)) {
     const isAbsolute = /^(?:\/|[A-Za-z]:[\\/])/.test(repository);
-    return isAbsolute ? '' : 'Enter the absolute path of a folder on the server, or a repository URL.';
+    return isAbsolute ? '' : t.enterTheAbsolutePathOf;
   }
   if (repos === undefined || repos.includes(repository)) return '';
-  const hint = repos.length === 0 ? 'None are configured.' : `Configured: ${repos.join(', ')}.`;
-  return `This repository is not configured. Add its URL to "repos" in the configuration. ${hint}`;
+  const hint = repos.length === 0 ? t.noneAreConfigured : t.configured(repos.join(', '));
+  return t.thisRepositoryIsNotConfigured(hint);
 }
 
 /** Parses the number of competing runs, or the names of the competing wrappers; undefined for a single run. */

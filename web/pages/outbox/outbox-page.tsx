@@ -11,25 +11,27 @@ import { Facts, IssueLink } from '../../ui/facts.js';
 import { formatCount, Timestamp } from '../../ui/format.js';
 import { ListPage, type Filter } from '../../ui/list-page.js';
 import { Notice, type Tone } from '../../ui/notice.js';
+import { Redelivery, redeliveries } from '../../ui/redelivery.js';
 import { readTrigger } from '../../ui/read-trigger.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import './outbox.css';
+import { t } from './texts.js';
 
 const FILTERS: readonly Filter[] = [
-  { name: 'issue_ref', label: 'Issue', kind: 'search', placeholder: 'Exact reference, such as acme/shop#12' },
+  { name: 'issue_ref', label: t.issue, kind: 'search', placeholder: t.exactReferenceSuchAsAcme },
   {
     name: 'state',
-    label: 'State',
+    label: t.state,
     kind: 'choice',
     options: listStateOptions(['waiting', 'sending', 'delivered', 'dead']),
   },
 ];
 
 const COLUMNS: readonly Column<OutboxMessage>[] = [
-  { name: 'State', width: '7.5rem', cell: ({ state }) => <StateBadge state={state} /> },
+  { name: t.state, width: '7.5rem', cell: ({ state }) => <StateBadge state={state} /> },
   {
-    name: 'Issue',
+    name: t.issue,
     width: '20%',
     class: 'wide',
     cell: (message, opener) => (
@@ -41,23 +43,23 @@ const COLUMNS: readonly Column<OutboxMessage>[] = [
       </>
     ),
   },
-  { name: 'Sink', width: '7rem', class: 'nowrap', cell: ({ sink }) => sink },
+  { name: t.sink, width: '7rem', class: 'nowrap', cell: ({ sink }) => sink },
   {
-    name: 'Destination or error',
+    name: t.destinationOrError,
     cell: (message) => <SafeText as="span" class="clip" text={describeDelivery(message)} limit={300} />,
   },
   {
-    name: 'Attempts',
+    name: t.attempts,
     width: '6rem',
     isNumber: true,
     cell: ({ tries }) => (
       <>
         {tries}
-        <span class="narrow"> {tries === 1 ? 'attempt' : 'attempts'}</span>
+        <span class="narrow">{t.attemptCount(tries)}</span>
       </>
     ),
   },
-  { name: 'Created', width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
+  { name: t.created, width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
 ];
 
 /** The comments: waiting, delivered and failed. */
@@ -65,7 +67,7 @@ export function OutboxPage() {
   const sinks = useSignal<readonly SinkState[]>([]);
   return (
     <ListPage
-      title="Outbox"
+      title={t.outbox}
       itemName="comment"
       filters={FILTERS}
       load={async (filterAndPage, signal) => {
@@ -83,29 +85,24 @@ export function OutboxPage() {
       above={(messages) => (
         <>
           {sinks.value
-            .filter(({ state }) => state !== 'waiting')
+            .filter(({ state, name }) => state !== 'waiting' || redeliveries.value.has(name))
             .map((sink) => (
               <FailingSink key={sink.name} sink={sink} />
             ))}
           <SinkHealthRow messages={messages} sinks={sinks.value} />
         </>
       )}
-      emptyTitle="No comments yet"
-      emptyText="Each decision about an order adds a comment here. Delivered comments stay listed."
+      emptyTitle={t.noCommentsYet}
+      emptyText={t.eachDecisionAboutAnOrder}
     />
   );
 }
 
 function FailingSink({ sink: { name, state, open, dead, last_error: error } }: { readonly sink: SinkState }) {
-  const redelivery = useAction(async () => client.redeliverSink({ body: { sink: name } }));
-  const undelivered = `${formatCount(open + dead)} ${open + dead === 1 ? 'comment' : 'comments'}`;
+  const count = open + dead;
   return (
-    <Notice
-      tone="warn"
-      title={`${name}: ${undelivered} not delivered${state === 'broken' ? `, ${dead} failed` : ''}`}
-      {...(hasScope('decide') ? { action: { label: `Redeliver to ${name}`, run: redelivery.run } } : {})}
-    >
-      <SafeText text={redelivery.failure ?? error ?? ''} limit={300} />
+    <Notice tone="warn" title={t.sinkNotice(name, count, formatCount(count), state === 'broken' ? dead : null)}>
+      <SafeText text={error ?? ''} limit={300} /> <Redelivery name={name} sink={{ open, dead, error }} />
     </Notice>
   );
 }
@@ -121,22 +118,23 @@ const TONES: Readonly<Record<SinkHealth['state'], Tone>> = {
 export function SinkHealthRow(props: Readonly<{ messages: readonly OutboxMessage[]; sinks: readonly SinkState[] }>) {
   const { messages, sinks } = props;
   return (
-    <ul class="sinks" aria-label="Sinks">
+    <ul class="sinks" aria-label={t.sinks}>
       {summarizeSinks(messages, sinks).map(({ name, state, last, undelivered, error }) => (
         <li key={name} class="card">
           <span class="row">
             <SafeText as="strong" text={name} limit={60} />
             <Badge tone={TONES[state]}>{labelState(state)}</Badge>
-            {undelivered === 0 ? null : <span class="dim end">{undelivered} not delivered</span>}
+            {undelivered === 0 ? null : <span class="dim end">{t.notDelivered(undelivered)}</span>}
           </span>
           <span class="dim small one-line">
             {error !== null ? (
               <SafeText text={error} limit={200} />
             ) : last === null ? (
-              'No comment delivered yet'
+              t.noCommentDeliveredYet
             ) : (
               <>
-                Last comment delivered <Timestamp at={last.at} />
+                {t.lastCommentDelivered}
+                <Timestamp at={last.at} />
               </>
             )}
           </span>
@@ -185,8 +183,8 @@ function describeDelivery({ state, delivered_to, last_error }: OutboxMessage): s
 
 function TriggerText({ message }: Readonly<{ message: OutboxMessage }>) {
   const trigger = readTrigger(message.trigger);
-  if (trigger.kind === 'run') return <>Result of {trigger.runId}</>;
-  return trigger.kind === 'item' ? <>Human decision</> : <SafeText text={trigger.text} />;
+  if (trigger.kind === 'run') return <>{t.resultOf(trigger.runId)}</>;
+  return trigger.kind === 'item' ? <>{t.humanDecision}</> : <SafeText text={trigger.text} />;
 }
 
 /** Longer than any comment, so comments are always complete. */
@@ -198,26 +196,23 @@ function Details({ message }: Readonly<{ message: OutboxMessage }>) {
     <div class="stack">
       <Facts
         facts={{
-          Issue: <IssueLink of={message.issue_ref} />,
-          Reason:
+          [t.issue]: <IssueLink of={message.issue_ref} />,
+          [t.reason]:
             trigger.kind === 'item' ? (
-              <a href={toPath({ page: 'inbox', id: trigger.itemId })}>Decision in the inbox</a>
+              <a href={toPath({ page: 'inbox', id: trigger.itemId })}>{t.decisionInTheInbox}</a>
             ) : (
               <TriggerText message={message} />
             ),
-          'Delivered to': message.delivered_to,
-          'Next attempt':
+          [t.deliveredTo]: message.delivered_to,
+          [t.nextAttempt]:
             message.state === 'waiting' ? <Timestamp at={new Date(message.due_at).toISOString()} /> : null,
-          'Last error': message.last_error,
-          'What to do':
-            message.state === 'dead'
-              ? 'The comment is not sent again automatically. Fix the cause named in the error, then redeliver it.'
-              : null,
+          [t.lastError]: message.last_error,
+          [t.whatToDo]: message.state === 'dead' ? t.theCommentIsNotSent : null,
         }}
       />
       <SafeText as="pre" text={message.body} limit={MAX_LENGTH} />
       <p>
-        <CopyButton label="Copy comment" read={() => message.body} /> <Redeliver message={message} />
+        <CopyButton label={t.copyComment} read={() => message.body} /> <Redeliver message={message} />
       </p>
     </div>
   );
@@ -229,8 +224,8 @@ function Redeliver({ message: { id, state } }: { readonly message: OutboxMessage
   if ((state !== 'dead' && state !== 'waiting') || !hasScope('decide')) return null;
   return (
     <>
-      <Button label="Redeliver" onClick={redelivery.run} />
-      <span role="status"> {redelivery.failure ?? (redelivery.isDone ? 'Sending …' : '')}</span>
+      <Button label={t.redeliver} onClick={redelivery.run} />
+      <span role="status"> {redelivery.failure ?? (redelivery.isDone ? t.sending : '')}</span>
     </>
   );
 }

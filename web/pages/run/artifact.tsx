@@ -7,6 +7,7 @@ import { client } from '../../data/client.js';
 import { asFailure, type Failure } from '../../data/resource.js';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../../ui/button.js';
+import { t } from './texts.js';
 
 type Preview =
   | { readonly state: 'closed' | 'loading' }
@@ -47,12 +48,12 @@ export function ArtifactPreview({ runId, path, note }: Readonly<{ runId: string;
         <SafeText as="code" text={path} limit={400} />
         {note === '' ? null : <SafeText as="span" class="dim" text={note} limit={60} />}
         {current.state === 'loaded' ? (
-          <Button label="Close" onClick={() => (preview.value = { state: 'closed' })} />
+          <Button label={t.close} onClick={() => (preview.value = { state: 'closed' })} />
         ) : (
-          <Button label="Preview" disabled={current.state === 'loading'} onClick={() => void open()} />
+          <Button label={t.preview} disabled={current.state === 'loading'} onClick={() => void open()} />
         )}
         {current.state === 'loaded' && current.file.totalBytes <= MAX_DOWNLOAD_BYTES ? (
-          <Button label="Download" onClick={() => void download(current.file.totalBytes)} />
+          <Button label={t.download} onClick={() => void download(current.file.totalBytes)} />
         ) : null}
       </div>
       {current.state === 'loaded' && current.image !== null ? (
@@ -64,16 +65,16 @@ export function ArtifactPreview({ runId, path, note }: Readonly<{ runId: string;
         />
       ) : null}
       {current.state === 'loaded' && current.image === null && isBinary(current.file.text) ? (
-        <p class="preview dim">Binary file, {formatCount(current.file.totalBytes)} bytes. Download it to view it.</p>
+        <p class="preview dim">{t.binary(formatCount(current.file.totalBytes))}</p>
       ) : null}
       {current.state === 'loaded' && !isBinary(current.file.text) ? (
-        <pre class="preview" tabIndex={0} aria-label="Current content of the file">
+        <pre class="preview" tabIndex={0} aria-label={t.currentContentOfTheFile}>
           <SafeText text={current.file.text} />
           <span class="dim"> {describeSize(current.file.totalBytes)}</span>
         </pre>
       ) : null}
       {current.state === 'failed' ? (
-        <Notice tone="bad" title="Cannot read the file" action={{ label: 'Try again', run: open }}>
+        <Notice tone="bad" title={t.cannotReadTheFile} action={{ label: t.tryAgain, run: open }}>
           <SafeText text={current.failure.message} /> <code>{current.failure.code}</code>
         </Notice>
       ) : null}
@@ -93,8 +94,7 @@ const MAX_PREVIEW_BYTES = 1024 * 1024;
 
 /** Describes the size of a file, and whether the preview is incomplete. */
 export function describeSize(totalBytes: number): string {
-  const size = `${formatCount(totalBytes)} bytes in total`;
-  return totalBytes > MAX_PREVIEW_BYTES ? `${size}; the preview ends after the first MiB` : size;
+  return t.size(formatCount(totalBytes), totalBytes > MAX_PREVIEW_BYTES);
 }
 
 const CHECKED_LENGTH = 4096;
@@ -135,7 +135,7 @@ function ImagePreview(
       width={width}
       height={height}
       role="img"
-      aria-label={`Picture, ${width} × ${height}`}
+      aria-label={t.picture(width, height)}
     />
   );
 }
@@ -204,8 +204,7 @@ export async function readArtifactBytes(
   for (let from = 0; from < bytes.length;) {
     const response = await load(address, `bytes=${from}-${Math.min(bytes.length, from + CHUNK_BYTES) - 1}`);
     const part = new Uint8Array(await response.arrayBuffer());
-    if (!response.ok || part.length === 0)
-      throw new Error('Cannot read the complete file: it may have changed. Close the preview and open it again.');
+    if (!response.ok || part.length === 0) throw new Error(t.cannotReadTheCompleteFile);
     bytes.set(part.subarray(0, bytes.length - from), from);
     from += part.length;
   }

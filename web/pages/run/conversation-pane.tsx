@@ -2,7 +2,7 @@ import { describeItem, type EndData, type ItemView } from './conversation.js';
 import { listItems, PaneList, type PaneProps } from './pane-list.js';
 import { Clock } from './clock.js';
 import type { ComponentChildren } from 'preact';
-import { Badge, capitalize } from '../../ui/badge.js';
+import { Badge, labelState } from '../../ui/badge.js';
 import { Markdown } from '../../ui/markdown.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -11,6 +11,7 @@ import { JsonTree, ValueText } from '../../ui/json-tree.js';
 import { formatDuration, formatUsage } from '../../ui/format.js';
 import { ArtifactPreview } from './artifact.js';
 import { readFileChanges, FileChanges } from '../../ui/file-changes.js';
+import { t } from './texts.js';
 
 /** Messages, tool calls and questions in order. */
 export function ConversationPane({ run, isLive }: PaneProps) {
@@ -20,7 +21,7 @@ export function ConversationPane({ run, isLive }: PaneProps) {
     <PaneList
       run={run}
       isLive={isLive}
-      label="Conversation"
+      label={t.conversation}
       estimate={55}
       {...list}
       row={(position) => {
@@ -57,7 +58,7 @@ function ConversationItem(props: {
         {state === null ? null : <Badge tone={state.tone}>{state.label}</Badge>}
         {view.kind === 'tool' && view.ms !== null ? <span class="dim">{formatDuration(view.ms)}</span> : null}
         <span class="end">
-          {view.attempt > 1 ? <span class="dim">Attempt {view.attempt}</span> : null}{' '}
+          {view.attempt > 1 ? <span class="dim">{t.attemptNumber(view.attempt)}</span> : null}{' '}
           <Clock at={view.at} start={start} />
         </span>
       </button>
@@ -71,25 +72,25 @@ function ConversationItem(props: {
 function chooseTitle(view: ItemView): ComponentChildren {
   switch (view.kind) {
     case 'start':
-      return view.attempt > 1 ? 'Session resumed' : 'Session started';
+      return view.attempt > 1 ? t.sessionResumed : t.sessionStarted;
     case 'message':
-      return view.parent === null ? 'Agent' : 'Sub-agent';
+      return view.parent === null ? t.agent : t.subAgent;
     case 'tool':
       return <SafeText text={readFirstLine(view.name)} />;
     case 'question':
-      return view.isAnswerable ? 'Question' : 'End of turn';
+      return view.isAnswerable ? t.question : t.endOfTurn;
     case 'reply':
-      return 'Answer';
+      return t.answer;
     case 'raw':
       return view.stream;
     case 'failed':
-      return view.category === 'canceled' ? 'Canceled' : 'Failed';
+      return view.category === 'canceled' ? t.canceled : t.failed;
     case 'status':
     case 'reasoning':
     case 'artifact':
     case 'diagnostic':
     case 'completed':
-      return capitalize(view.kind);
+      return labelState(view.kind);
   }
 }
 
@@ -99,16 +100,16 @@ export function chooseState(view: ItemView, hasRunEnded: boolean): Readonly<{ la
     case 'message':
     case 'reasoning':
       if (view.isComplete) return null;
-      return hasRunEnded ? { label: 'Cut off', tone: 'warn' } : { label: 'Writing …', tone: 'plain' };
+      return hasRunEnded ? { label: t.cutOff, tone: 'plain' } : { label: t.writing, tone: 'plain' };
     case 'tool':
       if (view.status === 'started')
-        return hasRunEnded ? { label: 'Not finished', tone: 'warn' } : { label: 'Running', tone: 'plain' };
-      return view.status === 'failed' ? { label: 'Failed', tone: 'bad' } : { label: 'Done', tone: 'good' };
+        return hasRunEnded ? { label: t.notFinished, tone: 'plain' } : { label: t.running, tone: 'plain' };
+      return view.status === 'failed' ? { label: t.failed, tone: 'bad' } : { label: t.done, tone: 'good' };
     case 'question':
       if (!view.isOpen) return null;
-      return hasRunEnded ? { label: 'Not answered', tone: 'plain' } : { label: 'Waiting', tone: 'warn' };
+      return hasRunEnded ? { label: t.notAnswered, tone: 'plain' } : { label: t.waiting, tone: 'warn' };
     case 'diagnostic':
-      return { label: view.code, tone: 'warn' };
+      return { label: view.code, tone: 'plain' };
     case 'completed':
       return { label: view.reason, tone: 'good' };
     case 'failed':
@@ -127,7 +128,8 @@ function Body({ runId, view }: Readonly<{ runId: string; view: ItemView }>) {
     case 'start':
       return view.sessionId === null ? null : (
         <p class="dim">
-          Session <SafeText as="code" text={view.sessionId} limit={200} />
+          {t.session}
+          <SafeText as="code" text={view.sessionId} limit={200} />
         </p>
       );
     case 'status':
@@ -138,7 +140,7 @@ function Body({ runId, view }: Readonly<{ runId: string; view: ItemView }>) {
           <MessageText text={view.text} isComplete={view.isComplete} />
           {view.payload === undefined ? null : (
             <details>
-              <summary>Extracted value</summary>
+              <summary>{t.extractedValue}</summary>
               <JsonTree value={view.payload} />
             </details>
           )}
@@ -156,19 +158,18 @@ function Body({ runId, view }: Readonly<{ runId: string; view: ItemView }>) {
     case 'tool':
       return <ToolCall view={view} />;
     case 'question':
-      if (!view.isAnswerable)
-        return <p class="dim">The agent may have asked a question. In mode auto, it gets no answer.</p>;
+      if (!view.isAnswerable) return <p class="dim">{t.theAgentMayHaveAsked}</p>;
       // Initially closed: the text usually repeats the agent's last message, which is shown above.
       return (
         <details>
-          <summary>Question text</summary>
+          <summary>{t.questionText}</summary>
           <Markdown text={view.prompt} />
         </details>
       );
     case 'reply':
       return <SafeText text={view.text} limit={4000} />;
     case 'artifact':
-      return <ArtifactPreview runId={runId} path={view.path} note={view.madeBy === null ? '' : `By ${view.madeBy}`} />;
+      return <ArtifactPreview runId={runId} path={view.path} note={view.madeBy === null ? '' : t.by(view.madeBy)} />;
     case 'diagnostic':
       return (
         <p>
@@ -203,8 +204,8 @@ function formatEnd({ usage, duration_ms, duration_api_ms, turns }: EndData): str
   const parts = [
     formatUsage(usage),
     duration_ms === undefined ? '' : formatDuration(duration_ms),
-    duration_api_ms === undefined ? '' : `${formatDuration(duration_api_ms)} in the model`,
-    turns === undefined ? '' : `${turns} ${turns === 1 ? 'turn' : 'turns'}`,
+    duration_api_ms === undefined ? '' : t.inTheModel(formatDuration(duration_api_ms)),
+    turns === undefined ? '' : t.turns(turns),
   ];
   return parts.filter((part) => part !== '').join(' · ');
 }
@@ -228,7 +229,7 @@ function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }>
       {view.error === null ? null : <SafeText as="p" class="tool-error" text={view.error} limit={1000} />}
       {view.output === undefined || view.output === '' ? null : (
         <details>
-          <summary>Output</summary>
+          <summary>{t.output}</summary>
           <ToolOutput output={view.output} />
         </details>
       )}

@@ -88,7 +88,7 @@ test('a clock set back does not change the order', () => {
 
 test('a question is open until another event follows', () => {
   const question = fcmpEvent('user.input.required', { interaction_id: 'ix_1', kind: 'open_text', prompt: 'Which?' });
-  expect(findOpenQuestion([question])).toEqual({ interactionId: 'ix_1', prompt: 'Which?', options: [] });
+  expect(findOpenQuestion([question])).toEqual({ interactionId: 'ix_1', seq: 1, prompt: 'Which?', options: [] });
   expect(
     findOpenQuestion([question, fcmpEvent('user.input.replied', { interaction_id: 'ix_1', text: 'a' })]),
   ).toBeNull();

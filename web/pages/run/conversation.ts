@@ -1,6 +1,7 @@
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { createRefIndex, findFirstAbove, findFirst, type RefIndex } from './byte-ranges.js';
 import type { FileDiff } from '../../ui/file-changes.js';
+import { t } from './texts.js';
 
 /** A conversation item, such as a message in many chunks. Its text is assembled from its events when drawn. */
 export type Item = Readonly<{ type: FcmpEvent['type']; events: number[] }>;
@@ -210,7 +211,7 @@ export function describeItem(
       return { ...common, ...describeTool(events, times, item, eventCount) };
     case 'user.input.required':
     case 'permission.required': {
-      const prompt = first.type === 'permission.required' ? `Allow ${first.data.tool}?` : first.data.prompt;
+      const prompt = first.type === 'permission.required' ? t.allow(first.data.tool) : first.data.prompt;
       const isOpen = findClosing(firstIndex) >= eventCount;
       return { ...common, kind: 'question', prompt, isOpen, isAnswerable: isAnswerable(first) };
     }
@@ -218,7 +219,7 @@ export function describeItem(
     case 'user.input.replied':
       return { ...common, kind: 'reply', text: first.data.text };
     case 'permission.replied':
-      return { ...common, kind: 'reply', text: first.data.decision === 'allow' ? 'Allowed' : 'Denied' };
+      return { ...common, kind: 'reply', text: first.data.decision === 'allow' ? t.allowed : t.denied };
     case 'assistant.plan': {
       const lines = first.data.entries.map(
         ({ content, status }) => `- [${status === 'completed' ? 'x' : ' '}] ${content}`,

@@ -81,6 +81,13 @@ test('reads events to the end of the run, and then stops', async () => {
   expect([received, resumedAfter]).toEqual([['f1', 'r1', 'f2', 'r2'], [undefined]]);
 });
 
+test('continues after the position that it has skipped to', async () => {
+  const { follower, resumedAfter, received } = serve([{ seqs: [900, 901], then: 'end' }]);
+  follower.skip({ fcmp: 900, rasp: { attempt: 1, seq: 900 } });
+  await follower.follow(new AbortController().signal);
+  expect([received, resumedAfter]).toEqual([['f901', 'r901'], ['900,1:900']]);
+});
+
 test('continues after a pause without losing or repeating an event', async () => {
   const { follower, resumedAfter, received } = serve([
     { seqs: [1, 2], then: 'open' },

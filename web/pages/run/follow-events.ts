@@ -22,9 +22,12 @@ interface FollowerInput {
   readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
 }
 
-/** The maximum number of events per page, and their maximum total weight (`measureWeight`). */
-const MAX_EVENTS = 400_000;
-const MAX_WEIGHT = 192 * 1024 * 1024;
+/**
+ * The maximum number of events per page, and their maximum total weight (`measureWeight`): a followed run takes at most
+ * about 200 MB, however long it runs.
+ */
+const MAX_EVENTS = 200_000;
+const MAX_WEIGHT = 128 * 1024 * 1024;
 
 /** The delay after the client has stopped reconnecting. */
 const RETRY_MS = 5000;
@@ -186,6 +189,8 @@ export function createFollower(input: FollowerInput) {
     state,
     /** Whether all events have arrived, or the page has reached its limit. */
     isOver,
+    /** Continues after this position when it follows the run again. */
+    skip: (to: Parameters<typeof cursor.skip>[0]) => cursor.skip(to),
     /** Sets the state to `paused`, unless the stream has ended or failed. */
     pause() {
       if (!isOver() && state.value.state !== 'lost') state.value = { state: 'paused' };
@@ -259,6 +264,10 @@ function createEventCursor() {
     advance(event: RunEvent) {
       if (isRasp(event)) rasp = { attempt: event.attempt_number, seq: event.seq };
       else fcmp = event.seq;
+    },
+    skip(to: Readonly<{ fcmp: number; rasp: typeof rasp }>) {
+      fcmp = to.fcmp;
+      rasp = to.rasp;
     },
     after: () => (fcmp === 0 && rasp.seq === 0 ? undefined : `${fcmp},${rasp.attempt}:${rasp.seq}`),
     from(log: 'fcmp' | 'rasp') {

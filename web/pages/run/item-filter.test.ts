@@ -201,10 +201,12 @@ describe('a file change', () => {
     expect(readFileChanges({ input: '*** Begin Patch\n+x' })).toMatchObject([{ path: 'patch' }]);
   });
 
-  test.each([undefined, null, 'text', {}, { path: 1 }, { file_path: 'a', content: 'x'.repeat(300_000) }])(
-    'is not found in input %#',
-    (input) => {
-      expect(readFileChanges(input)).toEqual([]);
-    },
-  );
+  test.each([undefined, null, 'text', {}, { path: 1 }])('is not found in input %#', (input) => {
+    expect(readFileChanges(input)).toEqual([]);
+  });
+
+  test('is named, but not compared, if it is too long', () => {
+    const input = { file_path: 'a', content: 'x'.repeat(300_000) };
+    expect(readFileChanges(input)).toEqual([{ path: 'a', lines: [], isPartial: true }]);
+  });
 });

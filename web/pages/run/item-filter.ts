@@ -82,13 +82,14 @@ function hasText({ events }: Pick<Conversation, 'events'>, indexes: readonly num
 }
 
 interface ItemQuery {
+  readonly attempt: number | null;
   readonly kind: ItemKind | null;
   readonly errorsOnly: boolean;
   /** The text to find, ignoring case; empty for everything. */
   readonly text: string;
 }
 
-const EVERYTHING: ItemQuery = { kind: null, errorsOnly: false, text: '' };
+const EVERYTHING: ItemQuery = { attempt: null, kind: null, errorsOnly: false, text: '' };
 
 interface VisibleItems {
   readonly count: number;
@@ -119,7 +120,10 @@ export function createItemFilter(
 ): ItemFilter {
   const query = signal(EVERYTHING);
   const isDone = signal(true);
-  const isOn = computed(() => query.value.kind !== null || query.value.errorsOnly || query.value.text !== '');
+  const isOn = computed(() => {
+    const { attempt, kind, errorsOnly, text } = query.value;
+    return attempt !== null || kind !== null || errorsOnly || text !== '';
+  });
   let pattern: RegExp | null = null;
   let matchingItems: number[] = [];
   let searchedCount = 0;
@@ -129,7 +133,8 @@ export function createItemFilter(
 
   /** Whether an item matches the query; its text is searched only in `events`. */
   function matches(item: Item, events: readonly number[] = item.events): boolean {
-    const { kind, errorsOnly } = query.peek();
+    const { attempt, kind, errorsOnly } = query.peek();
+    if (attempt !== null && conversation.events[item.events[0] ?? 0]?.meta.attempt !== attempt) return false;
     if (kind !== null && findKind(conversation, item) !== kind) return false;
     if (errorsOnly && !isErrorItem(conversation, item)) return false;
     return pattern === null || hasText(conversation, events, pattern);

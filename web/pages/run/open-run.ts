@@ -1,5 +1,6 @@
 import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { EventGap } from '../../../src/server/client/index.js';
+import type { FcmpEvent } from '../../../src/events/index.js';
 import { client, getServerTime } from '../../data/client.js';
 import { createConversation } from './conversation.js';
 import { createEventList, createRawRows, readStreamSizes } from './raw-rows.js';
@@ -7,6 +8,19 @@ import { createItemFilter, type ItemFilter } from './item-filter.js';
 import { isRasp, createFollower, findLogEnd, sleep, type StreamState } from './follow-events.js';
 import { findHighlight, type Highlight, type RunData, type Selection } from './highlight.js';
 import { createRawBlocks, type RawBlocks } from './raw-blocks.js';
+
+/** A tab of the inspector; on a narrow screen, also the conversation and the timeline. */
+export type TabName =
+  | 'conversation'
+  | 'timeline'
+  | 'question'
+  | 'result'
+  | 'event'
+  | 'raw'
+  | 'files'
+  | 'diff'
+  | 'attempts'
+  | 'task';
 
 /** An open run: the events that have arrived, and the selection. */
 export interface OpenRun {
@@ -22,11 +36,17 @@ export interface OpenRun {
   /** The start and end of the run, in milliseconds; null until they are known. */
   readonly span: Signal<Readonly<{ start: number | null; end: number | null }>>;
   readonly selection: Signal<Selection | null>;
+  /** The open tab; null for the first one. */
+  readonly tab: Signal<TabName | null>;
   readonly highlight: ReadonlySignal<Highlight | null>;
   /** The replayed time, in milliseconds; null if everything is shown. */
   readonly replayTime: Signal<number | null>;
   /** How many events the page is behind the run, at least; null if it is up to date. */
   readonly behind: ReadonlySignal<number | null>;
+  /** The events that {@link OpenRun.jumpToEnd} has skipped; null if none. */
+  readonly skipped: ReadonlySignal<Readonly<{ from: number; to: number }> | null>;
+  /** Continues near the end of the run, without the events before it. */
+  readonly jumpToEnd: () => void;
   /** Follows the run until it ends. Can be called again after a connection was lost. */
   readonly follow: () => void;
   readonly close: () => void;
@@ -53,6 +73,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
   let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
   let backlogTimer: ReturnType<typeof setTimeout> | undefined;
   const behind = signal<number | null>(null);
+  const skipped = signal<Readonly<{ from: number; to: number }> | null>(null);
   /** The last event's time on the server's clock, and when it arrived. */
   let lastEvent = { at: 0, arrivedAt: Number.NEGATIVE_INFINITY };
 
@@ -96,10 +117,34 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     }
   }
   const getLastSeq = (): number => data.conversation.events.at(-1)?.seq ?? 0;
-  const hasEvent = async (seq: number): Promise<boolean> => {
-    const query = { protocol: 'fcmp', from: String(seq), to: String(seq) } as const;
-    return (await client.readHistory({ id, query, signal: control.signal })).events.length > 0;
+  const readEvent = async (protocol: 'fcmp' | 'rasp', position: string): Promise<unknown> => {
+    const query = { protocol, from: position, to: position };
+    return (await client.readHistory({ id, query, signal: control.signal })).events[0];
   };
+  const hasEvent = async (seq: number): Promise<boolean> => (await readEvent('fcmp', String(seq))) !== undefined;
+
+  async function jumpToEnd(): Promise<void> {
+    // The page stands still meanwhile, so it does not catch up with the end that is looked for.
+    control.abort();
+    control = new AbortController();
+    try {
+      const from = getLastSeq() + 1;
+      const to = await findLogEnd(getLastSeq(), hasEvent);
+      if (from > to) return;
+      // Safe cast: the server is part of the same package.
+      const { attempt } = ((await readEvent('fcmp', String(to))) as FcmpEvent).meta;
+      const last = data.list.events.at(-1);
+      const known = last?.attempt_number === attempt ? last.seq : 0;
+      const seq = await findLogEnd(
+        known,
+        async (next) => (await readEvent('rasp', `${attempt}:${next}`)) !== undefined,
+      );
+      follower.skip({ fcmp: to, rasp: { attempt, seq } });
+      skipped.value = { from, to };
+    } finally {
+      follow();
+    }
+  }
 
   async function measureBacklog(): Promise<void> {
     const isArriving = performance.now() - lastEvent.arrivedAt < BACKLOG_INTERVAL_MS;
@@ -138,12 +183,16 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     gaps,
     span: signal({ start: null, end: null }),
     selection,
+    tab: signal(null),
     highlight: computed(() => {
       void redraws.page.value;
       return selection.value === null ? null : findHighlight(data, selection.value);
     }),
     replayTime: signal(null),
     behind,
+    skipped,
+    // If the server does not respond, the page continues to catch up.
+    jumpToEnd: () => void jumpToEnd().catch(() => undefined),
     follow,
     close() {
       clearTimeout(backlogTimer);

@@ -5,6 +5,7 @@ import { findFirstAbove } from './byte-ranges.js';
 import { findStart } from './clock.js';
 import type { Item } from './conversation.js';
 import type { OpenRun } from './open-run.js';
+import { t } from './texts.js';
 
 /** The props of every pane. */
 export type PaneProps = Readonly<{ run: OpenRun; isLive: boolean }>;
@@ -18,7 +19,7 @@ export function PaneList(
     readonly count: number;
     readonly estimate: number;
     readonly selected: number | null;
-    readonly noun: string;
+    readonly noun: keyof typeof t.empty;
     readonly isFiltered?: boolean;
     readonly row: (index: number) => PaneRow | null;
     readonly onChoose: (index: number) => void;
@@ -28,12 +29,10 @@ export function PaneList(
   const [cache] = useState(createRowCache);
   if (count === 0) {
     if (!isLoading(run.connection.value.state, isLive))
-      return (
-        <p class="run-pane-empty">{`No ${noun} ${isFiltered ? 'match' : isLive ? 'yet' : 'up to this point'}.`}</p>
-      );
+      return <p class="run-pane-empty">{t.empty[noun][isFiltered ? 'match' : isLive ? 'yet' : 'before']}</p>;
     return (
       <div class="run-pane-skeleton" role="status" aria-busy="true">
-        <span class="visually-hidden">Loading …</span>
+        <span class="visually-hidden">{t.loading}</span>
       </div>
     );
   }
@@ -95,7 +94,7 @@ export function listItems(run: OpenRun) {
   };
   const selected = position < count && itemAt(position) === highlight?.item ? position : null;
   // Another filter starts another list.
-  const list = { key: JSON.stringify(run.filter.query.value), count, selected, onChoose, noun: 'items' };
+  const list = { key: JSON.stringify(run.filter.query.value), count, selected, onChoose, noun: 'items' as const };
   return { conversation, eventCount, start, hasRunEnded, find, list: { ...list, isFiltered: run.filter.isOn.value } };
 }
 

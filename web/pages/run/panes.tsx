@@ -1,10 +1,9 @@
 import { signal } from '@preact/signals';
-import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import { useRef } from 'preact/hooks';
+import type { RunView } from '../../../src/server/api/index.js';
 import { formatCount, toOneLine } from '../../ui/format.js';
 import { ConversationPane } from './conversation-pane.js';
-import { countPaneRows } from './highlight.js';
-import type { OpenRun } from './open-run.js';
+import { AttemptTabs, InspectorContent, InspectorTabs, useInspector, type TabName } from './inspector.js';
 import { TimelinePane } from './timeline-pane.js';
 import type { RaspEvent } from '../../../src/events/index.js';
 import { JsonTree, formatValue } from '../../ui/json-tree.js';
@@ -15,109 +14,67 @@ import { findFirstAbove } from './byte-ranges.js';
 import type { RawText } from './raw-blocks.js';
 import { ROW_BYTES, type RawRow } from './raw-rows.js';
 import { Button } from '../../ui/button.js';
+import { t } from './texts.js';
 
-const PANES = [
-  { name: 'timeline', title: 'Timeline', view: TimelinePane },
-  { name: 'conversation', title: 'Conversation', view: ConversationPane },
-  { name: 'events', title: 'Events', view: EventsPane },
-  { name: 'raw', title: 'Raw bytes', view: RawPane },
-] as const;
+/** The relative widths of the conversation and the inspector. */
+const widths = signal<Readonly<Record<'conversation' | 'inspector', number>>>({ conversation: 1.25, inspector: 1 });
 
-type PaneName = (typeof PANES)[number]['name'];
-
-/** The open panes, their relative widths, and the pane to show when only one fits. */
-const openPanes = signal<readonly PaneName[]>(['timeline', 'conversation', 'events', 'raw']);
-const widths = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conversation: 1.25, bytes: 1 });
-const frontPane = signal<PaneName>('conversation');
-
-/** The buttons that open and close panes; on a narrow screen, tabs. */
-export function PaneSwitch({ run }: Readonly<{ run: OpenRun }>) {
-  const areTabs = isNarrow.value;
-  const toggle = (name: PaneName): void => {
-    const next = PANES.map((pane) => pane.name).filter((one) => openPanes.value.includes(one) !== (one === name));
-    if (next.length > 0) openPanes.value = next;
+/**
+ * A thin timeline over the full width; below it, the conversation next to the inspector. On a narrow screen, each is a
+ * tab. Escape deselects.
+ */
+export function Panes({ run, view, isLive }: PaneProps & Readonly<{ view: RunView }>) {
+  const inspector = useInspector(run, view, isLive, isNarrow.value);
+  const { tab } = inspector;
+  const onKeyDown = ({ key }: KeyboardEvent): void => {
+    if (key === 'Escape') run.selection.value = null;
   };
-  const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>): void => {
-    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    if (step === 0 || !areTabs) return;
-    const at = PANES.findIndex(({ name }) => name === frontPane.value);
-    frontPane.value = PANES[(at + step + PANES.length) % PANES.length]?.name ?? frontPane.value;
-    event.currentTarget.querySelector<HTMLElement>(`#tab-${frontPane.value}`)?.focus();
-  };
+  const shared = { run, view, isLive };
+  if (isNarrow.value) {
+    return (
+      <div class="run-panes" onKeyDown={onKeyDown}>
+        <InspectorTabs run={run} {...inspector} />
+        <AttemptTabs run={run} view={view} />
+        <Panel {...shared} tab={tab} />
+      </div>
+    );
+  }
   return (
-    <div class="run-pane-switch" role={areTabs ? 'tablist' : 'group'} aria-label="Panes" onKeyDown={onKeyDown}>
-      {PANES.map(({ name, title }) => {
-        const isFront = frontPane.value === name;
-        const tab = { id: `tab-${name}`, role: 'tab', 'aria-controls': `run-pane-${name}` } as const;
-        const state = areTabs
-          ? {
-              ...tab,
-              'aria-selected': isFront,
-              tabIndex: isFront ? 0 : -1,
-              onClick: () => void (frontPane.value = name),
-            }
-          : { 'aria-pressed': openPanes.value.includes(name), onClick: () => toggle(name) };
-        return (
-          <button key={name} type="button" {...state}>
-            {title} <Count run={run} name={name} />
-          </button>
-        );
-      })}
+    <div class="run-panes" onKeyDown={onKeyDown}>
+      <div class="run-pane run-timeline">
+        <TimelinePane run={run} isLive={isLive} />
+      </div>
+      <div class="run-pane-columns">
+        <div class="run-pane-column" style={{ flexGrow: widths.value.conversation }}>
+          <AttemptTabs run={run} view={view} />
+          <div class="run-pane">
+            <ConversationPane run={run} isLive={isLive} />
+          </div>
+        </div>
+        <PaneDivider />
+        <section class="run-pane-column" aria-label={t.inspector} style={{ flexGrow: widths.value.inspector }}>
+          <InspectorTabs run={run} {...inspector} />
+          <Panel {...shared} tab={tab} />
+        </section>
+      </div>
     </div>
   );
 }
 
-function Count({ run, name }: Readonly<{ run: OpenRun; name: PaneName }>) {
-  void run.redraws.page.value;
-  return <span class="run-pane-count">{formatCount(countPaneRows(run.data, name, run.replayTime.value))}</span>;
-}
-
-/** The timeline over the full width; below it, the conversation next to events and raw bytes. Escape deselects. */
-export function Panes({ run, isLive }: Readonly<{ run: OpenRun; isLive: boolean }>) {
-  const isSinglePane = isNarrow.value;
-  const visiblePanes = PANES.filter(({ name }) =>
-    isSinglePane ? frontPane.value === name : openPanes.value.includes(name),
-  );
-  const draw = (names: readonly PaneName[]): ComponentChildren[] =>
-    visiblePanes.flatMap(({ name, view: View }) =>
-      names.includes(name)
-        ? [
-            <div
-              key={name}
-              id={`run-pane-${name}`}
-              class="run-pane"
-              {...(isSinglePane ? { role: 'tabpanel', 'aria-labelledby': `tab-${name}` } : {})}
-            >
-              <View run={run} isLive={isLive} />
-            </div>,
-          ]
-        : [],
-    );
-  const timeline = draw(['timeline']);
-  const conversation = draw(['conversation']);
-  const bytes = draw(['events', 'raw']);
-  const onKeyDown = ({ key }: KeyboardEvent): void => {
-    if (key === 'Escape') run.selection.value = null;
-  };
+function Panel({ run, view, isLive, tab }: PaneProps & Readonly<{ view: RunView; tab: TabName }>) {
+  const pane = { run, isLive };
   return (
-    <div class="run-panes" onKeyDown={onKeyDown}>
-      {timeline.length === 0 ? null : (
-        <div class={conversation.length + bytes.length === 0 ? 'run-pane-band whole' : 'run-pane-band'}>{timeline}</div>
-      )}
-      {conversation.length + bytes.length === 0 ? null : (
-        <div class="run-pane-columns">
-          {conversation.length === 0 ? null : (
-            <div class="run-pane-column" style={{ flexGrow: widths.value.conversation }}>
-              {conversation}
-            </div>
-          )}
-          {conversation.length === 0 || bytes.length === 0 ? null : <PaneDivider />}
-          {bytes.length === 0 ? null : (
-            <div class="run-pane-column" style={{ flexGrow: widths.value.bytes }}>
-              {bytes}
-            </div>
-          )}
-        </div>
+    <div key={tab} id={`run-pane-${tab}`} class="run-pane" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+      {tab === 'conversation' ? (
+        <ConversationPane {...pane} />
+      ) : tab === 'timeline' ? (
+        <TimelinePane {...pane} />
+      ) : tab === 'event' ? (
+        <EventsPane {...pane} />
+      ) : tab === 'raw' ? (
+        <RawPane {...pane} />
+      ) : (
+        <InspectorContent run={run} view={view} tab={tab} />
       )}
     </div>
   );
@@ -129,14 +86,14 @@ const isNarrow = signal(narrowScreen?.matches ?? false);
 
 narrowScreen?.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
 
-/** The divider between the conversation and the bytes. It can be dragged, or moved with the arrow keys. */
+/** The divider between the conversation and the inspector. It can be dragged, or moved with the arrow keys. */
 function PaneDivider() {
   const divider = useRef<HTMLDivElement>(null);
-  const sum = widths.value.conversation + widths.value.bytes;
+  const sum = widths.value.conversation + widths.value.inspector;
   const fraction = widths.value.conversation / sum;
   const setFraction = (next: number): void => {
     const { left, right } = divideWidth(sum, next);
-    widths.value = { conversation: left, bytes: right };
+    widths.value = { conversation: left, inspector: right };
   };
   const drag = (event: PointerEvent): void => {
     const before = divider.current?.previousElementSibling?.getBoundingClientRect();
@@ -157,7 +114,7 @@ function PaneDivider() {
       class="run-pane-divider"
       role="separator"
       aria-orientation="vertical"
-      aria-label="Width of the conversation pane"
+      aria-label={t.widthOfTheConversationPane}
       aria-valuenow={Math.round(fraction * 100)}
       aria-valuemin={0}
       aria-valuemax={100}
@@ -179,7 +136,7 @@ export function divideWidth(sum: number, fraction: number): Readonly<{ left: num
 }
 
 /** The engine's events, one by one. The selected event is shown in full. */
-function EventsPane({ run, isLive }: PaneProps) {
+export function EventsPane({ run, isLive }: PaneProps) {
   void run.redraws.events.value;
   const { list } = run.data;
   const replayTime = run.replayTime.value;
@@ -193,7 +150,7 @@ function EventsPane({ run, isLive }: PaneProps) {
     <PaneList
       run={run}
       isLive={isLive}
-      label="Events"
+      label={t.events}
       noun="events"
       estimate={53}
       count={replayTime === null ? list.events.length : findFirstAbove(list.times, replayTime)}
@@ -204,8 +161,7 @@ function EventsPane({ run, isLive }: PaneProps) {
         if (event === undefined) return null;
         const isSelected = highlight?.event === index;
         const isHighlighted = isSelected || highlight?.bytes.overlaps(event.raw_ref) === true;
-        const isOpen = isSelected && highlight.selection.pane === 'events';
-        const props = { event, at: list.times[index] ?? start, start, isHighlighted, isOpen };
+        const props = { event, at: list.times[index] ?? start, start, isHighlighted, isOpen: isSelected };
         return [Object.values(props), () => <EventRow {...props} onChoose={() => onChoose(index)} />];
       }}
     />
@@ -264,7 +220,7 @@ export function summarizeEvent({ data }: RaspEvent): string {
 const PREVIEW_BYTES = 240;
 
 /** The agent's captured output, frame by frame. The first selected row is shown in full. */
-function RawPane({ run, isLive }: PaneProps) {
+export function RawPane({ run, isLive }: PaneProps) {
   void run.redraws.raw.value;
   const { rows } = run.data;
   const replayTime = run.replayTime.value;
@@ -279,7 +235,7 @@ function RawPane({ run, isLive }: PaneProps) {
       <PaneList
         run={run}
         isLive={isLive}
-        label="Raw bytes"
+        label={t.rawBytes}
         noun="bytes"
         estimate={67}
         count={replayTime === null ? rows.count() : rows.countAt(replayTime)}
@@ -309,7 +265,7 @@ function RawProblems({ problems, onRetry }: Readonly<{ problems: readonly string
           <SafeText text={problem} />
         </p>
       ))}
-      {problems.length === 0 ? null : <Button label="Try again" onClick={onRetry} />}
+      {problems.length === 0 ? null : <Button label={t.tryAgain} onClick={onRetry} />}
     </div>
   );
 }
@@ -335,7 +291,7 @@ function RawRowView(props: {
           {formatCount(row.byte_from)} + {formatCount(length)}
         </span>
         <span class="end">
-          {row.at === null ? <span class="dim">No event</span> : <Clock at={row.at} start={start} />}
+          {row.at === null ? <span class="dim">{t.noEvent}</span> : <Clock at={row.at} start={start} />}
         </span>
       </button>
       <pre class="raw-text">
@@ -352,6 +308,6 @@ function RawContent({ text }: Readonly<{ text: RawText }>) {
 
 const NOT_LOADED = {
   loading: '…',
-  truncated: 'The captured file ends before these bytes.',
-  unreadable: 'Not available',
+  truncated: t.theCapturedFileEndsBefore,
+  unreadable: t.notAvailable,
 } as const;

@@ -1,102 +1,59 @@
-import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { DiffLines, diffLines } from '../../ui/file-changes.js';
 import { DataTable } from '../../ui/row-table.js';
 import type { RunView } from '../../../src/server/api/index.js';
-import { JsonTree, ValueText, formatValue } from '../../ui/json-tree.js';
+import { JsonTree, ValueText } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp, formatDuration, formatUsage } from '../../ui/format.js';
 import type { OpenRun } from './open-run.js';
 import type { FcmpData, FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation } from './conversation.js';
 import { toPath } from '../../app/route.js';
-import { Badge, capitalize } from '../../ui/badge.js';
+import { Badge, labelState } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/button.js';
 import { describeRepair } from '../../ui/json-labels.js';
 import { ArtifactPreview } from './artifact.js';
+import { t } from './texts.js';
 
-/** A run's task, result and attempts. Each is one line that opens as a panel over the page. */
-export function RunDetails({ run, view }: Readonly<{ run: OpenRun; view: RunView }>) {
+/** A run's task: its prompt, the other fields of its spec, and its times. */
+export function TaskView({ view }: Readonly<{ view: RunView }>) {
   const { prompt, ...otherFields } = view.spec;
   return (
-    <div class="run-details">
-      <Panel title="Task" line={describeTaskLine(view)}>
-        {typeof prompt === 'string' && prompt !== '' ? <ValueText value={prompt} limit={4000} /> : null}
-        <JsonTree value={otherFields} open={2} />
-        <p class="dim">
-          Created <Timestamp at={view.created_at} /> · Started <Timestamp at={view.started_at} /> · Ended{' '}
-          <Timestamp at={view.ended_at} />
-        </p>
-      </Panel>
-      <Panel title="Result" line={describeResultLine(view.result)}>
-        {view.result === null ? (
-          <p class="dim">No result until the run ends.</p>
-        ) : (
-          <RunResultView runId={view.id} result={view.result} />
-        )}
-      </Panel>
-      {(view.result?.attempts ?? 1) > 1 ? (
-        <Panel title="Attempts" line={`${view.result?.attempts ?? 1}, side by side`}>
-          <AttemptsView run={run} hasEnded={view.state === 'ended'} />
-        </Panel>
-      ) : null}
-    </div>
+    <>
+      {typeof prompt === 'string' && prompt !== '' ? <ValueText value={prompt} limit={4000} /> : null}
+      <JsonTree value={otherFields} open={2} />
+      <p class="dim">
+        {t.created}
+        <Timestamp at={view.created_at} />
+        {t.started}
+        <Timestamp at={view.started_at} />
+        {t.ended} <Timestamp at={view.ended_at} />
+      </p>
+    </>
   );
 }
 
-function Panel({ title, line, children }: Readonly<{ title: string; line: string; children: ComponentChildren }>) {
-  return (
-    <details class="card" name="run-panel" onKeyDown={closeOnEscape}>
-      <summary>
-        <strong>{title}</strong>
-        <SafeText as="span" class="one-line dim" text={line} />
-      </summary>
-      <div class="run-panel" tabIndex={0} role="region" aria-label={title}>
-        {children}
-      </div>
-    </details>
-  );
-}
-
-function closeOnEscape(event: TargetedKeyboardEvent<HTMLDetailsElement>): void {
-  if (event.key === 'Escape') event.currentTarget.open = false;
-}
-
-function describeTaskLine({ spec }: RunView): string {
-  const { prompt, command } = spec;
-  if (typeof prompt === 'string' && prompt !== '') return toOneLine(prompt);
-  return Array.isArray(command) ? toOneLine(command.join(' ')) : '';
-}
-
-function describeResultLine(result: RunView['result']): string {
-  if (result === null) return 'None yet';
-  const { value, comment, text, error } = result;
-  return toOneLine(error?.['message'] ?? value ?? comment ?? text ?? result.status);
-}
-
-function toOneLine(value: unknown): string {
-  return formatValue(value, 300).text.replaceAll(/\s+/g, ' ');
-}
-
-function AttemptsView({ run, hasEnded }: Readonly<{ run: OpenRun; hasEnded: boolean }>) {
+/** A run's attempts side by side, each compared with the next. */
+export function AttemptsView({ run, hasEnded }: Readonly<{ run: OpenRun; hasEnded: boolean }>) {
   void run.redraws.page.value;
   const attempts = summarizeAttempts(run.data.conversation);
   const rows: readonly (readonly [string, (attempt: AttemptSummary) => string])[] = [
-    ['Outcome', (attempt) => attempt.end ?? (hasEnded || attempt !== attempts.at(-1) ? 'Ended' : 'Running')],
-    ['Duration', ({ from, to }) => formatDuration(to - from)],
-    ['Messages', ({ messages }) => String(messages)],
-    ['Tools', ({ tools, failedTools }) => (failedTools === 0 ? String(tools) : `${tools}, ${failedTools} failed`)],
-    ['Usage', ({ usage }) => formatUsage(usage)],
-    ['Answer before the attempt', ({ reply }) => reply ?? ''],
-    ['Last message', ({ lastText }) => lastText ?? ''],
+    [t.outcome, (attempt) => attempt.end ?? (hasEnded || attempt !== attempts.at(-1) ? t.endedAt : t.running)],
+    [t.duration, ({ from, to }) => formatDuration(to - from)],
+    [t.messages, ({ messages }) => String(messages)],
+    [t.tools, ({ tools, failedTools }) => (failedTools === 0 ? String(tools) : t.toolsFailed(tools, failedTools))],
+    [t.usage, ({ usage }) => formatUsage(usage)],
+    [t.answerBeforeTheAttempt, ({ reply }) => reply ?? ''],
+    [t.lastMessage, ({ lastText }) => lastText ?? ''],
   ];
   return (
     <DataTable
-      label="Attempts side by side"
+      label={t.attemptsSideBySide}
       class="attempts"
-      head={['', ...attempts.map(({ attempt }) => `Attempt ${attempt}`)]}
+      head={['', ...attempts.map(({ attempt }) => t.attempt(attempt))]}
       rows={[
         ...rows.map(([label, read]) => [label, ...attempts.map((one) => <SafeText text={read(one)} limit={1500} />)]),
-        ['Changes in the next answer', ...attempts.map(({ lastText }, at) => compare(lastText, attempts[at + 1]))],
+        [t.changesInTheNextAnswer, ...attempts.map(({ lastText }, at) => compare(lastText, attempts[at + 1]))],
       ]}
     />
   );
@@ -159,9 +116,9 @@ function addItem(summary: MutableSummary, last: FcmpEvent): void {
     summary.tools += 1;
     if (last.data.status === 'failed') summary.failedTools += 1;
   } else if (last.type === 'user.input.replied') summary.reply = last.data.text;
-  else if (last.type === 'user.input.required') summary.end = 'Asked a question';
+  else if (last.type === 'user.input.required') summary.end = t.askedAQuestion;
   else if (last.type === 'diagnostic.warning' && last.data.code === 'OUTPUT_RETRIED')
-    summary.end = `Rejected: ${last.data.message}`;
+    summary.end = t.rejected(last.data.message);
   else if (last.type === 'conversation.completed') {
     summary.end = last.data.reason_code;
     summary.usage = last.data.usage;
@@ -178,57 +135,48 @@ function createSummary(attempt: number, from: number): MutableSummary {
   return { attempt, from, to: from, ...counts, reply: null, lastText: null, end: null, usage: null };
 }
 
-/** A run's result: the value, the repairs, the errors and the changed files. */
-function RunResultView({ runId, result }: Readonly<{ runId: string; result: NonNullable<RunView['result']> }>) {
-  const { value, comment, text, error, warnings, repairs = [], artifacts, process, cached_from, model } = result;
+/** A run's result: the value, the repairs and the errors. */
+export function RunResultView({ result }: Readonly<{ result: NonNullable<RunView['result']> }>) {
+  const { value, comment, text, error, warnings, repairs = [], process, cached_from, model } = result;
   const { denials = [], diagnostics = [] } = result;
   return (
-    <div class="stack">
+    <>
       {cached_from === undefined ? null : (
         <p>
-          Cached result of <a href={toPath({ page: 'run', id: cached_from })}>{cached_from}</a>; no agent was started.
+          {t.cachedResultOf}
+          <a href={toPath({ page: 'run', id: cached_from })}>{cached_from}</a>
+          {t.noAgentWasStarted}
         </p>
       )}
-      <div class="result-columns">
-        <div class="stack">
-          {error === undefined ? null : <RunFailureView error={error} />}
-          <Value title="Value" value={value} />
-          {value === undefined ? null : (
-            <p>
-              <CopyButton label="Copy value" read={() => JSON.stringify(value, null, 2)} />
-            </p>
-          )}
-          <Value title="Comment" value={comment} />
-          <Value title="Last output" value={text} />
-        </div>
-        <div class="stack">
-          <NoteList title="Warnings" lines={warnings.map(({ code, message }) => [code, message, ''])} />
-          <NoteList
-            title="Denied tools"
-            lines={denials.map(({ tool, why, input }) => {
-              return [tool, why, input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`];
-            })}
-          />
-          <NoteList
-            title="Diagnostics"
-            lines={diagnostics.map(({ code, message, count }) => [
-              code,
-              message,
-              count === 1 ? '' : `, ${count} times`,
-            ])}
-          />
-          <NoteList
-            title="Repairs"
-            lines={repairs.map(({ kind, message, offset }) => {
-              return [kind, describeRepair(kind) ?? message, `, at offset ${offset}`];
-            })}
-          />
-          <ChangedFiles runId={runId} artifacts={artifacts} />
-          <Value title="Model" value={model} />
-          <Value title="Process" value={process} />
-        </div>
-      </div>
-    </div>
+      {error === undefined ? null : <RunFailureView error={error} />}
+      <Value title={t.value} value={value} />
+      {value === undefined ? null : (
+        <p>
+          <CopyButton label={t.copyValue} read={() => JSON.stringify(value, null, 2)} />
+        </p>
+      )}
+      <Value title={t.comment} value={comment} />
+      <Value title={t.lastOutput} value={text} />
+      <NoteList title={t.warnings} lines={warnings.map(({ code, message }) => [code, message, ''])} />
+      <NoteList
+        title={t.deniedTools}
+        lines={denials.map(({ tool, why, input }) => {
+          return [tool, why, input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`];
+        })}
+      />
+      <NoteList
+        title={t.diagnostics}
+        lines={diagnostics.map(({ code, message, count }) => [code, message, count === 1 ? '' : t.times(count)])}
+      />
+      <NoteList
+        title={t.repairs}
+        lines={repairs.map(({ kind, message, offset }) => {
+          return [kind, describeRepair(kind) ?? message, t.atOffset(offset)];
+        })}
+      />
+      <Value title={t.model} value={model} />
+      <Value title={t.process} value={process} />
+    </>
   );
 }
 
@@ -263,7 +211,7 @@ function NoteList({ title, lines }: Readonly<{ title: string; lines: readonly No
       <ul class="plain">
         {lines.slice(0, 100).map(([code, message, detail], index) => (
           <li key={index}>
-            <Badge tone="warn">{code}</Badge> <SafeText text={message} limit={1000} />
+            <Badge>{code}</Badge> <SafeText text={message} limit={1000} />
             <span class="dim">{detail}</span>
           </li>
         ))}
@@ -282,16 +230,16 @@ function RunFailureView(props: { readonly error: RunError }) {
   } = props;
   return (
     <section>
-      <h2>Error</h2>
+      <h2>{t.error}</h2>
       <p>
         <Badge tone="bad">{code}</Badge> <span class="dim">{describeOrigin(category, cause, http_status)}</span>{' '}
         <SafeText text={message} limit={4000} />
       </p>
       <Lines
-        title="Schema errors"
-        lines={issues.map(({ path, message: issue }) => `${path.length === 0 ? '(root)' : path.join('.')}: ${issue}`)}
+        title={t.schemaErrors}
+        lines={issues.map(({ path, message: issue }) => `${path.length === 0 ? t.root : path.join('.')}: ${issue}`)}
       />
-      <Lines title="Candidates tried" lines={tried.map(describeTried)} />
+      <Lines title={t.candidatesTried} lines={tried.map(describeTried)} />
     </section>
   );
 }
@@ -302,7 +250,7 @@ function describeTried({ finder, start, end, code, message }: NonNullable<RunErr
 
 /** Describes where an error comes from: `Engine · Rate limit · HTTP 429`. */
 function describeOrigin(category: string, cause: string | undefined, status: number | undefined): string {
-  const parts = [category, ...(cause === undefined ? [] : [cause])].map(capitalize);
+  const parts = [category, ...(cause === undefined ? [] : [cause])].map(labelState);
   return [...parts, ...(status === undefined ? [] : [`HTTP ${status}`])].join(' · ');
 }
 
@@ -325,30 +273,32 @@ function Lines({ title, lines }: Readonly<{ title: string; lines: readonly strin
 /** The maximum number of listed files; the export has all of them. */
 const MAX_FILES = 100;
 
-function ChangedFiles(props: Readonly<{ runId: string; artifacts: NonNullable<RunView['result']>['artifacts'] }>) {
+/** The files that a run created, changed or deleted. */
+export function ChangedFiles(
+  props: Readonly<{ runId: string; artifacts: NonNullable<RunView['result']>['artifacts'] }>,
+) {
   const { runId, artifacts } = props;
   const files = (['created', 'modified', 'deleted'] as const).flatMap((change) =>
     artifacts[change].map((path) => ({ change, path })),
   );
-  if (files.length === 0) return null;
+  if (files.length === 0) return <p class="dim">{t.theRunChangedNoFiles}</p>;
   return (
-    <section>
-      <h2>Files</h2>
+    <>
       <ul class="plain">
         {files.slice(0, MAX_FILES).map(({ change, path }) => (
           <li key={`${change} ${path}`}>
             {change === 'deleted' ? (
               <span class="row">
-                <span class="dim">Deleted</span>
+                <span class="dim">{t.deleted}</span>
                 <SafeText as="code" text={path} limit={400} />
               </span>
             ) : (
-              <ArtifactPreview runId={runId} path={path} note={capitalize(change)} />
+              <ArtifactPreview runId={runId} path={path} note={labelState(change)} />
             )}
           </li>
         ))}
       </ul>
-      {files.length > MAX_FILES ? <p class="dim">{files.length - MAX_FILES} more</p> : null}
-    </section>
+      {files.length > MAX_FILES ? <p class="dim">{t.moreFiles(files.length - MAX_FILES)}</p> : null}
+    </>
   );
 }

@@ -1,9 +1,10 @@
+import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import type { RunView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, StateBadge, RepairLevel } from '../../ui/badge.js';
 import { RunExports, describeMissingFiles } from '../../ui/run-files.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, formatUsage, toOneLine } from '../../ui/format.js';
+import { formatDuration, formatUsage } from '../../ui/format.js';
 import { WaitingFor } from '../../ui/waiting-for.js';
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
@@ -17,9 +18,11 @@ import { AnsiText } from '../../ui/ansi-text.js';
 import { describeItem, type ItemView } from './conversation.js';
 import type { OpenRun } from './open-run.js';
 import { findLastStderr } from './raw-rows.js';
+import { t } from './texts.js';
 
-/** The page header: the run's task and actions and, below them, its state. */
-export function RunHead({ run, onChange }: Readonly<{ run: RunView; onChange: () => void }>) {
+/** The page header: the run's task, two actions and a menu and, below them, its state. */
+export function RunHead(props: Readonly<{ run: RunView; onChange: () => void; connection: ComponentChildren }>) {
+  const { run, onChange, connection } = props;
   const { id, engine, state, result, order, started_at, ended_at } = run;
   const usage = formatUsage(result?.usage);
   const review = findOpenItem(waiting.value, id);
@@ -27,20 +30,28 @@ export function RunHead({ run, onChange }: Readonly<{ run: RunView; onChange: ()
     <header class="run-head">
       <div class="run-title">
         <h1>
-          <a href="/runs">Runs</a> / <SafeText text={describeTask(run)} limit={200} />
+          <a href="/runs">{t.runs}</a> / <SafeText text={run.title ?? id} limit={200} />
         </h1>
         <span class="end row run-actions">
+          {review === undefined ? null : (
+            <Link label={t.decideInTheInbox} class="button primary" href={toPath({ page: 'inbox', id: review.id })} />
+          )}
           <CancelRun run={run} onChange={onChange} />
-          <RunAgain run={run} />
-          <Link label="Export" class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download />
-          <RunExports id={id} hasEnded={run.state === 'ended'} />
+          <RunAgain run={run} isPrimary={review === undefined} />
+          <details class="menu" onKeyDown={closeOnEscape}>
+            <summary class="button">{t.more}</summary>
+            <div class="menu-list">
+              <Link label={t.export} class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download />
+              <RunExports id={id} hasEnded={state === 'ended'} />
+            </div>
+          </details>
         </span>
       </div>
       <div class="row run-facts">
         {result === null ? (
           <StateBadge state={state} isLive={state === 'running'} />
         ) : (
-          <Outcome status={result.status} review={review} />
+          <StateBadge state={review === undefined ? result.status : 'needs-human'} />
         )}
         {result?.status === 'success' ? (
           <RepairLevel level={result.repair_level} kinds={(result.repairs ?? []).map(({ kind }) => kind)} />
@@ -49,27 +60,24 @@ export function RunHead({ run, onChange }: Readonly<{ run: RunView; onChange: ()
         <WaitingFor waiting={run.waiting_for} />
         <span class="dim">{formatRunDuration(started_at, ended_at)}</span>
         {usage === '' ? null : <span class="dim">{usage}</span>}
-        {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}
         {order === null ? null : (
           <a href={toPath({ page: 'issues', ref: order.issue_ref })}>
             <SafeText text={order.issue_ref} limit={80} />
           </a>
         )}
         <code class="dim">{id}</code>
+        <span class="end">{connection}</span>
       </div>
     </header>
   );
 }
 
-/** Describes the task on one line; for a plain command, the command line. */
-function describeTask({ spec, order }: RunView): string {
-  const prompt = toOneLine(spec.prompt ?? '');
-  if (prompt !== '') return prompt;
-  return order === null ? (spec.command ?? []).join(' ') : `Order ${order.run_id}`;
+function closeOnEscape(event: TargetedKeyboardEvent<HTMLDetailsElement>): void {
+  if (event.key === 'Escape') event.currentTarget.open = false;
 }
 
 function formatRunDuration(startedAt: string | null, endedAt: string | null): string {
-  if (startedAt === null) return 'Not started yet';
+  if (startedAt === null) return t.notStartedYet;
   const end = endedAt === null ? Date.now() : Date.parse(endedAt);
   return formatDuration(Math.max(0, end - Date.parse(startedAt)));
 }
@@ -82,31 +90,19 @@ function CancelRun({ run, onChange }: Readonly<{ run: RunView; onChange: () => v
     isConfirming.value = false;
   });
   if (run.state === 'ended' || !hasScope('run')) return null;
-  if (run.cancel_requested) return <span class="dim">Canceling …</span>;
-  if (!isConfirming.value) return <Button label="Cancel run" onClick={() => (isConfirming.value = true)} />;
+  if (run.cancel_requested) return <span class="dim">{t.canceling}</span>;
+  if (!isConfirming.value) return <Button label={t.cancelRun} onClick={() => (isConfirming.value = true)} />;
   return (
-    <span class="row" role="group" aria-label="Cancel the run">
-      <span>{cancellation.failure ?? 'Cancel this run?'}</span>
-      <Button label="Yes, cancel" class="danger" onClick={cancellation.run} />
-      <Button label="Keep running" onClick={() => (isConfirming.value = false)} />
+    <span class="row" role="group" aria-label={t.cancelTheRun}>
+      <span>{cancellation.failure ?? t.cancelThisRun}</span>
+      <Button label={t.yesCancel} class="danger" onClick={cancellation.run} />
+      <Button label={t.keepRunning} onClick={() => (isConfirming.value = false)} />
     </span>
   );
 }
 
-/** The outcome of a run. A result that still needs a user's decision is not shown as a success. */
-function Outcome(props: { readonly status: string; readonly review: { readonly id: string } | undefined }) {
-  const { status, review } = props;
-  if (review === undefined) return <StateBadge state={status} />;
-  return (
-    <>
-      <StateBadge state="needs-human" />
-      <a href={toPath({ page: 'inbox', id: review.id })}>Decide in the inbox</a>
-    </>
-  );
-}
-
 /** Buttons that start the same run again or open the form with its values; for an order, a link to its form. */
-function RunAgain({ run }: Readonly<{ run: RunView }>) {
+function RunAgain({ run, isPrimary }: Readonly<{ run: RunView; isPrimary: boolean }>) {
   const requestId = useSignal(newRequestId());
   const start = useAction(async () => {
     // Every click sends the same request id, so a lost response does not lead to a second run.
@@ -117,16 +113,23 @@ function RunAgain({ run }: Readonly<{ run: RunView }>) {
   if (run.state !== 'ended' || !hasScope('run')) return null;
   if (run.order !== null) {
     return (
-      <a class="button" href={`${toPath({ page: 'issues', ref: run.order.issue_ref })}?order`}>
-        Submit order again
-      </a>
+      <Link
+        label={t.submitOrderAgain}
+        class="button"
+        href={`${toPath({ page: 'issues', ref: run.order.issue_ref })}?order`}
+      />
     );
   }
   return (
     <>
       <Refused why={start.failure} />
-      <Button label={isStarting ? 'Starting …' : 'Run again'} disabled={isStarting} onClick={start.run} />
-      <Link label="Edit and run" class="button" href={`/runs?start&from=${encodeURIComponent(run.id)}`} />
+      <Button
+        label={isStarting ? t.starting : t.runAgain}
+        class={isPrimary ? 'primary' : ''}
+        disabled={isStarting}
+        onClick={start.run}
+      />
+      <Link label={t.editAndRun} class="button" href={`/runs?start&from=${encodeURIComponent(run.id)}`} />
     </>
   );
 }
@@ -142,12 +145,12 @@ export function FailureCard(props: Readonly<{ run: OpenRun; view: RunView; stder
   const error = view.result?.error;
   if (view.result?.status !== 'failed' || error === undefined) return null;
   return (
-    <section class="card failure" aria-label="Failure">
+    <section class="card failure" aria-label={t.failure}>
       <p class="failure-cause">
         <Badge tone="bad">{error.code}</Badge> <SafeText text={error.message} limit={1000} />
       </p>
       <p>
-        <strong>What to do:</strong> {chooseAdvice(error, view.spec.max_retries ?? 0)}
+        <strong>{t.whatToDo}</strong> {chooseAdvice(error, view.spec.max_retries ?? 0)}
       </p>
       <div class="failure-facts">
         <FailedTool run={run} />
@@ -165,41 +168,38 @@ export function chooseAdvice({ cause = 'unknown', code, category }: RunError, re
 
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
-const BY_CAUSE: Readonly<Record<NonNullable<RunError['cause']>, string | null>> = {
-  auth: 'Sign in to the engine on the server, or pass its key as an environment variable, then run again.',
-  rate_limit: 'Wait until the provider’s rate limit resets, then run again.',
-  quota: 'The provider account has no quota left. Add quota, or choose another model with Edit and run.',
-  model: 'The model refused the request. Choose another model with Edit and run.',
-  server: 'The model’s service failed. Run again later, or choose another model with Edit and run.',
-  context: 'The request was too long for the model. Shorten the prompt, or choose another model with Edit and run.',
-  network: 'Check the server’s network, then run again.',
-  permission: 'Allow more permissions with Edit and run, or change the task.',
+const BY_CAUSE: Readonly<Partial<Record<NonNullable<RunError['cause']>, string | null>>> = {
+  auth: t.signInToTheEngine,
+  rate_limit: t.waitUntilTheProvidersRate,
+  quota: t.theProviderAccountHasNo,
+  model: t.theModelRefusedTheRequest,
+  server: t.theModelsServiceFailedRun,
+  context: t.theRequestWasTooLong,
+  network: t.checkTheServersNetworkThen,
+  permission: t.allowMorePermissionsWithEdit,
   unknown: null,
 };
 
-const RETRIES_USED_UP =
-  'All retries were used. Compare the answers under Attempts, then correct the prompt or relax the schema with Edit and run.';
+const RETRIES_USED_UP = t.allRetriesWereUsedCompare;
 
 const BY_CODE: Readonly<Record<string, string>> = {
-  OUTPUT_NOT_VALIDATED:
-    'Compare the answer with the schema under Result. Then correct the prompt, relax the schema, or allow retries with Edit and run.',
-  PROCESS_NOT_STARTED:
-    'Install the engine on the server, or set its path in the configuration. The command sluice doctor checks it.',
-  PROCESS_SIGNALED: 'Check what stopped the process; a memory limit is the usual cause. Then run again.',
-  RUN_TIMED_OUT: 'Raise the time limit with Edit and run, or make the task smaller.',
-  SANDBOX_UNAVAILABLE: 'Install bubblewrap on the server, or use Edit and run to allow the run without a sandbox.',
-  WORKER_GONE: 'Find out on that host why the worker exited; the Workers page lists live workers. Then run again.',
-  SESSION_LOST: 'Start a new run whose prompt contains the question and its answer.',
+  OUTPUT_NOT_VALIDATED: t.compareTheAnswerWithThe,
+  PROCESS_NOT_STARTED: t.installTheEngineOnThe,
+  PROCESS_SIGNALED: t.checkWhatStoppedTheProcess,
+  RUN_TIMED_OUT: t.raiseTheTimeLimitWith,
+  SANDBOX_UNAVAILABLE: t.installBubblewrapOnTheServer,
+  PLACEMENT_FAILED: t.changeTheImageOrIts,
+  WORKER_GONE: t.findOutOnThatHost,
+  SESSION_LOST: t.startANewRunWhose,
 };
 
 const BY_CATEGORY: Readonly<Record<RunError['category'], string>> = {
-  canceled: 'Run again if it was canceled by mistake.',
-  output:
-    'Compare the answer with the contract under Result, then correct the prompt or the contract with Edit and run.',
-  limit: 'Raise the limit named in the message with Edit and run, or make the task smaller.',
-  timeout: 'Raise the time limit with Edit and run, or make the task smaller.',
-  process: 'Read the end of stderr. If the problem is temporary, run again.',
-  engine: 'Read the engine’s message. If the problem is temporary, run again.',
+  canceled: t.runAgainIfItWas,
+  output: t.compareTheAnswerWithThe2,
+  limit: t.raiseTheLimitNamedIn,
+  timeout: t.raiseTheTimeLimitWith,
+  process: t.readTheEndOfStderr,
+  engine: t.readTheEnginesMessageIf,
 };
 
 /** The last failed tool call. The line is always shown, because events arrive after the page was drawn. */
@@ -208,16 +208,16 @@ function FailedTool({ run }: Readonly<{ run: OpenRun }>) {
   const tool = findFailedTool(run.data.conversation);
   return (
     <p class="failure-tool one-line">
-      <strong>Last failed tool:</strong>{' '}
+      <strong>{t.lastFailedTool}</strong>{' '}
       {tool === null ? (
-        <span class="dim">None</span>
+        <span class="dim">{t.none}</span>
       ) : (
         <button
           type="button"
           class="link"
           onClick={() => (run.selection.value = { pane: 'conversation', seq: tool.seq })}
         >
-          <SafeText text={`${tool.name}: ${tool.error ?? 'Failed'}`.slice(0, 200)} />
+          <SafeText text={`${tool.name}: ${tool.error ?? t.failed}`.slice(0, 200)} />
         </button>
       )}
     </p>
@@ -258,15 +258,15 @@ function LastStderr({ stderr: { value, failure } }: { readonly stderr: Resource<
   if (value === null || value === '') {
     return (
       <p>
-        <strong>End of stderr:</strong>{' '}
-        <span class="dim">{failure?.message ?? (value === null ? 'Loading …' : 'Empty')}</span>
+        <strong>{t.endOfStderr}</strong>{' '}
+        <span class="dim">{failure?.message ?? (value === null ? t.loading : t.emptyStream)}</span>
       </p>
     );
   }
   return (
     <details open>
-      <summary>End of stderr</summary>
-      <pre class="failure-stderr" tabIndex={0} aria-label="End of stderr">
+      <summary>{t.stderrLabel}</summary>
+      <pre class="failure-stderr" tabIndex={0} aria-label={t.stderrLabel}>
         <AnsiText text={value} limit={STDERR_BYTES} />
       </pre>
     </details>

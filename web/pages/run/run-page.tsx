@@ -5,13 +5,11 @@ import { FailureNotice, Loading, Notice, type Tone } from '../../ui/notice.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { FailureCard, useLastStderr, RunHead } from './run-head.js';
-import { PaneSwitch, Panes } from './panes.js';
+import { Panes } from './panes.js';
 import { openRun, type OpenRun } from './open-run.js';
 import { parseSelection, formatSelection } from './highlight.js';
-import { ReplyBox } from './reply-box.js';
-import { RunDetails } from './run-details.js';
 import { formatCount } from '../../ui/format.js';
-import { Badge, capitalize } from '../../ui/badge.js';
+import { Badge, labelState } from '../../ui/badge.js';
 import { findNextError, ITEM_KINDS, type ItemKind } from './item-filter.js';
 import { Button } from '../../ui/button.js';
 import { useKeys } from '../../ui/row-table.js';
@@ -19,6 +17,7 @@ import { Options } from '../../ui/form.js';
 import { formatOffset, findEnd, findStart } from './clock.js';
 import { findFirstAbove } from './byte-ranges.js';
 import './run.css';
+import { t } from './texts.js';
 
 /** The delay before the address is updated: browsers reject hundreds of changes within seconds. */
 const ADDRESS_DELAY_MS = 250;
@@ -69,33 +68,33 @@ function LoadedRun({ id }: Readonly<{ id: string }>) {
       <Loading />
     ) : (
       <div class="stack">
-        <h1>Run</h1>
-        <FailureNotice title="Cannot load the run" failure={record.failure} reload={record.reload}>
-          <a href="/runs">All runs</a>
+        <h1>{t.run}</h1>
+        <FailureNotice title={t.cannotLoadTheRun} failure={record.failure} reload={record.reload}>
+          <a href="/runs">{t.allRuns}</a>
         </FailureNotice>
       </div>
     );
   }
   return (
     <div class="run-page">
-      <RunHead run={record.value} onChange={record.reload} />
+      <RunHead
+        run={record.value}
+        onChange={record.reload}
+        connection={<ConnectionBadge run={run} isLive={wasLive.current ?? false} />}
+      />
       <FailureCard run={run} view={record.value} stderr={stderr} />
-      <RunDetails run={run} view={record.value} />
       <ConnectionNotices run={run} />
-      <div class={hasTools.value ? 'run-pane-bar has-tools' : 'run-pane-bar'}>
-        <PaneSwitch run={run} />
-        <ConnectionBadge run={run} isLive={wasLive.current ?? false} />
+      <div class={hasTools.value ? 'run-bar has-tools' : 'run-bar'}>
         <Button
-          label="Find and replay"
+          label={t.findAndReplay}
           class="tools-toggle"
           aria-expanded={hasTools.value}
           onClick={() => (hasTools.value = !hasTools.value)}
         />
-        <ReplayBar run={run} />
         <FindBar run={run} />
+        <ReplayBar run={run} />
       </div>
-      <Panes run={run} isLive={wasLive.current ?? false} />
-      <ReplyBox run={run} isEnded={isEnded} isWaiting={record.value.state === 'waiting'} />
+      <Panes run={run} view={record.value} isLive={wasLive.current ?? false} />
     </div>
   );
 }
@@ -114,15 +113,18 @@ function ConnectionBadge({ run, isLive }: Readonly<{ run: OpenRun; isLive: boole
   const { state } = run.connection.value;
   const behind = isLive && state === 'live' ? run.behind.value : null;
   return (
-    <span role="status" aria-label="Connection">
-      {behind === null ? renderBadge(state, isLive) : <Badge>{formatCount(behind)} behind, catching up</Badge>}
-    </span>
+    <>
+      <span role="status" aria-label={t.connection}>
+        {behind === null ? renderBadge(state, isLive) : <Badge>{t.behind(formatCount(behind))}</Badge>}
+      </span>
+      {behind === null ? null : <Button label={t.jumpToTheEnd} class="link" onClick={run.jumpToEnd} />}
+    </>
   );
 }
 
 function renderBadge(state: OpenRun['connection']['value']['state'], isLive: boolean) {
   // The events of an ended run are read from the same stream.
-  if (state === 'live') return isLive ? <Badge isLive>Live</Badge> : <Badge>Loading …</Badge>;
+  if (state === 'live') return isLive ? <Badge isLive>{t.live}</Badge> : <Badge>{t.loading}</Badge>;
   const { tone = 'plain', label } = CONNECTION_LABELS[state];
   return <Badge tone={tone}>{label}</Badge>;
 }
@@ -130,34 +132,40 @@ function renderBadge(state: OpenRun['connection']['value']['state'], isLive: boo
 const CONNECTION_LABELS: Readonly<
   Record<Exclude<OpenRun['connection']['value']['state'], 'live'>, Readonly<{ tone?: Tone; label: string }>>
 > = {
-  opening: { label: 'Loading …' },
-  reconnecting: { tone: 'warn', label: 'Reconnecting …' },
-  paused: { label: 'Paused' },
-  full: { tone: 'warn', label: 'Truncated' },
-  ended: { label: 'Complete' },
-  lost: { tone: 'bad', label: 'Connection lost' },
+  opening: { label: t.loading },
+  reconnecting: { label: t.reconnecting },
+  paused: { label: t.paused },
+  full: { label: t.truncated },
+  ended: { label: t.complete },
+  lost: { tone: 'bad', label: t.connectionLost },
 };
 
 /** Shows why events are missing and what to do about it. */
 export function ConnectionNotices({ run }: Readonly<{ run: OpenRun }>) {
   const connection = run.connection.value;
   const gaps = run.gaps.value;
+  const skipped = run.skipped.value;
   return (
     <>
+      {skipped === null ? null : (
+        <Notice tone="plain" title={t.jumpedToTheEnd} action={{ label: t.loadAll, run: () => location.reload() }}>
+          {t.skipped(formatCount(skipped.from), formatCount(skipped.to))}
+        </Notice>
+      )}
       {connection.state === 'lost' ? (
-        <Notice tone="bad" title="Connection lost" action={{ label: 'Reconnect', run: run.follow }}>
+        <Notice tone="bad" title={t.connectionLost} action={{ label: t.reconnect, run: run.follow }}>
           {connection.failure.message} <code>{connection.failure.code}</code>
         </Notice>
       ) : null}
       {connection.state === 'full' ? (
-        <Notice tone="warn" title="Too many events for this page">
-          Showing the first {formatCount(run.data.list.events.length)} events. The export contains all of them.
+        <Notice tone="warn" title={t.tooManyEventsForThis}>
+          {t.firstEvents(formatCount(run.data.list.events.length))}
         </Notice>
       ) : null}
       {gaps.length > 0 ? (
-        <Notice tone="warn" title="Some events are missing">
-          Missing event numbers:{' '}
-          {gaps.map(({ from, to }) => (to === null ? `from ${from} onward` : `${from} to ${to}`)).join(', ')}
+        <Notice tone="warn" title={t.someEventsAreMissing}>
+          {t.missingEventNumbers}{' '}
+          {gaps.map(({ from, to }) => (to === null ? t.fromOnward(from) : t.to(from, to))).join(', ')}
         </Notice>
       ) : null}
     </>
@@ -186,11 +194,11 @@ export function FindBar({ run }: Readonly<{ run: OpenRun }>) {
   });
   const count = filter.shown(conversation.items.length).count;
   return (
-    <form class="find-bar" role="search" aria-label="Find in run" onSubmit={(event) => event.preventDefault()}>
+    <form class="find-bar" role="search" aria-label={t.findInRun} onSubmit={(event) => event.preventDefault()}>
       <input
         type="search"
-        aria-label="Find in run"
-        placeholder="Find in run"
+        aria-label={t.findInRun}
+        placeholder={t.findInRun}
         maxLength={200}
         autocomplete="off"
         spellcheck={false}
@@ -200,21 +208,21 @@ export function FindBar({ run }: Readonly<{ run: OpenRun }>) {
         }}
       />
       <label>
-        <span class="visually-hidden">Kind</span>
+        <span class="visually-hidden">{t.kind}</span>
         <select
           value={kind ?? ''}
           onChange={({ currentTarget }) =>
             filter.set({ kind: ITEM_KINDS.find((name): name is ItemKind => name === currentTarget.value) ?? null })
           }
         >
-          <option value="">All kinds</option>
-          <Options options={ITEM_KINDS.map((value) => ({ value, label: capitalize(value) }))} />
+          <option value="">{t.allKinds}</option>
+          <Options options={ITEM_KINDS.map((value) => ({ value, label: labelState(value) }))} />
         </select>
       </label>
-      <Button label="Errors only" aria-pressed={errorsOnly} onClick={() => filter.set({ errorsOnly: !errorsOnly })} />
-      <Button label="Next error" aria-keyshortcuts="n" onClick={() => goToError(1)} />
+      <Button label={t.errorsOnly} aria-pressed={errorsOnly} onClick={() => filter.set({ errorsOnly: !errorsOnly })} />
+      <Button label={t.nextError} aria-keyshortcuts="n" onClick={() => goToError(1)} />
       <output class="dim find-count">
-        {filter.isOn.value ? `${formatCount(count)} found${filter.isDone.value ? '' : ' …'}` : ''}
+        {filter.isOn.value ? `${t.found(formatCount(count))}${filter.isDone.value ? '' : ' …'}` : ''}
       </output>
     </form>
   );
@@ -247,9 +255,9 @@ export function ReplayBar({ run }: Readonly<{ run: OpenRun }>) {
   }, [isPlaying.value]);
 
   return (
-    <div class="replay" role="group" aria-label="Replay">
+    <div class="replay" role="group" aria-label={t.replay}>
       <Button
-        label={isPlaying.value ? 'Pause' : 'Replay'}
+        label={isPlaying.value ? t.pause : t.replay}
         disabled={!hasTime}
         onClick={() => {
           // At the end, the replay starts over.
@@ -264,8 +272,8 @@ export function ReplayBar({ run }: Readonly<{ run: OpenRun }>) {
         max={end - start}
         step={chooseSliderStep(end - start)}
         value={position - start}
-        aria-label="Position in the run"
-        aria-valuetext={`${formatOffset(position - start)} of ${formatOffset(end - start)}`}
+        aria-label={t.positionInTheRun}
+        aria-valuetext={t.positionOf(formatOffset(position - start), formatOffset(end - start))}
         onInput={({ currentTarget }) => {
           isPlaying.value = false;
           run.replayTime.value = readSliderMoment(currentTarget.valueAsNumber, start, end);
@@ -275,7 +283,7 @@ export function ReplayBar({ run }: Readonly<{ run: OpenRun }>) {
         {hasTime ? `${formatOffset(position - start)} / ${formatOffset(end - start)}` : '–'}
       </output>
       <label>
-        <span class="visually-hidden">Speed</span>
+        <span class="visually-hidden">{t.speed}</span>
         <select value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>
           <Options options={SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` }))} />
         </select>

@@ -7,6 +7,7 @@ import { findEnd } from './clock.js';
 import { measureCall, type Conversation, type Item } from './conversation.js';
 import { findKind, isFailedItem, type ItemKind } from './item-filter.js';
 import { listItems, PaneList, type PaneProps } from './pane-list.js';
+import { t } from './texts.js';
 
 const GROW_INTERVAL_MS = 1000;
 
@@ -32,7 +33,7 @@ export function TimelinePane({ run, isLive }: PaneProps) {
       <PaneList
         run={run}
         isLive={isLive}
-        label="Timeline"
+        label={t.timeline}
         estimate={25}
         {...list}
         row={(position) => {
@@ -94,7 +95,7 @@ function TimelineRow(props: {
       <button type="button" class="choose" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <span class="timeline-name one-line">
           <span class="timeline-kind">{KIND_LABELS[kind]}</span> <SafeText text={getItemName(conversation, item)} />
-          {isFailed ? <span class="timeline-error"> Failed</span> : null}
+          {isFailed ? <span class="timeline-error">{t.failedMark}</span> : null}
         </span>
         <span class="timeline-track">
           <span class="timeline-bar" style={{ left: `${left}%`, width: `${width}%` }} />
@@ -115,14 +116,14 @@ function placeLabel(left: number, right: number, isGrowing: boolean): readonly [
 }
 
 const KIND_LABELS: Readonly<Record<ItemKind, string>> = {
-  messages: 'Message',
-  reasoning: 'Reasoning',
-  tools: 'Tool',
-  'sub-agents': 'Sub-agent',
-  questions: 'Question',
-  files: 'File',
-  output: 'Output',
-  other: 'Run',
+  messages: t.message,
+  reasoning: t.reasoning,
+  tools: t.tool,
+  'sub-agents': t.subAgent,
+  questions: t.question,
+  files: t.file,
+  output: t.output,
+  other: t.run,
 };
 
 const MAX_NAME_LENGTH = 80;

@@ -61,4 +61,6 @@ test('chart links filter by end time, model and version, which are shown as chip
     { text: 'Version 1.2', names: ['engine_version'] },
   ]);
   expect(listChips({})).toEqual([]);
+  const days = listChips({ since: '2026-11-15T00:00:00.000Z', until: '2026-11-16T00:00:00.000Z' });
+  expect(days).toEqual([{ text: expect.stringMatching(/^Created from .* to .* \(UTC/), names: ['since', 'until'] }]);
 });

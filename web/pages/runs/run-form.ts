@@ -3,6 +3,7 @@ import type { Client } from '../../../src/server/client/index.js';
 import { getErrorMessage } from '../../../src/base/index.js';
 import type { FieldErrors, FieldMap } from '../../data/refusal.js';
 import { fillForm, mapPaths, omitUnset, splitLines, type FormOf } from '../../ui/form.js';
+import { t } from './texts.js';
 
 type RunRequest = Parameters<Client['startRun']>[0]['body'];
 type RunSpec = RunView['spec'];
@@ -68,23 +69,21 @@ export function checkRunForm(form: RunForm): {
   const errors: { -readonly [Field in keyof RunForm]?: string } = {};
   const isCommand = form.engine === 'command';
   const isInteractive = form.mode === 'interactive' && !isCommand;
-  if (form.engine === '') errors.engine = 'Choose an engine.';
-  if (isCommand && form.program.trim() === '') errors.program = 'Choose a command.';
-  if (!isCommand && form.prompt.trim() === '') errors.prompt = 'Enter a prompt.';
-  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(form.workdir.trim()))
-    errors.workdir = 'Enter the absolute path of a folder on the server.';
+  if (form.engine === '') errors.engine = t.chooseAnEngine;
+  if (isCommand && form.program.trim() === '') errors.program = t.chooseACommand;
+  if (!isCommand && form.prompt.trim() === '') errors.prompt = t.enterAPrompt;
+  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(form.workdir.trim())) errors.workdir = t.enterTheAbsolutePathOf;
 
   const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost'): number | undefined => {
     const input = form[field].trim();
     if (input === '') return undefined;
     const value = Number(input);
     if (Number.isFinite(value) && value > 0) return value;
-    errors[field] = 'Enter a number above 0, or leave empty.';
+    errors[field] = t.enterANumberAbove0;
     return undefined;
   };
   const retries = Number(form.maxRetries.trim() || '0');
-  if (!Number.isInteger(retries) || retries < 0 || retries > 100)
-    errors.maxRetries = 'Enter a whole number from 0 to 100.';
+  if (!Number.isInteger(retries) || retries < 0 || retries > 100) errors.maxRetries = t.enterAWholeNumberFrom;
 
   const limits = omitUnset({
     time_s: number('timeS'),
@@ -95,11 +94,11 @@ export function checkRunForm(form: RunForm): {
   });
   const schema = readSchema(form.schema);
   if (typeof schema === 'string') errors.schema = schema;
-  if (schema === undefined && retries > 0) errors.maxRetries = 'Retries need a JSON Schema. Add one, or enter 0.';
+  if (schema === undefined && retries > 0) errors.maxRetries = t.retriesNeedAJsonSchema;
   const env = splitEntries(form.env);
   const hosts = splitEntries(form.hosts);
   const reachesHosts = form.network === 'hosts' && form.sandbox !== 'off';
-  if (reachesHosts && hosts.length === 0) errors.hosts = 'Enter at least one host, such as api.openai.com.';
+  if (reachesHosts && hosts.length === 0) errors.hosts = t.enterAtLeastOneHost;
 
   const request = {
     // Not checked here: the server has the list of engines and reports unknown ones for this field.
@@ -185,8 +184,8 @@ function readSchema(input: string): Readonly<Record<string, unknown>> | undefine
   try {
     const value: unknown = JSON.parse(input);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-    return 'Enter a JSON object, such as { "type": "object", … }.';
+    return t.enterAJsonObjectSuch;
   } catch (error) {
-    return `Invalid JSON: ${getErrorMessage(error)}`;
+    return t.invalidJson(getErrorMessage(error));
   }
 }

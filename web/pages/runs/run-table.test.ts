@@ -8,12 +8,13 @@ const run: RunSummary = {
   engine: 'codex',
   state: 'running',
   order: null,
+  title: 'Fix the test.',
   cancel_requested: false,
   waiting_for: null,
   created_at: '2026-11-15T09:00:00.000Z',
   started_at: '2026-11-15T09:00:01.000Z',
   ended_at: null,
-  spec: { prompt: ' Fix\n\tthe  test. ' },
+  spec: { prompt: 'Fix the test.\nIt fails.' },
   result: null,
 };
 const NOW = Date.parse('2026-11-15T09:00:05.000Z');
@@ -57,11 +58,8 @@ test("a queued run has no duration, and no duration is negative if the browser's
   expect(describeRun(run, NOW - 60_000).durationMs).toBe(0);
 });
 
-test('a run without a prompt is named after its order or its command', () => {
-  const order = { issue_ref: 'acme/shop#7', run_id: '2026-11-15-dev-0001' };
-  expect(describeRun({ ...run, order, spec: { program: 'make' } }, NOW).title).toBe('Order 2026-11-15-dev-0001');
-  expect(describeRun({ ...run, spec: { program: 'make' } }, NOW).title).toBe('make');
-  expect(describeRun({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('No prompt');
+test('a run without a prompt says so', () => {
+  expect(describeRun({ ...run, title: '' }, NOW).title).toBe('No prompt');
 });
 
 test('a run whose result waits for a decision is not shown as a success', () => {

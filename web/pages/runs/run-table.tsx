@@ -5,16 +5,28 @@ import { toPath } from '../../app/route.js';
 import { readStored, writeStored } from '../../app/storage.js';
 import { findOpenItem, waiting } from '../../data/waiting.js';
 import { RepairLevel, StateBadge } from '../../ui/badge.js';
-import { formatCost, formatDuration, formatShort, formatUsage, Timestamp, toOneLine } from '../../ui/format.js';
+import {
+  formatCost,
+  formatDuration,
+  formatShort,
+  formatUsage,
+  formatWait,
+  Timestamp,
+  toOneLine,
+} from '../../ui/format.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { WaitingFor } from '../../ui/waiting-for.js';
+import { t } from './texts.js';
 
-/** Lists the columns of the table: state and prompt, which links to the run, and the chosen optional columns. */
+/** Lists the columns of the table: the state, the chosen optional columns, and the task, which links to the run. */
 export function listColumns(): readonly Column<RunSummary>[] {
+  const optional = columns.value.map((name) => ({ name: t.columnLabels[name], ...OPTIONAL[name] }));
+  const isIssueShown = columns.value.includes('issue');
   return [
-    { name: 'State', width: '8.5rem', cell: (run) => <RunState run={run} /> },
-    { name: 'Prompt', class: 'wide', cell: (run) => <Prompt run={run} /> },
-    ...columns.value.map((name) => ({ name, ...OPTIONAL[name] })),
+    { name: t.state, width: '10.4rem', cell: (run) => <RunState run={run} /> },
+    ...optional.slice(0, isIssueShown ? 1 : 0),
+    { name: t.task, class: 'wide', cell: (run) => <Task run={run} /> },
+    ...optional.slice(isIssueShown ? 1 : 0),
   ];
 }
 
@@ -23,54 +35,55 @@ function RunState({ run }: Readonly<{ run: RunSummary }>) {
   return <StateBadge state={state} isLive={isLive} />;
 }
 
-function Prompt({ run }: Readonly<{ run: RunSummary }>) {
+/** The first line of the task and, after it, why the run waits or failed. */
+function Task({ run }: Readonly<{ run: RunSummary }>) {
   const { title, failure } = describeRun(run, Date.now());
   return (
     <>
       <a {...ROW} class="clip" href={toPath({ page: 'run', id: run.id })}>
         <SafeText text={title} />
       </a>
-      {run.order === null ? null : (
-        <span class="below">
-          For <a href={toPath({ page: 'issues', ref: run.order.issue_ref })}>{run.order.issue_ref}</a>
-          {run.spec.program === undefined ? null : ', '}
-          <SafeText text={run.spec.program ?? ''} />
-        </span>
-      )}
       {run.waiting_for === null ? null : (
         <span class="below">
           <WaitingFor waiting={run.waiting_for} />
         </span>
       )}
-      {failure === null ? null : (
-        <span class="below clip">
-          {failure.code}: <SafeText text={failure.message} />
-        </span>
-      )}
+      {failure === null ? null : <SafeText as="span" class="below" text={failure.message} />}
     </>
   );
 }
 
 const OPTIONAL = {
-  Engine: {
-    width: '7.5rem',
+  issue: {
+    width: '8.8rem',
     class: 'nowrap',
-    cell: ({ engine, spec }) => (
-      <>
-        {engine}
-        {spec.model === undefined ? null : <SafeText as="span" class="below" text={spec.model} />}
-      </>
-    ),
+    cell: ({ order }) =>
+      order === null ? null : <a href={toPath({ page: 'issues', ref: order.issue_ref })}>{order.issue_ref}</a>,
   },
-  Repair: {
+  engine: {
+    width: '5.8rem',
+    class: 'nowrap',
+    cell: ({ engine, spec }) => <span title={spec.model}>{engine}</span>,
+  },
+  model: { width: '9rem', cell: ({ spec }) => <SafeText as="span" class="small" text={spec.model ?? ''} /> },
+  error: {
+    width: '10.6rem',
+    cell: ({ result }) =>
+      result?.error === undefined ? null : (
+        <code class="error-code" title={toOneLine(result.error.message)}>
+          {result.error.code}
+        </code>
+      ),
+  },
+  repair: {
     width: '7rem',
     cell: ({ result }) =>
       result?.status === 'success' ? (
         <RepairLevel level={result.repair_level} kinds={result.repair_kinds ?? []} />
       ) : null,
   },
-  Tokens: {
-    width: '6rem',
+  tokens: {
+    width: '5rem',
     isNumber: true,
     cell: ({ result }) =>
       result?.usage === undefined ? null : (
@@ -79,26 +92,35 @@ const OPTIONAL = {
         </span>
       ),
   },
-  Cost: {
-    width: '5.5rem',
+  cost: {
+    width: '5.2rem',
     isNumber: true,
     cell: ({ result }) =>
       result?.usage === undefined
         ? ''
         : formatCost(result.usage.cost ?? 0, { isComplete: result.usage.cost !== undefined }),
   },
-  Folder: {
+  folder: {
     width: '12rem',
-    cell: ({ spec }) => <SafeText as="span" class="clip small" text={spec.workdir ?? ''} limit={200} />,
+    cell: ({ spec }) => <SafeText as="span" class="small" text={spec.workdir ?? ''} limit={200} />,
   },
-  Created: { width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
-  Duration: {
+  created: { width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
+  duration: {
     width: '7rem',
     isNumber: true,
     cell: (run) => {
       const { durationMs } = describeRun(run, Date.now());
       return durationMs === null ? '' : formatDuration(durationMs);
     },
+  },
+  age: {
+    width: '5.2rem',
+    isNumber: true,
+    cell: ({ created_at }) => (
+      <time dateTime={created_at} title={created_at}>
+        {formatWait(Math.max(0, Date.now() - Date.parse(created_at)))}
+      </time>
+    ),
   },
 } satisfies Record<string, Omit<Column<RunSummary>, 'name'>>;
 
@@ -109,13 +131,15 @@ export const OPTIONAL_COLUMNS = Object.keys(OPTIONAL) as readonly OptionalColumn
 
 const COLUMNS_KEY = 'sluice.columns';
 
-/** The visible optional columns; by default all except the folder. */
+const HIDDEN: readonly OptionalColumn[] = ['model', 'repair', 'folder', 'created', 'duration'];
+
+/** The visible optional columns; by default those that fit next to a task. */
 export const columns = signal(readColumns(readStored(COLUMNS_KEY)));
 
 /** Reads a stored choice; unknown columns are skipped. */
 export function readColumns(stored: string | null): readonly OptionalColumn[] {
   const names = stored?.split(',');
-  return OPTIONAL_COLUMNS.filter((column) => names?.includes(column) ?? column !== 'Folder');
+  return OPTIONAL_COLUMNS.filter((column) => names?.includes(column) ?? !HIDDEN.includes(column));
 }
 
 /** Shows or hides a column in this browser. */
@@ -126,7 +150,7 @@ export function toggleColumn(column: OptionalColumn): void {
 
 /** Summarizes the listed runs. */
 export function describeTotals(runs: readonly RunSummary[]): string {
-  const outcomes = new Map<string, number>();
+  const outcomes = new Map<keyof typeof t.counted, number>();
   let tokens = 0;
   let cost = 0;
   let isComplete = true;
@@ -138,16 +162,11 @@ export function describeTotals(runs: readonly RunSummary[]): string {
     isComplete &&= result?.usage === undefined || result.usage.cost !== undefined;
   }
   return [
-    [...outcomes].map(([outcome, count]) => `${count} ${OUTCOME_LABELS.get(outcome) ?? outcome}`).join(', '),
-    ...(tokens === 0 ? [] : [`${formatShort(tokens)} tokens`]),
+    [...outcomes].map(([outcome, count]) => `${count} ${t.counted[outcome]}`).join(', '),
+    ...(tokens === 0 ? [] : [t.tokens(formatShort(tokens))]),
     ...(cost === 0 ? [] : [formatCost(cost, { isComplete })]),
   ].join(' · ');
 }
-
-const OUTCOME_LABELS = new Map([
-  ['success', 'succeeded'],
-  ['comment', 'with a comment'],
-]);
 
 interface RunRow {
   readonly state: string;
@@ -159,7 +178,7 @@ interface RunRow {
 
 /** Describes a run for the list. `needsPerson`: an inbox item about it is open. */
 export function describeRun(
-  { state, spec, order, result, started_at, ended_at, cancel_requested }: RunSummary,
+  { state, title, result, started_at, ended_at, cancel_requested }: RunSummary,
   now: number,
   needsDecision = false,
 ): RunRow {
@@ -167,7 +186,7 @@ export function describeRun(
   return {
     state: cancel_requested && isLive ? 'canceling' : needsDecision ? 'needs-human' : (result?.status ?? state),
     isLive,
-    title: chooseTitle(spec, order),
+    title: title === '' ? t.noPrompt : title,
     failure: result?.error === undefined ? null : { code: result.error.code, message: toOneLine(result.error.message) },
     // The duration would be negative if the local clock is slightly behind the server's.
     durationMs:
@@ -175,10 +194,4 @@ export function describeRun(
         ? null
         : Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at)),
   };
-}
-
-function chooseTitle({ prompt = '', program = 'No prompt' }: RunSummary['spec'], order: RunSummary['order']): string {
-  const text = toOneLine(prompt);
-  if (text !== '') return text;
-  return order === null ? program : `Order ${order.run_id}`;
 }

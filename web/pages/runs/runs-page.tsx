@@ -7,16 +7,20 @@ import { parseStored, readStored, writeStored } from '../../app/storage.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { listStateOptions } from '../../ui/badge.js';
-import { formatMoment } from '../../ui/format.js';
+import { formatCount, formatMoment, formatTimeZone } from '../../ui/format.js';
 import { LEVEL_LABELS } from '../../ui/json-labels.js';
 import { clearFilters, ListPage, readFilters, type Filter } from '../../ui/list-page.js';
 import { Loading, PageNotLoaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { OutcomeStrip } from './outcome-strip.js';
 import { columns, describeTotals, listColumns, OPTIONAL_COLUMNS, toggleColumn } from './run-table.js';
 import { Button, Link } from '../../ui/button.js';
 import './runs.css';
+import { t } from './texts.js';
 
 type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
+
+const COUNT_MS = 30_000;
 
 /** The list of runs, or the form that starts one. */
 export function RunsPage() {
@@ -26,28 +30,28 @@ export function RunsPage() {
 /** Lists the filters. The engine in the query is always an option, even if the engines are not loaded yet. */
 function listRunFilters(engines: readonly string[]): readonly Filter[] {
   return [
-    { name: 'search', label: 'Search', kind: 'search', placeholder: 'Prompt, error, folder, issue, ID' },
+    { name: 'search', label: t.search, kind: 'search', placeholder: t.promptErrorFolderIssueId },
     {
       name: 'state',
-      label: 'State',
+      label: t.state,
       kind: 'choice',
       options: listStateOptions(['queued', 'running', 'waiting', 'ended']),
     },
     {
       name: 'outcome',
-      label: 'Outcome',
+      label: t.outcome,
       kind: 'choice',
       options: listStateOptions(['success', 'failed', 'canceled', 'comment']),
     },
-    { name: 'engine', label: 'Engine', kind: 'choice', options: engines, isOpen: true },
+    { name: 'engine', label: t.engine, kind: 'choice', options: engines, isOpen: true },
     {
       name: 'repair_level',
-      label: 'Repair',
+      label: t.repair,
       kind: 'choice',
       options: Object.entries(LEVEL_LABELS).map(([value, label]) => ({ value, label })),
     },
-    { name: 'since', label: 'From', kind: 'from' },
-    { name: 'until', label: 'To', kind: 'to' },
+    { name: 'since', label: null, kind: 'from' },
+    { name: 'until', label: null, kind: 'to' },
     { name: 'ended_since', label: null, kind: 'from' },
     { name: 'ended_until', label: null, kind: 'to' },
     { name: 'model', label: null, kind: 'text' },
@@ -65,34 +69,46 @@ function RunList() {
   const selectedEngine = query.value.get('engine');
   const engineNames = engines.value?.engines.map(({ name }) => name) ?? [];
   const filters = listRunFilters([...new Set([...engineNames, ...(selectedEngine === null ? [] : [selectedEngine])])]);
+  const filter = readRunFilter(query.value);
+  // Apart from the list, which is loaded more often.
+  const counted = useResource(
+    JSON.stringify({ count: filter }),
+    async (signal) => client.listRuns({ query: { ...filter, total: 'true', limit: 1 }, signal }),
+    { everyMs: COUNT_MS },
+  );
+  const total = counted.value?.total ?? 0;
   return (
     <ListPage
-      title="Runs"
+      title={t.runs}
       itemName="run"
-      end={hasScope('run') ? <Link label="Start a run" class="button primary" href="/runs?start" /> : undefined}
+      end={hasScope('run') ? <Link label={t.startARun} class="button primary" href="/runs?start" /> : undefined}
       filters={filters}
-      below={
+      isDense
+      beside={
         <>
           <Chips />
           <ViewBar />
         </>
       }
+      below={<OutcomeStrip />}
       load={async (filterAndPage, signal) => client.listRuns({ query: filterAndPage, signal })}
       getKey={(run) => run.id}
       columns={listColumns()}
-      summarize={describeTotals}
-      emptyTitle="No runs yet"
+      summarize={(runs) => `${total > runs.length ? t.inAll(formatCount(total)) : ''}${describeTotals(runs)}`}
+      emptyTitle={t.noRunsYet}
       emptyText={
         <>
-          A run is one agent working on one prompt.{' '}
+          {t.aRunIsOneAgent}{' '}
           {hasScope('run') ? (
             <>
-              <a href="/runs?start">Start a run here</a>, or with
+              <a href="/runs?start">{t.startARunHere}</a>
+              {t.orWith}
             </>
           ) : (
-            'Start a run with'
+            t.startARunWith
           )}{' '}
-          <code>sluice run --engine codex "…"</code>. It appears here automatically.
+          <code>sluice run --engine codex "…"</code>
+          {t.itAppearsHereAutomatically}
         </>
       }
     />
@@ -102,38 +118,39 @@ function RunList() {
 /** A filter without a field; links from charts set it. */
 type FilterChip = Readonly<{ text: string; names: readonly string[] }>;
 
-/** Describes the filters without a field. */
+/** Describes the filters without a field, with local times. */
 export function listChips(filter: RunQuery): readonly FilterChip[] {
-  const { ended_since: since, ended_until: until, model, engine_version: version } = filter;
-  const ended = formatBoundText('from', since) + formatBoundText('to', until);
+  const { since, until, ended_since: endedSince, ended_until: endedUntil, model, engine_version: version } = filter;
+  const created = formatBounds(since, until);
+  const ended = formatBounds(endedSince, endedUntil);
   return [
-    ...(ended === '' ? [] : [{ text: `Ended${ended}`, names: ['ended_since', 'ended_until'] }]),
-    ...(model === undefined ? [] : [{ text: `Model ${model}`, names: ['model'] }]),
-    ...(version === undefined ? [] : [{ text: `Version ${version}`, names: ['engine_version'] }]),
+    ...(created === '' ? [] : [{ text: t.created(created, formatTimeZone(new Date())), names: ['since', 'until'] }]),
+    ...(ended === '' ? [] : [{ text: t.ended(ended), names: ['ended_since', 'ended_until'] }]),
+    ...(model === undefined ? [] : [{ text: t.model(model), names: ['model'] }]),
+    ...(version === undefined ? [] : [{ text: t.version(version), names: ['engine_version'] }]),
   ];
 }
 
-function formatBoundText(word: string, bound: string | undefined): string {
-  return bound === undefined ? '' : ` ${word} ${formatMoment(bound, null)}`;
+function formatBounds(since: string | undefined, until: string | undefined): string {
+  const from = since === undefined ? '' : t.since(formatMoment(since, null));
+  return from + (until === undefined ? '' : t.until(formatMoment(until, null)));
 }
 
 function Chips() {
-  const chips = listChips(readRunFilter(query.value));
-  if (chips.length === 0) return null;
   return (
-    <ul class="chips" aria-label="Other filters">
-      {chips.map(({ text, names }) => (
-        <li key={text} class="view">
+    <>
+      {listChips(readRunFilter(query.value)).map(({ text, names }) => (
+        <span key={text} class="chip set">
           <SafeText text={text} limit={120} />
           <Button
             label="×"
             class="link"
-            aria-label={`Remove the filter ${text.slice(0, 120)}`}
+            aria-label={t.removeTheFilter(text.slice(0, 120))}
             onClick={() => clearFilters(names)}
           />
-        </li>
+        </span>
       ))}
-    </ul>
+    </>
   );
 }
 
@@ -146,8 +163,8 @@ function StartRun() {
   return (
     <>
       <div class="page-head">
-        <h1>{query.value.has('from') ? 'Edit and run' : 'Start a run'}</h1>
-        <Link label="All runs" class="end" href="/runs" />
+        <h1>{query.value.has('from') ? t.editAndRun : t.startARun}</h1>
+        <Link label={t.allRuns} class="end" href="/runs" />
       </div>
       <StartRunForm />
     </>
@@ -155,9 +172,9 @@ function StartRun() {
 }
 
 const BUILT_IN: readonly SavedView[] = [
-  { name: 'Failed today', query: 'outcome=failed&since=today' },
-  { name: 'Failed yesterday', query: 'outcome=failed&since=yesterday&until=yesterday' },
-  { name: 'Running', query: 'state=running' },
+  { name: t.failedToday, query: 'outcome=failed&since=today' },
+  { name: t.failedYesterday, query: 'outcome=failed&since=yesterday&until=yesterday' },
+  { name: t.running, query: 'state=running' },
 ];
 
 function ViewBar() {
@@ -171,9 +188,9 @@ function ViewBar() {
   };
   return (
     <div class="view-bar">
-      <nav class="row" aria-label="Views">
+      <nav class="row" aria-label={t.views}>
         {[...BUILT_IN, ...views.value].map((view, index) => (
-          <span key={view.name} class="view">
+          <span key={view.name} class={view.query === current ? 'chip set' : 'chip'}>
             <a href={`/runs?${view.query}`} aria-current={view.query === current ? 'true' : undefined}>
               <SafeText text={view.name} />
             </a>
@@ -181,14 +198,14 @@ function ViewBar() {
               <Button
                 label="×"
                 class="link"
-                aria-label={`Remove the view ${view.name}`}
+                aria-label={t.removeTheView(view.name)}
                 onClick={() => store(views.value.filter((saved) => saved !== view))}
               />
             )}
           </span>
         ))}
         {name.value === null ? (
-          <Button label="Save view" class="link" disabled={current === ''} onClick={() => (name.value = '')} />
+          <Button label={t.saveView} class="link" hidden={current === ''} onClick={() => (name.value = '')} />
         ) : (
           <form
             class="row"
@@ -201,25 +218,25 @@ function ViewBar() {
           >
             <input
               type="text"
-              aria-label="View name"
-              placeholder="Name"
+              aria-label={t.viewName}
+              placeholder={t.name}
               maxLength={60}
               value={name.value}
               ref={(field) => field?.focus()}
               onInput={({ currentTarget }) => (name.value = currentTarget.value)}
             />
-            <button type="submit">Save</button>
-            <Button label="Cancel" onClick={() => (name.value = null)} />
+            <button type="submit">{t.save}</button>
+            <Button label={t.cancel} onClick={() => (name.value = null)} />
           </form>
         )}
       </nav>
       <details class="column-choice" onToggle={({ currentTarget }) => (isChoosing.value = currentTarget.open)}>
-        <summary>Columns</summary>
+        <summary>{t.columns}</summary>
         <div class="column-list">
           {(isChoosing.value ? OPTIONAL_COLUMNS : []).map((column) => (
             <label key={column} class="row">
               <input type="checkbox" checked={columns.value.includes(column)} onChange={() => toggleColumn(column)} />
-              {column}
+              {t.columnLabels[column]}
             </label>
           ))}
         </div>

@@ -23,7 +23,7 @@ test('a view replaces one with the same name, and needs a name', () => {
 });
 
 test('columns keep their order, and unknown ones are skipped', () => {
-  expect(readColumns('Duration,Nonsense,Engine')).toEqual(['Engine', 'Duration']);
+  expect(readColumns('duration,Nonsense,engine')).toEqual(['engine', 'duration']);
   expect(readColumns('')).toEqual([]);
-  expect(readColumns(null)).toContain('Cost');
+  expect(readColumns(null)).toContain('cost');
 });

@@ -8,6 +8,7 @@ import { Loaded } from '../../ui/notice.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
 import { Button } from '../../ui/button.js';
 import type { OtherFields, RunForm } from './run-form.js';
+import { t } from './texts.js';
 
 /** The form that starts a run: empty, or with the values of an earlier run. Input is kept until it is sent. */
 export function StartRunForm() {
@@ -22,10 +23,10 @@ export function StartRunForm() {
 function FromRun({ id }: Readonly<{ id: string }>) {
   const run = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }));
   return (
-    <Loaded resource={run} title="Cannot load the run">
+    <Loaded resource={run} title={t.cannotLoadTheRun}>
       {({ spec }) => {
         const { form, otherFields } = fillRunForm(spec);
-        return <RunFields draft={`run from ${id}`} initial={form} otherFields={otherFields} />;
+        return <RunFields draft={`run-from ${id}`} initial={form} otherFields={otherFields} />;
       }}
     </Loaded>
   );
@@ -53,12 +54,12 @@ function RunFields(props: Readonly<{ draft: string; initial: RunForm; otherField
       form={form}
       choices={choices}
       texts={{
-        purpose: 'start runs',
-        failureTitle: 'The run was not started',
-        unansweredTitle: 'The server did not respond. Submit again: the run starts only once',
-        submit: 'Start run',
-        sending: 'Starting …',
-        effect: 'The run is queued immediately and can be canceled on its page.',
+        purpose: t.startRuns,
+        failureTitle: t.theRunWasNotStarted,
+        unansweredTitle: t.theServerDidNotRespond,
+        submit: t.startRun,
+        sending: t.starting,
+        effect: t.theRunIsQueuedImmediately,
       }}
     >
       <div class="stack">
@@ -94,36 +95,37 @@ function TaskFields({
     <>
       {select(
         'engine',
-        'Engine',
-        'The agent to run. It must be installed on the server.',
-        engines.map((value) => ({ value, label: value === 'command' ? 'command (any allowed command)' : value })),
+        t.engine,
+        t.theAgentToRunIt,
+        engines.map((value) => ({ value, label: value === 'command' ? t.commandAnyAllowedCommand : value })),
       )}
       {form.isCommand ? (
         <>
           {select(
             'program',
-            'Command',
+            t.command,
             commands.length === 0 ? (
               <>
-                The server’s configuration allows no commands. List them under <code>commands</code> to start them here.
+                {t.theServersConfigurationAllowsNo}
+                <code>commands</code>
+                {t.toStartThemHere}
               </>
             ) : (
-              'Commands allowed by the server’s configuration.'
+              t.commandsAllowedByTheServers
             ),
             commands,
           )}
-          {area('parameters', 'Arguments', 'One per line, without quoting.', { class: 'mono', rows: 3 })}
+          {area('parameters', t.arguments, t.onePerLineWithoutQuoting, { class: 'mono', rows: 3 })}
         </>
       ) : null}
       {form.isCommand
-        ? area('prompt', 'Input', 'Optional. Written to the command’s standard input.', { rows: 6 })
-        : area('prompt', 'Prompt', 'What the agent should do.', { rows: 6 })}
+        ? area('prompt', t.input, t.optionalWrittenToTheCommands, { rows: 6 })
+        : area('prompt', t.prompt, t.whatTheAgentShouldDo, { rows: 6 })}
       {text(
         'workdir',
-        'Working folder',
+        t.workingFolder,
         <>
-          A folder on the server, used by one run at a time. It must be inside{' '}
-          <code>{roots.length === 0 ? 'one of the roots' : roots.join(' or ')}</code>.
+          {t.aFolderOnTheServer} <code>{roots.length === 0 ? t.oneOfTheRoots : roots.join(t.or)}</code>.
         </>,
         { class: 'mono', list: 'roots', spellcheck: false },
       )}
@@ -141,29 +143,16 @@ function PermissionFields({ allowed, canAsk, ...form }: Part<{ allowed: readonly
   const canBypass = allowed.includes('bypass');
   return (
     <>
-      {radio('permissions', 'Permissions', [
-        ['safe', 'Safe', 'The engine’s safest mode: read-only.'],
-        ['workspace', 'Workspace', 'May change files in the working folder only.'],
-        [
-          'bypass',
-          'Bypass',
-          canBypass
-            ? 'May do everything that the server’s user can do, without asking. For disposable hosts only.'
-            : 'May do everything. Not allowed by this server’s configuration.',
-          !canBypass,
-        ],
-        ...(allowed.includes('ask')
-          ? ([['ask', 'Ask', 'Asks a user before it changes anything, unless a configured rule decides.']] as const)
-          : []),
+      {radio('permissions', t.permissions, [
+        ['safe', t.safe, t.theEnginesSafestModeRead],
+        ['workspace', t.workspace, t.mayChangeFilesInThe],
+        ['bypass', t.bypass, canBypass ? t.mayDoEverythingThatThe : t.mayDoEverythingNotAllowed, !canBypass],
+        ...(allowed.includes('ask') ? ([['ask', t.ask, t.asksAUserBeforeIt]] as const) : []),
       ])}
       {canAsk
-        ? radio('mode', 'Mode', [
-            ['auto', 'Auto', 'Runs without questions; the answer is validated.'],
-            [
-              'interactive',
-              'Interactive',
-              'May ask questions; the run waits for your answer and continues in the same session.',
-            ],
+        ? radio('mode', t.mode, [
+            ['auto', t.auto, t.runsWithoutQuestionsTheAnswer],
+            ['interactive', t.interactive, t.mayAskQuestionsTheRun],
           ])
         : null}
     </>
@@ -175,33 +164,21 @@ function SandboxFields({ canBypass, ...form }: Part<{ canBypass: boolean }>) {
   const { sandbox, network } = form.fields;
   return (
     <>
-      {radio('sandbox', 'Sandbox', [
-        ['auto', 'Auto', 'Used if the worker’s host supports it. The run shows whether it was used.'],
-        ['required', 'Required', 'The run fails on a host without a sandbox.'],
-        [
-          'off',
-          'Off',
-          canBypass
-            ? 'The agent can read and write everything that the server’s user can.'
-            : 'Not allowed by this server’s configuration.',
-          !canBypass,
-        ],
+      {radio('sandbox', t.sandbox, [
+        ['auto', t.auto, t.usedIfTheWorkersHost],
+        ['required', t.required, t.theRunFailsOnA],
+        ['off', t.off, canBypass ? t.theAgentCanReadAnd : t.notAllowedByThisServers, !canBypass],
       ])}
       {sandbox === 'off'
         ? null
-        : radio('network', 'Network', [
-            ['host', 'Full', 'Everything that the host can reach.'],
-            ['hosts', 'Some hosts', 'Only the hosts listed below, such as the model’s API.'],
-            ['none', 'None', 'The agent cannot reach its model.'],
+        : radio('network', t.network, [
+            ['host', t.full, t.everythingThatTheHostCan],
+            ['hosts', t.someHosts, t.onlyTheHostsListedBelow],
+            ['none', t.none, t.theAgentCannotReachIts],
           ])}
       {sandbox === 'off' || network !== 'hosts'
         ? null
-        : text(
-            'hosts',
-            'Hosts',
-            'Separated by spaces. *.example.org matches all subdomains. Add a port after a colon.',
-            { class: 'mono', spellcheck: false },
-          )}
+        : text('hosts', t.hosts, t.separatedBySpacesExampleOrg, { class: 'mono', spellcheck: false })}
     </>
   );
 }
@@ -218,35 +195,27 @@ function ContractFields(form: Part) {
   const hasSchema = schema.trim() !== '';
   return (
     <FormCard
-      title="Contract"
-      note="What the answer must look like. Without a contract, a clean exit is a success."
+      title={t.contract}
+      note={t.whatTheAnswerMustLook}
       isOpen={hasSchema || form.errors.schema !== undefined || form.errors.maxRetries !== undefined}
     >
-      {area('schema', 'JSON Schema', 'Sent to the agent; the answer must match it. Draft 2020-12.', {
+      {area('schema', t.jsonSchema, t.sentToTheAgentThe, {
         class: 'mono',
         rows: 7,
         spellcheck: false,
       })}
       <p>
-        <Button label="Insert an example" disabled={hasSchema} onClick={() => form.edit({ schema: EXAMPLE })} />
+        <Button label={t.insertAnExample} disabled={hasSchema} onClick={() => form.edit({ schema: EXAMPLE })} />
       </p>
       <div class="pair">
-        {select('profile', 'Profile', isProfile(profile) ? PROFILES[profile] : '', Object.keys(PROFILES))}
-        {text('maxRetries', 'Retries', 'How many times a rejected answer is sent back with its errors.', {
+        {select('profile', t.profile, isProfile(profile) ? PROFILES[profile] : '', Object.keys(PROFILES))}
+        {text('maxRetries', t.retries, t.howManyTimesARejected, {
           inputMode: 'numeric',
           size: 6,
         })}
       </div>
-      {check(
-        'allowPartial',
-        'Accept a truncated answer',
-        'Uses the part that arrived if it matches the schema, and adds a warning.',
-      )}
-      {check(
-        'align',
-        'Align the answer to the schema',
-        'Fixes near misses, such as a number sent as text. Every change is recorded, and no content is added.',
-      )}
+      {check('allowPartial', t.acceptATruncatedAnswer, t.usesThePartThatArrived)}
+      {check('align', t.alignTheAnswerToThe, t.fixesNearMissesSuchAs)}
     </FormCard>
   );
 }
@@ -259,54 +228,34 @@ function LimitFields({ allowedEnv, ...form }: Part<{ allowedEnv: readonly string
     text(field, label, help, { inputMode: 'decimal', size: 10 });
   return (
     <FormCard
-      title="Limits and options"
-      note="Time, tokens, cost, model, environment, cache"
+      title={t.limitsAndOptions}
+      note={t.timeTokensCostModelEnvironment}
       isOpen={LIMIT_FIELDS.some((name) => form.errors[name] !== undefined)}
     >
       <div class="pair">
-        {number('timeS', 'Time limit, in seconds', 'For all attempts together. Default: one hour.')}
-        {number(
-          'idleS',
-          'Idle limit, in seconds',
-          'The run ends after this long without output. Default: ten minutes.',
-        )}
+        {number('timeS', t.timeLimitInSeconds, t.forAllAttemptsTogetherDefault)}
+        {number('idleS', t.idleLimitInSeconds, t.theRunEndsAfterThis)}
         {form.fields.mode === 'interactive' && !form.isCommand
-          ? number('waitS', 'Answer limit, in seconds', 'How long to wait for an answer. Default: one day.')
+          ? number('waitS', t.answerLimitInSeconds, t.howLongToWaitFor)
           : null}
-        {number('tokens', 'Token limit', 'Default: only the engine’s own limit.')}
-        {number(
-          'cost',
-          'Cost limit, in US dollars',
-          'Compared with the cost that the engine reports. Default: no limit.',
-        )}
-        {form.isCommand ? null : text('model', 'Model', 'Default: the engine’s choice.')}
+        {number('tokens', t.tokenLimit, t.defaultOnlyTheEnginesOwn)}
+        {number('cost', t.costLimitInUsDollars, t.comparedWithTheCostThat)}
+        {form.isCommand ? null : text('model', t.modelField, t.defaultTheEnginesChoice)}
       </div>
       {text(
         'env',
-        'Environment variables to pass',
-        allowedEnv.length === 0
-          ? 'None are allowed by the server’s configuration.'
-          : `Names separated by spaces. Allowed: ${allowedEnv.join(', ')}.`,
+        t.environmentVariablesToPass,
+        allowedEnv.length === 0 ? t.noneAreAllowedByThe : t.namesSeparatedBySpacesAllowed(allowedEnv.join(', ')),
         { class: 'mono', disabled: allowedEnv.length === 0 && form.fields.env === '' },
       )}
-      {select(
-        'cache',
-        'Cache',
-        'Whether to reuse the result of an earlier identical run instead of starting the agent.',
-        [
-          { value: 'off', label: 'Do not use' },
-          { value: 'on', label: 'Use a cached result, or store this one' },
-          { value: 'refresh', label: 'Run again and store the result' },
-        ],
-      )}
+      {select('cache', t.cache, t.whetherToReuseTheResult, [
+        { value: 'off', label: t.doNotUse },
+        { value: 'on', label: t.useACachedResultOr },
+        { value: 'refresh', label: t.runAgainAndStoreThe },
+      ])}
       {form.fields.cache === 'off'
         ? null
-        : area(
-            'inputFiles',
-            'Input files',
-            'Optional. One per line, inside the working folder. A change to any of them invalidates the cached result.',
-            { class: 'mono', rows: 3 },
-          )}
+        : area('inputFiles', t.inputFiles, t.optionalOnePerLineInside, { class: 'mono', rows: 3 })}
     </FormCard>
   );
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_OPTIONS } from './examples.js';
 import { expect, test } from 'vitest';
-import { buildCaseRequest } from './code-panel.js';
+import { buildCaseRequest } from './workbench-page.js';
 
 const build = (schemaText: string, options = {}) =>
   buildCaseRequest('a', { text: '{"a": 1}', schemaText, options: { ...DEFAULT_OPTIONS, ...options } });

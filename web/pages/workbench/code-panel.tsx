@@ -1,41 +1,39 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Button, CopyButton } from '../../ui/button.js';
-import { parseOptions, schemaInput, inputText, openCase } from './workbench-state.js';
+import { parseOptions, schemaInput, inputText } from './workbench-state.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { InspectionInput, WorkbenchOptions } from './inspection.js';
 import { parseStored } from '../../app/storage.js';
-import { useAction } from '../../data/resource.js';
-import { client } from '../../data/client.js';
-import { saveAs } from '../run/artifact.js';
-import type { Client } from '../../../src/server/client/index.js';
 import { useEffect } from 'preact/hooks';
+import { t } from './texts.js';
 
 const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, Readonly<{ name: string; help: ComponentChildren }>>> = {
   library: {
-    name: 'Library',
+    name: t.library,
     help: (
       <>
-        <code>text</code> is the model output above.
+        <code>text</code>
+        {t.isTheModelOutputAbove}
       </>
     ),
   },
-  command: { name: 'Command line', help: 'Save the model output as answer.txt and the schema as schema.json.' },
-  http: { name: 'HTTP', help: 'A server with tokens also needs -H "authorization: Bearer …".' },
+  command: { name: t.commandLine, help: t.saveTheModelOutputAs },
+  http: { name: t.http, help: t.aServerWithTokensAlso },
 };
 
-/** Code to copy that parses the same input outside the console. */
-export function CodePanel() {
+/** Code to copy that parses the same input elsewhere. */
+export function CodePanel({ server, children }: Readonly<{ server: string; children: ComponentChildren }>) {
   const environment = useSignal<keyof CodeForResult>('library');
   const code = createCode(
     { text: inputText.value, schemaText: schemaInput.value, options: parseOptions.value },
-    location.origin,
+    server,
   )[environment.value];
   return (
     <section class="card stack" aria-labelledby="workbench-code">
       <div class="row">
-        <h2 id="workbench-code">Code for this result</h2>
-        <span class="row" role="group" aria-label="Environment">
+        <h2 id="workbench-code">{t.codeForThisResult}</h2>
+        <span class="row" role="group" aria-label={t.environment}>
           {(['library', 'command', 'http'] as const).map((name) => (
             <Button
               label={ENVIRONMENTS[name].name}
@@ -47,8 +45,8 @@ export function CodePanel() {
           ))}
         </span>
         <span class="end row">
-          <CaseButton />
-          <CopyButton label="Copy" read={() => code} />
+          {children}
+          <CopyButton label={t.copy} read={() => code} />
         </span>
       </div>
       <pre class="code" tabIndex={0} role="region" aria-label={ENVIRONMENTS[environment.value].name}>
@@ -101,10 +99,10 @@ function createLibraryCode(schema: string, options: WorkbenchOptions): string {
     "import { parse } from 'sluice/json';",
     ...(schema === '' ? [] : ["import { fromJsonSchema } from 'sluice/json-schema';"]),
     '',
-    ...(schema === '' ? [] : [`const schema = fromJsonSchema(${schema});`]),
-    `const result = parse(${input.join(', ')});`,
-    'if (result.ok) console.log(result.value, result.repairs);',
-    "else if (result.status === 'failed') console.error(result.error.code, result.error.message);",
+    ...(schema === '' ? [] : [String.raw`const schema = fromJsonSchema(${schema});`]),
+    String.raw`const result = parse(${input.join(', ')});`,
+    String.raw`if (result.ok) console.log(result.value, result.repairs);`,
+    String.raw`else if (result.status === 'failed') console.error(result.error.code, result.error.message);`,
     '',
   ].join('\n');
 }
@@ -113,19 +111,19 @@ function createCommandLine(hasSchema: boolean, options: WorkbenchOptions): strin
   const flags = listChanged(options, hasSchema).map(
     ([name, value]) => `--${splitName(name, '-')}${value === true ? '' : ` ${value}`}`,
   );
-  return `${['sluice parse answer.txt', ...(hasSchema ? ['--schema schema.json'] : []), ...flags].join(' ')}\n`;
+  return `${[String.raw`sluice parse answer.txt`, ...(hasSchema ? [String.raw`--schema schema.json`] : []), ...flags].join(' ')}\n`;
 }
 
 function createHttpRequest(text: string, schema: string, options: WorkbenchOptions, origin: string): string {
   const settings = listChanged(options, schema !== '').map(([name, value]) => [splitName(name, '_'), value] as const);
-  const head = `curl -s ${origin}/v1/parse -H 'content-type: application/json'`;
+  const head = String.raw`curl -s ${origin}/v1/parse -H 'content-type: application/json'`;
   const parsed = parseStored(schema) ?? undefined;
   if (text.length + schema.length <= MAX_INLINE_LENGTH) {
     const body = { text, ...(parsed !== undefined && { schema: parsed }), ...Object.fromEntries(settings) };
     return `${head} -d ${quoteForShell(escapeNonAscii(JSON.stringify(body)))}\n`;
   }
   const fields = ['text: .', ...(parsed === undefined ? [] : ['schema: $schema[0]'])];
-  const slurp = parsed === undefined ? '' : ' --slurpfile schema schema.json';
+  const slurp = parsed === undefined ? '' : String.raw` --slurpfile schema schema.json`;
   const settingFields = settings.map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `jq -Rs${slurp} '{${[...fields, ...settingFields].join(', ')}}' answer.txt | ${head} -d @-\n`;
 }
@@ -140,71 +138,24 @@ export function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-const MAX_CHARACTERS = 1_000_000;
-
-function CaseButton() {
-  const isPossible = inputText.value !== '' && inputText.value.length <= MAX_CHARACTERS;
-  const save = useAction(async () => {
-    const name = `answer-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-    const input = { text: inputText.value, schemaText: schemaInput.value, options: parseOptions.value };
-    saveAs(`${name}.tar`, await client.exportTextCase({ body: buildCaseRequest(name, input) }));
-  });
-  return (
-    <>
-      <Button
-        label="Save as test case"
-        disabled={!isPossible}
-        title="Download a .tar to unpack in your suite folder, sluice-suite"
-        onClick={save.run}
-      />
-      {save.failure === null ? null : <span role="alert">Cannot create a test case: {save.failure}</span>}
-    </>
-  );
-}
-
-type CaseBody = Parameters<Client['exportTextCase']>[0]['body'];
-
-/** Builds the request for a suite case; throws if the case would have another result than the page. */
-export function buildCaseRequest(name: string, input: InspectionInput): CaseBody {
-  const { profile, allowPartial, align, ambiguous } = input.options;
-  if (ambiguous !== null) {
-    throw new Error('a case has no option "If ambiguous". Choose "Fail", then try again.');
-  }
-  const body = { name, text: input.text, profile, allow_partial: allowPartial };
-  return input.schemaText.trim() === '' ? body : { ...body, schema: parseSchema(input.schemaText), align };
-}
-
-function parseSchema(schemaText: string): Readonly<Record<string, unknown>> {
-  let schema: unknown;
-  try {
-    schema = JSON.parse(schemaText);
-  } catch (cause) {
-    throw new Error('the schema is not valid JSON. Correct it, then try again.', { cause });
-  }
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
-    throw new Error('the schema must be an object. Change it, then try again.');
-  }
-  return { ...schema };
-}
-
 /** Copies a link to the current input, schema and options; the input is in the fragment, which no server receives. */
-export function ShareButton() {
+export function ShareButton({ read, open }: Readonly<{ read: () => SharedCase; open: (shared: SharedCase) => void }>) {
   const message = useSignal('');
-  useEffect(() => void openShared(), []);
+  useEffect(() => void openShared(open), []);
   const share = async (): Promise<void> => {
-    const fragment = await packCase({ text: inputText.value, schemaText: schemaInput.value });
+    const fragment = await packCase(read());
     if (fragment === null) {
-      message.value = 'Too long for a link. Save it as a test case.';
+      message.value = t.tooLongForALink;
       return;
     }
     const link = `${location.origin}${location.pathname}${location.search}${fragment}`;
     try {
       await navigator.clipboard.writeText(link);
-      message.value = 'Link copied';
+      message.value = t.linkCopied;
     } catch {
       // If the page is not allowed to write to the clipboard, the link is put into the address bar.
       history.replaceState(history.state, '', link);
-      message.value = 'Copy the link from the address bar';
+      message.value = t.copyTheLinkFromThe;
     }
   };
   return (
@@ -212,20 +163,16 @@ export function ShareButton() {
       <span class="dim small" role="status">
         {message.value}
       </span>
-      <Button
-        label="Share link"
-        title="The output is in the link’s fragment: no server receives it"
-        onClick={() => void share()}
-      />
+      <Button label={t.shareLink} title={t.theOutputIsInThe} onClick={() => void share()} />
     </span>
   );
 }
 
 /** Opens the case in the address and removes it from the address, so a reload keeps later edits. */
-async function openShared(): Promise<void> {
+async function openShared(open: (shared: SharedCase) => void): Promise<void> {
   const shared = await unpackCase(location.hash);
   if (shared === null) return;
-  openCase(shared);
+  open(shared);
   history.replaceState(history.state, '', location.pathname + location.search);
 }
 
@@ -267,7 +214,7 @@ async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(part, controller) {
       length += part.length;
-      if (length > MAX_BYTES) controller.error(new RangeError('The case is too long.'));
+      if (length > MAX_BYTES) controller.error(new RangeError());
       else controller.enqueue(part);
     },
   });

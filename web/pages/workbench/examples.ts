@@ -1,4 +1,5 @@
 import type { WorkbenchOptions } from './inspection.js';
+import { t } from './texts.js';
 
 /** Example input with its schema and options. */
 export type Example = Readonly<{ name: string; text: string; schemaText: string; options: WorkbenchOptions }>;
@@ -59,11 +60,14 @@ const WORK_RESULT = {
 /** A code fence. Backticks cannot be written inside the raw template below. */
 const FENCE = '```';
 
+/** Marks the output of a model, which is in its language, not in that of the page. */
+const sample = (strings: TemplateStringsArray): string => strings.join('');
+
 /** Typical outputs of models and agents, one for each kind of problem. */
 export const EXAMPLES: readonly Example[] = [
   {
-    name: 'Draft in a thinking block, code fence with syntax errors',
-    text: `<think>
+    name: t.draftInAThinkingBlock,
+    text: sample`<think>
 Maybe {"verdict": "fail", "score": 2}? No, the tests are green.
 </think>
 I went through the change; the tests said {"tests": 41, "failed": 0}. Here is my review:
@@ -85,8 +89,8 @@ Let me know if you need more.`,
     options: DEFAULT_OPTIONS,
   },
   {
-    name: 'Rejected by the schema',
-    text: `My review: {"verdict": "maybe", "score": 11, "findings": [
+    name: t.rejectedByTheSchema,
+    text: sample`My review: {"verdict": "maybe", "score": 11, "findings": [
   {"file": "src/app.ts", "line": 12, "note": "fine"},
   {"file": "src/app.ts", "line": 0}
 ]}`,
@@ -94,8 +98,8 @@ Let me know if you need more.`,
     options: DEFAULT_OPTIONS,
   },
   {
-    name: 'Multiple candidates, the schema decides',
-    text: `You asked for {"verdict": "...", "score": 0}, so first what the tool said:
+    name: t.multipleCandidatesTheSchemaDecides,
+    text: sample`You asked for {"verdict": "...", "score": 0}, so first what the tool said:
 {"tests": 41, "failed": 0}
 and this is my answer: {"verdict": "pass", "score": 9}
 (With stricter rules it would have been {"verdict": "fail", "score": 4}.)`,
@@ -103,8 +107,8 @@ and this is my answer: {"verdict": "pass", "score": 9}
     options: DEFAULT_OPTIONS,
   },
   {
-    name: 'Cut off in the middle',
-    text: `Here is the list:
+    name: t.cutOffInTheMiddle,
+    text: sample`Here is the list:
 {"verdict": "fail", "score": 3, "findings": [
   {"file": "src/read.ts", "line": 7, "note": "the stream is never closed"},
   {"file": "src/write.ts", "line": 19, "note": "an error is sw`,
@@ -112,13 +116,13 @@ and this is my answer: {"verdict": "pass", "score": 9}
     options: { ...DEFAULT_OPTIONS, allowPartial: true },
   },
   {
-    name: 'Near misses, aligned',
-    text: `{"Company Name": "Ada & Co", "revenue": "$1,234.50", "risk": "medium", "founded": "Jan 15, 2024", "tags": "tools", "confidence": 0.9}`,
+    name: t.nearMissesAligned,
+    text: sample`{"Company Name": "Ada & Co", "revenue": "$1,234.50", "risk": "medium", "founded": "Jan 15, 2024", "tags": "tools", "confidence": 0.9}`,
     schemaText: COMPANY,
     options: { ...DEFAULT_OPTIONS, align: true },
   },
   {
-    name: 'Agent event stream (recorded)',
+    name: t.agentEventStreamRecorded,
     text: [
       '{"type":"thread.started","thread_id":"01a1dcaa-b9b9-7c31-af81-baab5a994f15"}',
       '{"type":"turn.started"}',
@@ -129,7 +133,7 @@ and this is my answer: {"verdict": "pass", "score": 9}
     options: DEFAULT_OPTIONS,
   },
   {
-    name: 'Tags in prose (recorded)',
+    name: t.tagsInProseRecorded,
     text: String.raw`First I thought of <json>{"title": "Draft"}</json>, but then
 I read the input and prepared the result. The structured part follows.
 
@@ -142,14 +146,14 @@ Let me know if anything else is needed.`,
     options: { ...DEFAULT_OPTIONS, profile: 'tagged' },
   },
   {
-    name: 'No answer: the output becomes a comment',
-    text: 'I could not finish: the build needs a token I do not have. Please tell me how to go on.',
+    name: t.noAnswerTheOutputBecomes,
+    text: sample`I could not finish: the build needs a token I do not have. Please tell me how to go on.`,
     schemaText: DONE,
     options: { ...DEFAULT_OPTIONS, profile: 'tagged' },
   },
   {
-    name: 'Malicious: prototype keys, escapes, hidden characters',
-    text: `{"__proto__": {"admin": true}, "status": "ok\u202e gnp.exe", "items": ["\u001b[31mred", "<img src=x onerror=alert(1)>"],}`,
+    name: t.maliciousPrototypeKeysEscapesHidden,
+    text: sample`{"__proto__": {"admin": true}, "status": "ok\u202e gnp.exe", "items": ["\u001b[31mred", "<img src=x onerror=alert(1)>"],}`,
     schemaText: '',
     options: DEFAULT_OPTIONS,
   },
@@ -157,13 +161,13 @@ Let me know if anything else is needed.`,
 
 /** Example schemas. */
 export const SCHEMA_EXAMPLES: readonly Readonly<{ name: string; schemaText: string }>[] = [
-  { name: 'None: any JSON', schemaText: '' },
-  { name: 'A review', schemaText: REVIEW },
-  { name: 'A company', schemaText: COMPANY },
-  { name: 'A finished task', schemaText: DONE },
-  { name: 'A work result', schemaText: formatSchema(createObject(WORK_RESULT, Object.keys(WORK_RESULT))) },
+  { name: t.noneAnyJson, schemaText: '' },
+  { name: t.aReview, schemaText: REVIEW },
+  { name: t.aCompany, schemaText: COMPANY },
+  { name: t.aFinishedTask, schemaText: DONE },
+  { name: t.aWorkResult, schemaText: formatSchema(createObject(WORK_RESULT, Object.keys(WORK_RESULT))) },
   {
-    name: 'A list of words',
+    name: t.aListOfWords,
     schemaText: formatSchema({ type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 }),
   },
 ];

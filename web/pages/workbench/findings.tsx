@@ -1,16 +1,24 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../../ui/badge.js';
-import { REPAIR_DESCRIPTIONS } from '../../ui/json-labels.js';
+import { formatCount } from '../../ui/format.js';
+import { LEVEL_LABELS, REPAIR_DESCRIPTIONS } from '../../ui/json-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection, ValueNote, Span, CandidateState, ValueRow, ValueView } from './inspection.js';
 import { choose, selectedSpan } from './workbench-state.js';
 import type { FinderName } from '../../../src/json/index.js';
 import type { Tone } from '../../ui/notice.js';
 import { VirtualList } from '../../ui/virtual-list.js';
+import { t } from './texts.js';
 
 /** The number of entries drawn initially, because drawing hundreds takes time. */
 const INITIAL_ENTRIES = 25;
+
+/** Returns the text for what the worker reports by name; other texts, such as a parser's message, stay as they are. */
+export function explain(text: string): string {
+  const texts: Readonly<Record<string, string>> = { ...t.reported, ...LEVEL_LABELS };
+  return Object.hasOwn(texts, text) ? (texts[text] ?? text) : text;
+}
 
 /** The findings as lists. Selecting an entry highlights it in the text. */
 export function Findings({ inspection }: Readonly<{ inspection: Inspection }>) {
@@ -19,8 +27,8 @@ export function Findings({ inspection }: Readonly<{ inspection: Inspection }>) {
   const changes = notes.items.filter(({ kind }) => kind === 'change');
   return (
     <>
-      {candidates.total === 0 ? <p class="dim">No JSON found in the output.</p> : null}
-      <FindingList title="Candidates" items={candidates.items} total={candidates.total}>
+      {candidates.total === 0 ? <p class="dim">{t.noJsonFoundInThe}</p> : null}
+      <FindingList title={t.candidates} items={candidates.items} total={candidates.total}>
         {({ finder, state, code, reason, start, end }, index) => (
           <Entry key={index} span={{ start, end }}>
             <span class={`candidate-mark ${state}`}>
@@ -29,25 +37,25 @@ export function Findings({ inspection }: Readonly<{ inspection: Inspection }>) {
             <Badge tone={STATE_LABELS[state].tone}>{STATE_LABELS[state].label}</Badge> {FINDER_DESCRIPTIONS[finder]}
             <span class="dim why">
               {code === null ? '' : `${code}: `}
-              <SafeText text={reason} limit={300} />
+              <SafeText text={explain(reason)} limit={300} />
             </span>
           </Entry>
         )}
       </FindingList>
-      <FindingList title="Schema errors" items={issues} total={issues.length === 0 ? 0 : notes.total}>
+      <FindingList title={t.schemaErrors} items={issues} total={issues.length === 0 ? 0 : notes.total}>
         {renderNote}
       </FindingList>
-      <FindingList title="Alignment" items={changes} total={changes.length === 0 ? 0 : notes.total}>
+      <FindingList title={t.alignment} items={changes} total={changes.length === 0 ? 0 : notes.total}>
         {renderNote}
       </FindingList>
-      <FindingList title="Repairs" items={repairs.items} total={repairs.total}>
+      <FindingList title={t.repairs} items={repairs.items} total={repairs.total}>
         {({ kind, offset }, index) => (
           <Entry key={index} span={{ start: offset, end: offset + 1 }}>
             <mark class="repair-mark">{index + 1}</mark> <code>{kind}</code> {REPAIR_DESCRIPTIONS[kind]}
           </Entry>
         )}
       </FindingList>
-      <FindingList title="Warnings" items={warnings} total={warnings.length}>
+      <FindingList title={t.warnings} items={warnings} total={warnings.length}>
         {({ code, message, offset }, index) => (
           <Entry key={index} span={offset === undefined ? null : { start: offset, end: offset + 1 }}>
             <code>{code}</code> <SafeText text={message} limit={300} />
@@ -61,7 +69,7 @@ export function Findings({ inspection }: Readonly<{ inspection: Inspection }>) {
 function renderNote({ path, message, span }: ValueNote, index: number) {
   return (
     <Entry key={index} span={span}>
-      <SafeText as="code" text={path === '' ? '(root)' : path} limit={200} /> <SafeText text={message} limit={300} />
+      <SafeText as="code" text={path === '' ? t.root : path} limit={200} /> <SafeText text={message} limit={300} />
     </Entry>
   );
 }
@@ -79,15 +87,15 @@ function FindingList<Item>(props: {
   return (
     <section class="found">
       <h3>
-        {title} <span class="dim">{total.toLocaleString('en')}</span>
+        {title} <span class="dim">{formatCount(total)}</span>
       </h3>
       <ol class="entries">{visibleItems.map(children)}</ol>
       {visibleItems.length < items.length ? (
         <button type="button" class="link" onClick={() => (showsAll.value = true)}>
-          {items.length - visibleItems.length} more
+          {t.more(items.length - visibleItems.length)}
         </button>
       ) : null}
-      {showsAll.value && items.length < total ? <p class="dim">Only the first {items.length} are listed.</p> : null}
+      {showsAll.value && items.length < total ? <p class="dim">{t.firstEntries(items.length)}</p> : null}
     </section>
   );
 }
@@ -106,19 +114,19 @@ function Entry({ span, children }: Readonly<{ span: Span | null; children: Compo
 }
 
 const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
-  whole: 'Whole output, without <think> blocks',
-  tag: 'Inside <json> tags',
-  ndjson: 'NDJSON line',
-  envelope: 'Inside a JSON field',
-  fence: 'In a code fence',
-  prose: 'In prose',
+  whole: t.wholeOutputWithoutThinkBlocks,
+  tag: t.insideJsonTags,
+  ndjson: t.ndjsonLine,
+  envelope: t.insideAJsonField,
+  fence: t.inACodeFence,
+  prose: t.inProse,
 };
 
 const STATE_LABELS: Readonly<Record<CandidateState, Readonly<{ label: string; tone: Tone }>>> = {
-  selected: { label: 'Selected', tone: 'good' },
-  rejected: { label: 'Rejected', tone: 'bad' },
-  alternative: { label: 'Also matches', tone: 'warn' },
-  unchecked: { label: 'Not checked', tone: 'plain' },
+  selected: { label: t.selected, tone: 'good' },
+  rejected: { label: t.rejected, tone: 'bad' },
+  alternative: { label: t.alsoMatches, tone: 'warn' },
+  unchecked: { label: t.notChecked, tone: 'plain' },
 };
 
 const LINE_PX = 21;
@@ -139,7 +147,7 @@ export function ValueRowsView({ value, label }: Readonly<{ value: ValueView; lab
           }}
         />
       </div>
-      {isTruncated ? <p class="dim">Only the first {rows.length.toLocaleString('en')} lines are shown.</p> : null}
+      {isTruncated ? <p class="dim">{t.firstLines(formatCount(rows.length))}</p> : null}
     </div>
   );
 }

@@ -45,7 +45,7 @@ describe('the candidates', () => {
         end: 47,
         state: 'selected',
         code: null,
-        reason: 'The best candidate that matches.',
+        reason: 'SELECTED_BEST',
       },
     ]);
   });
@@ -81,9 +81,7 @@ describe('the candidates', () => {
 
   it('that were truncated are marked when selected', () => {
     const { candidates } = inspectText('{"name": "Ada", "age": 3', person, { allowPartial: true });
-    expect(candidates.items).toMatchObject([
-      { state: 'selected', reason: 'Truncated: the part that arrived is used.' },
-    ]);
+    expect(candidates.items).toMatchObject([{ state: 'selected', reason: 'SELECTED_PART' }]);
   });
 });
 

@@ -134,7 +134,7 @@ function createIssueNote({ path, message }: SchemaIssue, value: unknown, locate:
 
 function createChangeNote({ path, rule, from, to }: AlignmentChange, locate: Locate): ValueNote {
   const parent = path.slice(0, -1);
-  const change = to === undefined ? `${formatShort(from)} removed` : `${formatShort(from)} → ${formatShort(to)}`;
+  const change = to === undefined ? `${formatShort(from)} → –` : `${formatShort(from)} → ${formatShort(to)}`;
   const note = { kind: 'change', path: formatPath(path), message: `${rule}: ${change}` } as const;
   // The key was removed or renamed.
   if (to === undefined) return { ...note, row: createRowKey(parent), span: locate(path, from) };
@@ -154,7 +154,7 @@ function findValue(value: unknown, path: Path): Readonly<{ exists: boolean; valu
 }
 
 function formatShort(value: unknown): string {
-  const formatted = JSON.stringify(value) ?? 'nothing';
+  const formatted = JSON.stringify(value) ?? '–';
   return formatted.length > 80 ? `${formatted.slice(0, 80)}…` : formatted;
 }
 
@@ -173,9 +173,6 @@ function limitList<Item, View>(items: readonly Item[], view: (item: Item) => Vie
 function limitList(items: readonly unknown[], view = (item: unknown): unknown => item): LimitedList<unknown> {
   return { items: items.slice(0, MAX_LISTED).map(view), total: items.length };
 }
-
-/** The reason shown for a candidate that could also have been selected. */
-const NOT_SELECTED = 'Another candidate was selected.';
 
 /** Lists all candidates. A success names only the selected one, so the input is parsed again, rejecting everything. */
 function surveyCandidates(
@@ -206,7 +203,7 @@ function surveyCandidates(
         ...candidate,
         state: isAlternative ? 'alternative' : 'unchecked',
         code: null,
-        reason: isAlternative ? 'Also matches, with a different value.' : NOT_SELECTED,
+        reason: isAlternative ? 'ALTERNATIVE' : 'NOT_SELECTED',
       });
     } else {
       const issues = validation?.issues;
@@ -240,7 +237,7 @@ function rejectAll(
 
 /** Without a schema other rules apply, so a normalizer rejects the value instead of a schema. */
 function rejectValue(): never {
-  throw new Error('rejected to list all candidates');
+  throw new Error('rejected');
 }
 
 function createRejectingSchema(schema: StandardSchema, validations: StandardResult<unknown>[]): StandardSchema {
@@ -252,7 +249,7 @@ function createRejectingSchema(schema: StandardSchema, validations: StandardResu
         const validation = schema['~standard'].validate(value);
         // All schemas in the workbench are synchronous.
         if (!(validation instanceof Promise)) validations.push(validation);
-        return { issues: [{ message: 'rejected to list all candidates' }] };
+        return { issues: [{ message: 'rejected' }] };
       },
     },
   };
@@ -263,41 +260,32 @@ function isSameCandidate(one: Candidate, other: Candidate): boolean {
 }
 
 function explainSelection({ repairs, alignment }: ParseSuccess<unknown>): string {
-  if (alignment.length > 0) return 'Matches after alignment to the schema.';
-  if (repairs.some(({ kind }) => kind === 'truncated')) return 'Truncated: the part that arrived is used.';
-  return 'The best candidate that matches.';
+  if (alignment.length > 0) return 'SELECTED_ALIGNED';
+  if (repairs.some(({ kind }) => kind === 'truncated')) return 'SELECTED_PART';
+  return 'SELECTED_BEST';
 }
 
 function describeIssues(issues: readonly Readonly<{ message: string; path?: readonly unknown[] | undefined }>[]) {
   const messages = issues
     .slice(0, 3)
     .map(({ path = [], message }) => `${path.map(String).join('.')} ${message}`.trim());
-  return messages.join('; ') + (issues.length > 3 ? `; and ${issues.length - 3} more` : '');
+  return messages.join('; ') + (issues.length > 3 ? `; … +${issues.length - 3}` : '');
 }
 
 /** An option change that would lead to a value. */
-export type Suggestion = Readonly<{ label: string; help: string; changes: Partial<WorkbenchOptions> }>;
+export type Suggestion = Readonly<{
+  name: 'partial' | 'align' | 'both' | 'last' | 'profile';
+  changes: Partial<WorkbenchOptions>;
+}>;
 
 /** Longer input gets no suggestions, because each is verified by parsing the input again. */
 const MAX_TRIED_LENGTH = 200_000;
-const suggest = (label: string, help: string, changes: Suggestion['changes']): Suggestion => ({ label, help, changes });
 
-const PARTIAL = suggest('Allow partial', 'The output was cut off; the part before the cut is valid.', {
-  allowPartial: true,
-});
-const ALIGN = suggest('Align', 'The value matches the schema after small corrections. Each correction is listed.', {
-  align: true,
-});
-const BOTH = suggest('Allow partial and align', 'The part before the cut matches the schema after small corrections.', {
-  allowPartial: true,
-  align: true,
-});
-const LAST = suggest('Use the last value', 'Different values match, and nothing decides between them.', {
-  ambiguous: 'last',
-});
-const PROFILE = suggest('Default profile', 'The default profile searches the whole output and repairs syntax.', {
-  profile: 'default',
-});
+const PARTIAL: Suggestion = { name: 'partial', changes: { allowPartial: true } };
+const ALIGN: Suggestion = { name: 'align', changes: { align: true } };
+const BOTH: Suggestion = { name: 'both', changes: { allowPartial: true, align: true } };
+const LAST: Suggestion = { name: 'last', changes: { ambiguous: 'last' } };
+const PROFILE: Suggestion = { name: 'profile', changes: { profile: 'default' } };
 
 /** Finds the option changes that lead to a value after a failure, by parsing the input with each of them. */
 export function suggestOptions(

@@ -146,5 +146,5 @@ function listEntries(value: unknown, limit: number): readonly (readonly [string 
 function formatScalar(value: unknown, limit: number): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? 'null';
   if (value.length <= limit) return JSON.stringify(value);
-  return `${JSON.stringify(value.slice(0, limit))} … ${(value.length - limit).toLocaleString('en')} more characters`;
+  return `${JSON.stringify(value.slice(0, limit))} … +${value.length - limit}`;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { locatePath, formatLineAndColumn } from './locate-path.js';
+import { locatePath, findLineAndColumn } from './locate-path.js';
 
 const locate = (text: string, ...path: (string | number)[]): string | null => {
   const span = locatePath(text, 0, path);
@@ -53,10 +53,10 @@ function* listPaths(value: unknown, path: (string | number)[] = []): Generator<[
 }
 
 it.each([
-  ['a\nbc', 0, 'line 1, column 1'],
-  ['a\nbc', 3, 'line 2, column 2'],
-  ['a\r\nb', 3, 'line 2, column 1'],
-  ['abc', 9, 'line 1, column 10'],
-])('in %j, the offset %d is %s', (text, offset, expected) => {
-  expect(formatLineAndColumn(text, offset)).toBe(expected);
+  ['a\nbc', 0, [1, 1]],
+  ['a\nbc', 3, [2, 2]],
+  ['a\r\nb', 3, [2, 1]],
+  ['abc', 9, [1, 10]],
+])('in %j, the offset %d is in line and column %j', (text, offset, expected) => {
+  expect(findLineAndColumn(text, offset)).toEqual(expected);
 });

@@ -105,11 +105,10 @@ function unquoteKey(source: string): string {
   }
 }
 
-/** Formats an offset the way editors show it: line and column, both counted from 1. */
-export function formatLineAndColumn(text: string, offset: number): string {
+/** Finds the line and the column of an offset, both counted from 1. */
+export function findLineAndColumn(text: string, offset: number): readonly [line: number, column: number] {
   const before = text.slice(0, offset);
-  const line = before.split('\n').length;
-  return `line ${line}, column ${offset - before.lastIndexOf('\n')}`;
+  return [before.split('\n').length, offset - before.lastIndexOf('\n')];
 }
 
 type SchemaReading =
@@ -126,7 +125,7 @@ export function readSchemaText(text: string): SchemaReading {
     return { ok: false, problem: findSyntaxProblem(text) };
   }
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))
-    return { ok: false, problem: { message: 'A schema must be an object, true or false.', offset: null } };
+    return { ok: false, problem: { message: 'SCHEMA_TYPE', offset: null } };
   try {
     return { ok: true, schema: fromJsonSchema(schema, { trusted: false }) };
   } catch (error) {
@@ -141,12 +140,10 @@ function findSyntaxProblem(text: string): SchemaProblem {
   if (result.ok) {
     const { start, end } = result.candidate;
     const isBefore = text.slice(0, start).trim() !== '';
-    return isBefore
-      ? { message: 'Unexpected text before the schema.', offset: text.search(/\S/) }
-      : { message: 'Unexpected text after the schema.', offset: end };
+    return isBefore ? { message: 'TEXT_BEFORE', offset: text.search(/\S/) } : { message: 'TEXT_AFTER', offset: end };
   }
   const [first] = result.status === 'failed' ? result.attempts : [];
-  const full = first?.message ?? 'Invalid JSON.';
+  const full = first?.message ?? 'INVALID_JSON';
   // The advice after the offset is for answers of models.
   const [message = full, offset] = /^.*\(offset (\d+)\)\.?/.exec(full) ?? [];
   return { message, offset: offset === undefined ? null : Number(offset) };

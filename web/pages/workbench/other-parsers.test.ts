@@ -1,6 +1,6 @@
 import { jsonrepair } from 'jsonrepair';
 import { expect, test } from 'vitest';
-import { parseWith } from './workbench-page.js';
+import { parseWith } from './workbench.js';
 
 const repair = (text: string): unknown => JSON.parse(jsonrepair(text));
 

@@ -4,9 +4,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Badge, StateBadge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { choosePace, type StreamView } from './text-reader.js';
-import { ValueRowsView } from './findings.js';
+import { explain, ValueRowsView } from './findings.js';
 import { Button } from '../../ui/button.js';
 import type { TextReading } from './use-inspection.js';
+import { t } from './texts.js';
 
 /** The available speeds, in characters per second: from a slow model to a file on disk. */
 const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000, 200_000, 2_000_000] as const;
@@ -66,30 +67,30 @@ export function StreamPanel(props: Readonly<{ reading: TextReading | null; fail:
   return (
     <section class="card stack" aria-labelledby="workbench-stream">
       <div class="row">
-        <h2 id="workbench-stream">Streaming</h2>
+        <h2 id="workbench-stream">{t.streaming}</h2>
         <Button
-          label={isPlaying.value ? 'Pause' : 'Play'}
+          label={isPlaying.value ? t.pause : t.play}
           disabled={reading === null || isEnded}
           onClick={() => (isPlaying.value = !isPlaying.value)}
         />
-        <Button label="Step" disabled={reading === null || isPlaying.value || isEnded} onClick={() => void step()} />
-        <Button label="Restart" disabled={currentView === null || currentView.received === 0} onClick={restart} />
+        <Button label={t.step} disabled={reading === null || isPlaying.value || isEnded} onClick={() => void step()} />
+        <Button label={t.restart} disabled={currentView === null || currentView.received === 0} onClick={restart} />
         <Slider
-          name="Speed"
+          label={t.speed}
           at={speed}
           count={SPEEDS.length}
-          unit={`${formatCount(SPEEDS[speed.value] ?? 0)} characters/s`}
+          unit={t.charactersPerSecond(formatCount(SPEEDS[speed.value] ?? 0))}
         />
-        <Slider name="Chunk" at={size} count={CHUNK_LENGTHS.length} unit={formatCharacters(chunkLength)} />
+        <Slider label={t.chunk} at={size} count={CHUNK_LENGTHS.length} unit={t.characters(chunkLength)} />
       </div>
       <div class="streamed">
         <div class="stack">
           <progress
-            aria-label="Progress"
+            aria-label={t.progress}
             value={currentView?.received ?? 0}
             max={Math.max(1, currentView?.length ?? 1)}
           />
-          <pre ref={tail} class="tail" tabIndex={0} role="region" aria-label="Output received so far">
+          <pre ref={tail} class="tail" tabIndex={0} role="region" aria-label={t.outputReceivedSoFar}>
             <SafeText text={currentView?.tail ?? ''} />
           </pre>
         </div>
@@ -99,12 +100,10 @@ export function StreamPanel(props: Readonly<{ reading: TextReading | null; fail:
           </div>
           {value === null ? (
             <div class="value-rows dim">
-              {currentView === null || currentView.received === 0
-                ? 'Play or step to stream the output in chunks.'
-                : 'No value yet.'}
+              {currentView === null || currentView.received === 0 ? t.playOrStepToStream : t.noValueYet}
             </div>
           ) : (
-            <ValueRowsView value={value} label="The value so far" />
+            <ValueRowsView value={value} label={t.theValueSoFar} />
           )}
         </div>
       </div>
@@ -113,11 +112,11 @@ export function StreamPanel(props: Readonly<{ reading: TextReading | null; fail:
 }
 
 /** A slider over the indexes of a list; `unit` describes the chosen entry. */
-function Slider(props: Readonly<{ name: string; at: Signal<number>; count: number; unit: string }>) {
-  const { name, at, count, unit } = props;
+function Slider(props: Readonly<{ label: string; at: Signal<number>; count: number; unit: string }>) {
+  const { label, at, count, unit } = props;
   return (
     <label class="slider">
-      {name}
+      {label}
       <input
         type="range"
         min={0}
@@ -131,26 +130,22 @@ function Slider(props: Readonly<{ name: string; at: Signal<number>; count: numbe
   );
 }
 
-function formatCharacters(count: number): string {
-  return count === 1 ? '1 character' : `${count} characters`;
-}
-
 function StreamState({ view }: Readonly<{ view: StreamView | null }>) {
   if (view === null || view.length === 0) return null;
   if (view.ended !== null) {
     return (
       <>
         <StateBadge state={view.ended.status} />
-        <SafeText as="span" text={view.ended.message} limit={300} />
+        <SafeText as="span" text={explain(view.ended.message)} limit={300} />
       </>
     );
   }
   return (
     <>
-      <Badge tone={view.complete ? 'good' : 'plain'}>{view.complete ? 'Complete' : 'Growing'}</Badge>
+      <Badge tone={view.complete ? 'good' : 'plain'}>{view.complete ? t.complete : t.growing}</Badge>
       <span class="dim changed">
-        {view.changed.length === 0 ? 'Nothing changed' : 'Changed: '}
-        <SafeText text={view.changed.map((path) => (path === '' ? '(root)' : path)).join(', ')} limit={200} />
+        {view.changed.length === 0 ? t.nothingChanged : t.changed}
+        <SafeText text={view.changed.map((path) => (path === '' ? t.root : path)).join(', ')} limit={200} />
       </span>
     </>
   );

@@ -7,6 +7,8 @@ import { Button } from '../../ui/button.js';
 import { REPAIR_DESCRIPTIONS } from '../../ui/json-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection, Span } from './inspection.js';
+import { formatCount } from '../../ui/format.js';
+import { t } from './texts.js';
 
 /** Longer input makes a textarea slow, so it is shown read-only. */
 const MAX_EDITABLE_LENGTH = 100_000;
@@ -22,7 +24,7 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
   const isField = !isReadOnly && (isEditing.value || inputText.value === '');
 
   const acceptText = (next: string): void => {
-    refusal.value = explainTooLong('The output', next.length);
+    refusal.value = explainTooLong(t.theOutput, next.length);
     if (refusal.value === null) setText(next);
   };
   const open = async (file: File | undefined): Promise<void> => {
@@ -36,7 +38,7 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
       acceptText(content);
       isEditing.value = false;
     } catch {
-      refusal.value = `Cannot read ${file.name}: it may be a folder, or it was moved. Choose another file.`;
+      refusal.value = t.cannotReadItMayBe(file.name);
     }
   };
   const edit = (): void => {
@@ -79,27 +81,27 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
       }}
     >
       <div class="row">
-        <h2 id="workbench-text-name">Model output</h2>
-        <span class="row either" role="group" aria-label="View">
+        <h2 id="workbench-text-name">{t.modelOutput}</h2>
+        <span class="row either" role="group" aria-label={t.view}>
           <Button
-            label="Marked"
+            label={t.marked}
             class="toggle"
             aria-pressed={!isField}
             disabled={inputText.value === ''}
             onClick={showMarked}
           />
           <Button
-            label="Edit"
+            label={t.edit}
             class="toggle"
             aria-pressed={isField}
             disabled={isReadOnly}
-            title={isReadOnly ? 'Too long to edit here' : undefined}
+            title={isReadOnly ? t.tooLongToEditHere : undefined}
             onClick={edit}
           />
         </span>
         <span class="end row">
           <label class="visually-hidden" for="workbench-example">
-            Example
+            {t.example}
           </label>
           <select
             id="workbench-example"
@@ -113,7 +115,7 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
               openExample(example);
             }}
           >
-            <option value="">Examples …</option>
+            <option value="">{t.examples}</option>
             {EXAMPLES.map(({ name }, index) => (
               <option key={name} value={index}>
                 {name}
@@ -121,7 +123,7 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
             ))}
           </select>
           <label class="button file">
-            Open file
+            {t.openFile}
             <input
               type="file"
               class="visually-hidden"
@@ -132,7 +134,7 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
             />
           </label>
           <Button
-            label="Clear"
+            label={t.clear}
             onClick={() => {
               acceptText('');
               edit();
@@ -147,7 +149,7 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
           aria-labelledby="workbench-text-name"
           spellcheck={false}
           autocomplete="off"
-          placeholder="Paste the output of a model or an agent, drop a file, or choose an example."
+          placeholder={t.pasteTheOutputOfA}
           value={inputText.value}
           onInput={({ currentTarget }) => acceptText(currentTarget.value)}
         />
@@ -155,8 +157,7 @@ export function TextPane({ reading }: Readonly<{ reading: TextReading | null }>)
         <MarkedText text={inputText.value} inspection={reading?.text === inputText.value ? reading.inspection : null} />
       )}
       <p class={refusal.value === null ? 'help' : 'help wrong'} role="status">
-        {refusal.value ??
-          `The output is ${isStorable.value ? 'kept in this tab' : 'too long to be kept after a reload'}. Nothing is sent to a server.`}
+        {refusal.value ?? (isStorable.value ? t.kept : t.notKept)}
       </p>
     </section>
   );
@@ -189,7 +190,7 @@ export function explainTooLong(name: string, length: number): string | null {
   // Rounded up, so a rejected size is always shown as larger than the limit.
   const megabytes = Math.ceil((length / 1024 / 1024) * 10) / 10;
   const limit = MAX_TEXT_LENGTH / 1024 / 1024;
-  return `${name} is ${megabytes} MB, but the workbench accepts only ${limit} MB. Use sluice parse on the command line.`;
+  return t.isMbButTheWorkbench(name, megabytes, limit);
 }
 
 const NONE = { items: [], total: 0 };
@@ -220,7 +221,7 @@ function MarkedText({ text, inspection }: Readonly<{ text: string; inspection: I
   }, [selectedSpan.value]);
   return (
     <div class="body marked-frame">
-      <pre class="marked" ref={box} tabIndex={0} role="region" aria-label="Model output with findings marked">
+      <pre class="marked" ref={box} tabIndex={0} role="region" aria-label={t.modelOutputWithFindingsMarked}>
         {segments.map((segment) => (
           <Part key={segment.start} segment={segment} found={{ candidates, repairs, notes }} />
         ))}
@@ -228,16 +229,15 @@ function MarkedText({ text, inspection }: Readonly<{ text: string; inspection: I
       {window.end - window.start < text.length ? (
         <div class="row">
           <Button
-            label="Previous"
+            label={t.previous}
             disabled={window.start === 0}
             onClick={() => moveTo(moveWindow(window, text.length, -1))}
           />
           <span class="dim">
-            {window.start.toLocaleString('en')} to {window.end.toLocaleString('en')} of{' '}
-            {text.length.toLocaleString('en')}
+            {t.window(formatCount(window.start), formatCount(window.end), formatCount(text.length))}
           </span>
           <Button
-            label="Next"
+            label={t.next}
             disabled={window.end === text.length}
             onClick={() => moveTo(moveWindow(window, text.length, 1))}
           />

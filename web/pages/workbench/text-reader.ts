@@ -2,7 +2,6 @@ import { inspect, suggestOptions, toParseOptions, type Suggestion } from './insp
 import type { InspectionInput, Inspection, SchemaProblem, WorkbenchOptions, ValueView } from './inspection.js';
 import { readSchemaText } from './locate-path.js';
 import { createJsonStream, type AlignableSchema, type ParseResult } from '../../../src/json/index.js';
-import { LEVEL_LABELS } from '../../ui/json-labels.js';
 import { formatPath, toValueRows } from './inspection.js';
 
 /** For longer input the value is formatted on one line: indented, it could be many times as long. */
@@ -130,11 +129,11 @@ export function startStream(
 function describeEnd(result: ParseResult<unknown>): NonNullable<StreamView['ended']> {
   switch (result.status) {
     case 'success':
-      return { status: 'success', message: LEVEL_LABELS[result.repairLevel] };
+      return { status: 'success', message: result.repairLevel };
     case 'failed':
       return { status: 'failed', message: `${result.error.code}: ${result.error.message}` };
     case 'comment':
-      return { status: 'comment', message: 'No <json> tag found: the whole output becomes a comment.' };
+      return { status: 'comment', message: 'NO_TAG' };
   }
 }
 

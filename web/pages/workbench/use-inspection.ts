@@ -8,6 +8,7 @@ import type { StreamView, WorkerResponse, WorkerRequest, Numbered } from './text
 // The build resolves this import to the file's URL; the file itself has no exports.
 // oxlint-disable-next-line import/default
 import address from './workbench-worker.js?worker&url';
+import { t } from './texts.js';
 
 const DEBOUNCE_MS = 150;
 
@@ -121,9 +122,8 @@ export interface WorkerLink {
 /** Requests time out, because a browser can silently stop a worker that needs too much memory. */
 const TIMEOUT_MS = 120_000;
 
-const CANNOT_START =
-  'The parser worker could not be loaded, or the browser stopped it. Try again, or use shorter output.';
-const TOO_SLOW = `No response for ${TIMEOUT_MS / 60_000} minutes: the output takes too long to parse in the browser. Use shorter output, or sluice parse.`;
+const CANNOT_START = t.theParserWorkerCouldNot;
+const TOO_SLOW = t.noResponseForMinutesThe(TIMEOUT_MS / 60_000);
 
 interface PendingRequest {
   readonly resolve: (response: WorkerResponse | null) => void;
@@ -206,7 +206,7 @@ interface TrustedTypes {
 const policy = (globalThis as { readonly trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('sluice-worker', {
   createScriptURL(url) {
     if (url === address) return url;
-    throw new TypeError('Only the workbench’s worker may be started.');
+    throw new TypeError(url);
   },
 });
 

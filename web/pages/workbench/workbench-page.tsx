@@ -1,385 +1,65 @@
-import { useEffect, useId, useRef } from 'preact/hooks';
-import type { ComponentChildren } from 'preact';
-import { useSignal } from '@preact/signals';
-import { Notice } from '../../ui/notice.js';
-import { CodePanel, ShareButton } from './code-panel.js';
-import { Button, CopyButton } from '../../ui/button.js';
-import { Findings, ValueRowsView } from './findings.js';
-import { StreamPanel } from './stream-panel.js';
-import { TextPane } from './text-pane.js';
-import { useInspection, type InspectionHandle, type InspectionState } from './use-inspection.js';
-import { storeTexts, parseOptions, setOptions, schemaInput } from './workbench-state.js';
-import { isProfile, PROFILES } from '../../ui/json-labels.js';
-import { Badge, RepairLevel } from '../../ui/badge.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, formatCount } from '../../ui/format.js';
-import type { Inspection, SchemaProblem } from './inspection.js';
-import type { Suggestion } from './inspect.js';
-import { SCHEMA_EXAMPLES } from './examples.js';
-import { formatLineAndColumn } from './locate-path.js';
-import { getErrorMessage } from '../../../src/base/index.js';
-import './workbench.css';
+import { Button } from '../../ui/button.js';
+import { client } from '../../data/client.js';
+import { useAction } from '../../data/resource.js';
+import { saveAs } from '../run/artifact.js';
+import type { Client } from '../../../src/server/client/index.js';
+import type { InspectionInput } from './inspection.js';
+import { Workbench } from './workbench.js';
+import { inputText, parseOptions, schemaInput } from './workbench-state.js';
+import { t } from './texts.js';
 
-/** A page that parses input with `sluice/json` in the browser. */
+/** The workbench of the console, which can also save the input as a test case. */
 export function WorkbenchPage() {
-  const state = useInspection();
-  const { reading } = state;
-  useEffect(storeTexts, []);
   return (
-    <div class="workbench stack">
-      <div class="page-head">
-        <h1>Workbench</h1>
-        <OptionsForm />
-        <span class="end">
-          <ShareButton />
+    <Workbench title={t.workbench} server={location.origin}>
+      <CaseButton />
+    </Workbench>
+  );
+}
+
+const MAX_CHARACTERS = 1_000_000;
+
+function CaseButton() {
+  const isPossible = inputText.value !== '' && inputText.value.length <= MAX_CHARACTERS;
+  const save = useAction(async () => {
+    const name = `answer-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+    const input = { text: inputText.value, schemaText: schemaInput.value, options: parseOptions.value };
+    saveAs(`${name}.tar`, await client.exportTextCase({ body: buildCaseRequest(name, input) }));
+  });
+  return (
+    <>
+      <Button label={t.saveAsTestCase} disabled={!isPossible} title={t.downloadATarToUnpack} onClick={save.run} />
+      {save.failure === null ? null : (
+        <span role="alert">
+          {t.cannotCreateATestCase}
+          {save.failure}
         </span>
-      </div>
-      {state.failure === null ? null : (
-        <Notice tone="bad" title="Cannot parse the output" action={{ label: 'Try again', run: state.retry }}>
-          {state.failure}
-        </Notice>
       )}
-      <div class="bench">
-        <div class="inputs">
-          <TextPane reading={reading} />
-          <SchemaEditor problem={state.schemaProblem} />
-        </div>
-        <div class={state.busy ? 'results stale' : 'results'}>
-          <OutcomeBar state={state} />
-          <Value state={state} />
-          <section class="card pane" aria-labelledby="workbench-found">
-            <h2 id="workbench-found">Findings</h2>
-            <div class="body findings" tabIndex={0} role="group" aria-label="Entries">
-              {reading === null || reading.text === '' ? null : <Findings inspection={reading.inspection} />}
-            </div>
-          </section>
-        </div>
-      </div>
-      <StreamPanel reading={reading} fail={state.fail} />
-      <OtherParsers state={state} />
-      <CodePanel />
-    </div>
+    </>
   );
 }
 
-function Value({ state: { reading, fail } }: { readonly state: InspectionHandle }) {
-  const value = reading?.inspection.value ?? null;
-  const formatValue = async (): Promise<string> => {
-    const text = await reading?.formatValue().catch(fail);
-    if (typeof text !== 'string') throw new Error('No value to copy.');
-    return text;
-  };
-  return (
-    <section class="card pane" aria-labelledby="workbench-value">
-      <div class="row">
-        <h2 id="workbench-value">
-          {value !== null && reading?.inspection.outcome.status === 'failed' ? 'Rejected value' : 'Value'}
-        </h2>
-        {value === null ? null : (
-          <span class="end">
-            <CopyButton label="Copy" read={formatValue} />
-          </span>
-        )}
-      </div>
-      {value === null ? (
-        <p class="dim body">
-          {reading === null || reading.text === ''
-            ? ''
-            : 'No value found. The findings below show which candidates were tried.'}
-        </p>
-      ) : (
-        <ValueRowsView value={value} label="The value, line by line" />
-      )}
-    </section>
-  );
-}
+type CaseBody = Parameters<Client['exportTextCase']>[0]['body'];
 
-/** The `parse` options. */
-export function OptionsForm() {
-  const { profile, ambiguous } = parseOptions.value;
-  return (
-    <form class="options-form" aria-label="Options" onSubmit={(event) => event.preventDefault()}>
-      <label>
-        Profile
-        <select
-          value={profile}
-          aria-describedby="workbench-profile-help"
-          onChange={({ currentTarget: { value } }) => isProfile(value) && setOptions({ profile: value })}
-        >
-          {Object.keys(PROFILES).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <OptionWithHelp help="Which value is returned if different values match and nothing decides between them.">
-        {(id) => (
-          <>
-            If ambiguous
-            <select
-              value={ambiguous ?? ''}
-              aria-describedby={id}
-              onChange={({ currentTarget: { value } }) =>
-                setOptions({ ambiguous: value === 'first' || value === 'last' ? value : null })
-              }
-            >
-              <option value="">Fail</option>
-              <option value="first">First value</option>
-              <option value="last">Last value</option>
-            </select>
-          </>
-        )}
-      </OptionWithHelp>
-      {CHECKBOXES.map(({ name, label, help }) => (
-        <OptionWithHelp key={name} help={help}>
-          {(id) => (
-            <>
-              <input
-                type="checkbox"
-                checked={parseOptions.value[name]}
-                aria-describedby={id}
-                onChange={({ currentTarget: { checked } }) => setOptions({ [name]: checked })}
-              />
-              {label}
-            </>
-          )}
-        </OptionWithHelp>
-      ))}
-      <p class="help" id="workbench-profile-help">
-        {PROFILES[profile]}
-      </p>
-    </form>
-  );
-}
-
-const CHECKBOXES = [
-  { name: 'allowPartial', label: 'Allow partial', help: 'Accept a truncated value.' },
-  { name: 'align', label: 'Align', help: 'Fix near misses to match the schema. Every change is listed.' },
-] as const;
-
-/** A control with an explanation, which is its tooltip and is read by screen readers. */
-function OptionWithHelp({ help, children }: Readonly<{ help: string; children: (id: string) => ComponentChildren }>) {
-  const id = useId();
-  return (
-    <span class="explained-by" title={help}>
-      <label>{children(id)}</label>
-      <span class="visually-hidden" id={id}>
-        {help}
-      </span>
-    </span>
-  );
-}
-
-/** The parse outcome in one line, announced to screen readers when it changes. */
-export function OutcomeBar({ state }: Readonly<{ state: InspectionState }>) {
-  const { reading, busy, schemaProblem } = state;
-  return (
-    <div class="outcome row" role="status" aria-busy={busy}>
-      {reading === null ? (
-        <span class="dim">{busy ? 'Parsing …' : 'Not parsed.'}</span>
-      ) : reading.text === '' ? (
-        <span class="dim">No output yet.</span>
-      ) : (
-        <Outcome inspection={reading.inspection} />
-      )}
-      {schemaProblem === null ? null : <Badge tone="warn">Invalid schema: showing the previous result</Badge>}
-      {reading === null ? null : <Suggestions suggestions={reading.suggestions} />}
-      <span class="end dim" aria-hidden="true">
-        {busy ? 'Parsing …' : reading === null ? '' : formatDuration(reading.tookMs)}
-      </span>
-    </div>
-  );
-}
-
-function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: Inspection }) {
-  switch (outcome.status) {
-    case 'success':
-      return (
-        <>
-          <Badge tone="good">Success</Badge>
-          <RepairLevel level={outcome.repairLevel} kinds={repairs.items.map(({ kind }) => kind)} />
-        </>
-      );
-    case 'failed':
-      return (
-        <>
-          <Badge tone="bad">Failed</Badge>
-          <Badge tone="bad">{outcome.code}</Badge>
-          <SafeText as="span" class="words clip" text={outcome.message} limit={500} />
-        </>
-      );
-    case 'comment':
-      return (
-        <>
-          <Badge tone="warn">Comment</Badge>
-          <span class="words">No &lt;json&gt; tag found: the whole output becomes a comment.</span>
-        </>
-      );
+/** Builds the request for a suite case; throws if the case would have another result than the page. */
+export function buildCaseRequest(name: string, input: InspectionInput): CaseBody {
+  const { profile, allowPartial, align, ambiguous } = input.options;
+  if (ambiguous !== null) {
+    throw new Error(t.aCaseHasNoOption);
   }
+  const body = { name, text: input.text, profile, allow_partial: allowPartial };
+  return input.schemaText.trim() === '' ? body : { ...body, schema: parseSchema(input.schemaText), align };
 }
 
-function Suggestions({ suggestions }: Readonly<{ suggestions: readonly Suggestion[] }>) {
-  if (suggestions.length === 0) return null;
-  return (
-    <span class="row suggestions" role="group" aria-label="Suggested options">
-      <span class="dim">Would work with:</span>
-      {suggestions.map(({ label, help, changes }) => (
-        <Button label={label} key={label} title={help} onClick={() => setOptions(changes)} />
-      ))}
-    </span>
-  );
-}
-
-/** The JSON Schema editor, with any error and its location. */
-export function SchemaEditor({ problem }: Readonly<{ problem: SchemaProblem | null }>) {
-  const field = useRef<HTMLTextAreaElement>(null);
-  const goTo = (offset: number): void => {
-    field.current?.focus();
-    field.current?.setSelectionRange(offset, Math.min(offset + 1, schemaInput.value.length));
-  };
-  return (
-    <section class="card pane" aria-label="Schema">
-      <div class="row">
-        <h2>
-          <label for="workbench-schema">JSON Schema</label>
-        </h2>
-        <span class="end row">
-          <label class="visually-hidden" for="workbench-schema-example">
-            Example schema
-          </label>
-          <select
-            id="workbench-schema-example"
-            value=""
-            onChange={({ currentTarget }) => {
-              const example = SCHEMA_EXAMPLES[Number(currentTarget.value)];
-              if (currentTarget.value !== '' && example !== undefined) schemaInput.value = example.schemaText;
-              currentTarget.value = '';
-            }}
-          >
-            <option value="">Schemas …</option>
-            {SCHEMA_EXAMPLES.map(({ name }, index) => (
-              <option key={name} value={index}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </span>
-      </div>
-      <textarea
-        ref={field}
-        id="workbench-schema"
-        class="mono body"
-        spellcheck={false}
-        autocomplete="off"
-        placeholder="Draft 2020-12. If empty, any JSON is accepted."
-        aria-invalid={problem !== null}
-        aria-describedby="workbench-schema-problem"
-        value={schemaInput.value}
-        onInput={({ currentTarget }) => (schemaInput.value = currentTarget.value)}
-      />
-      <p class={problem === null ? 'help' : 'help wrong'} id="workbench-schema-problem" role="status">
-        {problem === null
-          ? 'The schema decides which candidate is selected. It is evaluated in this page, without eval.'
-          : problem.message}
-        {problem !== null && problem.offset !== null ? (
-          <>
-            {' '}
-            <Button
-              label={formatLineAndColumn(schemaInput.value, problem.offset)}
-              class="link"
-              onClick={() => goTo(problem.offset ?? 0)}
-            />
-          </>
-        ) : null}
-      </p>
-    </section>
-  );
-}
-
-const OUTCOME_LABELS = {
-  same: { tone: 'good', label: 'Same value' },
-  different: { tone: 'warn', label: 'Different value' },
-  error: { tone: 'bad', label: 'Error' },
-} as const;
-
-/** The results of `JSON.parse` and jsonrepair for the same input, computed when the panel is opened. */
-export function OtherParsers({ state }: Readonly<{ state: InspectionHandle }>) {
-  const isOpen = useSignal(false);
-  const readings = useSignal<readonly OtherResult[]>([]);
-  const { reading } = state;
-  const text = reading?.text ?? '';
-  const isTooLong = text.length > MAX_TEXT_LENGTH;
-  useEffect(() => {
-    if (!isOpen.value || reading === null || isTooLong) return;
-    let isWanted = true;
-    const compare = async (): Promise<void> => {
-      const results = await compareAll(text, reading.inspection.value === null ? null : await reading.formatValue());
-      if (isWanted) readings.value = results;
-    };
-    compare().catch(state.fail);
-    return () => {
-      isWanted = false;
-    };
-  }, [isOpen.value, reading]);
-  return (
-    <details class="card" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
-      <summary>
-        <strong>Other parsers</strong> <span class="dim">Results of JSON.parse and jsonrepair for this output</span>
-      </summary>
-      {isTooLong ? (
-        <p class="dim">Only output of up to {formatCount(MAX_TEXT_LENGTH)} characters is compared.</p>
-      ) : (
-        <div class="other-parsers">
-          {readings.value.map(({ parser, outcome, text: shown }) => (
-            <section key={parser} class="stack" aria-label={parser}>
-              <div class="row">
-                <h2>{parser}</h2>
-                <Badge tone={OUTCOME_LABELS[outcome].tone}>{OUTCOME_LABELS[outcome].label}</Badge>
-              </div>
-              <pre class="code" tabIndex={0} role="region" aria-label={`Result of ${parser}`}>
-                <SafeText text={shown} />
-              </pre>
-            </section>
-          ))}
-        </div>
-      )}
-    </details>
-  );
-}
-
-async function compareAll(text: string, sluiceValue: string | null): Promise<readonly OtherResult[]> {
-  const { jsonrepair } = await import('jsonrepair');
-  return [
-    parseWith('JSON.parse', JSON.parse, text, sluiceValue),
-    parseWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, sluiceValue),
-  ];
-}
-
-interface OtherResult {
-  readonly parser: 'JSON.parse' | 'jsonrepair';
-  readonly outcome: 'same' | 'different' | 'error';
-  readonly text: string;
-}
-
-/** Longer input would block the page, because these parsers do not run in the worker. */
-const MAX_TEXT_LENGTH = 20_000;
-const MAX_OUTPUT_LENGTH = 4000;
-
-/** Parses the input with another parser and compares the value. */
-export function parseWith(
-  parser: OtherResult['parser'],
-  parse: (text: string) => unknown,
-  text: string,
-  sluiceValue: string | null,
-): OtherResult {
+function parseSchema(schemaText: string): Readonly<Record<string, unknown>> {
+  let schema: unknown;
   try {
-    const value = parse(text);
-    const isSame = sluiceValue !== null && JSON.stringify(value) === JSON.stringify(JSON.parse(sluiceValue));
-    return { parser, outcome: isSame ? 'same' : 'different', text: shorten(JSON.stringify(value, null, 2) ?? '') };
-  } catch (error) {
-    return { parser, outcome: 'error', text: shorten(getErrorMessage(error)) };
+    schema = JSON.parse(schemaText);
+  } catch (cause) {
+    throw new Error(t.theSchemaIsNotValid, { cause });
   }
-}
-
-function shorten(text: string): string {
-  return text.length > MAX_OUTPUT_LENGTH ? `${text.slice(0, MAX_OUTPUT_LENGTH)} …` : text;
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
+    throw new Error(t.theSchemaMustBeAn);
+  }
+  return { ...schema };
 }

@@ -58,6 +58,11 @@ export function openCase({ text: shared, schemaText: schema }: Pick<StoredInput,
   isEditing.value = false;
 }
 
+/** Returns the input and the schema, to share them. */
+export function readCase(): Pick<StoredInput, 'text' | 'schemaText'> {
+  return { text: inputText.value, schemaText: schemaInput.value };
+}
+
 /** Stores input and schema whenever they change, so they survive a reload. Returns a function that stops this. */
 export function storeTexts(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

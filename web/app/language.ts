@@ -1,0 +1,34 @@
+import { readStored, writeStored } from './storage.js';
+
+/** A language of the console. */
+export type Language = 'en' | 'zh-CN';
+
+const KEY = 'sluice.language';
+
+/** Chooses the first language that the console has, or else English. */
+export function chooseLanguage(preferred: readonly (string | null)[]): Language {
+  const found = preferred.find((name) => /^(?:en|zh)\b/i.test(name ?? '')) ?? 'en';
+  return found.toLowerCase().startsWith('zh') ? 'zh-CN' : 'en';
+}
+
+/** The language of this page: the one chosen here, or the browser's. */
+export const language = chooseLanguage([
+  readStored(KEY),
+  ...(typeof document === 'undefined' ? [] : navigator.languages),
+]);
+
+/** Switches to the other language. The page is loaded again, because its code reads the texts when it is loaded. */
+export function switchLanguage(): void {
+  writeStored(KEY, language === 'en' ? 'zh-CN' : 'en');
+  location.reload();
+}
+
+/**
+ * Loads the texts of a folder: only those of this page's language. A catalogue imports nothing, because the code that
+ * waits for it might be in the same chunk as an import.
+ */
+export async function loadTexts<Texts>(
+  catalogues: Readonly<Record<Language, () => Promise<{ readonly t: Texts }>>>,
+): Promise<Texts> {
+  return (await catalogues[language]()).t;
+}

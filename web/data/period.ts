@@ -1,0 +1,54 @@
+import { startOfStep } from '../../src/base/index.js';
+import { t } from '../app/texts.js';
+
+/** A period of statistics, up to now. */
+export type Period = 'day' | 'week' | 'month' | 'quarter';
+
+/** The length of a step of statistics. */
+export type Step = 'hour' | 'day' | 'week';
+
+const HOUR_S = 3600;
+const DAY_S = 24 * HOUR_S;
+
+/** The length of each step, in seconds. */
+export const STEPS: Readonly<Record<Step, number>> = { hour: HOUR_S, day: DAY_S, week: 7 * DAY_S };
+
+interface PeriodView {
+  readonly label: string;
+  readonly lengthS: number;
+  /** The possible steps, the default first: each gives enough bars to compare, and few enough to distinguish. */
+  readonly steps: readonly Step[];
+}
+
+/** The periods, shortest first. */
+export const PERIODS: Readonly<Record<Period, PeriodView>> = {
+  day: { label: t.last24Hours, lengthS: DAY_S, steps: ['hour'] },
+  week: { label: t.last7Days, lengthS: 7 * DAY_S, steps: ['day', 'hour'] },
+  month: { label: t.last30Days, lengthS: 30 * DAY_S, steps: ['day', 'week'] },
+  quarter: { label: t.last13Weeks, lengthS: 91 * DAY_S, steps: ['week', 'day'] },
+};
+
+/** The names of the periods. */
+export const PERIOD_NAMES = Object.keys(PERIODS) as readonly Period[];
+
+/** Reads a period from the address. */
+export function readPeriod(name: string | null): Period {
+  return PERIOD_NAMES.find((known) => known === name) ?? 'day';
+}
+
+/** Reads a step from the address; the default of the period if the period does not have it. */
+export function readStep(period: Period, name: string | null): Step {
+  const { steps } = PERIODS[period];
+  return steps.find((known) => known === name) ?? steps[0] ?? 'day';
+}
+
+/** Builds the query of a period. It starts with a whole step, so bars do not move between polls. */
+export function buildStatisticsQuery(
+  lengthS: number,
+  stepS: number,
+  now: number,
+): Readonly<{ since: string; step: number }> {
+  const stepMs = stepS * 1000;
+  const since = startOfStep(now - lengthS * 1000 + stepMs - 1, stepMs);
+  return { since: new Date(since).toISOString(), step: stepS };
+}

@@ -1,0 +1,238 @@
+import type { ComponentChildren } from 'preact';
+import { client, getServerTime } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
+import {
+  deadWorkers,
+  formatWaiting,
+  getEntryPath,
+  getEntryText,
+  getEntryTitle,
+  waiting,
+  workers,
+} from '../../data/waiting.js';
+import { Badge } from '../../ui/badge.js';
+import { Link } from '../../ui/button.js';
+import { RunLink } from '../../ui/facts.js';
+import { formatCost, formatWait, Timestamp, toOneLine } from '../../ui/format.js';
+import { InlineFailure, Loaded } from '../../ui/notice.js';
+import { Redelivery } from '../../ui/redelivery.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { LastTick, Meter, nameBudget, NextTick } from './now-parts.js';
+import { computePercent, describeFate, nameWorker, summarizeCost } from './now-model.js';
+import './now.css';
+import { t } from './texts.js';
+
+const DAY_MS = 86_400_000;
+const COMPARED_DAYS = 7;
+/** The number of rows of a card; its link leads to the rest. */
+const ROWS = 6;
+
+async function loadNow(signal: AbortSignal) {
+  const today = Math.floor(getServerTime() / DAY_MS) * DAY_MS;
+  const since = new Date(today - COMPARED_DAYS * DAY_MS).toISOString();
+  const [running, sinks, budgets, schedules, statistics] = await Promise.all([
+    client.listRuns({ query: { state: 'running', limit: ROWS + 1 }, signal }),
+    client.listSinks({ signal }),
+    client.listBudgets({ signal }),
+    client.listSchedules({ signal }),
+    client.readStatistics({ query: { since, step: DAY_MS / 1000 }, signal }),
+  ]);
+  return {
+    running: running.items,
+    sinks: sinks.items.filter(({ state }) => state !== 'waiting'),
+    budgets: budgets.items
+      .map((budget) => ({ budget, percent: computePercent(budget) }))
+      .toSorted((one, other) => other.percent - one.percent),
+    schedules: schedules.items.toSorted((one, other) => (one.next_at ?? '9').localeCompare(other.next_at ?? '9')),
+    cost: summarizeCost(statistics.buckets),
+  };
+}
+
+/** How often the page is loaded again; waiting entries and workers are polled for all pages. */
+const RELOAD_MS = 10_000;
+
+/** The first page of an operator: what waits, what runs, what fails, and what comes next. */
+export function NowPage() {
+  const now = useResource('now', loadNow, { everyMs: RELOAD_MS });
+  const { value, failure, reload } = now;
+  return (
+    <>
+      <div class="page-head">
+        <h1>{t.now}</h1>
+        {failure === null || value === null ? null : <InlineFailure failure={failure} reload={reload} />}
+      </div>
+      {/* All cards appear together, so none of them moves. */}
+      {value === null || waiting.value === null ? (
+        <Loaded resource={{ value: null, failure, reload }} title={t.cannotLoadThePage} space="list">
+          {() => null}
+        </Loaded>
+      ) : (
+        <Cards {...value} />
+      )}
+    </>
+  );
+}
+
+function Cards({ running, sinks, budgets, schedules, cost }: Awaited<ReturnType<typeof loadNow>>) {
+  return (
+    <div class="now">
+      <div>
+        <WaitingCard />
+        <Card title={t.running} count={running.length > ROWS ? `${ROWS}+` : running.length} href="/runs?state=running">
+          {running.slice(0, ROWS).map((run) => (
+            <Row
+              key={run.id}
+              name={<RunLink id={run.id} label={toOneLine(run.spec.prompt ?? run.spec.program ?? run.id, 80)} />}
+              end={
+                <>
+                  {t.since}
+                  <Timestamp at={run.started_at} />
+                </>
+              }
+            />
+          ))}
+        </Card>
+        <DeadWorkers />
+      </div>
+      <div>
+        <Card title={t.failingSinks} count={sinks.length} href="/sinks" isBad={sinks.length > 0}>
+          {sinks.slice(0, ROWS).map(({ name, open, dead, last_error }) => (
+            <Row key={name} name={<SafeText as="strong" text={name} limit={60} />} end={t.notDelivered(open + dead)}>
+              <SafeText as="span" class="dim one-line small" text={toOneLine(last_error ?? '', 300)} />
+              <Redelivery name={name} sink={{ open, dead, error: last_error }} label={t.redeliver} />
+            </Row>
+          ))}
+        </Card>
+        <Card title={t.budgets} href="/budgets" isBad={budgets.some(({ percent }) => percent >= 100)}>
+          {budgets.slice(0, ROWS).map(({ budget, percent }) => (
+            <Row
+              key={`${budget.scope} ${budget.name}`}
+              name={<SafeText text={nameBudget(budget)} limit={60} />}
+              end={percent >= 100 ? <Badge tone="bad">{t.exceeded(percent)}</Badge> : `${percent} %`}
+            >
+              <Meter fraction={percent / 100} isWarning={percent >= 80} />
+            </Row>
+          ))}
+        </Card>
+        <Card title={t.costToday} href="/charts">
+          <p>
+            <strong class="now-figure">{formatCost(cost.today.cost, cost.today)}</strong>{' '}
+            <span class="dim">
+              {cost.usual === null
+                ? t.nothingWasUsedInThe
+                : t.usuallyInAWholeDay(formatCost(cost.usual.cost, cost.usual))}
+            </span>
+          </p>
+        </Card>
+        <Card title={t.schedules} href="/schedules">
+          {schedules.slice(0, ROWS).map((schedule) => (
+            <Row
+              key={schedule.name}
+              name={
+                <Link label={schedule.name.slice(0, 60)} href={`/schedules?row=${encodeURIComponent(schedule.name)}`} />
+              }
+              end={<NextTick schedule={schedule} />}
+            >
+              <span class="small">
+                {t.last}
+                <LastTick tick={schedule.last} />
+              </span>
+            </Row>
+          ))}
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+function WaitingCard() {
+  const list = waiting.value;
+  return (
+    <Card title={t.waitingForYou} count={list === null ? '' : formatWaiting(list) || 0} href="/inbox">
+      {list?.entries.slice(0, ROWS).map((entry) => (
+        <Row
+          key={entry.id}
+          name={
+            <a href={getEntryPath(entry)}>
+              <SafeText text={toOneLine(getEntryTitle(entry), 60)} />
+            </a>
+          }
+          end={formatWait(getServerTime() - Date.parse(entry.at))}
+        >
+          <SafeText as="span" class="dim one-line small" text={toOneLine(getEntryText(entry), 120)} />
+        </Row>
+      ))}
+    </Card>
+  );
+}
+
+function DeadWorkers() {
+  const dead = deadWorkers.value;
+  return (
+    <Card title={t.deadWorkers} count={dead.length} href="/workers" isBad={dead.length > 0}>
+      {dead.slice(0, ROWS).map((worker) => (
+        <Row
+          key={worker.id}
+          name={<SafeText as="strong" text={nameWorker(worker)} limit={80} />}
+          end={
+            <>
+              {t.lastSeen}
+              <Timestamp at={worker.seen_at} />
+            </>
+          }
+        >
+          <span class="small">
+            {worker.runs.length === 0 ? null : (
+              <>
+                {t.holds}{' '}
+                {worker.runs.slice(0, 3).map((run, index) => (
+                  <span key={run}>
+                    {index === 0 ? '' : ', '}
+                    <RunLink id={run} />
+                  </span>
+                ))}
+                {t.andMore(Math.max(0, worker.runs.length - 3))}
+              </>
+            )}
+            {describeFate(worker, workers.value ?? [])}
+          </span>
+        </Row>
+      ))}
+    </Card>
+  );
+}
+
+function Card(props: {
+  readonly title: string;
+  readonly count?: number | string;
+  readonly href: string;
+  readonly isBad?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const { title, count, href, isBad = false, children } = props;
+  const isEmpty = Array.isArray(children) && children.length === 0;
+  return (
+    <section class={isBad ? 'card now-card bad' : 'card now-card'} aria-label={title}>
+      <h2>
+        <a href={href}>{title}</a> {count === undefined ? null : <span class="dim">{count}</span>}
+      </h2>
+      {isEmpty ? <p class="dim">{t.none}</p> : children}
+    </section>
+  );
+}
+
+function Row(props: {
+  readonly name: ComponentChildren;
+  readonly end: ComponentChildren;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="now-row">
+      <div class="now-row-head">
+        <span>{props.name}</span>
+        <span class="dim small">{props.end}</span>
+      </div>
+      {props.children}
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+type Value = string | number;
+
+/** The English texts. */
+export const t = {
+  itHoldsNoRunsAny: 'It holds no runs any more.',
+  nothingHappensToThemUntil: 'Nothing happens to them until a worker starts.',
+  aWorkerOnThisHost:
+    'A worker on this host continues those that wait for an answer, and ends the others; their orders are tried again or go to review.',
+  anotherWorkerEndsThemOnce: (host: Value) =>
+    `Another worker ends them once their leases have expired; their orders are tried again or go to review. Those that wait for an answer continue when a worker starts on ${host}.`,
+  now: 'Now',
+  cannotLoadThePage: 'Cannot load the page',
+  running: 'Running',
+  since: 'Since ',
+  failingSinks: 'Failing sinks',
+  notDelivered: (dead: Value) => `${dead} not delivered`,
+  redeliver: 'Redeliver',
+  budgets: 'Budgets',
+  exceeded: (percent: Value) => `${percent} %: exceeded`,
+  costToday: 'Cost today',
+  nothingWasUsedInThe: 'Nothing was used in the last week to compare it with.',
+  usuallyInAWholeDay: (usual: Value) => `Usually ${usual} in a whole day (00:00 to 24:00 UTC).`,
+  schedules: 'Schedules',
+  last: 'Last: ',
+  waitingForYou: 'Waiting for you',
+  deadWorkers: 'Dead workers',
+  lastSeen: 'Last seen ',
+  holds: 'Holds',
+  none: 'None',
+  andMore: (count: number) => (count === 0 ? '. ' : ` and ${count} more. `),
+  dueIn: (time: string) => `(in ${time})`,
+  issue: 'Issue',
+  neverDue: 'Never due',
+  notRunYet: 'Not run yet',
+  pausedBy: (who: Value, why: Value) => `Paused by ${who}: ${why}`,
+  today: 'Today',
+  token: 'Token',
+};

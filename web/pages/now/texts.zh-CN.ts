@@ -1,0 +1,37 @@
+import type { t as english } from './texts.en.js';
+
+/** The Chinese texts. */
+export const t: typeof english = {
+  itHoldsNoRunsAny: '它已不持有任何运行。',
+  nothingHappensToThemUntil: '有 worker 启动之前，它们不会有任何变化。',
+  aWorkerOnThisHost: '这台机器上的 worker 会接着等待回答的那些，结束其余的；它们的工单会重试或进入审核。',
+  anotherWorkerEndsThemOnce: (host) =>
+    `租约过期后，别的 worker 会结束它们；它们的工单会重试或进入审核。等待回答的那些，等 ${host} 上有 worker 启动后继续。`,
+  now: '现在',
+  cannotLoadThePage: '无法加载页面',
+  running: '运行中',
+  since: '始于 ',
+  failingSinks: '出错的投递目标',
+  notDelivered: (dead) => `${dead} 条未投递`,
+  redeliver: '重新投递',
+  budgets: '预算',
+  exceeded: (percent) => `${percent} %：已超出`,
+  costToday: '今天的费用',
+  nothingWasUsedInThe: '最近一周没有用量可以比较。',
+  usuallyInAWholeDay: (usual) => `通常一整天（00:00 到 24:00 UTC）${usual}。`,
+  schedules: '定时任务',
+  last: '上次：',
+  waitingForYou: '等你处理',
+  deadWorkers: '已死的 worker',
+  lastSeen: '最后出现 ',
+  holds: '持有',
+  none: '无',
+  andMore: (count) => (count === 0 ? '。' : ` 等，还有 ${count} 次。`),
+  dueIn: (time) => `（${time}后）`,
+  issue: 'Issue',
+  neverDue: '不会到期',
+  notRunYet: '还没有运行过',
+  pausedBy: (who, why) => `已由 ${who} 暂停：${why}`,
+  today: '今天',
+  token: '令牌',
+};

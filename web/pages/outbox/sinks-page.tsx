@@ -1,0 +1,130 @@
+import type { SinkState } from '../../../src/store/records/index.js';
+import { hasScope } from '../../app/session.js';
+import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
+import { Badge, labelState } from '../../ui/badge.js';
+import { Loaded, type Tone } from '../../ui/notice.js';
+import { Redelivery, redeliveries } from '../../ui/redelivery.js';
+import { RowTable, type Column } from '../../ui/row-table.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { Timestamp } from '../../ui/format.js';
+import { t } from './texts.js';
+
+/** A sink, with its undelivered comments if it has any. */
+interface SinkRow {
+  readonly name: string;
+  /** Unknown to callers that must not read the configuration. */
+  readonly type: string | null;
+  readonly state: SinkState | undefined;
+}
+
+const TONES: Readonly<Record<SinkState['state'], Tone>> = { waiting: 'plain', failing: 'bad', broken: 'bad' };
+
+const COLUMNS: readonly Column<SinkRow>[] = [
+  {
+    name: t.sink,
+    width: '20%',
+    class: 'wide',
+    cell: ({ name, type }) => (
+      <>
+        <SafeText text={name} limit={80} />
+        <span class="below">{type}</span>
+      </>
+    ),
+  },
+  {
+    name: t.state,
+    width: '8rem',
+    cell: ({ state }) =>
+      state === undefined ? (
+        <Badge tone="good">{t.ok}</Badge>
+      ) : (
+        <Badge tone={TONES[state.state]}>{labelState(state.state)}</Badge>
+      ),
+  },
+  { name: t.retrying, width: '6rem', isNumber: true, cell: ({ state }) => state?.open ?? 0 },
+  { name: t.failed, width: '6rem', isNumber: true, cell: ({ state }) => state?.dead ?? 0 },
+  {
+    name: t.lastError,
+    cell: ({ state }) => (
+      <>
+        <SafeText text={state?.last_error ?? ''} limit={300} />
+        {state === undefined ? null : (
+          <span class="below">
+            {t.oldestComment}
+            <Timestamp at={state.oldest_at} />
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    name: t.redelivery,
+    width: '24%',
+    cell: ({ name, state }) =>
+      state === undefined && !redeliveries.value.has(name) ? (
+        ''
+      ) : (
+        <Redelivery
+          name={name}
+          label={t.redeliver}
+          sink={state === undefined ? undefined : { ...state, error: state.last_error }}
+        />
+      ),
+  },
+];
+
+/** The sinks: which of them do not accept comments, and why. */
+export function SinksPage() {
+  const isAllowed = hasScope('decide');
+  const sinks = useResource(
+    'sinks',
+    async (signal) => {
+      const [{ items }, configured] = await Promise.all([
+        client.listSinks({ signal }),
+        isAllowed ? client.readSettings({ signal }).then((settings) => settings.sinks) : [],
+      ]);
+      return listRows(items, configured, [...redeliveries.peek().keys()]);
+    },
+    { live: true },
+  );
+  return (
+    <>
+      <div class="page-head">
+        <h1>{t.sinks}</h1>
+        <span class="row end">
+          <a href="/outbox">{t.allComments}</a>
+        </span>
+      </div>
+      <Loaded resource={sinks} title={t.cannotLoadTheSinks} space="list">
+        {(rows) =>
+          rows.length === 0 ? (
+            <div class="card empty">
+              <strong>{t.allCommentsAreDelivered}</strong>
+            </div>
+          ) : (
+            <RowTable columns={COLUMNS} items={rows} getKey={({ name }) => name} />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+/** Combines the configured sinks with those that have undelivered comments; failing ones come first. */
+export function listRows(
+  undelivered: readonly SinkState[],
+  configured: readonly Readonly<{ name: string; type: string }>[],
+  others: readonly string[] = [],
+): readonly SinkRow[] {
+  const names = [
+    ...new Set([...undelivered.map(({ name }) => name), ...others, ...configured.map(({ name }) => name)]),
+  ];
+  const rows = names.map((name) => ({
+    name,
+    type: configured.find((sink) => sink.name === name)?.type ?? null,
+    state: undelivered.find((sink) => sink.name === name),
+  }));
+  const isFailing = ({ state }: SinkRow): boolean => state !== undefined && state.state !== 'waiting';
+  return [...rows.filter(isFailing), ...rows.filter((row) => !isFailing(row))];
+}

@@ -1,0 +1,31 @@
+/** The English texts. */
+export const t = {
+  budgets: 'Budgets',
+  cannotLoadTheBudgets: 'Cannot load the budgets',
+  noBudgets: 'No budgets',
+  limitsOnTokensAndCost: 'Limits on tokens and cost are configured under ',
+  exceeded: 'Exceeded',
+  tokens: 'Tokens',
+  cost: 'Cost',
+  waitingForABudget: 'Waiting for a budget',
+  state: 'State',
+  worker: 'Worker',
+  load: 'Load',
+  version: 'Version',
+  engines: 'Engines',
+  lastSeen: 'Last seen',
+  holds: 'Holds',
+  workers: 'Workers',
+  cannotLoadTheWorkers: 'Cannot load the workers',
+  noWorkerIsRunning: 'No worker is running',
+  queuedRunsAndOrdersCannot: 'Queued runs and orders cannot start. Start a worker with ',
+  or: ', or',
+  without: ' without ',
+  /** When the budget of a day begins; the local time if it is not UTC. */
+  budgetDay: (local: string | null, zone: string) =>
+    `The budgets of a day begin at 00:00 UTC${local === null ? '' : `, which is ${local} here (${zone})`}.`,
+  ofLimit: (limit: string) => ` of ${limit}`,
+  reserved: (amount: string) => `${amount} including reservations for active runs`,
+  busy: (busy: number, capacity: number) => `${busy} of ${capacity}`,
+  endOfRuns: '. ',
+};
