@@ -76,7 +76,7 @@ export interface QueueNotifications {
 export type QueueWork = 'runs' | 'messages';
 
 /** A watcher and the runs it accepts, so a run wakes one worker instead of all. */
-export interface QueueWatcher extends Pick<RunClaim, 'kinds' | 'workerTypes'> {
+export interface QueueWatcher extends Pick<RunClaim, 'kinds' | 'workerTypes' | 'labels'> {
   /** The name that its claims pass as `watcher`. */
   readonly worker?: string;
 }

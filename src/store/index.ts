@@ -4,7 +4,8 @@ export { migrateStore, type MigrationOptions, type MigrationProgress, type Migra
 export type { StoreOptions, Store } from './store.js';
 export { type BudgetLimit, type Budgets, type BudgetUse, describeBudget } from './sql/budgets.js';
 export type { JobLeases, JobLeaseRequest, Fleet, WorkerReport } from './sql/fleet.js';
-export type { QueueNotifications } from './driver.js';
+export type { QueueNotifications, QueueWork } from './driver.js';
+export type { PlacedRecord, PlacedRuns } from './sql/placements.js';
 export type { Statistics } from './sql/statistics.js';
 export { chooseEarlier } from './inbox-roll-up.js';
 export type { CauseCount, InboxCounts, InboxHistory, InboxSlot } from './inbox-roll-up.js';

@@ -34,7 +34,7 @@ export interface MigrationReport {
 }
 
 /** A trigger of the target parks copied runs. */
-const UNCOPIED_COLUMN = 'parked';
+const UNCOPIED_COLUMN = 'parked_on';
 
 /** Rows are read in pages of at most this many rows and about this many characters; a single row can be larger. */
 const PAGE_ROWS = 1000;

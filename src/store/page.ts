@@ -36,9 +36,7 @@ export function toListed<Row, T>(
   return { items: pageRows.map(read), next_cursor: last === undefined ? null : String(formatCursor(last)) };
 }
 
-/**
- * A position among runs ordered by their end. Of runs that ended in the same millisecond, the older record comes first.
- */
+/** A position among runs ordered by a time. Of runs with the same millisecond, the older record comes first. */
 export interface EndPosition {
   readonly endedAt: number;
   readonly sequence: number;
@@ -110,11 +108,11 @@ export const MAX_SEQUENCE = Number.MAX_SAFE_INTEGER;
  */
 export function toSearchPage<Row, T>(
   rows: readonly Row[],
-  page: PageWindow,
-  floor: number | undefined,
+  page: Pick<PageWindow, 'size'>,
+  floor: string | number | undefined,
   read: (row: Row) => T,
-  readSequence: (row: Row) => number,
+  formatCursor: (row: Row) => string | number,
 ): Listed<T> {
-  const listed = toListed(rows, page, read, readSequence);
+  const listed = toListed(rows, page, read, formatCursor);
   return listed.next_cursor === null && floor !== undefined ? { ...listed, next_cursor: String(floor) } : listed;
 }

@@ -7,12 +7,48 @@ import type {
   RunResult,
   RunSpec,
   StoredRunSpec,
+  Labels,
   Superseded,
   WorkOrder,
   WorkRequest,
 } from './records/index.js';
 import type { OrderSettlement, OrderSubmission, RaceEntry, Rival } from './ports/index.js';
 import { StoreError, createReusedIdError } from './store-error.js';
+
+/**
+ * Formats what a worker must have to claim a run: its labels, sorted by name, and the wrapper type of its order.
+ *
+ * @example
+ * formatKind({ region: 'eu', gpu: 'a100' }, 'codex-cli') // 'gpu=a100,region=eu codex-cli'
+ */
+export function formatKind(labels: Labels = {}, workerType: string | null): string {
+  return `${listLabels(labels).join()} ${workerType ?? ''}`;
+}
+
+/** Returns the wrapper type of a kind; empty for runs without an order. */
+export function readType(kind: string): string {
+  return kind.slice(kind.indexOf(' ') + 1);
+}
+
+/**
+ * Lists the sets of labels that a worker's labels include, as in kinds. Looking for each of them costs the same however many
+ * different labels the queued runs have.
+ *
+ * @example
+ * listLabelSets({ gpu: 'a100', region: 'eu' }) // ['', 'gpu=a100', 'region=eu', 'gpu=a100,region=eu']
+ */
+export function listLabelSets(labels: Labels = {}): readonly string[] {
+  return listLabels(labels).reduce(
+    (sets, label) => [...sets, ...sets.map((set) => (set === '' ? label : `${set},${label}`))],
+    [''],
+  );
+}
+
+function listLabels(labels: Labels): string[] {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .toSorted();
+}
 
 /** A run to queue. A run that executes an order has the order's priority, wrapper type and isolation. */
 export interface QueuedRun {
@@ -23,6 +59,17 @@ export interface QueuedRun {
   readonly priority: number;
   /** Two runs share a folder only if neither needs it exclusively, because each has its own git worktree. */
   readonly isExclusive: boolean;
+}
+
+/**
+ * The time before which a run that a server places must not be claimed: never, by workers. It distinguishes these runs
+ * from others as long as they exist, and claims pass over them as they do over deferred runs.
+ */
+export const PLACED = 900_000_000_000_000;
+
+/** Whether a server places a run, instead of leaving it to a worker. */
+export function isPlacedByServer({ placement = 'local' }: Pick<StoredRunSpec, 'placement'>): boolean {
+  return placement !== 'local' && placement !== 'container';
 }
 
 /** Whether an order needs its folder exclusively; an order with a worktree does not. */
@@ -70,8 +117,9 @@ export type StoredEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: Rac
  * Returns the path of the folder that a run occupies. Links are not resolved, because the lock on the folder itself
  * uses the real path.
  */
-export function resolveFolder({ workdir }: Pick<StoredRunSpec, 'workdir'>): string {
-  return resolve(workdir);
+export function resolveFolder(id: string, spec: Pick<StoredRunSpec, 'workdir' | 'placement'>): string {
+  // Each place has its own folders.
+  return isPlacedByServer(spec) ? `placed ${id}` : resolve(spec.workdir);
 }
 
 /** Creates a queued run without an order. */

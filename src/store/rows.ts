@@ -14,6 +14,7 @@ import type {
   WorkResult,
 } from './records/index.js';
 import type { Row } from './driver.js';
+import { PLACED } from './queue-rules.js';
 import { createColumnError } from './store-error.js';
 
 /** Reads a text column. All columns are checked, because a database can be damaged or edited by another application. */
@@ -69,7 +70,7 @@ function throwDamaged(column: string, cause?: unknown): never {
   throw createColumnError(column, cause);
 }
 
-/** Reads a row of `run_records`, or of `runs` if the run is not queued. */
+/** Reads a row of `run_records`, or of `runs` if the run is not queued and has no lease. */
 export function readRun(row: Row): RunRecord {
   const issueRef = readTextOrNull(row, 'order_issue_ref');
   const refused = readJsonOrNull(row, 'refused_answers');
@@ -79,7 +80,7 @@ export function readRun(row: Row): RunRecord {
     state: readText(row, 'state') as RunState,
     order: issueRef === null ? null : { issue_ref: issueRef, run_id: readText(row, 'order_run_id') },
     owner: readOwner(row),
-    lease_until: readNumberOrNull(row, 'lease_until'),
+    lease_until: row['lease_until'] === undefined ? null : readNumberOrNull(row, 'lease_until'),
     cancel_requested: readFlag(row, 'cancel_requested'),
     waiting_for: readWaitingFor(row),
     created_at: readTime(row, 'created_at'),
@@ -172,7 +173,7 @@ function explainWaiting(obstacles: ClaimObstacles): RunRecord['waiting_for'] {
     const started = folderHeldSince === null ? {} : { started_at: folderHeldSince };
     return { reason: 'folder', run: folderHolder, ...started };
   }
-  if (notBefore === 0) return null;
+  if (notBefore === 0 || notBefore === PLACED) return null;
   if (budget === null) return { reason: 'folder', run: null };
   // A run requests its budget again at the end of the UTC day at the latest.
   const opensAt = Math.ceil(notBefore / DAY_MS) * DAY_MS;

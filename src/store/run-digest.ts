@@ -101,23 +101,19 @@ function sanitize(text: string): string {
  */
 export function buildEndStatements(runs: string, { now, result, first }: EndParameters): readonly string[] {
   const end = `
-    UPDATE runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = ${now}, result = ${result}
+    UPDATE runs SET state = 'ended', reply = NULL, ended_at = ${now}, result = ${result}
     WHERE state <> 'ended' AND id IN (${runs})`;
-  return [...buildDigestStatements(runs, { now, first }), end];
+  return [buildDigestStatement(runs, { now, first }), end];
 }
 
-/** Builds the statements that write the digests of ending runs, and mark the runs to be counted. */
-export function buildDigestStatements(runs: string, { now, first }: Omit<EndParameters, 'result'>): readonly string[] {
+/** Builds the statement that writes the digests of ending runs. */
+export function buildDigestStatement(runs: string, { now, first }: Omit<EndParameters, 'result'>): string {
   const value = (index: number): string => `$${first + index}`;
-  return [
-    `UPDATE run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
-       unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, usage = ${value(5)},
-       words = words || ${value(6)}::text, started_at = runs.started_at, ended_at = ${now}::bigint
-     FROM runs WHERE run_digests.seq = runs.seq AND run_digests.ended_at IS NULL AND runs.id IN (${runs})`,
-    `INSERT INTO runs_to_count (seq)
-     SELECT run_digests.seq FROM run_digests JOIN runs ON runs.seq = run_digests.seq
-     WHERE runs.state <> 'ended' AND runs.id IN (${runs}) ON CONFLICT DO NOTHING`,
-  ];
+  return `
+    UPDATE run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
+      unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, usage = ${value(5)},
+      words = words || ${value(6)}::text, started_at = runs.started_at, ended_at = ${now}::bigint
+    FROM runs WHERE run_digests.seq = runs.seq AND run_digests.ended_at IS NULL AND runs.id IN (${runs})`;
 }
 
 interface EndParameters {

@@ -16,6 +16,7 @@ import { createFleet, type JobLeases, type Fleet } from './sql/fleet.js';
 import { createRetention, type Retention } from './sql/retention.js';
 import { createStatistics, type Statistics } from './sql/statistics.js';
 import { createMaintenance, type Maintenance } from './sql/maintenance.js';
+import { createPlacedRuns, type PlacedRuns } from './sql/placements.js';
 import { SEARCH_WINDOW } from './page.js';
 import { createOrders } from './sql/orders.js';
 import { createOutbox } from './sql/outbox.js';
@@ -36,6 +37,7 @@ export interface Store
     Maintenance,
     Retention,
     Statistics,
+    PlacedRuns,
     Fleet,
     JobLeases,
     Budgets,
@@ -69,6 +71,7 @@ export function createStore(dialect: Dialect, { searchWindow = SEARCH_WINDOW, ca
     ...createMaintenance(database),
     ...createRetention(database),
     ...createStatistics(database),
+    ...createPlacedRuns(dialect),
     ...createFleet(dialect),
     ...createBudgets(database),
     now: dialect.now,

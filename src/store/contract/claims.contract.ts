@@ -333,6 +333,8 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.setWaiting(HOLD)).toBe(true);
       expect(await store.postReply('r1', UNTRUSTED_TEXT)).toBe('posted');
       expect(await store.postReply('r1', 'no')).toBe('not_waiting');
+      // Another question does not discard the answer to the first.
+      expect(await store.setWaiting(HOLD)).toBe(true);
       expect((await store.renewRun({ ...renewal, workerId: 'w2' })).reply).toBeNull();
       expect((await store.renewRun(renewal)).reply).toBe(UNTRUSTED_TEXT);
       expect(await store.findRun('r1')).toMatchObject({ state: 'running' });

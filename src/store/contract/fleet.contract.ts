@@ -39,6 +39,19 @@ export function describeFleet(makeSite: MakeSite): void {
       expect(kept.at(-1)).toEqual(tick('b', 1, 'skipped'));
     });
 
+    it('keeps the pauses of schedules, the last one of each, until they are resumed', async () => {
+      const store = await openSite(await makeSite());
+      const pause = (schedule: string, why: string) =>
+        ({ schedule, who: UNTRUSTED_TEXT, why, at: new Date(NOW).toISOString() }) as const;
+      await store.pauseSchedule(pause('b', 'Broken.'));
+      await store.pauseSchedule(pause('a', 'First.'));
+      await store.pauseSchedule(pause('a', UNTRUSTED_TEXT));
+      expect(await store.listPauses()).toEqual([pause('a', UNTRUSTED_TEXT), pause('b', 'Broken.')]);
+      await store.resumeSchedule('a');
+      await store.resumeSchedule('a');
+      expect(await store.listPauses()).toEqual([pause('b', 'Broken.')]);
+    });
+
     it('lists a worker with its last report', async () => {
       const store = await openSite(await makeSite());
       expect(await store.listWorkers(NOW)).toEqual([]);
@@ -54,7 +67,22 @@ export function describeFleet(makeSite: MakeSite): void {
           busy: 3,
           seen_at: new Date(NOW + 500).toISOString(),
           state: 'alive',
+          runs: [],
         },
+      ]);
+    });
+
+    it('lists the runs that a worker has claimed, also after it is gone', async () => {
+      const store = await openSite(await makeSite());
+      await store.reportWorker(sampleReport('w1'));
+      await store.reportWorker(sampleReport('w10'));
+      const claim = { spec: sampleSpec(), state: 'running', leaseMs: 1000, now: NOW } as const;
+      await store.createRun({ id: 'r1', workerId: 'w1/a', ...claim });
+      await store.createRun({ id: 'r2', workerId: 'w10/a', ...claim });
+      const workers = await store.listWorkers(NOW + 5000);
+      expect(workers.map(({ id, state, runs }) => [id, state, runs])).toEqual([
+        ['w1', 'gone', ['r1']],
+        ['w10', 'gone', ['r2']],
       ]);
     });
 

@@ -123,6 +123,26 @@ export function describeSearch(makeSite: MakeSite): void {
       expect(await readIds(store, { engineVersion: '1.2.4' })).toEqual([]);
     });
 
+    it('counts what it finds', async () => {
+      const store = await openSearchableStore(makeSite);
+      expect(await store.countRuns({})).toBe(3);
+      expect(await store.countRuns({ state: 'queued' })).toBe(1);
+      expect(await store.countRuns({ engine: 'codex' })).toBe(1);
+      expect(await store.countRuns({ search: 'node' })).toBe(2);
+      expect(await store.countRuns({ since: NOW + HOUR, outcome: 'failed' })).toBe(1);
+      expect(await store.countRuns({ endedSince: NOW })).toBe(2);
+      expect(await store.countRuns({ endedUntil: NOW })).toBe(0);
+    });
+
+    it('counts nothing if too many runs would have to be read', async () => {
+      const store = await openSite(await makeSite(), { searchWindow: 1 });
+      for (let index = 0; index < 6; index += 1) {
+        await store.createRun({ id: `r${index}`, spec: sampleSpec(), state: 'queued', now: NOW + index });
+      }
+      expect(await store.countRuns({})).toBeUndefined();
+      expect(await store.countRuns({ since: NOW + 1 })).toBe(5);
+    });
+
     it('returns the same records as the list', async () => {
       const store = await openSearchableStore(makeSite);
       expect(await store.listRuns({ search: '01' })).toEqual(await store.listRuns({}));
@@ -146,18 +166,27 @@ export function describeSearch(makeSite: MakeSite): void {
       expect(pages.map((page) => page.map(({ id }) => id))).toEqual([[], [], ['r1']]);
     });
 
-    it('ends when all remaining runs are older than requested', async () => {
-      const store = await openSite(await makeSite(), { searchWindow: 1 });
-      const day = 24 * HOUR;
-      for (const [index, now] of [NOW - 9 * day, NOW - 3 * day, NOW].entries()) {
-        await store.createRun({ id: `r${index}`, spec: sampleSpec(), state: 'queued', now });
+    it('starts and ends at the requested times, whatever lies before and after, and whichever clock is wrong', async () => {
+      const store = await openSite(await makeSite(), { searchWindow: 3 });
+      for (const [index, hour] of [1, 2, 9, 3, 4, 0, 5, 6, 7, 8].entries()) {
+        const id = `r${hour}`;
+        const now = NOW + hour * HOUR;
+        await store.createRun({
+          id,
+          spec: sampleSpec({ workdir: `/${index}` }),
+          state: 'running',
+          workerId: 'w1',
+          now,
+        });
+        await store.endRun({ id, workerId: 'w1', result: createRunResult(), now: NOW - hour * HOUR });
       }
-      const first = await store.listRuns({ since: NOW });
-      expect(first).toMatchObject({ items: [{ id: 'r2' }], next_cursor: expect.any(String) });
-      expect(await store.listRuns({ since: NOW, cursor: first.next_cursor ?? '' })).toEqual({
-        items: [],
-        next_cursor: null,
-      });
+      const created = { since: NOW + 2 * HOUR, until: NOW + 4 * HOUR };
+      expect(await store.listRuns(created)).toMatchObject({ items: [{ id: 'r3' }, { id: 'r2' }], next_cursor: null });
+      const ended = { endedSince: NOW - 3 * HOUR, endedUntil: NOW - HOUR };
+      expect(await store.listRuns(ended)).toMatchObject({ items: [{ id: 'r2' }, { id: 'r3' }], next_cursor: null });
+      expect(await readIds(store, { ...ended, since: NOW + 3 * HOUR })).toEqual(['r3']);
+      const pages = await readAllPages(async (page) => store.listRuns({ since: NOW + 3 * HOUR, limit: 2, ...page }));
+      expect(pages.map((page) => page.map(({ id }) => id))).toEqual([['r9', 'r8'], ['r7', 'r6'], ['r5', 'r4'], ['r3']]);
     });
   });
 }

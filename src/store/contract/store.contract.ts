@@ -6,10 +6,12 @@ import { describeFleet } from './fleet.contract.js';
 import { describeRetention } from './retention.contract.js';
 import type { MakeSite } from './fixtures/open-site.js';
 import { describeClaims } from './claims.contract.js';
+import { describeFairClaims } from './fair-claims.contract.js';
 import { describeDeferring } from './deferring.contract.js';
 import { describeCompetition } from './competition.contract.js';
 import { describeLists } from './lists.contract.js';
 import { describeOutbox } from './outbox.contract.js';
+import { describePlacedRuns } from './placed-runs.contract.js';
 import { describeResultCache } from './result-cache.contract.js';
 import { describeRuns } from './runs.contract.js';
 import { describeSearch } from './search.contract.js';
@@ -23,12 +25,14 @@ export function describeStore(where: string, makeSite: MakeSite): void {
   describe(`a store ${where}`, () => {
     describeSubmitAndClaim(makeSite);
     describeClaims(makeSite);
+    describeFairClaims(makeSite);
     describeDeferring(makeSite);
     describeSettleAndResolve(makeSite);
     describeCompetition(makeSite);
     describeLists(makeSite);
     describeOutbox(makeSite);
     describeRuns(makeSite);
+    describePlacedRuns(makeSite);
     describeSearch(makeSite);
     describeEventLog(makeSite);
     describeResultCache(makeSite);

@@ -141,6 +141,8 @@ export interface OrderSettlement {
   readonly issueRef: string;
   readonly runId: string;
   readonly now: number;
+  /** Settles only if this worker holds the run; otherwise an earlier decision is returned, or `ORDER_NOT_FOUND` thrown. */
+  readonly heldBy?: string;
   /** The result of the run; ignored if the run has already ended. */
   readonly runResult: RunResult;
   readonly active: DecidedOrder & { readonly state: IssueState };

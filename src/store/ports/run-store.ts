@@ -1,4 +1,5 @@
 import type {
+  Labels,
   OrderRecord,
   RefusedAnswer,
   RunRecord,
@@ -53,6 +54,8 @@ export interface RunClaim {
   readonly concurrency?: Readonly<Record<string, number>>;
   /** Only orders of these wrapper types; all by default. */
   readonly workerTypes?: readonly string[];
+  /** The worker's labels: it claims only runs all of whose labels it has. */
+  readonly labels?: Labels;
   /** The name under which the worker watches the queue. */
   readonly watcher?: string;
   /** Whether this is the worker's last run for now; until it claims again, other workers are woken instead. */
@@ -88,11 +91,14 @@ export interface RunStore {
     /** The worker that executes a run that is already running. */
     readonly workerId?: string;
     readonly leaseMs?: number;
+    /** The run whose result it checks, under whose claim it is executed. */
+    readonly checks?: string;
     readonly now: number;
   }): Promise<{ readonly id: string; readonly repeated: boolean }>;
   /**
-   * Claims the next run that may start now: highest priority first, then oldest. Skips runs whose folder is in use, and
-   * orders of a wrapper type that is at its limit. Returns undefined if there is nothing to claim.
+   * Claims the next run that may start now: highest priority first, then the callers in turn, then oldest. Skips runs
+   * whose folder is in use on the worker's host, runs with labels that the worker lacks, and orders of a wrapper type that
+   * is at its limit. Returns undefined if there is nothing to claim.
    */
   claimRun(claim: RunClaim): Promise<ClaimedRun | undefined>;
   /**
@@ -111,7 +117,7 @@ export interface RunStore {
   releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
   /**
    * Extends the lease and returns requests made since the last call. A returned reply counts as delivered: the run
-   * continues.
+   * continues. Calls made at the same time are one statement.
    */
   renewRun(
     hold: RunHold & { readonly leaseMs: number },
@@ -168,6 +174,8 @@ export interface RunStore {
    * it can be short or empty and still have a next page.
    */
   listRuns(page: RunFilter): Promise<{ readonly items: readonly RunRecord[]; readonly next_cursor: string | null }>;
+  /** Counts the runs that a filter finds; undefined if too many runs would have to be read. */
+  countRuns(filter: Omit<RunFilter, 'limit' | 'cursor'>): Promise<number | undefined>;
 }
 
 /** Results of successful runs, by key. */

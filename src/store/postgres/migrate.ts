@@ -153,4 +153,4 @@ export async function withPostgresSide<T>(
 }
 
 /** Tables whose numbers come from another table. */
-const WITH_FOREIGN_SEQ: readonly string[] = ['run_digests', 'runs_to_count'];
+const WITH_FOREIGN_SEQ: readonly string[] = ['run_digests', 'runs_to_count', 'leases'];

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createClosedError } from '../store-error.js';
+import { listLabelSets } from '../queue-rules.js';
 import type { QueueWatcher, QueueWork } from '../driver.js';
 import { createWakers } from '../wakers.js';
 import type { PostgresDatabase } from './database.js';
@@ -185,8 +186,9 @@ export function createNotifications(
       for (const worker of removedWatchers) registered.delete(worker);
     }
     for (const entry of addedWatchers) {
-      const { worker, workerTypes, kinds = ['orders', 'runs'] } = entry.watcher;
-      const values = [number, worker, workerTypes ?? null, kinds.includes('orders'), kinds.includes('runs')];
+      const { worker, workerTypes, kinds = ['orders', 'runs'], labels } = entry.watcher;
+      const takes = [kinds.includes('orders'), kinds.includes('runs'), listLabelSets(labels)];
+      const values = [number, worker, workerTypes ?? null, ...takes];
       await database.query(WATCH, values);
       if (listener !== number) return;
       registered.set(worker, entry);
@@ -285,8 +287,9 @@ const FOLLOW = `
   INSERT INTO sluice.followers (run_id, listener) SELECT run_id, $1 FROM unnest($3::text[]) AS run_id ON CONFLICT DO NOTHING`;
 
 const WATCH = `
-  INSERT INTO sluice.queue_watchers (listener, worker, worker_types, takes_orders, takes_runs) VALUES ($1, $2, $3, $4, $5)
+  INSERT INTO sluice.queue_watchers (listener, worker, worker_types, takes_orders, takes_runs, label_sets)
+  VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (listener, worker) DO UPDATE SET worker_types = excluded.worker_types,
-    takes_orders = excluded.takes_orders, takes_runs = excluded.takes_runs`;
+    takes_orders = excluded.takes_orders, takes_runs = excluded.takes_runs, label_sets = excluded.label_sets`;
 
 const UNWATCH = `DELETE FROM sluice.queue_watchers WHERE listener = $1 AND worker = ANY ($2::text[])`;

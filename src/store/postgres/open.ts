@@ -16,6 +16,7 @@ import {
   type EventRow,
 } from '../event-rows.js';
 import { readNumber } from '../rows.js';
+import { listLabelSets } from '../queue-rules.js';
 import { isDuplicate } from './database-error.js';
 
 /** Opens a store that any number of hosts can share. Its tables are in the schema `sluice`. */
@@ -70,13 +71,13 @@ const MAX_ROUNDS = 1000;
 /** `sluice.claim_run` is in `tables.ts`. One call is one transaction, which commits before its result is returned. */
 const CLAIM = `
   SELECT (claimed.run).*, contended, is_more
-  FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15) AS claimed`;
+  FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15, $16) AS claimed`;
 
 /** Claims the next run; returns its row. `listener` is the number that this process's watchers are registered with. */
 async function claimNext(
   database: Queryable,
   listener: string | null,
-  { worker, leaseMs, now, kinds, concurrency = {}, workerTypes, watcher, isLast = false }: RunClaim,
+  { worker, leaseMs, now, kinds, concurrency = {}, workerTypes, labels, watcher, isLast = false }: RunClaim,
 ): Promise<Row | undefined> {
   const limits = Object.entries(concurrency);
   const values = [
@@ -91,6 +92,7 @@ async function claimNext(
     limits.map(([, limit]) => limit),
     kinds?.includes('orders') !== false,
     kinds?.includes('runs') !== false,
+    listLabelSets(labels),
     watcher === undefined ? null : listener,
     watcher ?? null,
     isLast,

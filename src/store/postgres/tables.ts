@@ -1,10 +1,10 @@
 import type { SchemaDialect } from '../sql/schema.js';
 
 /**
- * The functions and triggers of the queue. For every parked run there is an unparked run in its lane, or a run that
- * occupies its folder. A transaction that removes one of these holds the folder's lock and then unparks the first run of
- * each lane; a transaction that parks a run holds the lock, too. A claim on the server takes one round trip instead of one
- * per candidate, lock and update: at least six.
+ * The functions and triggers of the queue. For every run that is parked everywhere there is another queued run in its
+ * lane that is not, and for every run that is parked on a host a run that occupies its folder there. A transaction that
+ * removes one of these holds the folder's lock and unparks runs; a transaction that parks a run holds the lock, too. A
+ * claim on the server takes one round trip instead of one per candidate, lock and update: at least six.
  */
 const QUEUE = `
   -- Connections that listen. Each holds the advisory lock of its number while it lives. Lost in a crash of the server, with the
@@ -22,6 +22,7 @@ const QUEUE = `
     worker_types text[],
     takes_orders boolean NOT NULL,
     takes_runs boolean NOT NULL,
+    label_sets text[] NOT NULL,
     is_full boolean NOT NULL DEFAULT false,
     PRIMARY KEY (listener, worker)
   );
@@ -37,8 +38,8 @@ const QUEUE = `
   BEGIN
     FOR found IN
       SELECT listener FROM sluice.queue_watchers
-      WHERE NOT is_full AND CASE WHEN kind = '' THEN takes_runs
-        ELSE takes_orders AND (worker_types IS NULL OR kind = ANY (worker_types)) END
+      WHERE NOT is_full AND split_part(kind, ' ', 1) = ANY (label_sets) AND CASE split_part(kind, ' ', 2)
+        WHEN '' THEN takes_runs ELSE takes_orders AND (worker_types IS NULL OR split_part(kind, ' ', 2) = ANY (worker_types)) END
       ORDER BY random()
     LOOP
       -- The lock is free only if the connection is gone.
@@ -59,60 +60,22 @@ const QUEUE = `
     END LOOP;
   END $$;
 
-  -- Unparks the first run of a lane, or of the first lane after it; null if there is none. A row that someone has locked is being
-  -- canceled: it needs no folder, or leaves the queue and comes here again.
-  CREATE FUNCTION sluice.unpark(of_folder text, after_exclusive integer, after_kind text, is_same boolean) RETURNS sluice.runs
-  LANGUAGE plpgsql AS $$
-  DECLARE head sluice.runs;
-  BEGIN
-    SELECT * INTO head FROM sluice.runs
-    WHERE folder = of_folder AND state = 'queued' AND parked = 1
-      AND CASE WHEN is_same THEN (exclusive, coalesce(worker_type, '')) = (after_exclusive, after_kind)
-        ELSE (exclusive, coalesce(worker_type, '')) > (after_exclusive, after_kind) END
-    ORDER BY exclusive, coalesce(worker_type, ''), priority DESC, seq
-    LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
-    IF NOT FOUND THEN RETURN NULL; END IF;
-    UPDATE sluice.runs SET parked = 0 WHERE seq = head.seq;
-    PERFORM sluice.wake_worker(coalesce(head.worker_type, ''));
-    RETURN head;
-  END $$;
-
-  -- Unparks the first run of each lane that the runs in the folder leave room for.
-  CREATE FUNCTION sluice.unpark_lanes(of_folder text) RETURNS void LANGUAGE plpgsql AS $$
-  DECLARE
-    head sluice.runs;
-    last_exclusive integer := 0;
-    last_kind text := '';
-  BEGIN
-    IF NOT EXISTS (SELECT FROM sluice.runs WHERE folder = of_folder AND state = 'queued' AND parked = 1) THEN RETURN; END IF;
-    IF EXISTS (
-      SELECT FROM sluice.runs WHERE folder = of_folder AND state IN ('running', 'waiting') AND exclusive = 1
-    ) THEN RETURN; END IF;
-    -- No lane is before this one: a plain run shares its folder with nothing.
-    head := sluice.unpark(of_folder, last_exclusive, last_kind, true);
-    LOOP
-      head := sluice.unpark(of_folder, last_exclusive, last_kind, false);
-      EXIT WHEN head.seq IS NULL;
-      last_exclusive := head.exclusive;
-      last_kind := coalesce(head.worker_type, '');
-    END LOOP;
-  END $$;
-
   CREATE FUNCTION sluice.add_to_queue() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     -- Without the lock the folder is changing: the run is left to a claim, which parks it if need be.
-    IF pg_try_advisory_xact_lock_shared(sluice.lock_key('folder', NEW.folder)) THEN
-      NEW.parked := (EXISTS (
-        SELECT FROM sluice.runs AS busy
-        WHERE busy.folder = NEW.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR NEW.exclusive = 1)
-      ) OR EXISTS (
-        SELECT FROM sluice.runs AS ahead
-        WHERE ahead.folder = NEW.folder AND ahead.state = 'queued' AND ahead.parked = 0
-          AND ahead.exclusive = NEW.exclusive AND ahead.worker_type IS NOT DISTINCT FROM NEW.worker_type
-          AND ahead.priority >= NEW.priority AND ahead.not_before = 0
-      ))::integer;
+    IF pg_try_advisory_xact_lock_shared(sluice.lock_key('folder', NEW.folder)) AND (EXISTS (
+      SELECT FROM sluice.runs
+      WHERE folder = NEW.folder AND parked_on = '' AND exclusive = NEW.exclusive AND kind = NEW.kind
+        AND state = 'queued' AND not_before = 0
+        AND (priority > NEW.priority OR (priority = NEW.priority AND turn <= NEW.turn))
+    ) OR EXISTS (
+      SELECT FROM sluice.runs
+      WHERE folder = NEW.folder AND parked_on > '*' AND exclusive = NEW.exclusive AND kind = NEW.kind
+        AND state = 'queued' AND not_before = 0
+        AND (priority > NEW.priority OR (priority = NEW.priority AND turn <= NEW.turn))
+    )) THEN NEW.parked_on := '*';
+    ELSE PERFORM sluice.wake_worker(NEW.kind);
     END IF;
-    IF NEW.parked = 0 THEN PERFORM sluice.wake_worker(coalesce(NEW.worker_type, '')); END IF;
     RETURN NEW;
   END $$;
   CREATE TRIGGER add_to_queue BEFORE INSERT ON sluice.runs FOR EACH ROW WHEN (NEW.state = 'queued' AND NEW.not_before = 0)
@@ -132,25 +95,59 @@ const QUEUE = `
     RETURN admitted = 256;
   END $$;
 
-  -- A run has left its folder or the queue, other than by being claimed.
-  CREATE FUNCTION sluice.leave_folder() RETURNS trigger LANGUAGE plpgsql AS $$
+  -- The next run of the lane comes first. If its folder is in use now, it can be claimed on other hosts. A row that someone has
+  -- locked is being canceled: it needs no folder, or leaves the queue and comes here again.
+  CREATE FUNCTION sluice.leave_queue() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE following bigint;
   BEGIN
-    IF NEW.state = 'ended' THEN
-      PERFORM pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = NEW.id;
-    END IF;
     PERFORM pg_advisory_xact_lock(sluice.lock_key('folder', NEW.folder));
-    PERFORM sluice.unpark_lanes(NEW.folder);
-    IF NEW.state = 'queued' THEN PERFORM sluice.wake_worker(coalesce(NEW.worker_type, ''));
+    SELECT seq INTO following FROM sluice.runs
+    WHERE folder = NEW.folder AND parked_on = '*' AND exclusive = NEW.exclusive AND kind = NEW.kind
+      AND state = 'queued' AND not_before = 0
+    ORDER BY priority DESC, turn, seq LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN RETURN NULL; END IF;
+    UPDATE sluice.runs SET parked_on = CASE WHEN NEW.state = 'running' AND NEW.exclusive = 1 THEN NEW.host ELSE '' END
+    WHERE seq = following;
+    PERFORM sluice.wake_worker(NEW.kind);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER leave_queue AFTER UPDATE OF state ON sluice.runs FOR EACH ROW
+    WHEN (OLD.state = 'queued' AND NEW.state <> 'queued' AND OLD.parked_on <> '*' AND OLD.not_before = 0)
+    EXECUTE FUNCTION sluice.leave_queue();
+
+  CREATE FUNCTION sluice.leave_folder() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE unparked text;
+  BEGIN
+    DELETE FROM sluice.leases WHERE seq = NEW.seq;
+    PERFORM pg_advisory_xact_lock(sluice.lock_key('folder', NEW.folder));
+    FOR unparked IN
+      UPDATE sluice.runs SET parked_on = '' WHERE seq = ANY (ARRAY(
+        SELECT seq FROM sluice.runs
+        WHERE folder = NEW.folder AND state = 'queued' AND not_before = 0 AND parked_on > '*'
+        FOR NO KEY UPDATE SKIP LOCKED))
+      RETURNING kind
+    LOOP PERFORM sluice.wake_worker(unparked);
+    END LOOP;
+    IF NEW.state = 'queued' THEN PERFORM sluice.wake_worker(NEW.kind);
     -- Of a type with a limit another one may be claimed now.
-    ELSIF OLD.state <> 'queued' AND NEW.worker_type IS NOT NULL AND EXISTS (
-      SELECT FROM sluice.runs WHERE state = 'queued' AND parked = 0 AND not_before = 0 AND coalesce(worker_type, '') = NEW.worker_type
-    ) THEN PERFORM sluice.wake_worker(NEW.worker_type);
+    ELSIF NEW.worker_type IS NOT NULL AND EXISTS (
+      SELECT FROM sluice.runs WHERE state = 'queued' AND not_before = 0 AND parked_on = '' AND kind = NEW.kind
+    ) THEN PERFORM sluice.wake_worker(NEW.kind);
     END IF;
     RETURN NULL;
   END $$;
   CREATE TRIGGER leave_folder AFTER UPDATE OF state ON sluice.runs FOR EACH ROW
-    WHEN (OLD.state <> NEW.state AND NEW.state IN ('queued', 'ended'))
+    WHEN (OLD.state IN ('running', 'waiting') AND NEW.state IN ('queued', 'ended'))
     EXECUTE FUNCTION sluice.leave_folder();
+
+  CREATE FUNCTION sluice.end_run() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO sluice.runs_to_count (seq) VALUES (NEW.seq) ON CONFLICT DO NOTHING;
+    PERFORM pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = NEW.id;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER end_run AFTER UPDATE OF state ON sluice.runs FOR EACH ROW
+    WHEN (OLD.state <> 'ended' AND NEW.state = 'ended') EXECUTE FUNCTION sluice.end_run();
 
   -- The last run of a race decides the orders of the others, which have ended before.
   CREATE FUNCTION sluice.announce_decision() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -175,62 +172,69 @@ const QUEUE = `
   -- transaction ends here and the next one goes on.
   CREATE FUNCTION sluice.claim_run(
     claim_worker text, claim_host text, claim_pid bigint, claim_pid_started text, claim_until bigint, claim_at bigint,
-    kinds text[], limited text[], limits double precision[], orders boolean, plain boolean,
+    types text[], limited text[], limits double precision[], orders boolean, plain boolean, label_sets text[],
     watcher_listener bigint, watcher_worker text, is_last boolean, wait_for bigint
   ) RETURNS TABLE (run sluice.runs, contended bigint, is_more boolean) LANGUAGE plpgsql AS $$
   DECLARE
-    full_kinds text[];
-    locked_kinds text[] := '{}';
+    full_types text[];
+    locked_types text[] := '{}';
     open_kinds text[];
+    open_hosts text[];
     candidate record;
     queued sluice.runs;
     key bigint;
     has_parked boolean;
   BEGIN
-    is_more := false;
     IF wait_for IS NOT NULL THEN PERFORM pg_advisory_xact_lock(wait_for); END IF;
     is_more := sluice.admit_due(claim_at);
-    SELECT coalesce(array_agg(kind), '{}') INTO full_kinds FROM unnest(limited, limits) AS each (kind, most)
-      WHERE (SELECT count(*) FROM sluice.runs WHERE worker_type = kind AND state IN ('running', 'waiting')) >= most;
-    WITH RECURSIVE steps (kind) AS (
-      (SELECT coalesce(worker_type, '') FROM sluice.runs WHERE state = 'queued' AND parked = 0 AND not_before = 0 ORDER BY coalesce(worker_type, '') LIMIT 1)
+    SELECT coalesce(array_agg(type), '{}') INTO full_types FROM unnest(limited, limits) AS each (type, most)
+      WHERE (SELECT count(*) FROM sluice.runs WHERE worker_type = type AND state IN ('running', 'waiting')) >= most;
+    -- The kinds that the labels fit, by host on which runs are parked.
+    WITH RECURSIVE steps (labels, kind, parked_on) AS (
+      SELECT labels, head.* FROM unnest(label_sets) AS sets (labels) CROSS JOIN LATERAL (
+        SELECT kind, parked_on FROM sluice.runs
+        WHERE state = 'queued' AND not_before = 0 AND parked_on <> '*' AND kind > labels AND kind < labels || '!'
+        ORDER BY kind, parked_on LIMIT 1) AS head
       UNION ALL
-      SELECT (
-        SELECT coalesce(worker_type, '') FROM sluice.runs
-        WHERE state = 'queued' AND parked = 0 AND not_before = 0 AND coalesce(worker_type, '') > steps.kind ORDER BY coalesce(worker_type, '') LIMIT 1)
-      FROM steps WHERE steps.kind IS NOT NULL
+      SELECT labels, later.* FROM steps CROSS JOIN LATERAL (
+        SELECT ready.kind, ready.parked_on FROM sluice.runs AS ready
+        WHERE ready.state = 'queued' AND ready.not_before = 0 AND ready.parked_on <> '*'
+          AND (ready.kind, ready.parked_on) > (steps.kind, steps.parked_on) AND ready.kind < steps.labels || '!'
+        ORDER BY ready.kind, ready.parked_on LIMIT 1) AS later
     )
-    SELECT array_agg(kind) INTO open_kinds FROM steps WHERE kind IS NOT NULL;
+    SELECT array_agg(kind), array_agg(parked_on) INTO open_kinds, open_hosts FROM steps WHERE parked_on <> claim_host;
 
     FOR round IN 1..4 LOOP
       has_parked := false;
       FOR candidate IN
-        SELECT ready.* FROM unnest(open_kinds) AS wanted (kind) CROSS JOIN LATERAL (
-          SELECT seq, folder, priority, coalesce(worker_type, '') AS kind FROM sluice.runs
-          WHERE state = 'queued' AND parked = 0 AND not_before = 0 AND coalesce(worker_type, '') = wanted.kind AND not_before <= claim_at
-          ORDER BY priority DESC, seq LIMIT 32) AS ready
-        WHERE CASE WHEN wanted.kind = '' THEN plain ELSE orders AND (kinds IS NULL OR wanted.kind = ANY (kinds)) END
-          AND NOT wanted.kind = ANY (full_kinds)
+        SELECT ready.*, split_part(wanted.kind, ' ', 2) AS type
+        FROM unnest(open_kinds, open_hosts) AS wanted (kind, host) CROSS JOIN LATERAL (
+          SELECT seq, folder, priority, turn FROM sluice.runs
+          WHERE state = 'queued' AND not_before = 0 AND parked_on <> '*' AND kind = wanted.kind AND parked_on = wanted.host
+          ORDER BY priority DESC, turn, seq LIMIT 32) AS ready
+        WHERE CASE split_part(wanted.kind, ' ', 2) WHEN '' THEN plain
+          ELSE orders AND (types IS NULL OR split_part(wanted.kind, ' ', 2) = ANY (types)) END
+          AND NOT split_part(wanted.kind, ' ', 2) = ANY (full_types)
         UNION
-        SELECT seq, folder, priority, worker_type FROM sluice.runs
-        WHERE state = 'queued' AND cancel_requested = 1 AND not_before <= claim_at
-          AND orders AND (kinds IS NULL OR worker_type = ANY (kinds)) AND NOT worker_type = ANY (full_kinds)
-        ORDER BY priority DESC, seq
+        SELECT seq, folder, priority, turn, worker_type FROM sluice.runs
+        WHERE state = 'queued' AND cancel_requested = 1 AND not_before = 0 AND split_part(kind, ' ', 1) = ANY (label_sets)
+          AND orders AND (types IS NULL OR worker_type = ANY (types)) AND NOT worker_type = ANY (full_types)
+        ORDER BY priority DESC, turn, seq
         LIMIT 32
       LOOP
-        IF candidate.kind = ANY (full_kinds) THEN CONTINUE; END IF;
-        IF candidate.kind = ANY (limited) AND NOT candidate.kind = ANY (locked_kinds) THEN
-          key := sluice.lock_key('type', candidate.kind);
+        IF candidate.type = ANY (full_types) THEN CONTINUE; END IF;
+        IF candidate.type = ANY (limited) AND NOT candidate.type = ANY (locked_types) THEN
+          key := sluice.lock_key('type', candidate.type);
           IF NOT pg_try_advisory_xact_lock(key) THEN
             contended := coalesce(contended, key);
             CONTINUE;
           END IF;
-          locked_kinds := locked_kinds || candidate.kind;
+          locked_types := locked_types || candidate.type;
           -- Counted again: now no other worker claims runs of this type.
-          IF (SELECT count(*) FROM sluice.runs WHERE worker_type = candidate.kind AND state IN ('running', 'waiting'))
-            >= limits[array_position(limited, candidate.kind)]
+          IF (SELECT count(*) FROM sluice.runs WHERE worker_type = candidate.type AND state IN ('running', 'waiting'))
+            >= limits[array_position(limited, candidate.type)]
           THEN
-            full_kinds := full_kinds || candidate.kind;
+            full_types := full_types || candidate.type;
             CONTINUE;
           END IF;
         END IF;
@@ -239,30 +243,35 @@ const QUEUE = `
           contended := coalesce(contended, key);
           CONTINUE;
         END IF;
-        SELECT * INTO queued FROM sluice.runs WHERE seq = candidate.seq AND state = 'queued' AND not_before <= claim_at
+        SELECT * INTO queued FROM sluice.runs WHERE seq = candidate.seq AND state = 'queued' AND not_before = 0
           FOR NO KEY UPDATE SKIP LOCKED;
         IF NOT FOUND THEN CONTINUE; END IF;
-        -- A canceled order needs no folder: it is settled without a process.
-        IF queued.cancel_requested = 0 AND EXISTS (
-          SELECT FROM sluice.runs AS busy
-          WHERE busy.folder = queued.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR queued.exclusive = 1)
-        ) THEN
-          UPDATE sluice.runs SET parked = 1 WHERE seq = queued.seq;
+        -- A canceled order needs no folder: it is settled without a process. The host of some runs is unknown.
+        IF queued.cancel_requested = 0 AND (EXISTS (
+          SELECT FROM sluice.runs AS busy WHERE busy.folder = queued.folder AND busy.host = claim_host
+            AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR queued.exclusive = 1)
+        ) OR EXISTS (
+          SELECT FROM sluice.runs AS busy WHERE busy.folder = queued.folder AND busy.host IS NULL
+            AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR queued.exclusive = 1)
+        )) THEN
+          UPDATE sluice.runs SET parked_on = claim_host WHERE seq = queued.seq;
+          -- On another host its folder may be free. Only once: two hosts must not wake each other forever.
+          IF queued.parked_on = '' THEN PERFORM sluice.wake_worker(queued.kind); END IF;
           has_parked := true;
           CONTINUE;
         END IF;
         UPDATE sluice.runs SET state = 'running', worker_id = claim_worker, host = claim_host, pid = claim_pid,
-          pid_started = claim_pid_started, lease_until = claim_until, not_before = 0, parked = 0
+          pid_started = claim_pid_started, not_before = 0, parked_on = ''
         WHERE seq = queued.seq RETURNING * INTO run;
-        IF queued.exclusive = 0 THEN PERFORM sluice.unpark(queued.folder, 0, candidate.kind, true); END IF;
+        INSERT INTO sluice.leases (seq, lease_until) VALUES (queued.seq, claim_until);
         contended := NULL;
         IF is_last THEN
           UPDATE sluice.queue_watchers SET is_full = true
           WHERE listener = watcher_listener AND worker = watcher_worker AND NOT is_full;
           -- This worker takes nothing more; another one may.
           PERFORM sluice.wake_worker(kind) FROM (
-            SELECT coalesce(worker_type, '') AS kind FROM sluice.runs WHERE state = 'queued' AND parked = 0 AND not_before = 0
-            ORDER BY coalesce(worker_type, '') LIMIT 1) AS more;
+            SELECT kind FROM sluice.runs WHERE state = 'queued' AND not_before = 0 AND parked_on <> '*'
+            ORDER BY kind LIMIT 1) AS more;
         END IF;
         RETURN NEXT;
         RETURN;
@@ -317,5 +326,7 @@ export const POSTGRES_SCHEMA: SchemaDialect = {
   CREATE UNIQUE INDEX event_packs_by_position ON event_packs (run_id, protocol, attempt, last_seq);
   CREATE INDEX runs_busy_by_type ON runs (worker_type) WHERE state IN ('running', 'waiting');
   ALTER TABLE event_packs ALTER COLUMN body SET STORAGE EXTERNAL;
+  -- A row, its next version and their two pointers for each lease on a page.
+  ALTER TABLE leases SET (fillfactor = 40);
   ${QUEUE}${BUDGETS}`,
 };

@@ -10,7 +10,8 @@ export { issueSchema, issueState, orderRecordSchema } from './order-record.js';
 export type { IssueRecord, IssueState, OrderRecord, OrderState } from './order-record.js';
 export { outboxMessageSchema, outboxState, sinkStateSchema } from './order-record.js';
 export type { NewOutboxMessage, OutboxMessage, SinkState } from './order-record.js';
-export { problemSchema, type ReadingSource, type Reading, type Problem, isIncompleteCode } from './reading.js';
+export { problemSchema, readingSchema, isIncompleteCode } from './reading.js';
+export type { ReadingSource, Reading, Problem } from './reading.js';
 export { approvalRulesSchema, type ApprovalRule } from './approval-rule.js';
 export { decodeReply, encodeReply, permissionChoiceSchema, runRecordSchema, runState } from './run-record.js';
 export { describeWaitingFor } from './run-record.js';
@@ -27,10 +28,26 @@ export { engineNameSchema, RUN_ENGINES, type RunEngine } from './run-engine.js';
 export { repairLevel, runFailureSchema, runOutcome, runResultSchema } from './run-result.js';
 export type { RunResult, RunProcess, RunDrift, RunFailure, RunDiagnostic, RunDenial } from './run-result.js';
 export type { RunSandbox, RunWarning } from './run-result.js';
-export { runMode, runPermissions, runSpecSchema, sandboxUse, storedRunSpec } from './run-spec.js';
-export type { RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.js';
+export {
+  imageName,
+  PLACEMENT_FIELDS,
+  labelsSchema,
+  runMode,
+  runPermissions,
+  runSpecSchema,
+  sandboxUse,
+  storedRunSpec,
+} from './run-spec.js';
+export type { Labels, RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.js';
 export { getRepository, toFileName, isIssueRef, describeIssueRef } from './issue-ref.js';
-export { scheduleTickSchema, type ScheduleTick } from './run-record.js';
+export {
+  scheduleTickSchema,
+  schedulePauseSchema,
+  scheduleSchema,
+  type ScheduleTick,
+  type SchedulePause,
+  type ScheduleView,
+} from './run-record.js';
 export { workerSchema, workerState, type WorkerRecord } from './run-record.js';
 export { type ResultCode, RESULT_CODES } from './result-code.js';
 export { formatRunId, parseRunId } from './run-id.js';

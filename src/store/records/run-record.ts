@@ -160,6 +160,8 @@ export const workerSchema = object({
   busy: count,
   seen_at: timestamp,
   state: workerState,
+  /** The runs that it has claimed, at most 20. Those of a worker that is gone are taken over or ended. */
+  runs: arrayOf(name),
 });
 
 /** A worker's last report. */
@@ -178,6 +180,28 @@ export const scheduleTickSchema = object({
 
 /** See {@link scheduleTickSchema}. */
 export type ScheduleTick = FromSchema<typeof scheduleTickSchema>;
+
+/** Who paused a schedule, why and when. */
+export const schedulePauseSchema = object({ schedule: name, who: name, why: text, at: timestamp });
+
+/** See {@link schedulePauseSchema}. */
+export type SchedulePause = FromSchema<typeof schedulePauseSchema>;
+
+/** A configured schedule: when it is due next, and what its last tick did. */
+export const scheduleSchema = object({
+  name,
+  /** Five fields, UTC. */
+  cron: name,
+  overlap: oneOf(['skip', 'queue', 'replace']),
+  issue_ref: text,
+  /** Null while it is paused, or if it is never due. */
+  next_at: orNull(timestamp),
+  paused: orNull(schedulePauseSchema),
+  last: orNull(scheduleTickSchema),
+});
+
+/** See {@link scheduleSchema}. */
+export type ScheduleView = FromSchema<typeof scheduleSchema>;
 
 const amount = { type: 'number', minimum: 0 } as const;
 

@@ -1,6 +1,6 @@
 import { anything, arrayOf, count, flag, name, object, oneOf, orNull, text, timestamp } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import { ERROR_CATEGORIES, failureCause, fsDiffSchema, usageSchema } from '../../events/index.js';
+import { ERROR_CATEGORIES, fsDiffSchema, runFailureCause, usageSchema } from '../../events/index.js';
 import { sandboxNetwork } from './run-spec.js';
 
 export const runOutcome = oneOf(['success', 'failed', 'canceled', 'comment']);
@@ -12,8 +12,8 @@ export const repairLevel = oneOf(['none', 'deterministic_generic', 'schema_align
 export const runFailureSchema = object(
   { category: oneOf(ERROR_CATEGORIES), code: name, message: text },
   {
-    /** Absent if the engine reported no error. */
-    cause: failureCause,
+    /** As the engine or, with `PLACEMENT_FAILED`, the placement reported it. */
+    cause: runFailureCause,
     /** The HTTP status the engine received from the model API, if reported. */
     http_status: count,
     issues: arrayOf(object({ path: arrayOf({ type: ['string', 'integer'] }), message: text })),
@@ -68,7 +68,16 @@ const engineReportSchema = object(
 const driftSchema = object({ unknown_types: count, unknown_fields: count });
 
 /** Whether the process was sandboxed, and its network access or why it was not sandboxed. */
-const runSandboxSchema = object({ used: flag }, { network: sandboxNetwork, reason: text });
+const runSandboxSchema = object(
+  { used: flag },
+  {
+    network: sandboxNetwork,
+    reason: text,
+    /** For a container: its image, and the engine with its version. */
+    image: name,
+    engine: text,
+  },
+);
 
 export const runResultSchema = object(
   {

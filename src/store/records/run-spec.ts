@@ -41,6 +41,18 @@ const limitsSchema = object(
 export const runMode = oneOf(['auto', 'interactive']);
 export const runPermissions = oneOf(['safe', 'workspace', 'bypass', 'ask']);
 export const sandboxUse = oneOf(['auto', 'required', 'off']);
+const placementName = oneOf(['local', 'container', 'kubernetes']);
+
+/** The name of an image, with an optional tag or digest; it never starts with a dash, which an engine would read as an option. */
+export const imageName = {
+  type: 'string',
+  maxLength: 500,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._:/@-]*$',
+} as const;
+
+/** The name of something in a cluster, as its API accepts it. */
+const placeName = { type: 'string', maxLength: 253, pattern: '^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$' } as const;
+const placeText = { type: 'string', minLength: 1, maxLength: 316 } as const;
 
 /** A port: 1 to 65535. */
 const PORT_PATTERN = '(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
@@ -58,6 +70,19 @@ export const sandboxNetwork = {
     { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string', maxLength: 300, pattern: HOST_PATTERN } },
   ],
 } as const;
+
+const LABEL_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$';
+
+/** Labels by name. A claim looks for every combination of a worker's labels, so they are few. */
+export const labelsSchema = {
+  type: 'object',
+  maxProperties: 6,
+  propertyNames: { type: 'string', pattern: LABEL_PATTERN },
+  additionalProperties: { type: 'string', pattern: LABEL_PATTERN },
+} as const;
+
+/** See {@link labelsSchema}. */
+export type Labels = FromSchema<typeof labelsSchema>;
 
 /** A run to start, as JSON. */
 export const storedRunSpec = {
@@ -111,6 +136,34 @@ export const storedRunSpec = {
      * allows.
      */
     network: sandboxNetwork,
+    /**
+     * Where the agent's process runs. `local` (default): on this host, in a bubblewrap sandbox if `sandbox` says so.
+     * `container`: in a container of the worker's engine. `kubernetes`: a server starts a pod for the run, with a worker
+     * in it.
+     */
+    placement: placementName,
+    /** The image of a container or pod; the configured one by default. */
+    image: imageName,
+    /** The processor cores that it may use. */
+    cpu: { type: 'number', exclusiveMinimum: 0, maximum: 1024 },
+    /** The memory that it may use: bytes, or with a unit (`512Mi`, `4Gi`). */
+    memory: { type: 'string', pattern: '^[1-9][0-9]{0,14}(?:[KMG]i)?$' },
+    /** The graphics processors that a pod gets. */
+    gpu: { type: 'integer', minimum: 1, maximum: 1024 },
+    /** The service account of a pod; the configured one by default. */
+    service_account: placeName,
+    /** Names of the cluster's secrets, whose values are variables of the agent in a pod. */
+    secrets: { type: 'array', maxItems: 100, uniqueItems: true, items: placeName },
+    /** Labels that the node of a pod must have. */
+    node_selector: { type: 'object', maxProperties: 100, additionalProperties: placeText },
+    /** Taints of nodes that a pod tolerates. */
+    tolerations: {
+      type: 'array',
+      maxItems: 100,
+      items: object({}, { key: placeText, operator: oneOf(['Exists', 'Equal']), value: placeText, effect: placeText }),
+    },
+    /** The labels that a worker must have to execute the run. */
+    labels: labelsSchema,
     limits: limitsSchema,
     /** Names of environment variables to pass, or patterns such as `OPENAI_*`. */
     env: { type: 'array', maxItems: 1024, items: { type: 'string', pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$' } },
@@ -131,6 +184,19 @@ export const storedRunSpec = {
     terminal: { enum: [true, false, 'beside'] },
   },
 } as const;
+
+/** The fields of a spec that say where a run is executed, and that only its placement reads. */
+export const PLACEMENT_FIELDS = [
+  'placement',
+  'image',
+  'cpu',
+  'memory',
+  'gpu',
+  'service_account',
+  'secrets',
+  'node_selector',
+  'tolerations',
+] as const;
 
 /** JSON Schema (draft 2020-12) of a run to start. */
 export const runSpecSchema = {

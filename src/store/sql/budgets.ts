@@ -211,7 +211,7 @@ const LIST_WAITING = `SELECT run, waits_for ${FROM_WAITING} ORDER BY at LIMIT $1
 const COUNT_WAITS = `SELECT count(*) AS count ${FROM_WAITING}`;
 
 const IS_COUNTED = `
-  at >= $3::bigint AND CASE $1::text WHEN 'day' THEN true WHEN 'issue' THEN issue_ref = $2::text ELSE caller = $2::text END`;
+  at >= $3::bigint AND CASE $1::text WHEN 'day' THEN true WHEN 'issue' THEN issue_ref = $2::text ELSE budget_entries.caller = $2::text END`;
 
 /** Exported for the query plan tests. */
 export const BUDGET_STATEMENTS = {

@@ -1,9 +1,11 @@
-import type { RunStore } from '../ports/index.js';
-import type { Dialect } from '../driver.js';
+import { setImmediate as waitForImmediate } from 'node:timers/promises';
+import type { ClaimedRun, RunStore } from '../ports/index.js';
+import type { Database, Dialect, GuardedChange, Row, Session, Value } from '../driver.js';
 import { MAX_EXPIRED, storeSpec } from '../queue-rules.js';
-import { readFlag, readJsonOrNull, readOrder, readRun, readText } from '../rows.js';
+import { readFlag, readJson, readNumber, readOrder, readRun, readText } from '../rows.js';
 import { buildEndStatements, listDigestValues } from '../run-digest.js';
 import { findOne } from './lists.js';
+import { containsNul } from '../store-error.js';
 
 type Claims = Pick<
   RunStore,
@@ -22,19 +24,16 @@ type Claims = Pick<
 
 /** Creates the store's methods for claiming runs, and for starting, renewing, releasing and ending claimed runs. */
 export function createClaims({ database, announce, claimNext }: Dialect): Claims {
+  const renew = gatherCalls(async (renewals: readonly Renewal[]) => {
+    const rows = await database.all(RENEW, [JSON.stringify(renewals)]);
+    const renewed = new Map(rows.map((row) => [readText(row, 'id'), row]));
+    return renewals.map(({ id }) => renewed.get(id));
+  });
   return {
     async claimRun(claim) {
       const row = await claimNext(claim);
       if (row === undefined) return undefined;
-      const record = readRun(row);
-      if (record.order === null) return { record, order: null, unresolved: [] };
-      const order = await findOne(database, 'SELECT * FROM order_records WHERE run = $1', [record.id], readOrder);
-      const dependencies = order?.order.depends_on ?? [];
-      if (dependencies.length === 0) return { record, order: order ?? null, unresolved: [] };
-      const rows = await database.all(FIND_UNRESOLVED, [JSON.stringify(dependencies)]);
-      // The database returns them in any order.
-      const found = new Set(rows.map((each) => readText(each, 'issue_ref')));
-      return { record, order: order ?? null, unresolved: dependencies.filter((issueRef) => found.has(issueRef)) };
+      return readClaim(database, { ...row, lease_until: claim.now + claim.leaseMs });
     },
 
     async markStarted({ id, workerId, now, spec, baseCommit, repositoryStart }) {
@@ -48,10 +47,14 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
     releaseRun: async ({ id, workerId, retryAt }) => (await database.run(RELEASE, [id, workerId, retryAt])) > 0,
 
     async renewRun({ id, workerId, leaseMs, now }) {
-      const [held] = await database.change(RENEW, [id, workerId, now + leaseMs]);
-      if (held === undefined) return { held: false, cancel: false, reply: null };
-      const reply = readJsonOrNull(held, 'reply') as string | null;
-      return { held: true, cancel: readFlag(held, 'cancel_requested'), reply };
+      // It would fail the renewals that are made with it.
+      if (containsNul(id) || containsNul(workerId)) return LOST;
+      const held = await renew({ id, worker_id: workerId, until: now + leaseMs });
+      if (held === undefined) return LOST;
+      const cancel = readFlag(held, 'cancel_requested');
+      if (held['reply'] === null) return { held: true, cancel, reply: null };
+      const [taken] = await database.change(TAKE_REPLY, [id, workerId]);
+      return { held: true, cancel, reply: taken === undefined ? null : (readJson(taken, 'reply') as string) };
     },
 
     setWaiting: async ({ id, workerId, isWaiting = true }) =>
@@ -59,7 +62,8 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
 
     async adoptRun({ id, from, worker, leaseMs, now }) {
       const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
-      return findOne(database, ADOPT, [id, from, workerId, host, pid, pidStarted, now + leaseMs, now], readRun);
+      const adopted = await moveClaim(database, ADOPT, [id, from, now + leaseMs, workerId, host, pid, pidStarted, now]);
+      return adopted === undefined ? undefined : readRun(adopted);
     },
 
     async endRun({ id, workerId, result, now }) {
@@ -87,11 +91,41 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
   };
 }
 
+/**
+ * Changes the worker of a claim, and returns its row of `run_records`. `move` finds the run and `until`, the end of the new
+ * lease, and deletes the old one.
+ */
+export async function moveClaim(
+  database: Database,
+  move: GuardedChange,
+  values: readonly Value[],
+): Promise<Row | undefined> {
+  return database.transaction(async (session) => {
+    const [moved] = await session.change(move, values);
+    if (moved === undefined) return undefined;
+    await session.run(ADD_LEASE, [readNumber(moved, 'seq'), readNumber(moved, 'until')]);
+    return session.get('SELECT * FROM run_records WHERE seq = $1', [readNumber(moved, 'seq')]);
+  });
+}
+
+/** Reads a claimed run with the order that it carries. */
+export async function readClaim(database: Session, row: Row): Promise<ClaimedRun> {
+  const record = readRun(row);
+  if (record.order === null) return { record, order: null, unresolved: [] };
+  const order = await findOne(database, 'SELECT * FROM order_records WHERE run = $1', [record.id], readOrder);
+  const dependencies = order?.order.depends_on ?? [];
+  if (dependencies.length === 0) return { record, order: order ?? null, unresolved: [] };
+  const rows = await database.all(FIND_UNRESOLVED, [JSON.stringify(dependencies)]);
+  // The database returns them in any order.
+  const found = new Set(rows.map((each) => readText(each, 'issue_ref')));
+  return { record, order: order ?? null, unresolved: dependencies.filter((issueRef) => found.has(issueRef)) };
+}
+
 const FIND_UNRESOLVED = `
   SELECT wanted.value AS issue_ref FROM each($1) AS wanted
   WHERE NOT EXISTS (SELECT 1 FROM issues WHERE issues.issue_ref = wanted.value AND state IN ('review', 'done'))`;
 
-const IS_HELD = `state IN ('running', 'waiting')`;
+export const IS_HELD = `state IN ('running', 'waiting')`;
 
 const IS_STARTING = 'guard.is_canceled = 0';
 
@@ -113,42 +147,98 @@ const START = {
   ],
 } as const;
 
-const UNCLAIMED = `state = 'queued', parked = 0, lease_until = NULL, worker_id = NULL, host = NULL, pid = NULL, pid_started = NULL`;
+export const UNCLAIMED = `state = 'queued', parked_on = '', worker_id = NULL, host = NULL, pid = NULL, pid_started = NULL`;
 
 const RELEASE = `
   UPDATE runs SET ${UNCLAIMED}, not_before = $3 WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND started_at IS NULL`;
 
-const RENEW = {
-  guard: `SELECT id, reply, cancel_requested FROM runs WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} FOR UPDATE`,
-  statements: [
-    `UPDATE runs SET lease_until = $3, reply = NULL, state = CASE WHEN guard.reply IS NULL THEN runs.state ELSE 'running' END
-     FROM guard WHERE runs.id = guard.id`,
-  ],
+/** Adds the lease of a claim. */
+export const ADD_LEASE = 'INSERT INTO leases (seq, lease_until) VALUES ($1, $2)';
+
+const LOST = { held: false, cancel: false, reply: null } as const;
+
+interface Renewal {
+  readonly id: string;
+  readonly worker_id: string;
+  readonly until: number;
+}
+
+/** Writes only leases: the requests to a run are read with the lease, which is gone if the claim has ended meanwhile. */
+const RENEW = `
+  UPDATE leases SET lease_until = held.until
+  FROM (
+    SELECT runs.seq, (renewal.value ->> 'until')::bigint AS until
+    FROM objects($1) AS renewal CROSS JOIN runs ON runs.id = renewal.value ->> 'id'
+    WHERE runs.worker_id = renewal.value ->> 'worker_id' AND ${IS_HELD}) AS held
+  WHERE leases.seq = held.seq
+  RETURNING (SELECT id FROM runs WHERE runs.seq = leases.seq) AS id,
+    (SELECT reply FROM runs WHERE runs.seq = leases.seq) AS reply,
+    (SELECT cancel_requested FROM runs WHERE runs.seq = leases.seq) AS cancel_requested`;
+
+const TAKE_REPLY = {
+  guard: `SELECT id, reply FROM runs WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND reply IS NOT NULL FOR UPDATE`,
+  statements: [`UPDATE runs SET reply = NULL, state = 'running' WHERE id IN (SELECT id FROM guard)`],
 } as const;
 
-const WAIT = `UPDATE runs SET state = $3, reply = NULL WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}`;
+/** A run that asks a second question is already waiting, and the first might have been answered: that answer is kept. */
+const WAIT = `
+  UPDATE runs SET state = $3, reply = CASE WHEN state = 'waiting' AND $3::text = 'waiting' THEN reply END
+  WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}`;
 
-const ADOPT = `
-  UPDATE runs SET worker_id = $3, host = $4, pid = $5, pid_started = $6, lease_until = $7
-  WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $8 RETURNING *`;
+/** Of the run that a guard has found. */
+export const DELETE_LEASE = 'DELETE FROM leases WHERE seq IN (SELECT seq FROM guard)';
+
+const ADOPT = {
+  guard: `
+    SELECT runs.seq, $3::bigint AS until FROM runs CROSS JOIN leases ON leases.seq = runs.seq
+    WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $8 FOR UPDATE`,
+  statements: [
+    `UPDATE runs SET worker_id = $4, host = $5, pid = $6, pid_started = $7 WHERE seq IN (SELECT seq FROM guard)`,
+    DELETE_LEASE,
+  ],
+} as const;
 
 const END = {
   guard: `SELECT id FROM runs WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND order_run_id IS NULL FOR UPDATE`,
   statements: buildEndStatements('SELECT id FROM guard', { now: '$3', result: '$4', first: 5 }),
 } as const;
 
-/** Also queried each time a worker reports that it is alive. */
+/** Also queried each time a worker reports that it is alive. Runs that servers place are left to them. */
 export const FIND_ANY_EXPIRED = `
-  SELECT 1 AS found FROM runs INDEXED BY runs_busy
-  WHERE ${IS_HELD} AND lease_until <= $1 AND ($2::text IS NULL OR host = $2) LIMIT 1`;
+  SELECT 1 AS found FROM leases CROSS JOIN runs ON runs.seq = leases.seq
+  WHERE lease_until <= $1 AND not_before = 0 AND ($2::text IS NULL OR host = $2) LIMIT 1`;
 
-/** Skips rows that another process is requeueing. */
+/** Skips rows that another process is requeueing or renewing. */
 const REQUEUE_EXPIRED = `
   UPDATE runs SET ${UNCLAIMED} WHERE seq = ANY (ARRAY(
-    SELECT seq FROM runs WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= $1
-    ORDER BY seq FOR NO KEY UPDATE SKIP LOCKED))`;
+    SELECT runs.seq FROM leases CROSS JOIN runs ON runs.seq = leases.seq
+    WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= $1 AND not_before = 0
+    ORDER BY runs.seq FOR NO KEY UPDATE SKIP LOCKED))`;
 
 const LIST_EXPIRED = `
-  SELECT * FROM runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $1
-    AND seq > coalesce((SELECT seq FROM runs WHERE id = $2), 0) AND ($3::text IS NULL OR host = $3)
-  ORDER BY seq LIMIT $4`;
+  SELECT runs.*, lease_until FROM leases CROSS JOIN runs ON runs.seq = leases.seq
+  WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $1 AND not_before = 0
+    AND leases.seq > coalesce((SELECT seq FROM runs WHERE id = $2), 0) AND ($3::text IS NULL OR host = $3)
+  ORDER BY leases.seq LIMIT $4`;
+
+/**
+ * Gathers calls: those made in one turn of the event loop, and while a batch is being executed, are the next batch. All
+ * claims of a worker are renewed at the same time.
+ */
+function gatherCalls<Input, Output>(
+  execute: (inputs: readonly Input[]) => Promise<readonly Output[]>,
+): (input: Input) => Promise<Output | undefined> {
+  let inputs: Input[] = [];
+  let batch: Promise<readonly Output[]> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return async (input) => {
+    const index = inputs.push(input) - 1;
+    batch ??= Promise.allSettled([last, waitForImmediate()]).then(async () => {
+      const gathered = inputs;
+      [inputs, batch] = [[], undefined];
+      return execute(gathered);
+    });
+    last = batch;
+    return (await batch)[index];
+  };
+}

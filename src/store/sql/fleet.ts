@@ -1,4 +1,4 @@
-import type { ScheduleTick, WorkerRecord } from '../records/index.js';
+import type { SchedulePause, ScheduleTick, WorkerRecord } from '../records/index.js';
 import type { Dialect, Row } from '../driver.js';
 import { readFlag, readJson, readNumber, readText, readTextOrNull, readTime } from '../rows.js';
 import { FIND_ANY_EXPIRED } from './claims.js';
@@ -32,6 +32,12 @@ export interface Fleet {
   recordTick(tick: ScheduleTick): Promise<void>;
   /** Lists the ticks of all schedules, newest first, at most 1,000. */
   listTicks(): Promise<readonly ScheduleTick[]>;
+  /** Pauses a schedule for all processes; the last pause counts. */
+  pauseSchedule(pause: SchedulePause): Promise<void>;
+  /** Ends the pause of a schedule; does nothing if it is not paused. */
+  resumeSchedule(schedule: string): Promise<void>;
+  /** Lists the paused schedules by name. */
+  listPauses(): Promise<readonly SchedulePause[]>;
   /**
    * Records that a worker is alive until `aliveUntil`, and deletes workers that have been gone for a day. Returns
    * whether any run's lease on the worker's host has expired, so workers need no separate query for that.
@@ -44,7 +50,7 @@ export interface Fleet {
 }
 
 /** A worker's report about itself. Times are milliseconds since 1970. */
-export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
+export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state' | 'runs'> {
   readonly isStopping: boolean;
   readonly now: number;
   readonly aliveUntil: number;
@@ -53,6 +59,8 @@ export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
 /** How long a worker stays listed after it is gone. */
 const GONE_WORKER_TTL_MS = 24 * 60 * 60 * 1000;
 const MAX_WORKERS = 1000;
+const MAX_CLAIMS = 1000;
+const MAX_LISTED_RUNS = 20;
 const MAX_TICKS = 1000;
 /** The number of ticks of one schedule that are kept. */
 const KEPT_TICKS = 100;
@@ -87,7 +95,8 @@ export function createFleet(dialect: Dialect): Fleet & JobLeases {
         'SELECT * FROM workers WHERE alive_until > $1 ORDER BY seen_at DESC, id LIMIT $2',
         [now - GONE_WORKER_TTL_MS, MAX_WORKERS],
       );
-      return rows.map((row) => readWorker(row, now));
+      const claims = await database.all(FIND_CLAIMS, [MAX_CLAIMS]);
+      return rows.map((row) => readWorker(row, claims, now));
     },
 
     async recordTick({ schedule, at, action, why, run_id }) {
@@ -102,6 +111,21 @@ export function createFleet(dialect: Dialect): Fleet & JobLeases {
         action: readText(row, 'action') as ScheduleTick['action'],
         why: String(readJson(row, 'why')),
         run_id: readTextOrNull(row, 'run_id'),
+      }));
+    },
+    async pauseSchedule({ schedule, who, why, at }) {
+      await database.run(PAUSE_SCHEDULE, [schedule, JSON.stringify(who), JSON.stringify(why), Date.parse(at)]);
+    },
+    async resumeSchedule(schedule) {
+      await database.run('DELETE FROM schedule_pauses WHERE schedule = $1', [schedule]);
+    },
+    async listPauses() {
+      const rows = await database.all('SELECT * FROM schedule_pauses ORDER BY schedule', []);
+      return rows.map((row) => ({
+        schedule: readText(row, 'schedule'),
+        who: String(readJson(row, 'who')),
+        why: String(readJson(row, 'why')),
+        at: readTime(row, 'at'),
       }));
     },
 
@@ -130,6 +154,9 @@ const REPORT = `
     host = excluded.host, version = excluded.version, engines = excluded.engines, capacity = excluded.capacity,
     busy = excluded.busy, stopping = excluded.stopping, seen_at = excluded.seen_at, alive_until = excluded.alive_until`;
 
+const FIND_CLAIMS = `
+  SELECT id, worker_id FROM runs WHERE state IN ('running', 'waiting') AND worker_id IS NOT NULL ORDER BY seq LIMIT $1`;
+
 const FIND_FREE_JOBS = `
   SELECT wanted.value AS name FROM each($1) AS wanted
   WHERE NOT EXISTS (
@@ -148,11 +175,18 @@ const RECORD_TICK = `
   ON CONFLICT (schedule, at) DO UPDATE SET action = excluded.action, why = excluded.why, run_id = excluded.run_id
     WHERE schedule_ticks.action = 'queued'`;
 
+const PAUSE_SCHEDULE = `
+  INSERT INTO schedule_pauses (schedule, who, why, at) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (schedule) DO UPDATE SET who = excluded.who, why = excluded.why, at = excluded.at`;
+
 const DELETE_OLD_TICKS = `
   DELETE FROM schedule_ticks WHERE schedule = $1 AND at <= (
     SELECT at FROM schedule_ticks WHERE schedule = $1 ORDER BY at DESC LIMIT 1 OFFSET $2)`;
 
-function readWorker(row: Row, now: number): WorkerRecord {
+function readWorker(row: Row, claims: readonly Row[], now: number): WorkerRecord {
+  // The name of a claim begins with that of its worker.
+  const prefix = `${readText(row, 'id')}/`;
+  const runs = claims.filter((claim) => readText(claim, 'worker_id').startsWith(prefix));
   return {
     id: readText(row, 'id'),
     host: readText(row, 'host'),
@@ -165,5 +199,6 @@ function readWorker(row: Row, now: number): WorkerRecord {
       { aliveUntil: readNumber(row, 'alive_until'), isStopping: readFlag(row, 'stopping') },
       now,
     ),
+    runs: runs.slice(0, MAX_LISTED_RUNS).map((claim) => readText(claim, 'id')),
   };
 }

@@ -1,10 +1,17 @@
 import type { ExecutionRecord, IssueRecord, OrderState } from '../records/index.js';
 import type { ExecutionFilter, Listed, OrderStore, Page } from '../ports/index.js';
 import type { Row, Session, Value } from '../driver.js';
-import { formatExecutionCursor, readExecutionPage, readPage, toListed, toSearchPage } from '../page.js';
+import {
+  formatEndCursor,
+  formatExecutionCursor,
+  readExecutionPage,
+  readPage,
+  toListed,
+  toSearchPage,
+} from '../page.js';
 import type { ExecutionWindow } from '../page.js';
 import { readIssue, readItem, readJson, readNumber, readOrder, readText } from '../rows.js';
-import { chooseFloor, readIssueSearch, type IssueSearch, type RunSearch } from '../search.js';
+import { readIssueSearch, type IssueSearch, type RunSearch } from '../search.js';
 
 /** A list condition and the values of its parameters, written `?`; ignored if its first value is undefined. */
 type Condition = readonly [sql: string, ...values: (Value | undefined)[]];
@@ -166,41 +173,69 @@ async function searchIssues(
   return toSearchPage(rows, page, floor, readIssue, readSeq);
 }
 
-/** Finds the last row that a page reads. */
-export const FIND_FLOOR = `
-  SELECT seq, created_at FROM run_digests WHERE seq < $1 ORDER BY seq DESC LIMIT 1 OFFSET $2`;
+/** The statements of a run search, in the order of a time. */
+export function buildRunSearch(order: RunSearch['order']): Record<'findFloor' | 'search' | 'count', string> {
+  const index = order === 'ended_at' ? 'run_digests_by_end' : 'run_digests_by_creation';
+  // SQLite uses an index of some rows only if the statement says which.
+  const isListed = `digest.${order} IS NOT NULL`;
+  // Only the digests are scanned; in SQLite, `CROSS JOIN` makes it read the runs last.
+  const matches = (runs: string): string => `
+      FROM run_digests AS digest INDEXED BY ${index} CROSS JOIN ${runs} AS runs ON runs.seq = digest.seq
+      WHERE ${isListed} AND (digest.${order}, digest.seq) < ($1, $2) AND (digest.${order}, digest.seq) >= ($3, $4)
+        AND ($5::text IS NULL OR digest.engine = $5)
+        AND ($6::text IS NULL OR digest.outcome = $6)
+        AND ($7::text IS NULL OR digest.repair_level = $7)
+        AND digest.created_at >= $8 AND digest.created_at < $9
+        AND NOT EXISTS (SELECT 1 FROM each($10) AS word WHERE strpos(digest.words, word.value) = 0)
+        AND ($11::text IS NULL OR runs.state = $11)
+        AND ($12::text IS NULL OR digest.usage::json ->> 'model' = $12)
+        AND ($13::text IS NULL OR digest.engine_version = $13)`;
+  return {
+    /** Finds the last row that a page reads. */
+    findFloor: `
+      SELECT seq, ${order} AS at FROM run_digests AS digest INDEXED BY ${index}
+      WHERE ${isListed} AND (${order}, seq) < ($1, $2) AND ${order} >= $3
+      ORDER BY ${order} DESC, seq DESC LIMIT 1 OFFSET $4`,
+    search: `
+      SELECT runs.*, digest.${order} AS at ${matches('run_records')} ORDER BY digest.${order} DESC, digest.seq DESC LIMIT $14`,
+    count: `SELECT count(*) AS total ${matches('runs')}`,
+  };
+}
 
-/** Scans only the digests; in SQLite, `CROSS JOIN` makes it read the runs last. */
-export const SEARCH_RUNS = `
-  SELECT runs.* FROM run_digests AS digest CROSS JOIN run_records AS runs ON runs.seq = digest.seq
-  WHERE digest.seq < $1 AND digest.seq >= $2
-    AND ($3::text IS NULL OR digest.engine = $3)
-    AND ($4::text IS NULL OR digest.outcome = $4)
-    AND ($5::text IS NULL OR digest.repair_level = $5)
-    AND digest.created_at >= $6 AND digest.created_at < $7
-    AND NOT EXISTS (SELECT 1 FROM each($8) AS word WHERE strpos(digest.words, word.value) = 0)
-    AND ($9::text IS NULL OR runs.state = $9)
-    AND ($10::bigint IS NULL OR digest.ended_at >= $10) AND ($11::bigint IS NULL OR digest.ended_at < $11)
-    AND ($12::text IS NULL OR digest.usage::json ->> 'model' = $12)
-    AND ($13::text IS NULL OR digest.engine_version = $13)
-  ORDER BY digest.seq DESC LIMIT $14`;
+const RUN_SEARCHES = { created_at: buildRunSearch('created_at'), ended_at: buildRunSearch('ended_at') } as const;
 
 /** Returns one page of a run search. */
 export async function searchRuns<T>(
   session: Session,
-  search: RunSearch,
+  runSearch: RunSearch,
   window: number,
   read: (row: Row) => T,
 ): Promise<Listed<T>> {
-  const { before, engine, outcome, repairLevel, since, until, words, state, page } = search;
-  const { endedSince, endedUntil, model, engineVersion } = search;
-  const floor = await findOne(session, FIND_FLOOR, [before, window - 1], (row) => ({
-    sequence: readSeq(row),
-    createdAt: readNumber(row, 'created_at'),
-  }));
-  const rows = await session.all(SEARCH_RUNS, [
-    before,
-    floor?.sequence ?? 0,
+  const { before, from, order, size } = runSearch;
+  const { findFloor, search } = RUN_SEARCHES[order];
+  const floor = await session.get(findFloor, [before.endedAt, before.sequence, from, window - 1]);
+  const last = floor && ([readNumber(floor, 'at'), readSeq(floor)] as const);
+  const rows = await session.all(search, [...listSearchValues(runSearch, last), size + 1]);
+  return toSearchPage(rows, { size }, floor && formatPosition(floor), read, formatPosition);
+}
+
+/** How many pages of a search may be read to count what it finds. SQLite does nothing else meanwhile. */
+const MAX_COUNTED_PAGES = 5;
+
+/** Counts the runs that a search finds; undefined if too many would have to be read. */
+export async function countSearch(session: Session, search: RunSearch, window: number): Promise<number | undefined> {
+  const { before, from, order } = search;
+  const last = [before.endedAt, before.sequence, from, MAX_COUNTED_PAGES * window] as const;
+  if ((await session.get(RUN_SEARCHES[order].findFloor, last)) !== undefined) return undefined;
+  return readNumber((await session.get(RUN_SEARCHES[search.order].count, listSearchValues(search))) ?? {}, 'total');
+}
+
+function listSearchValues(search: RunSearch, last: readonly [at: number, seq: number] = [search.from, 0]): Value[] {
+  const { before, engine, outcome, repairLevel, since, until, words, state, model, engineVersion } = search;
+  return [
+    before.endedAt,
+    before.sequence,
+    ...last,
     engine,
     outcome,
     repairLevel,
@@ -208,11 +243,11 @@ export async function searchRuns<T>(
     until,
     JSON.stringify(words),
     state,
-    endedSince,
-    endedUntil,
     model,
     engineVersion,
-    page.size + 1,
-  ]);
-  return toSearchPage(rows, page, chooseFloor(search, floor), read, readSeq);
+  ];
+}
+
+function formatPosition(row: Row): string {
+  return formatEndCursor({ endedAt: readNumber(row, 'at'), sequence: readSeq(row) });
 }

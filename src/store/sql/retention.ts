@@ -1,4 +1,4 @@
-import type { Database, Row, Session } from '../driver.js';
+import type { Database, Row } from '../driver.js';
 import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import { readFlag, readNumber, readText } from '../rows.js';
 import type { Listed } from '../ports/index.js';
@@ -75,7 +75,7 @@ export function createRetention(database: Database): Retention {
       if ((await database.get(LIST_DUE, [endedBefore, 1])) === undefined) return { ids: [], isDone: true };
       return database.transaction(async (session) => {
         const due = (await session.all(`${LIST_DUE} FOR UPDATE SKIP LOCKED`, [endedBefore, runs])).map(readId);
-        const dropped = await dropEvents(session, due, rows);
+        const dropped = await session.run(DROP_EVENTS, [JSON.stringify(due), rows]);
         const ids = (await session.all(MARK_PURGED, [JSON.stringify(due), now])).map(readId);
         return { ids, isDone: due.length < runs && dropped < rows };
       });
@@ -108,16 +108,6 @@ export function createRetention(database: Database): Retention {
   };
 }
 
-/** Deletes run by run and oldest first, so a concurrent reader sees the gap before the remaining events. */
-async function dropEvents(session: Session, runs: readonly string[], limit: number): Promise<number> {
-  let dropped = 0;
-  for (const run of runs) {
-    if (dropped >= limit) break;
-    dropped += await session.run(DROP_EVENTS, [run, limit - dropped]);
-  }
-  return dropped;
-}
-
 const readId = (row: Row): string => readText(row, 'id');
 
 /** Formats a cursor as for ended runs, but with the time when the run was purged. */
@@ -137,9 +127,12 @@ const LIST_DUE = `
       WHERE orders.issue_ref = order_issue_ref AND orders.run_id = order_run_id AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT $2`;
 
+/** Run by run and oldest first, so most runs are deleted whole. */
 const DROP_EVENTS = `
-  DELETE FROM event_packs WHERE run_id = $1 AND (protocol, attempt, last_seq) IN (
-    SELECT protocol, attempt, last_seq FROM event_packs WHERE run_id = $1 ORDER BY protocol, attempt, last_seq LIMIT $2)`;
+  DELETE FROM event_packs WHERE (run_id, protocol, attempt, last_seq) IN (
+    SELECT run_id, protocol, attempt, last_seq FROM event_packs
+    WHERE run_id IN (SELECT due.value FROM each($1) AS due)
+    ORDER BY run_id, protocol, attempt, last_seq LIMIT $2)`;
 
 const MARK_PURGED = `
   UPDATE runs SET purged_at = $2

@@ -1,13 +1,22 @@
 import type { RefusedAnswer, RunRecord } from '../records/index.js';
 import type { RunStore } from '../ports/index.js';
 import type { Dialect, Session } from '../driver.js';
-import { CANCELED_IN_QUEUE, checkSameRun, queuePlainRun, resolveFolder, storeSpec } from '../queue-rules.js';
+import {
+  CANCELED_IN_QUEUE,
+  checkSameRun,
+  isPlacedByServer,
+  PLACED,
+  formatKind,
+  queuePlainRun,
+  resolveFolder,
+  storeSpec,
+} from '../queue-rules.js';
 import type { QueuedRun } from '../queue-rules.js';
 import { readJsonOrNull, readNumber, readRun } from '../rows.js';
-import { buildSearchText, buildDigestStatements, listDigestValues } from '../run-digest.js';
+import { buildSearchText, buildDigestStatement, listDigestValues } from '../run-digest.js';
 import { readRunSearch } from '../search.js';
-import { createClaims } from './claims.js';
-import { findOne, listRows, searchRuns } from './lists.js';
+import { ADD_LEASE, createClaims } from './claims.js';
+import { countSearch, findOne, listRows, searchRuns } from './lists.js';
 
 /** Creates the store's run queue methods. */
 export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
@@ -69,6 +78,12 @@ export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
     watchRequests,
     findRun,
 
+    async countRuns(filter) {
+      // A search for nothing finds all runs.
+      const search = readRunSearch({ search: '', ...filter });
+      return search === undefined ? 0 : countSearch(database, search, searchWindow);
+    },
+
     async listRuns(filter) {
       const search = readRunSearch(filter);
       if (search !== undefined) return searchRuns(database, search, searchWindow, readRun);
@@ -107,17 +122,21 @@ export async function addRun(
     order?.issue_ref ?? null,
     order?.run_id ?? null,
     workerType,
+    formatKind(spec.labels, workerType),
     priority,
-    resolveFolder(spec),
+    resolveFolder(id, spec),
     isExclusive ? 1 : 0,
     started?.workerId ?? null,
-    started?.leaseUntil ?? null,
     now,
     started === undefined ? null : now,
+    isPlacedByServer(spec) ? PLACED : 0,
   ]);
   if (added === undefined) return false;
+  const seq = readNumber(added, 'seq');
+  const leaseUntil = started?.leaseUntil ?? null;
+  if (leaseUntil !== null) await session.run(ADD_LEASE, [seq, leaseUntil]);
   await session.run('INSERT INTO run_digests (seq, engine, created_at, words) VALUES ($1, $2, $3, $4)', [
-    readNumber(added, 'seq'),
+    seq,
     spec.engine,
     now,
     buildSearchText({ id, spec, order }),
@@ -127,17 +146,30 @@ export async function addRun(
 
 export const FIND_REQUEST = 'SELECT * FROM run_records WHERE request_id = $1';
 
+/** Selects a turn of runs with the priority of a new run. SQLite needs the names of the indexes. */
+const selectTurn = (bound: 'min' | 'max', index: string, state: string): string =>
+  `SELECT ${bound}(turn) FROM runs INDEXED BY ${index} WHERE priority = $10 AND state = '${state}'`;
+
+/**
+ * Callers take turns: a run's number is one higher than that of its caller's last queued run with its priority, and at
+ * least that of the run whose turn it is. So a caller's first run is claimed next, however many runs of others wait.
+ */
 const ADD_RUN = `
-  INSERT INTO runs (id, request_id, spec, engine, state, order_issue_ref, order_run_id, worker_type, priority, folder,
-    exclusive, worker_id, lease_until, created_at, started_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+  INSERT INTO runs (id, request_id, spec, engine, state, order_issue_ref, order_run_id, worker_type, kind, priority, folder,
+    exclusive, worker_id, created_at, started_at, not_before, caller, turn)
+  SELECT $1, $2, $3, $4, $5, $6, $7, $8::text, $9, $10::double precision, $11, $12::integer, $13, $14::bigint, $15::bigint,
+    $16::bigint, requested.caller, greatest(
+      1 + coalesce((${selectTurn('max', 'runs_of_caller', 'queued')} AND caller = requested.caller), 0),
+      1 + coalesce((${selectTurn('max', 'runs_turns', 'running')} AND state <> 'ended'), 0),
+      coalesce((${selectTurn('min', 'runs_turns', 'queued')} AND state <> 'ended'), 0))
+  FROM (SELECT coalesce((SELECT caller FROM budget_entries WHERE run = $1), '') AS caller) AS requested WHERE true
   ON CONFLICT DO NOTHING RETURNING seq`;
 
 /** Builds the statements that request the cancellation of runs; those that are selected as `ending` end at once. */
 export function buildCancelStatements(ending: string, { now, result, first }: CancelParameters): readonly string[] {
   const endsNow = `state <> 'ended' AND id IN (${ending})`;
   return [
-    ...buildDigestStatements(ending, { now, first }),
+    buildDigestStatement(ending, { now, first }),
     `UPDATE runs SET
        cancel_requested = CASE WHEN state = 'ended' THEN cancel_requested ELSE 1 END,
        ended_at = CASE WHEN ${endsNow} THEN ${now}::bigint ELSE ended_at END,

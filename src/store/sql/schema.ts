@@ -1,3 +1,5 @@
+import { PLACED } from '../queue-rules.js';
+
 /** How a database writes the types of columns, and its additions to the tables. */
 export interface SchemaDialect {
   /** An ascending number, assigned by the database. */
@@ -136,16 +138,20 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
     order_issue_ref ${text},
     order_run_id ${text},
     worker_type ${text},
+    -- The required labels and the wrapper type: what a worker must have to claim the run (formatKind in queue-rules.ts).
+    kind ${text} NOT NULL DEFAULT ' ',
     priority ${real} NOT NULL DEFAULT 0,
+    -- Callers take turns: of runs with one priority, those with the lowest number are claimed first.
+    caller ${text} NOT NULL DEFAULT '',
+    turn ${bigint} NOT NULL DEFAULT 0,
     folder ${text} NOT NULL DEFAULT '',
     exclusive integer NOT NULL DEFAULT 1,
-    parked integer NOT NULL DEFAULT 0,
+    parked_on ${text} NOT NULL DEFAULT '',
     not_before ${bigint} NOT NULL DEFAULT 0,
     worker_id ${text},
     host ${text},
     pid ${bigint},
     pid_started ${text},
-    lease_until ${bigint},
     cancel_requested integer NOT NULL DEFAULT 0,
     reply ${text},
     refused_answers ${text},
@@ -158,21 +164,37 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
   CREATE UNIQUE INDEX runs_by_request ON runs (request_id) WHERE request_id IS NOT NULL;
   CREATE INDEX runs_by_state ON runs (state, seq);
   CREATE INDEX runs_by_engine ON runs (engine, seq);
-  CREATE INDEX runs_held ON runs (lease_until) WHERE state IN ('running', 'waiting');
-  CREATE INDEX runs_busy ON runs (folder) WHERE state IN ('running', 'waiting');
+  CREATE INDEX runs_busy ON runs (folder, host) WHERE state IN ('running', 'waiting');
   CREATE INDEX runs_by_end ON runs (ended_at, seq) WHERE state = 'ended';
   CREATE INDEX runs_unpurged ON runs (ended_at) WHERE state = 'ended' AND purged_at IS NULL;
   CREATE INDEX runs_purged ON runs (purged_at, seq) WHERE purged_at IS NOT NULL;
-  -- A queued run is parked while claiming it is pointless: another run of its lane (same folder, exclusive or not, same
-  -- wrapper type) comes first, or its folder is in use. A deferred run must not be claimed before a given time, and is
-  -- never parked. A claim reads neither, so it takes as long with 100,000 of them as without.
-  CREATE INDEX runs_ready ON runs ((coalesce(worker_type, '')), priority DESC, seq)
-    WHERE state = 'queued' AND parked = 0 AND not_before = 0;
-  CREATE INDEX runs_ready_in_folder ON runs (folder) WHERE state = 'queued' AND parked = 0 AND not_before = 0;
-  CREATE INDEX runs_parked ON runs (folder, exclusive, (coalesce(worker_type, '')), priority DESC, seq)
-    WHERE state = 'queued' AND parked = 1;
+  -- A queued run is parked while claiming it is pointless: on a host that uses its folder, or everywhere ('*') while another
+  -- run of its lane (same folder, exclusive or not, same kind) comes first. A deferred run must not be claimed before a
+  -- given time, and is never parked. A claim reads neither, so it takes as long with 100,000 of them as without.
+  CREATE INDEX runs_ready ON runs (kind, parked_on, priority DESC, turn, seq)
+    WHERE state = 'queued' AND not_before = 0 AND parked_on <> '*';
+  CREATE INDEX runs_lanes ON runs (folder, parked_on, exclusive, kind, priority DESC, turn, seq)
+    WHERE state = 'queued' AND not_before = 0;
   CREATE INDEX runs_deferred ON runs (not_before) WHERE state = 'queued' AND not_before > 0;
-  CREATE INDEX runs_queued_canceled ON runs (priority DESC, seq) WHERE state = 'queued' AND cancel_requested = 1;
+  CREATE INDEX runs_to_place ON runs (priority DESC, turn, seq) WHERE state = 'queued' AND not_before = ${PLACED};
+  CREATE INDEX runs_queued_canceled ON runs (priority DESC, turn, seq) WHERE state = 'queued' AND cancel_requested = 1;
+  CREATE INDEX runs_turns ON runs (priority, state, turn) WHERE state <> 'ended';
+  CREATE INDEX runs_of_caller ON runs (caller, priority, turn) WHERE state = 'queued';
+
+  -- Until when claims are valid. A claim is renewed every few seconds: in PostgreSQL such an update must touch no index and find
+  -- room on its page, so the table is narrow, sparse and has no index on the time. Everything that ends a claim, and an
+  -- adoption, deletes its row; so a renewal that had to wait for it finds none.
+  CREATE TABLE leases (seq ${bigint} PRIMARY KEY, lease_until ${bigint} NOT NULL)${table};
+
+  -- Runs that a server has placed, from their first claim until their place is removed.
+  CREATE TABLE placements (
+    run ${text} PRIMARY KEY,
+    placement ${text} NOT NULL,
+    place_name ${text},
+    place_uid ${text},
+    tries integer NOT NULL,
+    retry_at ${bigint} NOT NULL DEFAULT 0
+  )${keyed};
 
   -- Fields that are scanned by the thousand, separate from spec and result.
   CREATE TABLE run_digests (
@@ -189,7 +211,8 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
     ended_at ${bigint},
     words ${text} NOT NULL
   )${table};
-  CREATE INDEX run_digests_by_end ON run_digests (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE INDEX run_digests_by_creation ON run_digests (created_at, seq);
+  CREATE INDEX run_digests_by_end ON run_digests (ended_at, seq) WHERE ended_at IS NOT NULL;
 
   -- Ended runs and inbox items, counted in slots of a minute, an hour and a day; ended runs that are not counted yet.
   CREATE TABLE run_slots (
@@ -250,6 +273,12 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
     run_id ${text},
     PRIMARY KEY (schedule, at)
   )${table};
+  CREATE TABLE schedule_pauses (
+    schedule ${text} PRIMARY KEY,
+    who ${text} NOT NULL,
+    why ${text} NOT NULL,
+    at ${bigint} NOT NULL
+  )${table};
   CREATE TABLE job_leases (name ${text} PRIMARY KEY, owner ${text} NOT NULL, held_until ${bigint} NOT NULL)${table};
 
   -- Usage and shares of budgets, and the daily sums of the usage: of all runs, and of each caller's or issue's runs.
@@ -281,7 +310,8 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
 
   -- A run with the run that keeps it from its folder and the budget it waits for.
   CREATE VIEW run_records AS
-    SELECT runs.*, ${findFolderHolder('id')} AS folder_holder,
+    SELECT runs.*, (SELECT lease_until FROM leases WHERE leases.seq = runs.seq) AS lease_until,
+      ${findFolderHolder('id')} AS folder_holder,
       ${findFolderHolder('started_at')} AS folder_held_since,
       CASE WHEN runs.state = 'queued' THEN (SELECT waits_for FROM budget_entries WHERE run = runs.id) END AS waits_for
     FROM runs;
@@ -299,7 +329,7 @@ function findFolderHolder(column: string): string {
   return `CASE WHEN runs.state = 'queued' THEN (
       SELECT busy.${column} FROM runs AS busy
       WHERE busy.folder = runs.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR runs.exclusive = 1)
-      ORDER BY busy.seq LIMIT 1) END`;
+      ORDER BY busy.host, busy.seq LIMIT 1) END`;
 }
 
 /** The tables in the order of their references, each with its key, and the columns that can be large. */
@@ -311,6 +341,8 @@ export const STORED_TABLES: readonly StoredTable[] = [
   { name: 'inbox', key: ['seq'], large: ['item'] },
   { name: 'outbox', key: ['seq'], large: ['body'] },
   { name: 'runs', key: ['seq'], large: ['spec', 'result'] },
+  { name: 'placements', key: ['run'], large: [] },
+  { name: 'leases', key: ['seq'], large: [] },
   { name: 'run_digests', key: ['seq'], large: ['words'] },
   { name: 'runs_to_count', key: ['seq'], large: [] },
   { name: 'run_slots', key: ['length', 'at', 'engine'], large: ['counts'] },
@@ -321,13 +353,13 @@ export const STORED_TABLES: readonly StoredTable[] = [
   { name: 'results', key: ['seq'], large: ['entry'] },
   { name: 'workers', key: ['id'], large: [] },
   { name: 'schedule_ticks', key: ['schedule', 'at'], large: [] },
+  { name: 'schedule_pauses', key: ['schedule'], large: [] },
   { name: 'budget_entries', key: ['run'], large: [] },
 ];
 
 /** Tables that belong to one database only, or that triggers fill. */
 export const UNCOPIED_TABLES: readonly string[] = [
   'budget_totals',
-  'folders_left',
   'followers',
   'job_leases',
   'queue_watchers',

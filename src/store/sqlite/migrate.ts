@@ -28,30 +28,41 @@ const SUBTRACT_USAGE = `
 
 const isUsed = (entry: 'OLD' | 'NEW'): string => `${entry}.tokens > 0 OR ${entry}.cost > 0`;
 
-/**
- * When a run leaves its folder or the queue, a trigger records the folder; the next claim unparks the first run of each of
- * its lanes (`queue.ts`).
- */
+/** Selects the queued runs in the lane of a run. */
+const IN_LANE = `
+        FROM runs AS lane INDEXED BY runs_lanes
+        WHERE lane.folder = NEW.folder AND lane.exclusive = NEW.exclusive AND lane.kind = NEW.kind
+          AND lane.state = 'queued' AND lane.not_before = 0`;
+
+const IS_AHEAD = `lane.seq <> NEW.seq
+          AND (lane.priority > NEW.priority OR (lane.priority = NEW.priority AND lane.turn <= NEW.turn))`;
+
 const TRIGGERS = `
   -- With the first number, finding events reads only the index.
   CREATE UNIQUE INDEX event_packs_by_position ON event_packs (run_id, protocol, attempt, last_seq, first_seq);
 
-  CREATE TABLE folders_left (folder TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
   CREATE TRIGGER add_to_queue AFTER INSERT ON runs WHEN NEW.state = 'queued' AND NEW.not_before = 0 BEGIN
-    UPDATE runs SET parked = 1 WHERE seq = NEW.seq AND (
-      EXISTS (
-        SELECT 1 FROM runs AS busy INDEXED BY runs_busy
-        WHERE busy.folder = NEW.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR NEW.exclusive = 1))
-      OR EXISTS (
-        SELECT 1 FROM runs AS ahead INDEXED BY runs_ready_in_folder
-        WHERE ahead.folder = NEW.folder AND ahead.state = 'queued' AND ahead.parked = 0 AND ahead.exclusive = NEW.exclusive
-          AND ahead.worker_type IS NEW.worker_type AND ahead.priority >= NEW.priority AND ahead.not_before = 0
-          AND ahead.seq <> NEW.seq));
+    UPDATE runs SET parked_on = '*' WHERE seq = NEW.seq AND (
+      EXISTS (SELECT 1 ${IN_LANE} AND lane.parked_on = '' AND ${IS_AHEAD})
+      OR EXISTS (SELECT 1 ${IN_LANE} AND lane.parked_on > '*' AND ${IS_AHEAD}));
+  END;
+  -- The next run of the lane comes first. If its folder is in use now, it can be claimed on other hosts.
+  CREATE TRIGGER leave_queue AFTER UPDATE OF state ON runs
+  WHEN OLD.state = 'queued' AND NEW.state <> 'queued' AND OLD.parked_on <> '*' AND OLD.not_before = 0 BEGIN
+    UPDATE runs SET parked_on = CASE WHEN NEW.state = 'running' AND NEW.exclusive = 1 THEN coalesce(NEW.host, '') ELSE '' END
+    WHERE seq = (SELECT seq ${IN_LANE} AND lane.parked_on = '*' ORDER BY priority DESC, turn, seq LIMIT 1);
   END;
   CREATE TRIGGER leave_folder AFTER UPDATE OF state ON runs
-  WHEN OLD.state <> NEW.state AND NEW.state IN ('queued', 'ended') BEGIN
-    INSERT OR IGNORE INTO folders_left (folder) SELECT NEW.folder WHERE EXISTS (
-      SELECT 1 FROM runs INDEXED BY runs_parked WHERE folder = NEW.folder AND state = 'queued' AND parked = 1);
+  WHEN OLD.state IN ('running', 'waiting') AND NEW.state IN ('queued', 'ended') BEGIN
+    DELETE FROM leases WHERE seq = NEW.seq;
+    UPDATE runs SET parked_on = '' WHERE seq IN (
+      SELECT seq FROM runs INDEXED BY runs_lanes
+      WHERE folder = NEW.folder AND state = 'queued' AND not_before = 0
+        AND parked_on > '*');
+  END;
+
+  CREATE TRIGGER end_run AFTER UPDATE OF state ON runs WHEN OLD.state <> 'ended' AND NEW.state = 'ended' BEGIN
+    INSERT OR IGNORE INTO runs_to_count (seq) VALUES (NEW.seq);
   END;
 
   CREATE TRIGGER budget_entries_added AFTER INSERT ON budget_entries WHEN ${isUsed('NEW')} BEGIN${ADD_USAGE}

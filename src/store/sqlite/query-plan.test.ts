@@ -12,7 +12,7 @@ import { MAINTENANCE_STATEMENTS } from '../sql/maintenance.js';
 import { OUTBOX_STATEMENTS } from '../sql/outbox.js';
 import { RETENTION_STATEMENTS } from '../sql/retention.js';
 import { FIND_REQUEST } from '../sql/runs.js';
-import { SETTLE_ACTIVE } from '../sql/orders.js';
+import { SETTLE_ACTIVE } from '../sql/settlements.js';
 import { FIND_END, FIND_STORED, INSERT_EVENTS, READ_EVENTS } from './open.js';
 import { QUEUE_STATEMENTS } from './queue.js';
 import { translate } from './database.js';
@@ -103,13 +103,10 @@ const RETENTION_INDEXES: Readonly<Record<keyof typeof RETENTION_STATEMENTS, RegE
 const QUEUE_INDEXES: Readonly<Record<keyof typeof QUEUE_STATEMENTS, RegExp>> = {
   COUNT_BUSY: /SCAN runs USING INDEX runs_busy/,
   ADMIT_DUE: /SEARCH runs USING (?:COVERING )?INDEX runs_deferred \(not_before>\? AND not_before<\?\)/,
-  LIST_TYPES: /SEARCH runs USING (?:COVERING )?INDEX runs_ready \(<expr>>\?\)/,
-  FIND_HEAD: /SEARCH runs USING INDEX runs_ready \(<expr>=\?\)/,
+  FIND_NEXT_KIND: /SEARCH runs USING (?:COVERING )?INDEX runs_ready \(\(kind,parked_on\)>\(\?,\?\) AND kind<\?\)/,
+  FIND_HEAD: /SEARCH runs USING INDEX runs_ready \(kind=\? AND parked_on=\?\)/,
   FIND_CANCELED: /SCAN runs USING INDEX runs_queued_canceled/,
   FIND_BUSY: /SEARCH runs USING INDEX runs_busy \(folder=\?\)/,
-  FIND_FIRST_LANE: /SEARCH runs USING (?:COVERING )?INDEX runs_parked \(folder=\? AND exclusive=\?\)/,
-  FIND_NEXT_LANE: /SEARCH runs USING (?:COVERING )?INDEX runs_parked \(folder=\? AND exclusive=\? AND <expr>>\?\)/,
-  FIND_NEXT_OF_LANE: /SEARCH runs USING (?:COVERING )?INDEX runs_parked \(folder=\? AND exclusive=\? AND <expr>=\?\)/,
 };
 
 /** How each budget statement must find its rows: none reads all runs of a day, or runs waiting for another budget. */

@@ -19,15 +19,15 @@ async function fillQueue() {
     PRAGMA synchronous = OFF;
     BEGIN;
     WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${FOLDERS - 1})
-      INSERT INTO runs (id, spec, engine, state, created_at, folder, exclusive, priority, worker_id, lease_until, started_at)
-      SELECT 'b' || n, '{}', 'codex', 'running', 0, '/busy/' || n, 1, 0, 'w', 0, 0 FROM numbers;
+      INSERT INTO runs (id, spec, engine, state, created_at, folder, exclusive, priority, worker_id, started_at)
+      SELECT 'b' || n, '{}', 'codex', 'running', 0, '/busy/' || n, 1, 0, 'w', 0 FROM numbers;
     WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${QUEUED - 1})
       INSERT INTO runs (id, spec, engine, state, created_at, folder, exclusive, priority)
       SELECT 'q' || n, '{}', 'codex', 'queued', 0, '/busy/' || (n % ${FOLDERS}), 1, 5 FROM numbers;
     COMMIT;`);
   /** Counts the runs that a claim can read; its query plans show that it reads no others. */
   const count = database.prepare(
-    `SELECT count(*) AS ready FROM runs WHERE state = 'queued' AND parked = 0 AND not_before = 0`,
+    `SELECT count(*) AS ready FROM runs WHERE state = 'queued' AND parked_on = '' AND not_before = 0`,
   );
   const countReady = () => (count.get() as { readonly ready: number }).ready;
   return { file, database, countReady };
@@ -36,9 +36,9 @@ async function fillQueue() {
 describe('the queue', () => {
   it('does not search 100,000 runs whose 5,000 folders are in use, and claims the next run once a folder is free', async () => {
     const { file, database, countReady } = await fillQueue();
-    expect(countReady()).toBe(0);
     const store = await openSite(`sqlite:${file}`);
     expect(await store.claimRun(sampleClaim())).toBeUndefined();
+    expect(countReady()).toBe(0);
     await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
     expect(countReady()).toBe(1);
     expect((await store.claimRun(sampleClaim()))?.record.id).toBe('free');
@@ -51,9 +51,9 @@ describe('the queue', () => {
 
   it('parks runs whose folder is in use, however many there are', async () => {
     const { file, database, countReady } = await fillQueue();
-    database.exec(`UPDATE runs SET parked = 0 WHERE state = 'queued' AND seq % 20 = 0`);
     const store = await openSite(`sqlite:${file}`);
-    expect(countReady()).toBe(QUEUED / 20);
+    expect(countReady()).toBe(FOLDERS);
+    database.exec(`UPDATE runs SET parked_on = '' WHERE state = 'queued'`);
     expect(await store.claimRun(sampleClaim())).toBeUndefined();
     expect(countReady()).toBe(0);
     database.close();
@@ -62,9 +62,10 @@ describe('the queue', () => {
   it('does not offer deferred runs to claims, and admits all due runs', async () => {
     const { file, database, countReady } = await fillQueue();
     const store = await openSite(`sqlite:${file}`);
+    expect(await store.claimRun(sampleClaim('w1', { now: NOW - 1 }))).toBeUndefined();
     await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
     database.exec(`
-      UPDATE runs SET parked = 0, not_before = ${NOW} WHERE state = 'queued' AND seq % 100 = 0;
+      UPDATE runs SET parked_on = '', not_before = ${NOW} WHERE state = 'queued' AND seq % 100 = 0;
       UPDATE runs SET not_before = ${NOW + 1} WHERE id = 'free'`);
     expect(await store.claimRun(sampleClaim('w1', { now: NOW - 1 }))).toBeUndefined();
     expect(countReady()).toBe(0);

@@ -1,61 +1,29 @@
 import type { RunClaim } from '../ports/index.js';
 import type { Dialect, Row } from '../driver.js';
+import { listLabelSets, readType } from '../queue-rules.js';
 import { readNumber, readText } from '../rows.js';
 import type { SqliteDatabase } from './database.js';
 
-/**
- * Limits per transaction: folders whose runs it unparks, runs that it parks, and deferred runs that it admits. The next
- * transaction continues.
- */
-const MAX_FOLDERS = 256;
+/** Limits per transaction: runs that it parks, and deferred runs that it admits. The next transaction continues. */
 const MAX_PARKED = 256;
 const MAX_DUE = 256;
 
-type ClaimFilter = Pick<RunClaim, 'now' | 'kinds' | 'workerTypes' | 'concurrency'>;
+type ClaimFilter = Omit<RunClaim, 'leaseMs'>;
 
 /**
- * Creates the function that claims runs. A claim examines the first ready run of each wrapper type: neither parked (explained in
+ * Creates the function that claims runs. A claim examines the first ready run of each kind: neither parked (explained in
  * `sql/schema.ts`) nor deferred. So a claim takes as long with 100,000 parked or deferred runs as without.
  */
 export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] {
   const countBusy = database.prepare(COUNT_BUSY);
-  const listTypes = database.prepare(LIST_TYPES);
+  const findNextKind = database.prepare(FIND_NEXT_KIND);
   const findHead = database.prepare(FIND_HEAD);
   const findCanceled = database.prepare(FIND_CANCELED);
   const findBusy = database.prepare(FIND_BUSY);
-  const findLeftFolders = database.prepare('SELECT folder FROM folders_left LIMIT ?');
-  const deleteLeftFolder = database.prepare('DELETE FROM folders_left WHERE folder = ?');
-  const findFirstLane = database.prepare(FIND_FIRST_LANE);
-  const findNextLane = database.prepare(FIND_NEXT_LANE);
-  const findNextOfLane = database.prepare(FIND_NEXT_OF_LANE);
-  const park = database.prepare('UPDATE runs SET parked = 1 WHERE seq = ?');
-  const unpark = database.prepare('UPDATE runs SET parked = 0 WHERE seq = ?');
+  const park = database.prepare('UPDATE runs SET parked_on = ? WHERE seq = ?');
   const admitDue = database.prepare(ADMIT_DUE);
   const claimRun = database.prepare(CLAIM);
-
-  /** Unparks the first run of each lane in the folders that runs have left; false if more such folders remain. */
-  function unparkLeftFolders(): boolean {
-    const leftFolders = findLeftFolders.all(MAX_FOLDERS).map((row) => readText(row, 'folder'));
-    for (const folder of leftFolders) {
-      deleteLeftFolder.run(folder);
-      // While a run uses the folder exclusively, no other run can be claimed.
-      if (findBusy.get(folder, 0) === undefined) for (const seq of listHeads(folder)) unpark.run(seq);
-    }
-    return leftFolders.length < MAX_FOLDERS;
-  }
-
-  /** Lists the first parked run of each lane in a folder. */
-  function listHeads(folder: string): number[] {
-    const heads: number[] = [];
-    for (const exclusive of [0, 1]) {
-      let head = findFirstLane.get(folder, exclusive);
-      while (head !== undefined) {
-        heads.push(readNumber(head, 'seq'));
-        head = findNextLane.get(folder, exclusive, readText(head, 'type'));
-      }
-    }
-    return heads;
-  }
+  const addLease = database.prepare('INSERT INTO leases (seq, lease_until) VALUES (?, ?)');
 
   /** Lists the wrapper types that have reached their limit. */
   function listFullTypes({ concurrency = {} }: ClaimFilter): string[] {
@@ -65,62 +33,68 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
     return limits.flatMap(([type, limit]) => ((busy.get(type) ?? 0) >= limit ? [type] : []));
   }
 
+  /** Lists the kinds of ready runs that the worker's labels fit, by host on which they are parked, stepping through the index. */
+  function listKinds({ labels, worker: { host } }: ClaimFilter): (readonly [kind: string, parkedOn: string])[] {
+    const kinds: (readonly [string, string])[] = [];
+    for (const set of listLabelSets(labels)) {
+      let row = findNextKind.get(set, '', `${set}!`);
+      while (row !== undefined) {
+        const [kind, parkedOn] = [readText(row, 'kind'), readText(row, 'parked_on')];
+        if (parkedOn !== host) kinds.push([kind, parkedOn]);
+        row = findNextKind.get(kind, parkedOn, `${set}!`);
+      }
+    }
+    return kinds;
+  }
+
   function search(filter: ClaimFilter): number | 'more' | undefined {
-    const { kinds, workerTypes } = filter;
+    const { kinds, workerTypes, labels, worker } = filter;
     const [takesOrders, takesRuns] = [kinds?.includes('orders') !== false, kinds?.includes('runs') !== false];
     const full = listFullTypes(filter);
-    // The empty type means runs without an order.
-    const types = listTypes
-      .all()
-      .map((row) => readText(row, 'type'))
-      .filter((type) => {
-        if (type === '') return takesRuns;
-        return takesOrders && !full.includes(type) && workerTypes?.includes(type) !== false;
-      });
     const canceled = takesOrders
-      ? findCanceled.get(JSON.stringify(full), workerTypes === undefined ? null : JSON.stringify(workerTypes))
+      ? findCanceled.get(
+          JSON.stringify(full),
+          workerTypes === undefined ? null : JSON.stringify(workerTypes),
+          JSON.stringify(listLabelSets(labels)),
+        )
       : undefined;
-    const heads = new Map(types.map((type) => [type, findHead.get(type)]));
+    const heads = listKinds(filter).flatMap(([kind, parkedOn]) => {
+      const type = readType(kind);
+      // The empty type means runs without an order.
+      const fits =
+        type === '' ? takesRuns : takesOrders && !full.includes(type) && workerTypes?.includes(type) !== false;
+      return fits ? { kind, parkedOn, head: findHead.get(kind, parkedOn) } : [];
+    });
     for (let parked = 0; parked < MAX_PARKED; parked += 1) {
-      const first = chooseFirst([...heads.values(), canceled]);
+      const first = chooseFirst([...heads.map(({ head }) => head), canceled]);
       if (first === undefined) return undefined;
       const seq = readNumber(first, 'seq');
       // A canceled order needs no folder: it is settled without a process.
       const isFree =
         first['cancel_requested'] === 1 ||
-        findBusy.get(readText(first, 'folder'), readNumber(first, 'exclusive')) === undefined;
+        findBusy.get(readText(first, 'folder'), worker.host, readNumber(first, 'exclusive')) === undefined;
       if (isFree) return seq;
-      park.run(seq);
-      const type = readText(first, 'type');
-      heads.set(type, findHead.get(type));
+      park.run(worker.host, seq);
+      const lane = heads.find(({ head }) => head === first);
+      if (lane !== undefined) lane.head = findHead.get(lane.kind, lane.parkedOn);
     }
     return 'more';
   }
 
   /** Returns the number of the run to claim; `more` if the search must continue in another transaction. */
   function find(filter: ClaimFilter): number | 'more' | undefined {
-    const areAllUnparked = unparkLeftFolders();
     const areAllAdmitted = admitDue.run(filter.now, MAX_DUE).changes < MAX_DUE;
     const found = search(filter);
-    return found === undefined && !(areAllUnparked && areAllAdmitted) ? 'more' : found;
+    return found === undefined && !areAllAdmitted ? 'more' : found;
   }
 
-  /** Makes the next run of a lane claimable after a run that shares its folder was claimed. */
-  function advance(claimed: Row): void {
-    if (claimed['exclusive'] === 1) return;
-    const type = claimed['worker_type'] === null ? '' : readText(claimed, 'worker_type');
-    const next = findNextOfLane.get(readText(claimed, 'folder'), readNumber(claimed, 'exclusive'), type);
-    if (next !== undefined) unpark.run(readNumber(next, 'seq'));
-  }
-
-  const claim = async ({ worker, leaseMs, ...filter }: RunClaim): Promise<Row | 'more' | undefined> =>
+  const claim = async ({ leaseMs, ...filter }: RunClaim): Promise<Row | 'more' | undefined> =>
     database.write(() => {
       const next = find(filter);
       if (typeof next !== 'number') return next;
-      const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
-      const row = claimRun.get(workerId, host, pid, pidStarted, filter.now + leaseMs, next) ?? {};
-      advance(row);
-      return row;
+      const { worker_id: workerId, host, pid, pid_started: pidStarted } = filter.worker;
+      addLease.run(next, filter.now + leaseMs);
+      return claimRun.get(workerId, host, pid, pidStarted, next);
     });
 
   return async (runClaim) => {
@@ -131,26 +105,24 @@ export function createClaimNext(database: SqliteDatabase): Dialect['claimNext'] 
   };
 }
 
-/** Chooses the run with the highest priority, or the first queued among equals. */
+/** Chooses the run with the highest priority, or among equals the one whose caller's turn it is. */
 function chooseFirst(rows: readonly (Row | undefined)[]): Row | undefined {
   return rows
     .filter((row) => row !== undefined)
     .toSorted(
       (one, other) =>
         readNumber(other, 'priority') - readNumber(one, 'priority') ||
+        readNumber(one, 'turn') - readNumber(other, 'turn') ||
         readNumber(one, 'seq') - readNumber(other, 'seq'),
     )[0];
 }
 
 const CLAIM = `
-  UPDATE runs SET state = 'running', worker_id = ?, host = ?, pid = ?, pid_started = ?, lease_until = ?, not_before = 0, parked = 0
+  UPDATE runs SET state = 'running', worker_id = ?, host = ?, pid = ?, pid_started = ?, not_before = 0, parked_on = ''
   WHERE seq = ? RETURNING *`;
 
-/** The same expression as in the indexes. */
-const TYPE = `coalesce(worker_type, '')`;
-const HEAD = `seq, priority, folder, exclusive, cancel_requested, ${TYPE} AS type`;
-const IS_READY = `state = 'queued' AND parked = 0 AND not_before = 0`;
-const IS_PARKED = `state = 'queued' AND parked = 1`;
+const HEAD = 'seq, priority, turn, folder, exclusive, cancel_requested';
+const IS_READY = `state = 'queued' AND not_before = 0 AND parked_on <> '*'`;
 
 /** Here and below, indexes are named because SQLite, without table statistics, would choose others. */
 const COUNT_BUSY = `
@@ -163,54 +135,33 @@ const ADMIT_DUE = `
     SELECT seq FROM runs INDEXED BY runs_deferred WHERE state = 'queued' AND not_before > 0 AND not_before <= ?
     ORDER BY not_before LIMIT ?)`;
 
-/** Lists the types of ready runs, stepping from type to type through the index. */
-const LIST_TYPES = `
-  WITH RECURSIVE types (type) AS (
-    SELECT * FROM (SELECT ${TYPE} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} ORDER BY ${TYPE} LIMIT 1)
-    UNION ALL
-    SELECT (
-      SELECT ${TYPE} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND ${TYPE} > types.type ORDER BY ${TYPE} LIMIT 1)
-    FROM types WHERE types.type IS NOT NULL
-  )
-  SELECT type FROM types WHERE type IS NOT NULL`;
+const FIND_NEXT_KIND = `
+  SELECT kind, parked_on FROM runs INDEXED BY runs_ready
+  WHERE ${IS_READY} AND (kind, parked_on) > (?, ?) AND kind < ? ORDER BY kind, parked_on LIMIT 1`;
 
 const FIND_HEAD = `
-  SELECT ${HEAD} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND ${TYPE} = ?
-  ORDER BY priority DESC, seq LIMIT 1`;
+  SELECT ${HEAD} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND kind = ? AND parked_on = ?
+  ORDER BY priority DESC, turn, seq LIMIT 1`;
 
 const FIND_CANCELED = `
   SELECT ${HEAD} FROM runs INDEXED BY runs_queued_canceled
   WHERE state = 'queued' AND cancel_requested = 1 AND order_run_id IS NOT NULL AND not_before = 0
     AND worker_type NOT IN (SELECT value FROM json_each(?1))
     AND (?2 IS NULL OR worker_type IN (SELECT value FROM json_each(?2)))
-  ORDER BY priority DESC, seq LIMIT 1`;
+    AND substr(kind, 1, instr(kind, ' ') - 1) IN (SELECT value FROM json_each(?3))
+  ORDER BY priority DESC, turn, seq LIMIT 1`;
 
-/** Two runs share a folder only if neither needs it exclusively. */
+/** Two runs share a folder of a host only if neither needs it exclusively. The host of some runs is unknown. */
 const FIND_BUSY = `
   SELECT 1 FROM runs INDEXED BY runs_busy
-  WHERE folder = ?1 AND state IN ('running', 'waiting') AND (exclusive = 1 OR ?2 = 1) LIMIT 1`;
-
-const FIND_FIRST_LANE = `
-  SELECT seq, ${TYPE} AS type FROM runs INDEXED BY runs_parked
-  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? ORDER BY ${TYPE}, priority DESC, seq LIMIT 1`;
-
-const FIND_NEXT_LANE = `
-  SELECT seq, ${TYPE} AS type FROM runs INDEXED BY runs_parked
-  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} > ? ORDER BY ${TYPE}, priority DESC, seq LIMIT 1`;
-
-const FIND_NEXT_OF_LANE = `
-  SELECT seq FROM runs INDEXED BY runs_parked
-  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} = ? ORDER BY priority DESC, seq LIMIT 1`;
+  WHERE folder = ?1 AND (host = ?2 OR host IS NULL) AND state IN ('running', 'waiting') AND (exclusive = 1 OR ?3 = 1) LIMIT 1`;
 
 /** Exported for the query plan tests. */
 export const QUEUE_STATEMENTS = {
   COUNT_BUSY,
   ADMIT_DUE,
-  LIST_TYPES,
+  FIND_NEXT_KIND,
   FIND_HEAD,
   FIND_CANCELED,
   FIND_BUSY,
-  FIND_FIRST_LANE,
-  FIND_NEXT_LANE,
-  FIND_NEXT_OF_LANE,
 };
