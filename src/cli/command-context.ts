@@ -74,7 +74,7 @@ export async function withContext<T>(
   const wrappers: Wrappers = {
     ...(await findDemoWrappers(config.data)),
     ...extraWrappers,
-    ...readWrappers(config.wrappers ?? {}),
+    ...readWrappers(config.wrappers ?? {}, ['local', ...Object.keys({ container: {}, ...config.placements })]),
   };
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);

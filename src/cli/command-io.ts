@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { getErrorCode } from '../base/index.js';
+import { createColoring, wantsColor } from './terminal-text.js';
 
 /** A command's streams and files, passed in so tests can replace them. */
 export interface CommandIo {
@@ -23,13 +24,14 @@ interface InputStream extends AsyncIterable<Uint8Array> {
 /** Output; a write resolves when it is flushed, so nothing is lost at exit. */
 interface OutputStream {
   readonly isTerminal: boolean;
+  readonly hasColors?: boolean;
   readonly write: (text: string) => Promise<void>;
   /** Whether the reader has closed the pipe (`| head -1`). */
   readonly isGone?: () => boolean;
 }
 
-/** Uses this process's streams and the file system. */
-export function createProcessIo(): CommandIo {
+/** Uses this process's streams and the file system; the command line decides about colors. */
+export function createProcessIo(argv: readonly string[]): CommandIo {
   return {
     openStdin: (): InputStream => ({
       isTerminal: isatty(process.stdin.fd),
@@ -37,8 +39,8 @@ export function createProcessIo(): CommandIo {
       close: () => void process.stdin.destroy(),
     }),
     openFile: (path) => createReadStream(path),
-    stdout: toOutput(process.stdout, { isData: true }),
-    stderr: toOutput(process.stderr, { isData: false }),
+    stdout: toOutput(process.stdout, argv, { isData: true }),
+    stderr: toOutput(process.stderr, argv, { isData: false }),
     ask: isatty(0) && isatty(2) ? askTerminal : undefined,
   };
 }
@@ -47,16 +49,24 @@ export function createProcessIo(): CommandIo {
  * A closed pipe (`sluice parse | head -1`) is not an error. Other write failures are errors for data; messages that
  * cannot be written are dropped.
  */
-function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData }: { isData: boolean }): OutputStream {
+function toOutput(
+  stream: NodeJS.WriteStream & { readonly fd: number },
+  argv: readonly string[],
+  { isData }: { isData: boolean },
+): OutputStream {
   let isGone = false;
+  const isTerminal = isatty(stream.fd);
+  const hasColors = wantsColor(argv, process.env, isTerminal);
+  const color = hasColors ? createColoring() : (text: string): string => text;
   stream.on('error', () => {
     isGone = true;
   });
   return {
-    isTerminal: isatty(stream.fd),
+    isTerminal,
+    hasColors,
     write: async (text) =>
       new Promise((resolve, reject) => {
-        stream.write(text, (error) => {
+        stream.write(color(text), (error) => {
           if (isData && isWriteFailure(error)) reject(error);
           else resolve();
         });

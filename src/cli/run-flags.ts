@@ -20,6 +20,10 @@ export interface RunFlags {
   readonly permissions?: 'safe' | 'workspace' | 'bypass' | 'ask';
   readonly sandbox?: 'auto' | 'required' | 'off';
   readonly network?: readonly string[];
+  readonly placement?: 'local' | 'container';
+  readonly image?: string;
+  readonly cpu?: number;
+  readonly memory?: string;
   readonly model?: string;
   /** False with `--no-wait`. */
   readonly wait?: boolean;
@@ -53,7 +57,7 @@ export async function readRunSpec(args: readonly string[], flags: RunFlags, io: 
   const input = flags.engine === 'command' ? await readCommand(args, flags, io) : await readPrompt(args, flags, io);
   if (flags.terminal === true && flags.terminalBeside === true)
     throw new MisuseError('--terminal and --terminal-beside cannot be combined. Omit one of them.');
-  const { engine, format, session, mode, permissions, sandbox, model, env } = flags;
+  const { engine, format, session, mode, permissions, sandbox, placement, image, cpu, memory, model, env } = flags;
   const terminal = flags.terminalBeside === true ? ('beside' as const) : flags.terminal;
   return {
     engine,
@@ -68,6 +72,10 @@ export async function readRunSpec(args: readonly string[], flags: RunFlags, io: 
       permissions,
       sandbox,
       network: readNetwork(flags.network),
+      placement,
+      image,
+      cpu,
+      memory,
       model,
       env,
       terminal,
@@ -144,6 +152,13 @@ async function readPromptFile(file: string, io: CommandIo): Promise<string> {
 export function parseRetries(value: string): number {
   if (!/^\d{1,3}$/.test(value)) throw new InvalidArgumentError('Use a whole number from 0 to 999.');
   return Number(value);
+}
+
+/** Parses a number of processor cores. */
+export function parseCores(value: string): number {
+  const cores = Number(value);
+  if (!(cores > 0 && cores <= 1024)) throw new InvalidArgumentError('Use a number of cores, such as 2 or 0.5.');
+  return cores;
 }
 
 /** Parses a time limit. */

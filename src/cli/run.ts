@@ -31,7 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   outbox: async () => (await import('./commands/lists.js')).addOutboxCommand,
   executions: async () => (await import('./commands/lists.js')).addExecutionsCommand,
   serve: async () => (await import('./commands/serve.js')).addServeCommand,
-  worker: async () => (await import('./commands/serve.js')).addWorkerCommand,
+  worker: async () => (await import('./commands/worker.js')).addWorkerCommand,
   workers: async () => (await import('./commands/lists.js')).addWorkersCommand,
   budgets: async () => (await import('./commands/lists.js')).addBudgetsCommand,
   backup: async () => (await import('./commands/maintenance.js')).addBackupCommand,
@@ -55,6 +55,8 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
   const program = new Command('sluice')
     .description('Turn raw agent output into validated results.')
     .version(VERSION)
+    .option('--color', 'color the output, even if it is not a terminal (NO_COLOR turns colors off)')
+    .option('--no-color', 'do not color the output')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => (help += text),

@@ -1,5 +1,5 @@
 export { startRun, resumeRun, type Run } from './start-run.js';
-export { RunSpecError, checkRunSpec, DEFAULT_LIMITS } from './spec/check-run-spec.js';
+export { RunSpecError, checkRunSpec, DEFAULT_LIMITS, listPlacementIssues } from './spec/check-run-spec.js';
 export type { RunBudget, RunPorts, RunSlot, SandboxPort, OrderTrace, RunTrace, RunTracer } from './ports/run-ports.js';
 export { type TracedOrder, findDataFolder } from './ports/run-ports.js';
 export { ACCEPTS_TEXT_ONLY, findUnsupported } from './ports/run-inputs.js';
@@ -20,6 +20,7 @@ export { identifyOwnProcess, getProcessState } from './process/process-identity.
 export { compileSecrets, type Secrets } from './secrets/compile-secrets.js';
 export { listSensitiveValues } from './secrets/environment.js';
 export { terminateOrphans, terminateRunProcesses } from './process/terminate-orphans.js';
+export { removeRunContainers } from './placement/run-container.js';
 export { mergeFsDiffs, NO_CHANGES } from './result/run-findings.js';
 export { listLaunchers } from './launchers/launchers.js';
 export { agentSettingsSchema, type AgentSettings } from './launchers/acp.js';

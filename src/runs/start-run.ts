@@ -16,6 +16,7 @@ import { RunControl, explainStop, createStopwatch } from './attempts/run-control
 import type { Launcher } from './launchers/launcher.js';
 import { getLauncher } from './launchers/launchers.js';
 import { resolvePorts, type ResolvedPorts, type RunPorts } from './ports/run-ports.js';
+import { removeContainerHome } from './placement/run-container.js';
 import { prepareCacheKey, findWorkdir, RunNotStartedError, lockWorkdir } from './launch/working-folder.js';
 import { buildResult, createFailedResult } from './result/build-result.js';
 import { NO_CHANGES, RunFindings } from './result/run-findings.js';
@@ -204,7 +205,11 @@ async function runInFolder(
   const journal = createRunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });
   recovery?.onDone();
   try {
-    return await runOrUseCache({ ...base, journal }, recovered);
+    const result = await runOrUseCache({ ...base, journal }, recovered);
+    await removeContainerHome(base).catch((error: unknown) => {
+      logger.warn('cannot remove the home folder of a container', { run_id: id, error: getErrorMessage(error) });
+    });
+    return result;
   } finally {
     await journal.close();
   }

@@ -11,7 +11,7 @@ import { readConsole } from './console/console.js';
 import { RequestError } from './http/problem.js';
 import { isLoopback } from './security/origin.js';
 import { createGuard } from './security/guard.js';
-import type { ServerContext, ServerMeter } from './server-context.js';
+import type { ServerContext, ServerMeter, WorkSettings } from './server-context.js';
 import { createMetrics } from './metrics/create-metrics.js';
 import { DEFAULT_SETTINGS, type ServerSettings, type TokenSettings } from './server-settings.js';
 import { makeFolder } from '../base/files/index.js';
@@ -23,11 +23,14 @@ import { createRoute, MCP_ENDPOINT, createMcpRoute } from './http/route.js';
 import { createDeadlines, createGate, createBodyAdmission, type Gate } from './http/admission.js';
 import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
-import { createInboxHandlers, createOrderHandlers, createTriggerHandlers } from './handlers/orders.js';
+import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
+import { createScheduleHandlers } from './handlers/schedules.js';
+import { createTriggerHandlers } from './handlers/triggers.js';
 import { createRecordHandlers, createServiceHandlers } from './handlers/records.js';
 import { createRunEventHandlers } from './handlers/run-events.js';
 import { createRunFileHandlers } from './handlers/run-files.js';
 import { createRunHandlers } from './handlers/runs.js';
+import { createWorkerHandlers } from './handlers/worker.js';
 import { createParsing, INLINE_BYTES, type Parsing } from './parse/create-parsing.js';
 
 export interface ServerOptions {
@@ -46,6 +49,8 @@ export interface ServerOptions {
   readonly secrets?: Secrets;
   /** Whether runs execute in this process. If so, it is ready only while the data folder is writable. */
   readonly hasWorker?: boolean;
+  /** Settings for the workers that connect to it. */
+  readonly work?: WorkSettings;
   /** The console's build folder; without it, `/docs` is the only page. */
   readonly web?: string;
   readonly clock?: () => number;
@@ -106,6 +111,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     meter:
       options.meter ??
       createMetrics({ store, data: options.data, clock, ...omitUndefined({ logger: options.logger }) }),
+    work: options.work ?? {},
     checkAcceptsWork,
     async checkReady() {
       checkAcceptsWork();
@@ -256,10 +262,12 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
     ...createRunEventHandlers(context),
     ...createRunFileHandlers(context),
     ...createTriggerHandlers(context),
+    ...createScheduleHandlers(context),
     ...createOrderHandlers(context),
     ...createInboxHandlers(context),
     ...createRecordHandlers(context),
     ...createServiceHandlers(context),
+    ...createWorkerHandlers(context),
   };
 }
 

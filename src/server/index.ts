@@ -8,3 +8,4 @@ export { runServer } from './run-server.js';
 export { DEFAULT_HOST, createServer } from './create-server.js';
 export { isLoopback } from './security/origin.js';
 export { readTokenSettings, readServerSettings, type TokenSettings } from './server-settings.js';
+export type { WorkSettings } from './server-context.js';

@@ -1,8 +1,11 @@
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
 import { getRequestListener } from './http/hono.js';
-import type { Worker } from '../orders/dispatch/index.js';
-import { SluiceError } from '../base/index.js';
+import { startPlacing, type Worker } from '../orders/dispatch/index.js';
+import type { Placement } from '../orders/placement/index.js';
+import { SluiceError, getErrorMessage } from '../base/index.js';
 import { CONSOLE_FOLDER } from './console/console.js';
 import { createServer, DEFAULT_HOST, type ServerOptions, type SluiceServer } from './create-server.js';
 import { createGate } from './http/admission.js';
@@ -24,10 +27,20 @@ interface RunningServer {
 export interface RunServerOptions extends ServerOptions {
   /** 0 selects a free port. */
   readonly port: number;
+  /** Files with the certificate chain and the private key; the server then speaks HTTPS. */
+  readonly tls?: TlsFiles;
   /** This process's worker, if any. */
   readonly worker?: Pick<Worker, 'stop'>;
+  /** The placements whose places this server starts, and its address as they reach it; its own by default. */
+  readonly placing?: { readonly placements: readonly Placement[]; readonly server?: string | undefined };
   /** The webhook that is notified when something waits for a human. */
   readonly notify?: Pick<NotifyOptions, 'post' | 'consoleUrl'>;
+}
+
+/** See {@link RunServerOptions.tls}. */
+interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
 }
 
 /** Starts a server on a port. */
@@ -38,7 +51,9 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const stallMs = Math.max(STALL_MS, server.context.settings.limits.requestMs + STALL_MARGIN_MS);
   const { store, logger, shutdownSignal } = server.context;
   const onError = (error: Error): void => logger.warn('cannot accept a connection', { error: error.message });
-  const listening: Listening = await listen(server, { host, port, stallMs, onError });
+  const tls = options.tls === undefined ? {} : { tls: await readTls(options.tls) };
+  const listening: Listening = await listen(server, { host, port, stallMs, onError, ...tls });
+  const placing = startPlacingRuns(options, server, listening.url);
   const consoleUrl = options.notify?.consoleUrl ?? listening.url;
   const notifier =
     options.notify === undefined
@@ -49,12 +64,32 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     server,
     async stop(stopOptions) {
       server.drain();
+      await placing?.stop();
       await worker?.stop(stopOptions);
       server.end();
       await notifier?.stopped;
       await listening.close();
     },
   };
+}
+
+/** Starts the duty that places runs, if there are placements. Their workers need tokens for one run. */
+function startPlacingRuns({ placing }: RunServerOptions, { context }: SluiceServer, url: string) {
+  if (placing === undefined || placing.placements.length === 0) return undefined;
+  const { guard, work, store, lead, data, logger } = context;
+  const { leaseMs, concurrencyByType, workerLostRetries } = work;
+  return startPlacing({
+    store,
+    lead,
+    data,
+    logger,
+    leaseMs,
+    concurrencyByType,
+    workerLostRetries,
+    placements: placing.placements,
+    server: placing.server ?? url,
+    createRunToken: () => guard.createRunToken(),
+  });
 }
 
 /** An open port. */
@@ -81,6 +116,8 @@ interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly stallMs?: number;
+  /** The certificate chain and the private key, in PEM format. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** Called if a connection cannot be accepted, for example because the system has no descriptors left. */
   readonly onError?: (error: Error) => void;
 }
@@ -88,19 +125,19 @@ interface ListenOptions {
 /** Opens the port. Throws `ADDRESS_UNAVAILABLE` if it is in use or not permitted. */
 export async function listen(
   { app }: Pick<SluiceServer, 'app'>,
-  { host, port, stallMs = STALL_MS, onError = () => undefined }: ListenOptions,
+  { host, port, stallMs = STALL_MS, onError = () => undefined, tls }: ListenOptions,
 ): Promise<Listening> {
   const handleRequest = getRequestListener(app.fetch);
-  const server = createHttpServer(
-    {
-      maxHeaderSize: HEADER_BYTES,
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      keepAliveTimeout: IDLE_MS,
-      connectionsCheckingInterval: HEADERS_MS / 2,
-    },
-    (incoming, outgoing) => void handleRequest(incoming, outgoing),
-  );
+  const options = {
+    maxHeaderSize: HEADER_BYTES,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: IDLE_MS,
+    connectionsCheckingInterval: HEADERS_MS / 2,
+  };
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => void handleRequest(incoming, outgoing);
+  const server: Server =
+    tls === undefined ? createHttpServer(options, answer) : createHttpsServer({ ...options, ...tls }, answer);
   const limit = await chooseConnectionLimit();
   server.maxConnections = limit;
   server.setTimeout(stallMs);
@@ -116,7 +153,7 @@ export async function listen(
   const address = server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;
   return {
-    url: formatUrl(host, actualPort),
+    url: formatUrl(host, actualPort).replace(/^http:/, tls === undefined ? 'http:' : 'https:'),
     port: actualPort,
     async close(graceMs = CLOSE_GRACE_MS) {
       const closed = new Promise<void>((resolve) => {
@@ -128,6 +165,21 @@ export async function listen(
       clearTimeout(timer);
     },
   };
+}
+
+/** Reads the certificate and the key; throws `INVALID_CONFIG` if they cannot be used. */
+async function readTls({ cert, key }: TlsFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {
+  try {
+    const tls = { cert: await readFile(cert), key: await readFile(key) };
+    createSecureContext(tls);
+    return tls;
+  } catch (error) {
+    throw new SluiceError(
+      'INVALID_CONFIG',
+      `Cannot use the certificate "${cert}" with the key "${key}": ${getErrorMessage(error)}. Fix the setting "server.tls".`,
+      { cause: error },
+    );
+  }
 }
 
 async function open(server: Server, host: string, port: number): Promise<void> {

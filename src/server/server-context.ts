@@ -3,6 +3,7 @@ import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import type { Secrets } from '../runs/index.js';
 import type { Store } from '../store/index.js';
+import type { ApprovalRule } from '../store/records/index.js';
 import type { EndpointName } from './api/index.js';
 import type { ParseResult, RepairLevel } from '../json/index.js';
 import type { ConsoleFiles } from './console/console.js';
@@ -32,12 +33,27 @@ export interface ServerContext {
   readonly newRequestId: () => string;
   readonly logger: Logger;
   readonly meter: ServerMeter;
+  /** Settings for the workers that connect to this server. */
+  readonly work: WorkSettings;
   /** Throws `NOT_READY` or `SHUTTING_DOWN` while the server cannot accept work. */
   readonly checkReady: () => Promise<void>;
   /** Throws `SHUTTING_DOWN` once new work is refused. */
   readonly checkAcceptsWork: () => void;
   /** Aborted when the server shuts down: streams close, so their readers reconnect elsewhere. */
   readonly shutdownSignal: AbortSignal;
+}
+
+/** The settings that a server passes to its workers. */
+export interface WorkSettings {
+  /** How long a claim is valid without being renewed. */
+  readonly leaseMs?: number;
+  /** The maximum number of concurrent orders per wrapper type. */
+  readonly concurrencyByType?: Readonly<Record<string, number>>;
+  readonly approvals?: readonly ApprovalRule[];
+  /** How many times an order whose worker died is requeued; 1 by default where that is attested, otherwise 0. */
+  readonly workerLostRetries?: number | undefined;
+  /** Patterns of secrets to mask. */
+  readonly secretPatterns?: readonly string[];
 }
 
 /** Counts requests and parsed inputs for the server's metrics. */

@@ -8,8 +8,12 @@ describe('the settings of a server', () => {
       agents: {},
       budgets: {},
       triggers: {},
+      schedules: {},
+      approvals: [],
+      sinks: [{ name: 'markdown', type: 'markdown' }],
       roots: ['/srv'],
       commands: [],
+      placements: { container: {} },
       env: [],
       allowBypass: false,
       origins: [],
@@ -29,14 +33,19 @@ describe('the settings of a server', () => {
       https: true,
       limits: { body_bytes: 1, request_s: 2, requests_at_once: 3 },
     };
-    const config = { roots: [], commands: ['make'], tokens: [token], server };
+    const container = { image: 'agents:1', images: ['localhost/*'] };
+    const config = { roots: [], commands: ['make'], tokens: [token], server, placements: { container } };
     expect(readServerSettings(config, { env: {}, cwd: '/srv' })).toEqual({
       tokens: [token],
       agents: {},
       budgets: {},
       triggers: {},
+      schedules: {},
+      approvals: [],
+      sinks: [{ name: 'markdown', type: 'markdown' }],
       roots: [],
       commands: ['make'],
+      placements: { container },
       env: ['OPENAI_*'],
       allowBypass: true,
       origins: ['https://a.example'],

@@ -1,7 +1,9 @@
 import { omitUndefined } from '../base/index.js';
-import { readTokens, type Token, type Config } from './config/index.js';
-import type { BudgetSettings } from '../orders/dispatch/index.js';
+import { DEFAULT_SINKS, readTokens, type Token, type Config } from './config/index.js';
+import type { BudgetSettings, Schedule } from '../orders/dispatch/index.js';
+import type { ApprovalRule } from '../store/records/index.js';
 import type { AgentSettings } from '../runs/index.js';
+import type { ContainerSettings } from '../runs/sandbox/index.js';
 
 /** Who may use a server. It can be replaced while the server is running. */
 export interface TokenSettings {
@@ -16,6 +18,11 @@ export interface ServerSettings extends TokenSettings {
   readonly roots: readonly string[];
   /** Executables that requests may start with engine `command`. */
   readonly commands: readonly string[];
+  /**
+   * The placements besides `local` that requests may name, with their images: the default, and others, where `*`
+   * matches any characters.
+   */
+  readonly placements: Readonly<Record<string, Pick<ContainerSettings, 'image' | 'images'>>>;
   /** Additional agents besides the built-in engines. */
   readonly agents: Readonly<Record<string, AgentSettings>>;
   /**
@@ -29,13 +36,19 @@ export interface ServerSettings extends TokenSettings {
   readonly origins: readonly string[];
   /** Host names of the server, in addition to the address it listens on. */
   readonly hosts: readonly string[];
-  /** Whether browsers reach the server by HTTPS, through a proxy. */
+  /** Whether browsers reach the server by HTTPS, directly or through a proxy. */
   readonly https: boolean;
   readonly limits: ServerLimits;
   /** Limits shared by all runs. */
   readonly budgets: BudgetSettings;
   /** Webhooks that submit orders, by the name in their URL; none by default. */
   readonly triggers: Readonly<Record<string, TriggerSettings>>;
+  /** Orders on a schedule, by name. */
+  readonly schedules: Readonly<Record<string, Schedule>>;
+  /** The rules for permission requests, to be shown. */
+  readonly approvals: readonly ApprovalRule[];
+  /** The sinks, to be shown. */
+  readonly sinks: readonly Readonly<{ name: string; type: string }>[];
 }
 
 /** A webhook that submits orders. */
@@ -87,7 +100,20 @@ export const DEFAULT_SETTINGS = readServerSettings({ roots: [] }, { env: {}, cwd
  * server was started in, and everything in it.
  */
 export function readServerSettings(
-  config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents' | 'budgets' | 'triggers'>,
+  config: Pick<
+    Config,
+    | 'tokens'
+    | 'roots'
+    | 'commands'
+    | 'placements'
+    | 'server'
+    | 'agents'
+    | 'budgets'
+    | 'triggers'
+    | 'schedules'
+    | 'approvals'
+    | 'sinks'
+  >,
   { env, cwd, localToken }: SettingsSources,
 ): ServerSettings {
   const { server = {} } = config;
@@ -95,15 +121,19 @@ export function readServerSettings(
     ...readTokenSettings(config, { env, localToken }),
     roots: config.roots ?? [cwd],
     commands: config.commands ?? [],
+    placements: { container: {}, ...config.placements },
     agents: config.agents ?? {},
     env: server.env ?? [],
     allowBypass: server.allow_bypass ?? false,
     origins: server.origins ?? [],
     hosts: server.hosts ?? [],
-    https: server.https ?? false,
+    https: server.https ?? server.tls !== undefined,
     limits: { ...DEFAULT_LIMITS, ...readLimits(server.limits ?? {}) },
     budgets: config.budgets ?? {},
     triggers: readTriggers(config, env),
+    schedules: config.schedules ?? {},
+    approvals: config.approvals ?? [],
+    sinks: (config.sinks ?? DEFAULT_SINKS).map(({ type, name = type }) => ({ name, type })),
   };
 }
 

@@ -26,7 +26,7 @@ export function addBackupCommand(program: Command, io: CommandIo, end: (code: Ex
     .argument('<file>', 'file to create; an existing file is not overwritten')
     .addHelpText(
       'after',
-      '\nRun folders are not included: copy them as files. docs/operations.md describes how to restore.',
+      '\nRun folders are not included: copy them as files. docs/backup.md describes how to restore.',
     )
     .action(async (file: string, flags: ConfigFlags) => end(await runBackup(file, flags, io)));
 }

@@ -19,7 +19,7 @@ import {
 import type { FcmpData } from '../../events/index.js';
 import type { Store } from '../../store/index.js';
 import { chooseOption } from '../conversation.js';
-import { makeVisible, formatLine } from '../terminal-text.js';
+import { colorPatch, makeVisible, formatLine } from '../terminal-text.js';
 import { readTraceparent, loadCommandConfig } from '../command-config.js';
 import { withInterruption } from '../interruption.js';
 import type { DemoReport } from '../../orders/dispatch/index.js';
@@ -219,7 +219,7 @@ async function runDiff(issueRef: string, flags: DiffFlags, io: CommandIo): Promi
     throw new MisuseError(`Issue "${issueRef}" not found. Use sluice executions to list executed orders.`);
   }
   if (wantsJson(flags, io)) await printJson(race, io);
-  else await io.stdout.write(renderRace(race));
+  else await io.stdout.write(io.stdout.hasColors === true ? colorPatch(renderRace(race)) : renderRace(race));
   return EXIT.success;
 }
 

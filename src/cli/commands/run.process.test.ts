@@ -145,6 +145,12 @@ describe('sluice run', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('names the command that installs an agent that is missing', async () => {
+    const { result } = await runSluice(['--engine', 'iflow', 'words']);
+    const message = expect.stringContaining('To install it: iFlow CLI is no longer published; use another engine.');
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED', message } });
+  });
+
   it.each([
     ['no engine', ['hello'], '--engine'],
     ['no prompt', ['--engine', 'codex'], 'No prompt given'],

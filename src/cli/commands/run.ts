@@ -11,7 +11,7 @@ import { openCommandTracing, readTraceparent, loadCommandConfig } from '../comma
 import { EXIT, type ExitCode } from '../failure.js';
 import { withInterruption } from '../interruption.js';
 import { printJson, escapeControls } from '../print.js';
-import { parseRetries, parseSeconds, readRunSpec, type RunFlags } from '../run-flags.js';
+import { parseCores, parseRetries, parseSeconds, readRunSpec, type RunFlags } from '../run-flags.js';
 import { formatLine } from '../terminal-text.js';
 
 export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -52,6 +52,15 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       '--network <hosts...>',
       'network access in the sandbox: host (unrestricted), none, or host names (default: host)',
     )
+    .addOption(
+      new Option(
+        '--placement <where>',
+        'run the agent on this host (local) or in a container of Podman or Docker (default: local)',
+      ).choices(['local', 'container']),
+    )
+    .option('--image <name>', 'image of the container (default: placements.container.image of the configuration)')
+    .addOption(new Option('--cpu <cores>', 'processor cores of the container').argParser(parseCores))
+    .option('--memory <size>', 'memory of the container, such as 512Mi or 4Gi')
     .option('--model <name>', 'model for the agent to use')
     .addOption(new Option('--max-retries <n>', 'retries after an invalid answer (default: 0)').argParser(parseRetries))
     .addOption(new Option('--timeout <seconds>', 'stop the run after this time').argParser(parseSeconds))

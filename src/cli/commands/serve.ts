@@ -1,18 +1,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { omitUndefined, getErrorMessage, type Logger } from '../../base/index.js';
 import type { RunningDemo } from '../../orders/dispatch/index.js';
-import type { Metrics, TokenSettings } from '../../server/index.js';
+import type { Metrics, TokenSettings, WorkSettings } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets, loadCommandConfig } from '../command-config.js';
 import { parseCount } from '../run-flags.js';
 import { EXIT, type ExitCode } from '../failure.js';
-import {
-  withContextOptions,
-  withService,
-  readWorkerSettings,
-  describeDatabase,
-  type CommandContext,
-} from '../command-context.js';
+import { withContextOptions, withService, readWorkerSettings, type CommandContext } from '../command-context.js';
 import {
   createArchive,
   createNotifyPost,
@@ -27,6 +21,7 @@ import {
   readLocalToken,
 } from '../../server/config/index.js';
 import { waitForInterruption } from '../interruption.js';
+import { admitRemoteWorkers, admitsWorkers } from './admit-workers.js';
 import { formatLine } from '../terminal-text.js';
 import { unwatchFile, watchFile } from 'node:fs';
 
@@ -87,6 +82,7 @@ async function serve(context: CommandContext, { flags, io, signal }: ServeOption
   metrics.watch(signal);
   // Prepared before anything is started, so invalid settings are reported first.
   const upkeep = await prepareMaintenance(context);
+  const remote = await admitRemoteWorkers(context, upkeep.archive !== undefined);
   const services = await startServices(context, { flags, metrics, upkeep });
   try {
     const running = await runServer({
@@ -99,10 +95,13 @@ async function serve(context: CommandContext, { flags, io, signal }: ServeOption
       logger,
       meter: metrics,
       secrets: await compileKnownSecrets(config, knownSecrets),
+      work: readWorkSettings(context),
       port: flags.port ?? fileSettings.port ?? DEFAULT_PORT,
       ...omitUndefined({
         worker: services.worker,
         host,
+        tls: fileSettings.tls,
+        placing: await openPlacements(context),
         notify: notifyPost === undefined ? undefined : { post: notifyPost, consoleUrl: config.notify?.console_url },
       }),
     });
@@ -135,7 +134,16 @@ async function serve(context: CommandContext, { flags, io, signal }: ServeOption
     }
   } finally {
     await services.stop();
+    await remote.stop();
   }
+}
+
+/** Reads what the server decides for the workers that connect to it. */
+function readWorkSettings(context: CommandContext): WorkSettings {
+  const { leaseMs, concurrencyByType, workerLostRetries, runs } = readWorkerSettings(context);
+  const { approvals, secrets } = runs;
+  const secretPatterns = secrets?.patterns;
+  return omitUndefined({ leaseMs, concurrencyByType, workerLostRetries, approvals, secretPatterns });
 }
 
 /** Returns this user's token if only this host can reach the server and no tokens are configured. */
@@ -164,7 +172,7 @@ async function printLocations(
 }
 
 /** Reads the settings of a process's maintenance. */
-async function prepareMaintenance({ config, store, lead, logger }: CommandContext) {
+export async function prepareMaintenance({ config, store, lead, logger }: CommandContext) {
   const { createScheduleJob } = await import('../../orders/dispatch/index.js');
   const { data, schedules = {} } = config;
   return {
@@ -200,10 +208,13 @@ async function startServices(context: CommandContext, { flags, metrics, upkeep }
     ? startWorker({ store: metered, lead, ...settings, ...omitUndefined({ concurrency: flags.concurrency }) })
     : undefined;
   const { leaseMs: everyMs, workerLostRetries } = settings;
+  const containers = settings.runs.sandbox?.container;
   const reaper = flags.worker
     ? undefined
-    : startReaper({ store, lead, data, logger, agents, ...omitUndefined({ everyMs, workerLostRetries }) });
-  const maintenance = startMaintenance({ ...upkeep, lead: worker === undefined ? undefined : lead });
+    : startReaper({ store, lead, data, logger, agents, containers, ...omitUndefined({ everyMs, workerLostRetries }) });
+  // Workers that connect over HTTPS deliver nothing themselves.
+  const delivers = worker !== undefined || admitsWorkers(config);
+  const maintenance = startMaintenance({ ...upkeep, lead: delivers ? lead : undefined });
   let demo: RunningDemo | undefined;
   return {
     worker,
@@ -234,60 +245,12 @@ function parsePort(value: string): number {
   return port;
 }
 
-interface WorkerFlags extends ConfigFlags {
-  readonly concurrency?: number;
-  readonly type?: readonly string[];
-  readonly kinds?: 'orders' | 'runs';
-  readonly grace?: number;
-}
-
-/** Maximum number of database connections unless configured: statements are short, and there can be many workers. */
-const WORKER_POOL = 2;
-
-export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('worker'))
-    .description('process queued orders and runs')
-    .addOption(
-      new Option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)').argParser(parseCount),
-    )
-    .option('--type <names...>', 'process only orders for wrappers of these types')
-    .addOption(new Option('--kinds <what>', 'process only orders, or only runs').choices(['orders', 'runs']))
-    .addOption(
-      new Option('--grace <seconds>', 'time for active work to finish after Ctrl-C (default: no limit)').argParser(
-        parseCount,
-      ),
-    )
-    .addHelpText('after', '\nThe log goes to stderr as JSON lines. Ctrl-C lets active work finish.')
-    .action(async (flags: WorkerFlags) =>
-      end(await withService(flags, io, async (context, signal) => work(context, flags, signal), { pool: WORKER_POOL })),
-    );
-}
-
-async function work(context: CommandContext, flags: WorkerFlags, signal: AbortSignal): Promise<ExitCode> {
-  const { startWorker, startMaintenance } = await import('../../orders/dispatch/index.js');
-  const { config, store, lead, logger } = context;
-  // Prepared before anything is claimed, so invalid settings are reported first.
-  const upkeep = await prepareMaintenance(context);
-  const worker = startWorker({
-    store,
-    lead,
-    ...readWorkerSettings(context),
-    ...omitUndefined({
-      concurrency: flags.concurrency,
-      workerTypes: flags.type,
-      kinds: flags.kinds === undefined ? undefined : [flags.kinds],
-    }),
-  });
-  // Run folders are deleted on the host that has them.
-  const maintenance = startMaintenance({ ...upkeep, lead });
-  logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
-  await waitForInterruption(signal);
-  logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });
-  await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
-  // Stopped last: it copies run folders to the archive while their runs finish.
-  await maintenance.stop();
-  logger.info('worker stopped', { worker_id: worker.id });
-  return EXIT.success;
+/** Opens the placements of the configuration whose places a server starts. */
+async function openPlacements({ config: { placements }, logger }: CommandContext) {
+  if (placements?.kubernetes === undefined) return undefined;
+  const { openKubernetesPlacement } = await import('../../orders/placement/index.js');
+  const { server, ...settings } = placements.kubernetes;
+  return { placements: [await openKubernetesPlacement(settings, { logger })], server };
 }
 
 /** How often the files are checked. */

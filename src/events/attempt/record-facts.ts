@@ -24,7 +24,8 @@ export class RecordFacts {
   read(record: object): void {
     this.#current = readEngineFields(record);
     this.#writer.facts = this.#current;
-    const { engine_version: version = null, stop_reason } = this.#current.fields ?? {};
+    if (this.#current.fields === null) return;
+    const { engine_version: version = null, stop_reason } = this.#current.fields;
     this.version = version ?? this.version;
     if (stop_reason !== undefined) this.#last = { ...this.#last, stop_reason };
   }

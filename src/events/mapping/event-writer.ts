@@ -197,7 +197,8 @@ export class EventWriter {
     } as unknown as RaspEvent;
     this.#out.push({ protocol: 'rasp', event });
     const mapped = toFcmp(event);
-    if (mapped !== null) this.#writeFcmp(mapped, subject, correlation, !WITHOUT_FIELDS.test(type));
+    const takesFields = this.#fields === null || !WITHOUT_FIELDS.test(type);
+    if (mapped !== null) this.#writeFcmp(mapped, subject, correlation, takesFields);
   }
 
   #writeFcmp(mapped: FcmpContent, subject: Subject, correlation: Correlation, takesFields: boolean): void {

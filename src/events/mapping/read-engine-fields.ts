@@ -29,7 +29,7 @@ const KEYS: Readonly<Record<FieldName | 'engine_at', string>> = {
   turns: 'num_turns',
   queued_turns: 'queued_turn_count',
   safety_stops: 'safety_stops',
-  stop_reason: 'stop_reason step_finish.reason',
+  stop_reason: 'stop_reason stopReason step_finish.reason',
   terminal_reason: 'terminal_reason',
   outcome: 'outcome model.call_final_result.result',
   state: 'status.status goal_state.activity session_state_changed.state task_notification.status patch.status',
@@ -124,11 +124,14 @@ const MAX_ATTACHMENTS = 64 * 1024;
 
 /** Finds the named fields of a record. This is the only place that knows the engines' names for them. */
 export function readEngineFields(record: object): EngineFacts {
-  const found: Record<string, unknown> = {};
-  collect(record, findType(record), 0, found);
+  const found = collect(record, findType(record), 0, null);
+  if (found === null) return NO_FACTS;
   const { engine_at: at = null, ...fields } = found;
   return { at: at as string | null, fields: Object.keys(fields).length === 0 ? null : fields };
 }
+
+/** Most records have no named field: they need no object. */
+const NO_FACTS: EngineFacts = { at: null, fields: null };
 
 /** Returns the subtype or type of a record, which its own fields are qualified with. */
 function findType(record: object): string {
@@ -138,18 +141,25 @@ function findType(record: object): string {
 
 const WRAPPERS: ReadonlySet<string> = new Set(['data', 'part', 'event']);
 
-function collect(object: object, parent: string, depth: number, found: Record<string, unknown>): void {
+function collect(object: object, parent: string, depth: number, facts: FoundFacts | null): FoundFacts | null {
+  let found = facts;
   for (const key in object) {
     const value = (object as Readonly<Record<string, unknown>>)[key];
     const fields = depth === 0 && key === 'type' ? undefined : FIELDS_BY_KEY.get(key);
+    // Also the fast path: most members are neither named nor objects.
+    if (fields === undefined && typeof value !== 'object') continue;
     const field = fields?.get(parent) ?? fields?.get('');
     const named = field === undefined ? undefined : convert(field, value, key);
-    if (field !== undefined && named !== undefined) found[field] ??= named;
+    if (field !== undefined && named !== undefined) (found ??= {})[field] ??= named;
     const isOpen = named === undefined || field === 'response_headers';
     if (isOpen && depth < MAX_DEPTH && isRecord(value) && !CONTENT.has(key))
-      collect(value, WRAPPERS.has(key) ? parent : key, depth + 1, found);
+      found = collect(value, WRAPPERS.has(key) ? parent : key, depth + 1, found);
   }
+  return found;
 }
+
+/** The fields found so far. */
+type FoundFacts = Record<string, unknown>;
 
 /** Converts a value to a field's type; undefined if it has another type or no value. */
 function convert(field: FieldName | 'engine_at', value: unknown, key: string): unknown {

@@ -56,6 +56,18 @@ export const failureCause = oneOf([
 /** See {@link failureCause}. */
 export type FailureCause = FromSchema<typeof failureCause>;
 
+/**
+ * Why the place of a process failed, with `PLACEMENT_FAILED`. `image`: it cannot be started from its image; `oom`: it
+ * exceeded its memory limit; `evicted`: it was removed while it was running; `quota`: its place has no capacity left.
+ */
+export const placementCause = oneOf(['evicted', 'oom', 'image', 'quota', 'preempted', 'node_lost', 'unknown']);
+
+/** See {@link placementCause}. */
+export type PlacementCause = FromSchema<typeof placementCause>;
+
+/** The cause of a failed run: reported by the engine, or by the place of its process. */
+export const runFailureCause = oneOf([...new Set([...failureCause.enum, ...placementCause.enum])]);
+
 /** Why a run failed. */
 export const failure = object(
   {
@@ -63,7 +75,7 @@ export const failure = object(
     code: oneOf(listKeys(FAILURE_CODES)),
     message: text,
   },
-  { cause: failureCause },
+  { cause: runFailureCause },
 );
 
 /** See {@link failure}. */

@@ -61,6 +61,12 @@ export function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Joins the text parts of a prompt or of an MCP result. */
+export function joinTextContent(content: readonly unknown[]): string {
+  const strings = content.filter(isRecord).map((part) => getString(part, 'text'));
+  return strings.filter((text) => text !== null).join('\n');
+}
+
 /**
  * Returns the fields that have a value. On the wire an unknown field is absent, never null.
  *

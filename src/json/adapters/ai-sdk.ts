@@ -82,7 +82,7 @@ export interface JsonMiddleware<Version extends string> {
  *
  * @example
  * const model = wrapLanguageModel({ model: provider('small-model'), middleware: jsonMiddleware() })
- * const { partialObjectStream } = streamObject({ model, schema, prompt })
+ * const { partialOutputStream } = streamText({ model, output: Output.object({ schema }), prompt })
  */
 export function jsonMiddleware<Version extends string = 'v3'>(
   options: { readonly version?: Version } = {},

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { checkTemplate, DEFAULT_TEMPLATE, fillTemplate } from './comment-template.js';
+import { checkTemplate, createDefaultTemplate, fillTemplate } from './comment-template.js';
 
 const SHORT = `{{IssueRef}} in run {{ RunId }}: {{Status}}
 
@@ -25,8 +25,8 @@ const FIELDS = {
 
 it('the default template is templates/comment.md', () => {
   const file = new URL('../../../templates/comment.md', import.meta.url);
-  expect(readFileSync(file, 'utf8')).toBe(DEFAULT_TEMPLATE);
-  expect(checkTemplate(DEFAULT_TEMPLATE)).toBe(DEFAULT_TEMPLATE);
+  expect(readFileSync(file, 'utf8')).toBe(createDefaultTemplate());
+  expect(checkTemplate(createDefaultTemplate())).toBe(createDefaultTemplate());
 });
 
 it('a template is filled once, without paragraphs that have no value', () => {

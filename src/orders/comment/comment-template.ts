@@ -21,11 +21,15 @@ const REQUIRED = ['IssueRef', 'RunId', 'Status', 'Summary', 'Changes', 'Tests', 
 /** The values of a comment's fields. A field without a value is left out with its paragraph. */
 export type CommentFields = Readonly<Record<string, string | undefined>>;
 
-/** The template that is used unless another one is configured; `templates/comment.md` in the package. */
-export const DEFAULT_TEMPLATE = `${HEADERS.map((key) => `${key}: {{${key}}}`).join('\n')}
-
-${SECTIONS.map((title) => `## ${title}\n{{${title}}}`).join('\n\n')}
-`;
+/**
+ * Creates the template that is used unless another one is configured; `templates/comment.md` in the package. Sections
+ * are called by their names, or by their titles in another language.
+ */
+export function createDefaultTemplate(titles: Readonly<Record<string, string>> = {}): string {
+  const header = HEADERS.map((key) => `${key}: {{${key}}}`).join('\n');
+  const sections = SECTIONS.map((name) => `## ${titles[name] ?? name}\n{{${name}}}`).join('\n\n');
+  return `${header}\n\n${sections}\n`;
+}
 
 /** A comment has at most 65,536 characters, and most of them are for its values. */
 const MAX_TEMPLATE_LENGTH = 16_384;

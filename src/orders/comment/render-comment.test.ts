@@ -90,6 +90,34 @@ describe('renderComment', () => {
     expect(forgedComment).not.toMatch(/ @ada|\w:\/\/|[^\\]\]\(/);
   });
 
+  test('in Chinese, has the same lines for programs, and the same text of the agent', () => {
+    const evidence = [
+      { claim: 'commit', by: 'sluice', verdict: 'confirmed', detail: '1a2b3c4d.', run: '01K' },
+    ] as const;
+    const reading = createReading({ questions: Array.from({ length: 21 }, (_, index) => `Question ${index}`) });
+    const decision = decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null, evidence });
+    const [english, chinese] = (['en', 'zh'] as const).map((language) =>
+      renderComment({ order, reading, decision }, undefined, language).split('\n'),
+    );
+    const selectLines = (lines: readonly string[] = []) => lines.filter((line) => /^(?:- )?\w+: |^> /.test(line));
+    expect(selectLines(chinese).map((line) => line.replace('（运行 01K）', ' (run 01K)'))).toEqual(
+      selectLines(english),
+    );
+    expect(chinese?.filter((line) => /\p{Script=Han}/u.test(line))).toEqual([
+      '## 摘要',
+      '工单推进到 review。',
+      '## 改动',
+      '## 测试',
+      '## 证据',
+      '经 Sluice 核实:',
+      '- commit: 1a2b3c4d.（运行 01K）',
+      '## 受阻于',
+      '## 待解决的问题',
+      '- 还有 1 项',
+      '## 下一步',
+    ]);
+  });
+
   test('lists all blockers and questions', () => {
     const lists = { blocked_by: ['acme/shop#3', 'local#setup'], questions: ['Which tax?', 'Since when?'] };
     const comment = renderReading(createReading({ status: 'blocked', ...lists }));

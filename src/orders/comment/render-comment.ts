@@ -12,8 +12,10 @@ import type {
 } from '../../store/records/index.js';
 import { showLine, showText } from '../plain-text.js';
 import { describeLine } from '../review/review-comments.js';
-import { DEFAULT_TEMPLATE, fillTemplate } from './comment-template.js';
+import { createDefaultTemplate, fillTemplate } from './comment-template.js';
 import type { CommentFields } from './comment-template.js';
+import { COMMENT_WORDS } from './comment-words.js';
+import type { CommentWords, EvidenceGroup } from './comment-words.js';
 
 export interface CommentContent {
   readonly order: WorkOrder;
@@ -24,27 +26,35 @@ export interface CommentContent {
 }
 
 /**
- * Renders the comment about a decision: header lines, a blank line, then sections, or as the template says. Missing
- * values are `none`; only the Evidence section is omitted when empty. Text from an agent is quoted or on one line, so it
+ * Renders the comment about a decision: header lines, a blank line, then sections, or as the template says. In another
+ * language, the titles and the words between values change, the header and all values do not. Missing values are `none`; only the Evidence section is omitted when empty. Text from an agent is quoted or on one line, so it
  * cannot forge a header or a section. The comment mentions no user and loads no image; its only link is the URL of the
  * pull request.
  *
  * @example
  * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
  */
-export function renderComment(content: CommentContent, template = DEFAULT_TEMPLATE): string {
+export function renderComment(content: CommentContent, template?: string, language: 'en' | 'zh' = 'en'): string {
   const { order, reading } = content;
+  const words = COMMENT_WORDS[language];
+  const usedTemplate = template ?? createDefaultTemplate(words.titles);
   const result = getMatchingResult(content);
   const agentText = (result?.summary ?? reading.answer ?? '').replaceAll(/\r\n?/g, '\n').trim();
-  const frame = fillTemplate(template, listFields(content, result, ''));
+  const frame = fillTemplate(usedTemplate, listFields(content, result, '', words));
   if (agentText === '') return frame;
   const fullLength = result === undefined ? reading.answer_length : undefined;
-  const quoted = quote(agentText, MAX_COMMENT_LENGTH - frame.length, order, fullLength);
-  return fillTemplate(template, listFields(content, result, quoted));
+  const describeOmitted = (count: number): string => words.moreCharacters(count, order.run_id);
+  const quoted = quote(agentText, MAX_COMMENT_LENGTH - frame.length, describeOmitted, fullLength);
+  return fillTemplate(usedTemplate, listFields(content, result, quoted, words));
 }
 
 /** Lists the fields of a comment with a quoted text from the agent, which may be empty. */
-function listFields(content: CommentContent, result: WorkResult | undefined, quoted: string): CommentFields {
+function listFields(
+  content: CommentContent,
+  result: WorkResult | undefined,
+  quoted: string,
+  words: CommentWords,
+): CommentFields {
   const { order, decision, resolved } = content;
   const header = {
     Role: order.role,
@@ -62,12 +72,12 @@ function listFields(content: CommentContent, result: WorkResult | undefined, quo
   const values = Object.fromEntries(Object.entries(header).map(([key, value]) => [key, showValue(value)]));
   return {
     ...values,
-    Summary: [...explainDecision(content), quoted].filter((part) => part !== '').join('\n\n'),
+    Summary: [...explainDecision(content, words), quoted].filter((part) => part !== '').join('\n\n'),
     Changes: `- PR: ${renderUrl(result?.changes.pr)}\n${renderFields({ Commit: findCommit(content, result) })}`,
     Tests: renderFields(listTestFields(result)),
-    Evidence: decision.evidence?.length ? renderEvidence(decision.evidence) : undefined,
-    BlockedBy: renderList(result?.blocked_by),
-    OpenQuestions: renderList(result?.questions),
+    Evidence: decision.evidence?.length ? renderEvidence(decision.evidence, words) : undefined,
+    BlockedBy: renderList(result?.blocked_by, words),
+    OpenQuestions: renderList(result?.questions, words),
     Next: toLine(decision.next),
   };
 }
@@ -112,10 +122,11 @@ function findCommit({ reading, resolved }: CommentContent, result: WorkResult | 
 }
 
 /** Lists the reason and the review comments. */
-function explainDecision({ decision, resolved }: CommentContent): readonly string[] {
+function explainDecision({ decision, resolved }: CommentContent, words: CommentWords): readonly string[] {
   const comments = resolved?.resolution.comments ?? [];
-  const lineComments = renderList(comments.map((comment) => `${describeLine(comment)}: ${comment.text}`));
-  return [toLine(decision.reason), comments.length === 0 ? '' : lineComments];
+  const lines = comments.map((comment) => `${describeLine(comment)}: ${comment.text}`);
+  const outcome = words.outcome[resolved?.resolution.action ?? decision.action];
+  return [outcome, toLine(decision.reason), comments.length === 0 ? '' : renderList(lines, words)];
 }
 
 function listTestFields(result: WorkResult | undefined): Readonly<Record<string, string | undefined>> {
@@ -138,38 +149,35 @@ function renderFields(values: Readonly<Record<string, string | undefined>>): str
     .join('\n');
 }
 
-/**
- * Evidence groups, in display order. Unchecked evidence has two: the agent's claims, and checks that Sluice could not
- * run.
- */
-const GROUPS: readonly (readonly [title: string, matches: (evidence: Evidence) => boolean])[] = [
-  ['Contradicted', ({ verdict }) => verdict === 'contradicted'],
-  ['Verified by Sluice', ({ verdict }) => verdict === 'confirmed'],
-  ['Reported, not verified', ({ verdict, by }) => verdict === 'unchecked' && by === 'worker'],
-  ['Not checked', ({ verdict, by }) => verdict === 'unchecked' && by === 'sluice'],
+/** Evidence groups, in display order. */
+const GROUPS: readonly (readonly [group: EvidenceGroup, matches: (evidence: Evidence) => boolean])[] = [
+  ['contradicted', ({ verdict }) => verdict === 'contradicted'],
+  ['verified', ({ verdict }) => verdict === 'confirmed'],
+  ['reported', ({ verdict, by }) => verdict === 'unchecked' && by === 'worker'],
+  ['unchecked', ({ verdict, by }) => verdict === 'unchecked' && by === 'sluice'],
 ];
 
 /** Renders verified and merely reported facts in separate lists, each fact with the run that shows it. */
-function renderEvidence(evidence: readonly Evidence[]): string {
-  const groups = GROUPS.flatMap(([title, matches]) => {
+function renderEvidence(evidence: readonly Evidence[], words: CommentWords): string {
+  const groups = GROUPS.flatMap(([group, matches]) => {
     const entries = evidence.filter(matches);
     if (entries.length === 0) return [];
     const lines = entries.map(
-      ({ claim, detail, run }) => `${claim}: ${detail}${run === undefined ? '' : ` (run ${run})`}`,
+      ({ claim, detail, run }) => `${claim}: ${detail}${run === undefined ? '' : words.inRun(run)}`,
     );
-    return [`${title}:\n${renderList(lines)}`];
+    return [`${words.evidence[group]}:\n${renderList(lines, words)}`];
   });
   return groups.join('\n\n');
 }
 
 const MAX_LIST_LENGTH = 20;
 
-function renderList(entries: readonly string[] = []): string {
-  if (entries.length === 0) return 'none';
+function renderList(entries: readonly string[] | undefined, words: CommentWords): string {
+  if (entries === undefined || entries.length === 0) return 'none';
   const items = entries.slice(0, MAX_LIST_LENGTH).map((entry) => `- ${showValue(entry)}`);
   return [
     ...items,
-    ...(entries.length > MAX_LIST_LENGTH ? [`- and ${entries.length - MAX_LIST_LENGTH} more`] : []),
+    ...(entries.length > MAX_LIST_LENGTH ? [`- ${words.more(entries.length - MAX_LIST_LENGTH)}`] : []),
   ].join('\n');
 }
 
@@ -195,7 +203,7 @@ function showValue(value: string | undefined): string {
 function quote(
   text: string,
   maxLength: number,
-  { run_id }: Pick<WorkOrder, 'run_id'>,
+  describeOmitted: (count: number) => string,
   fullLength = text.length,
 ): string {
   const rows: string[] = [];
@@ -217,7 +225,7 @@ function quote(
     shown += line.length + 1;
   }
   const omitted = fullLength - Math.min(shown, text.length);
-  const note = omitted > 0 ? [`> … ${omitted} more characters in the result of run ${run_id}`] : [];
+  const note = omitted > 0 ? [`> ${describeOmitted(omitted)}`] : [];
   return [...rows, ...note].join('\n');
 }
 

@@ -3,7 +3,7 @@ import type { Budget, BudgetReport, RunRecord } from '../../store/records/index.
 import type { RunBudget } from '../../runs/index.js';
 import { describeBudget, type BudgetLimit, type Budgets } from '../../store/index.js';
 import { retryStore } from './retry-store.js';
-import type { BudgetAmount, BudgetSettings, WorkContext } from './worker-options.js';
+import type { BudgetAmount, BudgetedRun, BudgetOutcome, BudgetSettings, WorkContext } from './worker-options.js';
 
 const DAY_MS = 86_400_000;
 
@@ -47,22 +47,18 @@ function chooseDelay(waitingRuns: number): number {
   return RETRY_MS * (1 + Math.floor(waitingRuns / RETRIES_PER_PERIOD));
 }
 
-/** The outcome of a request for a share of the budgets. */
-export type BudgetOutcome =
-  | { readonly status: 'granted'; readonly budget?: RunBudget }
-  /** Postponed: the run stays queued. */
-  | { readonly status: 'wait'; readonly retryAt: number }
-  /** Rejected until someone raises the budget. */
-  | { readonly status: 'refused'; readonly message: string };
+/** The store that counts usage, and the configured budgets. */
+export interface BudgetContext extends Pick<WorkContext, 'clock' | 'logger'> {
+  readonly store: Budgets;
+  readonly budgets?: BudgetSettings | undefined;
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Reserves a share of every budget that a run counts against, before it starts. A plain command uses no tokens and
  * needs no share. Concurrent requests never get more shares than the budgets allow.
  */
-export async function requestBudget(
-  context: Pick<WorkContext, 'store' | 'budgets' | 'clock' | 'logger' | 'signal'>,
-  { id, spec, order }: Pick<RunRecord, 'id' | 'spec' | 'order'>,
-): Promise<BudgetOutcome> {
+export async function requestBudget(context: BudgetContext, { id, spec, order }: BudgetedRun): Promise<BudgetOutcome> {
   const { store, budgets, clock, logger } = context;
   if (budgets === undefined || (spec.engine === 'command' && spec.format === undefined)) return { status: 'granted' };
   const request = await retryStore(async () => store.findRequest(id), context);
@@ -80,6 +76,19 @@ export async function requestBudget(
   return { status: 'granted', budget: createRunBudget(context, id, limits) };
 }
 
+/** Records a run's usage so far; returns the reason to stop it, if a budget is used up. */
+export async function spendBudget(
+  { store, budgets = {}, clock }: BudgetContext,
+  { id, order, started_at: startedAt }: Pick<RunRecord, 'id' | 'order' | 'started_at'>,
+  used: { readonly tokens: number; readonly cost: number },
+): Promise<string | undefined> {
+  const caller = (await store.findRequest(id))?.caller ?? null;
+  // Counted against the day on which it started.
+  const at = startedAt === null ? clock() : Date.parse(startedAt);
+  const limits = listLimits(budgets, { caller, issueRef: order?.issue_ref ?? null }, at);
+  return limits.length === 0 ? undefined : createRunBudget({ store }, id, limits).spend(used);
+}
+
 /** Returns when the next day's budgets start. */
 function getNextDay(now: number): number {
   return now - (now % DAY_MS) + DAY_MS;
@@ -87,7 +96,7 @@ function getNextDay(now: number): number {
 
 /** Creates a run's budget, which reports its usage to the store, one report at a time: the latest report counts. */
 function createRunBudget(
-  { store }: Pick<WorkContext, 'store'>,
+  { store }: Pick<BudgetContext, 'store'>,
   run: string,
   limits: readonly BudgetLimit[],
 ): RunBudget {

@@ -7,11 +7,10 @@ import {
   type RunSpec,
   type WorkOrder,
 } from '../../store/records/index.js';
-import { requestBudget, type BudgetOutcome } from './budgets.js';
 import { EXIT_UNKNOWN, settleOrder, finishOrder } from './order/finish-order.js';
 import { retryStore } from './retry-store.js';
 import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from './run-to-end.js';
-import type { WorkContext } from './worker-options.js';
+import type { BudgetedRun, BudgetOutcome, WorkContext } from './worker-options.js';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage, omitUndefined } from '../../base/index.js';
@@ -79,6 +78,10 @@ async function traceOrder(
   }
 }
 
+async function requestBudget(context: WorkContext, run: BudgetedRun): Promise<BudgetOutcome> {
+  return (await context.requestBudget?.(run)) ?? NO_BUDGET;
+}
+
 const NO_BUDGET: Extract<BudgetOutcome, { readonly status: 'granted' }> = { status: 'granted' };
 
 function withBudget(context: WorkContext, outcome: BudgetOutcome): WorkContext {
@@ -129,7 +132,7 @@ export async function resumeAdopted(worker: WorkContext, record: RunRecord, work
 
 /** Executes a check of an order: a separate run that is already in the store and claimed by `workerId`. */
 async function executeCheck(context: WorkContext, id: string, workerId: string): Promise<void> {
-  const record = await context.store.findRun(id);
+  const record = await retryStore(async () => context.store.findRun(id), context);
   if (record !== undefined) await executeRun(context, { record, order: null, unresolved: [] }, workerId);
 }
 

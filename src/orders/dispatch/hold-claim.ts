@@ -72,7 +72,19 @@ export function holdClaim(
     isDue = true;
     renewal = renewal.then(renew);
   };
-  const timer = setInterval(renewSoon, Math.max(10, leaseMs / 3));
+  const intervalMs = Math.max(10, leaseMs / 3);
+  let timer: NodeJS.Timeout | undefined;
+  /** Renews at the same times as all claims of this process, because the store renews them in one statement. */
+  const scheduleNext = () => {
+    const now = performance.now();
+    // A timer can fire a little early.
+    const next = (Math.floor((now + 5) / intervalMs) + 1) * intervalMs;
+    timer = setTimeout(() => {
+      renewSoon();
+      scheduleNext();
+    }, next - now);
+  };
+  scheduleNext();
   const stopWatching = store.watchRequests(id, renewSoon);
   // Without `AbortSignal.any`: signals derived from the worker's signal would accumulate for as long as the worker
   // lives.
@@ -101,7 +113,7 @@ export function holdClaim(
       return !isLost;
     },
     async end() {
-      clearInterval(timer);
+      clearTimeout(timer);
       stopWatching();
       signal.removeEventListener('abort', stop);
       await renewal;

@@ -1,10 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
+import { omitUndefined } from '../../base/index.js';
 import { chooseDataFolder, isPresent, removeFolder } from '../../base/files/index.js';
 import type { Lead } from '../lead/create-lead.js';
 import { STREAM_BYTES } from '../reading/read-work-result.js';
-import type { InboxItem, RunRecord } from '../../store/records/index.js';
+import type { InboxItem, RunRecord, RunResult } from '../../store/records/index.js';
 import { readLastAttempt, getRunFolderPath } from '../../runs/run-folder/index.js';
 import {
   DEFAULT_LIMITS,
@@ -13,12 +14,15 @@ import {
   createFailedResult,
   getProcessState,
   listLaunchers,
+  removeRunContainers,
 } from '../../runs/index.js';
 import type { RunPorts } from '../../runs/index.js';
+import type { ContainerSettings } from '../../runs/sandbox/index.js';
 import type { Store } from '../../store/index.js';
+import type { RunStore } from '../../store/ports/index.js';
 import { isInProgress } from './hold-claim.js';
 import type { WorkerFailureCode } from './worker-options.js';
-import { EXIT_UNKNOWN, leaveWorktree } from './order/finish-order.js';
+import { describeError, EXIT_UNKNOWN, leaveWorktree } from './order/finish-order.js';
 import { recordStart } from '../git/repository.js';
 import { getCheckFolder } from './order/run-checks.js';
 import { getWorktree } from '../git/worktree.js';
@@ -32,10 +36,15 @@ export interface ReconcileOptions {
   readonly clock: () => number;
   /** Whether another host's claim has been expired for long enough; true by default. */
   readonly isAbandoned?: (run: RunRecord) => boolean;
-  /** How many times an order whose worker died on this host is requeued, under a new run id; 0 by default. */
-  readonly workerLostRetries?: number;
+  /**
+   * How many times an order whose worker died is requeued, under a new run id: 1 by default where a placement attests
+   * that nothing of it is left, otherwise 0.
+   */
+  readonly workerLostRetries?: number | undefined;
   /** The configured agents, whose runs can be resumed too. */
   readonly agents?: RunPorts['agents'];
+  /** Finds the engine of containers that are left; this host's by default. */
+  readonly containers?: ContainerSettings | undefined;
   /** Takes over a resumable run on this host; returns false if that is not possible now. Only set by workers. */
   readonly adopt?: (run: RunRecord) => Promise<boolean>;
 }
@@ -89,12 +98,18 @@ export async function reconcile(reconcileOptions: ReconcileOptions): Promise<Rec
 
 type HostOptions = ReconcileOptions & { readonly data: string };
 
+interface OrphanOptions extends Pick<ReconcileOptions, 'containers'> {
+  readonly store: Pick<RunStore, 'findRun'>;
+  readonly data: string;
+}
+
 /**
  * Kills this data folder's processes that outlived their Sluice process, and returns their number. Queries the store
  * only if any exist.
  */
-export async function endOrphanedProcesses({ store, data }: HostOptions): Promise<number> {
+export async function endOrphanedProcesses({ store, data, containers }: OrphanOptions): Promise<number> {
   const killedProcesses = await terminateOrphans(join(await realpath(data).catch(() => data), 'processes'), {
+    containers,
     isOrphan: async ({ runDir }) => hasNoLiveOwner((await store.findRun(basename(runDir)))?.owner ?? null),
   });
   return killedProcesses.length;
@@ -123,7 +138,9 @@ export async function reconcileFleet(options: HostOptions): Promise<Reconciliati
   if (!(await store.hasExpiredRuns(clock()))) return NOTHING_DONE;
   const requeued = await store.requeueExpired(clock());
   const report = await endExpired(options, {}, async (run) =>
-    run.owner !== null && (await isOnThisHost(run.owner)) ? undefined : endUnlessOwned(options, run),
+    run.owner !== null && !isThroughServer(run.owner) && (await isOnThisHost(run.owner))
+      ? undefined
+      : endUnlessOwned(options, run),
   );
   return { ...report, requeued };
 }
@@ -149,21 +166,66 @@ async function endExpired(
 }
 
 async function endUnlessOwned(options: HostOptions, run: RunRecord): Promise<Reconciled> {
-  const { owner, order } = run;
-  if (owner === null || (await isHeld(owner))) return 'held';
+  const { owner } = run;
+  if (owner === null) return 'held';
+  if (await isHeld(owner)) {
+    // Its process lives, but does not know this claim: the response to a request was lost with a server.
+    const isForgotten = isThroughServer(owner) && options.isAbandoned?.(run) === true;
+    if (isForgotten) await endLost(options, run, { loss: 'unknown' });
+    return isForgotten ? 'ended' : 'held';
+  }
   const isLocal = await isOnThisHost(owner);
   // The next run in that folder must not share it with old processes.
   if (isLocal) await terminateRunProcesses(run.id);
   if (await isResumable(options, run)) return isLocal ? resumeLater(options, run) : 'held';
   if (!isLocal && options.isAbandoned?.(run) === false) return 'held';
-  if (order === null) {
-    await options.store.endRun({ id: run.id, workerId: owner.worker_id, result: ORPHANED, now: options.clock() });
-    return 'ended';
-  }
-  await settleOrphan(options, order, run.id);
   // This host cannot check whether an agent on another host is gone: a human decides.
-  if (isLocal) await retryLost(options, order);
+  await endLost(options, run, { loss: isLocal ? await attestLoss(options, run) : 'unknown' });
   return 'ended';
+}
+
+/**
+ * How sure it is that nothing of a lost run is left: a placement attests it, this host has observed that its processes
+ * are gone, or it is not known.
+ */
+export type Loss = 'attested' | 'observed' | 'unknown';
+
+/** Checks what is left of a run on this host whose processes are gone. A container can outlive them. */
+async function attestLoss(
+  { containers }: Pick<ReconcileOptions, 'containers'>,
+  { id, spec }: RunRecord,
+): Promise<Loss> {
+  if (spec.placement !== 'container') return 'observed';
+  return (await removeRunContainers(id, containers)) ? 'attested' : 'unknown';
+}
+
+/** Lists the runs of this host whose worker and container are gone, as the container engine attests. */
+export async function* listAttested(options: AttestingOptions, runs: readonly RunRecord[]): AsyncIterable<RunRecord> {
+  for (const run of runs) {
+    if (run.owner === null || (await isHeld(run.owner)) || !(await isOnThisHost(run.owner))) continue;
+    if (await isResumable(options, run)) continue;
+    await terminateRunProcesses(run.id);
+    if ((await attestLoss(options, run)) === 'attested') yield run;
+  }
+}
+
+type AttestingOptions = Omit<AdoptionOptions, 'data' | 'adopt'> & Pick<ReconcileOptions, 'containers'>;
+
+/**
+ * Ends a run whose worker is lost, with the readable part of its result, and requeues its order if the loss is certain
+ * and retries are left. Its claim must have expired, or been moved to this process.
+ */
+export async function endLost(
+  options: Pick<HostOptions, 'store' | 'lead' | 'data' | 'clock' | 'workerLostRetries'>,
+  { id, owner, order }: RunRecord,
+  { loss, result = ORPHANED }: { readonly loss: Loss; readonly result?: RunResult },
+): Promise<void> {
+  if (order === null) {
+    await options.store.endRun({ id, workerId: owner?.worker_id ?? '', result, now: options.clock() });
+    return;
+  }
+  await settleOrphan(options, order, id, result);
+  if (loss !== 'unknown') await retryLost(options, order, loss);
 }
 
 /**
@@ -172,6 +234,11 @@ async function endUnlessOwned(options: HostOptions, run: RunRecord): Promise<Rec
  */
 async function isOnThisHost({ host, pid, pid_started }: NonNullable<RunRecord['owner']>): Promise<boolean> {
   return host === hostname() && (await getProcessState({ pid, started: pid_started })) !== 'unknown';
+}
+
+/** Whether a worker holds a claim through a server, which gives its worker ids a prefix. */
+function isThroughServer({ worker_id }: NonNullable<RunRecord['owner']>): boolean {
+  return worker_id.startsWith('worker:');
 }
 
 /**
@@ -185,7 +252,7 @@ async function hasNoLiveOwner(owner: RunRecord['owner']): Promise<boolean> {
  * Whether another worker can resume a run: it is waiting for an answer or its spec allows it, and its engine has
  * sessions. A run that carries an order must be waiting, and the store must have the state of its repository.
  */
-async function isResumable({ store, agents, clock }: ReconcileOptions, run: RunRecord): Promise<boolean> {
+async function isResumable({ store, agents, clock }: Omit<AdoptionOptions, 'data'>, run: RunRecord): Promise<boolean> {
   const { order, spec, state, cancel_requested, lease_until: leaseUntil } = run;
   const isWaiting = state === 'waiting';
   if (cancel_requested || (!isWaiting && (order !== null || spec.resume !== 'same-host'))) return false;
@@ -195,8 +262,25 @@ async function isResumable({ store, agents, clock }: ReconcileOptions, run: RunR
   return listLaunchers(agents)[spec.engine]?.canResume === true && (leaseUntil ?? 0) + waitMs > clock();
 }
 
+/** Resumes runs of this host and this data folder whose worker is gone, as far as that is possible. */
+export async function adoptExpired(options: AdoptionOptions, runs: readonly RunRecord[]): Promise<void> {
+  for (const run of runs) {
+    if (run.owner === null || (await isHeld(run.owner)) || !(await isResumable(options, run))) continue;
+    await terminateRunProcesses(run.id);
+    await resumeLater(options, run);
+  }
+}
+
+interface AdoptionOptions extends Pick<ReconcileOptions, 'adopt' | 'agents' | 'clock'> {
+  readonly store: Pick<RunStore, 'findRepositoryStart'>;
+  readonly data: string;
+}
+
 /** Lets a worker on the same host with the same data folder resume the run; other processes leave it alone. */
-async function resumeLater({ adopt, data }: HostOptions, run: RunRecord): Promise<'held' | 'adopted'> {
+async function resumeLater(
+  { adopt, data }: Pick<AdoptionOptions, 'adopt' | 'data'>,
+  run: RunRecord,
+): Promise<'held' | 'adopted'> {
   if (adopt === undefined || !(await isPresent(getRunFolderPath(data, run.id)))) return 'held';
   return (await adopt(run)) ? 'adopted' : 'held';
 }
@@ -209,9 +293,10 @@ async function isHeld({ worker_id, host, pid, pid_started }: NonNullable<RunReco
 }
 
 async function settleOrphan(
-  { store, lead, data }: HostOptions,
+  { store, lead, data }: Pick<HostOptions, 'store' | 'lead' | 'data'>,
   { issue_ref: issueRef, run_id: runId }: NonNullable<RunRecord['order']>,
   run: string,
+  runResult: RunResult,
 ): Promise<void> {
   const record = await store.findOrder(issueRef, runId);
   if (record === undefined) return;
@@ -225,7 +310,9 @@ async function settleOrphan(
   // A folder that cannot be removed must not prevent the order from being settled.
   await removeFolder(getCheckFolder(data, run)).catch(() => undefined);
   // An exit code in the folder is ignored: the exit was not observed, and the agent could have written the file.
-  const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
+  const runError = runResult.error?.cause === undefined ? undefined : describeError(runResult.error);
+  const facts = { stdout, stderr, command, workerVersion: version, runResult, ...omitUndefined({ runError }) };
+  const end = { ...EXIT_UNKNOWN, ...facts };
   await lead.settle({ issueRef, runId, ...end, ...note });
 }
 
@@ -238,9 +325,11 @@ const RETRIED_BY = 'sluice (retries.worker_lost)';
  * human decides.
  */
 async function retryLost(
-  { store, lead, workerLostRetries = 0 }: ReconcileOptions,
+  { store, lead, workerLostRetries: configured }: Pick<ReconcileOptions, 'store' | 'lead' | 'workerLostRetries'>,
   { issue_ref: issueRef, run_id: runId }: NonNullable<RunRecord['order']>,
+  loss: Loss,
 ): Promise<void> {
+  const workerLostRetries = configured ?? (loss === 'attested' ? 1 : 0);
   if (workerLostRetries === 0) return;
   const { items } = await store.listInbox({ issueRef, order: 'newest', limit: 100 });
   // A run in a race is not repeated: the others continue, or a human chooses between them.
@@ -254,6 +343,29 @@ async function retryLost(
   if (item === undefined || count >= workerLostRetries) return;
   const why = `The worker was lost; retry ${count + 1} of ${workerLostRetries}.`;
   await lead.resolve({ id: item.id, action: 'retry', who: RETRIED_BY, why });
+}
+
+/** Causes for which a place ended under a run that might otherwise have succeeded. */
+const LOST_PLACE: ReadonlySet<string | undefined> = new Set(['evicted', 'preempted', 'node_lost']);
+
+/**
+ * Returns a lead that requeues an order after it is settled, if the place of its agent was lost while the worker was
+ * not: the engine has attested that nothing of it is left.
+ */
+export function retryLostPlaces<L extends Pick<Lead, 'settle'>>(
+  lead: L,
+  options: Pick<ReconcileOptions, 'store' | 'lead' | 'workerLostRetries'>,
+): L {
+  return {
+    ...lead,
+    async settle(end: Parameters<Lead['settle']>[0]) {
+      const settled = await lead.settle(end);
+      const { code, cause } = end.runResult?.error ?? {};
+      if (code === 'PLACEMENT_FAILED' && LOST_PLACE.has(cause) && !settled.repeated)
+        await retryLost(options, { issue_ref: end.issueRef, run_id: end.runId }, 'attested');
+      return settled;
+    },
+  };
 }
 
 function isAutomaticRetry(resolution: InboxItem['resolution']): boolean {

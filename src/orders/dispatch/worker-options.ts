@@ -1,16 +1,70 @@
 import type { Logger } from '../../base/index.js';
 import type { Lead } from '../lead/create-lead.js';
-import type { RunPorts } from '../../runs/index.js';
-import type { Store } from '../../store/index.js';
+import type { RunBudget, RunPorts } from '../../runs/index.js';
+import type { Fleet, QueueNotifications, Store } from '../../store/index.js';
+import type { EventLog, OrderStore, ResultCache, RunStore, StoreClock } from '../../store/ports/index.js';
+import type { Labels, RunRecord } from '../../store/records/index.js';
 import type { Slots } from './slots.js';
 
 /** How long a claim is valid without being renewed, by default. */
 export const DEFAULT_LEASE_MS = 30_000;
 
+/** The part of a store that executes runs; a server implements it for workers without a database. */
+export interface WorkerStore
+  extends
+    Pick<
+      RunStore,
+      | 'adoptRun'
+      | 'claimRun'
+      | 'createRun'
+      | 'endRun'
+      | 'findRepositoryStart'
+      | 'findRun'
+      | 'markStarted'
+      | 'releaseRun'
+      | 'renewRun'
+      | 'setWaiting'
+      | 'watchRequests'
+    >,
+    Pick<OrderStore, 'findOrder'>,
+    Pick<Fleet, 'removeWorker' | 'reportWorker'>,
+    EventLog,
+    ResultCache,
+    QueueNotifications,
+    StoreClock {}
+
+/** The part of a lead that executes orders. */
+export type WorkerLead = Pick<
+  Lead,
+  'checks' | 'filters' | 'findPullRequest' | 'hasCommit' | 'maskText' | 'read' | 'repos' | 'settle' | 'wrappers'
+>;
+
+/** The outcome of a request for a share of the budgets. */
+export type BudgetOutcome =
+  | { readonly status: 'granted'; readonly budget?: RunBudget }
+  /** Postponed: the run stays queued. */
+  | { readonly status: 'wait'; readonly retryAt: number }
+  /** Rejected until someone raises the budget. */
+  | { readonly status: 'refused'; readonly message: string };
+
+/** The run that requests a share of the budgets. */
+export type BudgetedRun = Pick<RunRecord, 'id' | 'spec' | 'order'>;
+
 /** Options for a worker: its store, and how much it claims. */
-export interface WorkerOptions {
+export interface WorkerOptions extends ClaimOptions {
   readonly store: Store;
   readonly lead: Lead;
+  /**
+   * How many times an order whose worker died is requeued, under a new run id: 1 by default where a placement attests
+   * that nothing of it is left, otherwise 0.
+   */
+  readonly workerLostRetries?: number;
+  /** Limits that all runs share; unlimited by default. */
+  readonly budgets?: BudgetSettings;
+}
+
+/** Options for every worker, with a database or without. */
+export interface ClaimOptions {
   /** Options for its runs; their events and cached results go to the store. */
   readonly runs?: RunPorts;
   /** The maximum number of concurrent runs; 4 by default. */
@@ -19,20 +73,18 @@ export interface WorkerOptions {
   readonly concurrencyByType?: Readonly<Record<string, number>>;
   /** Claims only orders of these wrapper types; all by default. */
   readonly workerTypes?: readonly string[];
+  /** The labels of this worker: it claims only runs all of whose labels it has. */
+  readonly labels?: Labels;
   /** Claims only runs that carry an order, or only runs that do not; both by default. */
   readonly kinds?: readonly ('orders' | 'runs')[];
   /** How long a claim is valid without being renewed; 30 seconds by default. */
   readonly leaseMs?: number;
   /** The maximum time between two polls for work; 30 seconds by default. Normally a notification comes first. */
   readonly pollMs?: number;
-  /** How many times an order whose worker died on this host is requeued, under a new run id; 0 by default. */
-  readonly workerLostRetries?: number;
   /** How often it cleans up after crashed workers; the lease duration by default. */
   readonly reconcileMs?: number;
   /** Milliseconds since 1970; the store's clock by default. */
   readonly clock?: () => number;
-  /** Limits that all runs share; unlimited by default. */
-  readonly budgets?: BudgetSettings;
   readonly newId?: () => string;
   readonly logger?: Logger;
 }
@@ -52,14 +104,15 @@ export interface Worker {
 }
 
 /** The context shared by everything a worker executes. */
-export interface WorkContext {
-  readonly store: Store;
-  readonly lead: Lead;
+export interface WorkContext<S extends WorkerStore = WorkerStore> {
+  readonly store: S;
+  readonly lead: WorkerLead;
   readonly runs: RunPorts & { readonly data: string };
   readonly leaseMs: number;
   readonly clock: () => number;
   readonly logger: Logger;
-  readonly budgets?: BudgetSettings | undefined;
+  /** Requests a share of the budgets; unlimited by default. */
+  readonly requestBudget?: (run: BudgetedRun) => Promise<BudgetOutcome>;
   /** Without it, any number of runs can execute concurrently. */
   readonly slots?: Slots;
   /** Schedules a search for work at `moment` (by `clock`), when a released run can be claimed again. */

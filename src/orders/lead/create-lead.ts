@@ -28,6 +28,8 @@ export interface Lead {
   read(end: OrderName & WorkerEnd): Promise<Reading>;
   /** Looks up a pull request in the issue's repository, with a sink's credentials. */
   findPullRequest(issueRef: string, name: string): Promise<PullRequestFinding>;
+  /** Whether the commit is the result of one of the issue's last hundred orders. */
+  hasCommit(issueRef: string, commit: string): Promise<boolean>;
   /** Masks secrets, as is done in everything that agents report. */
   maskText(text: string): string;
   /**
@@ -88,6 +90,11 @@ export function createLead(options: LeadOptions): Lead {
     filters: context.filters,
     read: async (end) => track(async () => readResult(context, end)),
     findPullRequest: async (issueRef, name) => track(async () => findPullRequest(context, issueRef, name)),
+    hasCommit: async (issueRef, commit) =>
+      track(async () => {
+        const { items } = await context.store.listOrders({ issueRef, limit: 100 });
+        return items.some(({ result }) => result?.changes.commit === commit);
+      }),
     maskText: (text) => context.secrets.maskText(text),
     submit: async (request, submitOptions) => track(async () => submit(context, request, submitOptions)),
     settle: async (end) => track(async () => settle(context, end)),

@@ -4,7 +4,7 @@ import { chooseDataFolder } from '../../base/files/index.js';
 import { compileSecrets, listSensitiveValues, type Secrets } from '../../runs/index.js';
 import { getRunFolderPath } from '../../runs/run-folder/index.js';
 import type { OrderStore, OutboxStore, StoreClock } from '../../store/ports/index.js';
-import { checkTemplate, DEFAULT_TEMPLATE } from '../comment/comment-template.js';
+import { checkTemplate } from '../comment/comment-template.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
 import type { Sink } from '../sinks/sink.js';
 import { findChecks, type Checks } from '../proof/checks.js';
@@ -47,7 +47,11 @@ export interface LeadOptions {
 }
 
 /** The options with every default filled in, and the identity of this lead. */
-export interface LeadContext extends Required<Omit<LeadOptions, 'backoff' | 'environment' | 'secrets'>> {
+export interface LeadContext extends Required<
+  Omit<LeadOptions, 'backoff' | 'commentTemplate' | 'environment' | 'secrets'>
+> {
+  /** Undefined for the default one, which is in the language of the sink. */
+  readonly commentTemplate: string | undefined;
   readonly backoff: Backoff;
   /** Secrets that are masked in agents' reports. */
   readonly secrets: Secrets;
@@ -72,7 +76,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     repos,
     filters,
     sinks: options.sinks ?? [createMarkdownSink({ folder: join(data, 'comments') })],
-    commentTemplate: checkTemplate(options.commentTemplate ?? DEFAULT_TEMPLATE),
+    commentTemplate: options.commentTemplate === undefined ? undefined : checkTemplate(options.commentTemplate),
     data,
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,

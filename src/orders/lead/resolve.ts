@@ -19,7 +19,7 @@ import { findWrapper } from '../wrappers/wrappers.js';
 import { createPreliminarySpec } from './submit.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError, createInvalidError } from '../orders-error.js';
-import { createMessages } from './settle.js';
+import { createMessages, type CommentInLanguage } from './settle.js';
 import { createValueProblem } from '../shapes/check-shape.js';
 import { normalizeResult } from '../reading/normalize-result.js';
 import { isFields, readResultFields } from '../reading/result-fields.js';
@@ -79,9 +79,9 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
   return readOutcome(outcome, id, decision);
 }
 
-/** Returns the comment that a decision would write now. Rejects the same requests as {@link resolveItem}. */
+/** Returns the comment that a decision would write now, to the first sink that accepts it. Rejects the same requests as {@link resolveItem}. */
 export async function previewResolution(context: LeadContext, request: ResolveRequest): Promise<string> {
-  const { store, clock, wrappers } = context;
+  const { store, clock, wrappers, sinks } = context;
   const { item, record, comment } = await planResolution(context, request, clock());
   if (request.action === 'retry') findWrapper(record.order.worker, wrappers);
   const issue = await store.findIssue(item.issue_ref);
@@ -89,7 +89,7 @@ export async function previewResolution(context: LeadContext, request: ResolveRe
   const { resolution } = item;
   const isActive = activeRunId === item.run_id || (item.group !== undefined && issue?.active_group === item.group);
   if (resolution !== null || !isActive) throw createConflictError(request.id, { activeRunId, resolution });
-  return comment;
+  return comment(sinks.find((sink) => sink.accepts(item.issue_ref))?.language);
 }
 
 interface ResolutionPlan {
@@ -97,7 +97,7 @@ interface ResolutionPlan {
   readonly record: OrderRecord;
   readonly decision: Decision;
   readonly resolution: Resolution;
-  readonly comment: string;
+  readonly comment: CommentInLanguage;
 }
 
 /** Checks a request and works out what it would record. Writes nothing. */
@@ -128,7 +128,7 @@ async function planResolution(
     decision: item.evidence === undefined ? decision : { ...decision, evidence: item.evidence },
     resolved: { id, resolution },
   };
-  const comment = renderComment(content, commentTemplate);
+  const comment: CommentInLanguage = (language) => renderComment(content, commentTemplate, language);
   return { item, record, decision, resolution, comment };
 }
 

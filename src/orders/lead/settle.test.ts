@@ -188,6 +188,30 @@ describe('a lead that settles', () => {
     await expect(startLead({ commentTemplate: 'Hello' })).rejects.toMatchObject({ code: 'INVALID_CONFIG' });
   });
 
+  it('each sink gets the comment in its language, and the preview is that of the first one', async () => {
+    const send = async () => ({ deliveredTo: 'nowhere' });
+    const sinks = (['zh', 'en', undefined] as const).map((language, index) => ({
+      name: `sink-${index}`,
+      timeoutMs: 1000,
+      accepts: () => true,
+      send,
+      ...(language === undefined ? {} : { language }),
+    }));
+    const { lead, report, outbox, inbox } = await startLead({ sinks });
+    const submitted = await lead.submit(makeRequest());
+    await report(submitted, 'work_result.json', goodResult(submitted, { Tests: undefined }));
+    await lead.settle(cleanEnd(submitted));
+    const titles = (await outbox()).map(({ sink, body }) => [sink, /^## .*$/m.exec(body)?.[0]]);
+    expect(Object.fromEntries(titles)).toEqual({
+      'sink-0': '## 摘要',
+      'sink-1': '## Summary',
+      'sink-2': '## Summary',
+    });
+    const [item] = await inbox();
+    const request = { id: item?.id ?? '', action: 'reject', who: 'ada', why: 'No tests.' } as const;
+    expect(await lead.preview(request)).toContain('## 摘要\n结果被拒绝。\n\nada rejected the result');
+  });
+
   it('an unreadable result goes to a human, with a draft', async () => {
     const { lead, inbox } = await startLead();
     const submitted = await lead.submit(makeRequest());

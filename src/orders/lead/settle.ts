@@ -25,6 +25,7 @@ import { decideRace } from '../race/decide-race.js';
 import { getRepositoryFolder } from '../repos/repos.js';
 import { readWorkResult, type RejectedAnswer } from '../reading/read-work-result.js';
 import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
+import type { Sink } from '../sinks/sink.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from '../orders-error.js';
 
@@ -71,6 +72,8 @@ export interface WorkerEnd {
   readonly evidence?: readonly Evidence[];
   /** Lines that its change adds and removes, if they were counted; ranks the results of a race. */
   readonly changedLines?: number;
+  /** The worker that must hold the run when the decision is written; unchecked by default. */
+  readonly heldBy?: string;
 }
 
 export interface OrderName {
@@ -136,6 +139,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     runId,
     now,
     runResult: end.runResult ?? createRunResult(end),
+    ...(end.heldBy === undefined ? {} : { heldBy: end.heldBy }),
     active: {
       ...createDecidedOrder(context, { ...execution, decision: ifActive }),
       state: getIssueState(ifActive) ?? 'needs-human',
@@ -165,13 +169,14 @@ function createDecidedOrder(context: LeadContext, execution: EndedOrder, group?:
     ...(group === undefined ? {} : { group }),
   });
   const subject = { issueRef: order.issue_ref, trigger: formatTrigger(order) };
-  const comment = () => renderComment({ order, reading, decision }, context.commentTemplate);
+  const comment: CommentInLanguage = (language) =>
+    renderComment({ order, reading, decision }, context.commentTemplate, language);
   return {
     decision,
     result: reading.result ?? null,
     execution: createExecution({ ...execution, id: context.newId() }),
     item: decision.action === 'needs-human' ? item() : null,
-    outbox: decision.action === 'archive' ? [] : createMessages(context, subject, comment()),
+    outbox: decision.action === 'archive' ? [] : createMessages(context, subject, comment),
   };
 }
 
@@ -199,14 +204,22 @@ function enterRace(
   };
 }
 
-async function findRecord({ store }: LeadContext, { issueRef, runId }: OrderName): Promise<OrderRecord> {
+async function findRecord(
+  { store }: Pick<ReadingContext, 'store'>,
+  { issueRef, runId }: OrderName,
+): Promise<OrderRecord> {
   const record = await store.findOrder(issueRef, runId);
   if (record !== undefined) return record;
   throw new LeadError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" for issue "${issueRef}". Submit it first.`);
 }
 
+/** The files and secrets of the host that executed an order. */
+export interface ReadingContext extends Pick<LeadContext, 'data' | 'secrets' | 'getRunFolder'> {
+  readonly store: Pick<LeadContext['store'], 'findOrder'>;
+}
+
 /** Reads an agent's result without deciding on it. */
-export async function readResult(context: LeadContext, end: OrderName & WorkerEnd): Promise<Reading> {
+export async function readResult(context: ReadingContext, end: OrderName & WorkerEnd): Promise<Reading> {
   return readAgentResult(context, await findRecord(context, end), end);
 }
 
@@ -238,7 +251,7 @@ export function readPolicy({ wrappers }: Pick<LeadContext, 'wrappers'>, order: O
   return { policy: choosePolicy(order, wrapper), checks: order.checks ?? wrapper.checks ?? [] };
 }
 
-async function readAgentResult(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
+async function readAgentResult(context: ReadingContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
   // An agent that was not started has nothing to report; any files in the folder come from something else.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.filesSince ?? end.startedAt ?? record.started_at;
@@ -283,7 +296,10 @@ function pickOtherFacts({ runError, startError, unresolved, canceled }: WorkerEn
 const LAST_OUTPUT_LENGTH = 4096;
 
 /** Returns the end of what the agent printed: of its error output, which explains a failure, or else of the rest. */
-function readLastOutput({ secrets }: LeadContext, { stdout = '', stderr = '' }: WorkerEnd): string {
+export function readLastOutput(
+  { secrets }: Pick<LeadContext, 'secrets'>,
+  { stdout = '', stderr = '' }: WorkerEnd,
+): string {
   const [errors = '', output = ''] = [stderr, stdout].map((each) => Buffer.from(each).toString().trimEnd());
   // Masked before it is cut, so no part of a secret is left.
   return secrets.maskText(errors === '' ? output : errors).slice(-LAST_OUTPUT_LENGTH);
@@ -352,13 +368,22 @@ async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Prom
   await file.utimes(stats.atime, stats.mtime);
 }
 
+/** Renders a comment in the language of a sink. */
+export type CommentInLanguage = (language: Sink['language']) => string;
+
 /** Creates one message for every sink that accepts the issue. */
 export function createMessages(
   { sinks, newId }: Pick<LeadContext, 'sinks' | 'newId'>,
   subject: { readonly issueRef: string; readonly trigger: string },
-  body: string,
+  render: CommentInLanguage,
 ): readonly NewOutboxMessage[] {
   return sinks
     .filter((sink) => sink.accepts(subject.issueRef))
-    .map(({ name }) => ({ id: newId(), sink: name, issue_ref: subject.issueRef, trigger: subject.trigger, body }));
+    .map(({ name, language }) => ({
+      id: newId(),
+      sink: name,
+      issue_ref: subject.issueRef,
+      trigger: subject.trigger,
+      body: render(language),
+    }));
 }

@@ -5,7 +5,7 @@ import { chooseIsolation } from '../git/worktree.js';
 import { findChecks } from '../proof/checks.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
 import { findRepo } from '../repos/repos.js';
-import { findWrapper, findAgentEngine, type Wrapper } from '../wrappers/wrappers.js';
+import { findWrapper, findAgentEngine, pickPlacement, type Wrapper } from '../wrappers/wrappers.js';
 import type { Rival } from '../../store/ports/index.js';
 import type { LeadContext } from './lead-context.js';
 
@@ -85,10 +85,9 @@ async function prepareOrder(
 }
 
 /** Creates a preliminary spec for an order's run; the worker replaces it with the real one. */
-export function createPreliminarySpec(
-  { repo_dir, instructions }: WorkRequest,
-  { type, command }: Wrapper,
-): StoredRunSpec {
-  const engine = command === undefined ? findAgentEngine(type) : undefined;
-  return { engine: engine ?? 'command', workdir: repo_dir, prompt: instructions };
+export function createPreliminarySpec({ repo_dir, instructions }: WorkRequest, wrapper: Wrapper): StoredRunSpec {
+  const engine = wrapper.command === undefined ? findAgentEngine(wrapper.type) : undefined;
+  // The placement and the labels decide who claims the run.
+  const place = { ...pickPlacement(wrapper), ...omitUndefined({ labels: wrapper.labels }) };
+  return { engine: engine ?? 'command', workdir: repo_dir, prompt: instructions, ...place };
 }

@@ -16,6 +16,8 @@ export interface Sink {
   readonly name: string;
   /** The maximum duration of one request; a message is leased for six times that. */
   readonly timeoutMs: number;
+  /** The language of its comments; English by default. */
+  readonly language?: 'en' | 'zh';
   /** Whether this sink can write to the issue. */
   accepts(issueRef: string): boolean;
   /** Looks up a message that was sent before; missing if the sink is not searchable. */

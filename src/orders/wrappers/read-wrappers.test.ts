@@ -13,6 +13,15 @@ describe('readWrappers', () => {
     expect(readWrappers({})).toEqual({});
   });
 
+  test.each([
+    ['gpu', { placement: 'container', gpu: 1 }, 'a.gpu: needs placement kubernetes'],
+    ['image', { image: 'agents:1' }, 'a.image: needs placement container or kubernetes'],
+    ['placement', { placement: 'kubernetes' }, 'a.placement: kubernetes is not available; use local or container'],
+  ])('refuses %s that the placement has not, or the configuration', (_, fields, problem) => {
+    const read = () => readWrappers({ a: { type: 'codex-cli', ...fields } }, ['local', 'container']);
+    expect(read).toThrow(expect.objectContaining({ message: expect.stringContaining(problem) }));
+  });
+
   test('lists all problems', () => {
     let thrown: unknown;
     try {

@@ -1,12 +1,21 @@
 import { fromRecordSchema } from '../../json/schema/index.js';
-import { WORKER_NAME, runSpecSchema, type Problem, type RunEngine, type RunSpec } from '../../store/records/index.js';
+import { listPlacementIssues } from '../../runs/index.js';
+import {
+  PLACEMENT_FIELDS,
+  WORKER_NAME,
+  runSpecSchema,
+  type Problem,
+  type RunEngine,
+  type RunSpec,
+} from '../../store/records/index.js';
 import { OrdersError, createInvalidError } from '../orders-error.js';
 import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 
 /**
- * Defines how one type of agent is started and receives its order. Comes from the configuration, never from a request.
+ * Defines how one type of agent is started and receives its order, and where. Comes from the configuration, never from
+ * a request.
  */
-export interface Wrapper {
+export interface Wrapper extends Pick<RunSpec, (typeof PLACEMENT_FIELDS)[number]> {
   /**
    * `codex-cli`, `script` or a custom name. The `concurrency` setting limits orders by type; execution records contain
    * the type.
@@ -28,6 +37,8 @@ export interface Wrapper {
   readonly sandbox?: NonNullable<RunSpec['sandbox']>;
   /** Network access in the sandbox; the host's network by default. */
   readonly network?: NonNullable<RunSpec['network']>;
+  /** The labels that a worker must have to execute its orders. */
+  readonly labels?: NonNullable<RunSpec['labels']>;
   readonly model?: string;
   readonly limits?: NonNullable<RunSpec['limits']>;
   /** Names of environment variables passed to the agent. */
@@ -41,6 +52,8 @@ export interface Wrapper {
 }
 
 const { command, permissions, sandbox, network, model, limits, env } = runSpecSchema.properties;
+const { labels, placement, image, cpu, memory, gpu, service_account, secrets, node_selector, tolerations } =
+  runSpecSchema.properties;
 
 /** The JSON Schema of a configured wrapper. */
 export const WRAPPER_SCHEMA = {
@@ -52,6 +65,16 @@ export const WRAPPER_SCHEMA = {
     permissions,
     sandbox,
     network,
+    placement,
+    image,
+    cpu,
+    memory,
+    gpu,
+    service_account,
+    secrets,
+    node_selector,
+    tolerations,
+    labels,
     model,
     limits,
     env,
@@ -87,6 +110,13 @@ export function findAgentEngine(type: string): RunEngine | undefined {
   return engine === 'command' ? undefined : engine;
 }
 
+/** Picks the fields that say where runs are executed. */
+export function pickPlacement(from: Pick<RunSpec, (typeof PLACEMENT_FIELDS)[number]>): typeof from {
+  return Object.fromEntries(
+    PLACEMENT_FIELDS.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])),
+  );
+}
+
 /** Wrappers, keyed by the name that orders use. */
 export type Wrappers = Readonly<Record<string, Wrapper>>;
 
@@ -94,12 +124,12 @@ const wrapperSchema = fromRecordSchema<Wrapper>(WRAPPER_SCHEMA);
 const namePattern = new RegExp(WORKER_NAME.pattern);
 
 /**
- * Validates the configured wrappers.
+ * Validates the configured wrappers. `placements` are those that they may name: with others, orders would wait forever.
  *
  * @example
  * readWrappers({ lint: { type: 'script', command: ['node', 'lint.mjs', '{work_order}'], inject: 'args' } })
  */
-export function readWrappers(value: unknown): Wrappers {
+export function readWrappers(value: unknown, placements: readonly string[] = placement.enum): Wrappers {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw createWrappersError([createValueProblem('', 'use an object that maps names to wrappers')]);
   }
@@ -118,7 +148,11 @@ export function readWrappers(value: unknown): Wrappers {
       );
     } else if (validated.value.command?.[0]?.trim() === '') {
       problems.push(createValueProblem(`${name}.command`, 'must start with an executable'));
-    } else wrappers.push([name, validated.value]);
+    } else {
+      const issues = listPlacementIssues(validated.value, placements);
+      for (const { path, message } of issues) problems.push(createValueProblem(`${name}.${path.join('.')}`, message));
+      wrappers.push([name, validated.value]);
+    }
   }
   if (problems.length > 0) throw createWrappersError(problems);
   return Object.fromEntries(wrappers);

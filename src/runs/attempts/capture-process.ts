@@ -10,12 +10,13 @@ import type { ProcessExit } from '../process/spawn-process.js';
 import { launchAgent, type LiveAgent } from './live-agent.js';
 import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
-import { SandboxError } from '../sandbox/index.js';
+import { PlacementError, SandboxError, type PlacementFailure } from '../sandbox/index.js';
 
 /** Why no process was launched. */
 export interface LaunchRefusal {
   readonly verdict: Verdict;
   readonly reason: string;
+  readonly cause?: PlacementFailure['cause'];
 }
 
 /** The parts of an attempt's plan that its process needs. */
@@ -34,6 +35,8 @@ interface CaptureResult {
   readonly pid: number;
   /** Why the process failed, if a file that it needs is not in the sandbox. */
   readonly sandboxProblem?: string;
+  /** Why the process ended, if its container failed. */
+  readonly placementFailure?: PlacementFailure | undefined;
   /** Permission requests left unanswered when the process was stopped. */
   readonly unansweredPermissions: readonly PermissionQuestion[];
   /** The stored answers to requests that the agent has not repeated. */
@@ -63,8 +66,9 @@ export async function captureProcess(
   try {
     agent = plan.agent ?? (await launchAgent(context, plan, prepared));
   } catch (error) {
-    const verdict = error instanceof SandboxError ? 'no_sandbox' : 'not_started';
-    return { verdict, reason: prepared.secrets.maskText(getErrorMessage(error)) };
+    const reason = prepared.secrets.maskText(getErrorMessage(error));
+    if (error instanceof PlacementError) return { verdict: 'placement_failed', reason, cause: error.cause };
+    return { verdict: error instanceof SandboxError ? 'no_sandbox' : 'not_started', reason };
   }
   const { conversation, running, reader } = agent;
   let keepsRunning = false;
@@ -99,7 +103,9 @@ export async function captureProcess(
       pid: running.identity.pid,
       unansweredPermissions: conversation?.unansweredPermissions ?? [],
       unusedAnswers: conversation?.unusedAnswers ?? [],
-      ...(end.exitCode === 0 ? {} : await describeMissingFile(context, agent, errors)),
+      ...(end.exitCode === 0 || control.stop !== null
+        ? {}
+        : await explainExit(context, agent, errors, { signal: end.signal, wasStoppedBySluice })),
       agent: null,
     };
   } finally {
@@ -118,12 +124,24 @@ interface CapturedPart {
 /** Enough for the message and the stack of an error. */
 const MAX_ERROR_CHARACTERS = 16 * 1024;
 
-/** Names the setting that mounts a file which the process's errors name. */
-async function describeMissingFile(
-  { ports }: RunContext,
+/**
+ * Explains an exit that is not the process's own: its container failed, or a file that it needs is not mounted; then
+ * the setting that mounts it is named.
+ */
+async function explainExit(
+  { ports, spec }: RunContext,
   { sandbox }: LiveAgent,
   errors: string,
-): Promise<Pick<CaptureResult, 'sandboxProblem'>> {
+  { signal, wasStoppedBySluice }: Pick<ProcessExit, 'signal'> & { readonly wasStoppedBySluice: boolean },
+): Promise<Pick<CaptureResult, 'sandboxProblem' | 'placementFailure'>> {
+  if (sandbox?.container !== undefined) {
+    const placementFailure = wasStoppedBySluice ? undefined : await sandbox.container.explainExit(errors);
+    const isKilled = signal === 'SIGKILL' && spec.memory !== undefined && placementFailure === undefined;
+    // Not every host reports that the limit was the reason.
+    return isKilled
+      ? { sandboxProblem: `It might have used more than its memory (${spec.memory}).` }
+      : { placementFailure };
+  }
   const file = await sandbox?.findMissingFile(errors);
   if (file === undefined) return {};
   const { mountsSetting = 'sandbox.read' } = ports.sandbox;

@@ -10,12 +10,20 @@ import type { OutputChunk } from '../process/output-queue.js';
 import { recordProcess } from '../process/process-record.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import { type RunContext, warn } from './run-context.js';
-import { type Sandbox, openSandbox, probeSandbox, SandboxError, type DeniedHost } from '../sandbox/index.js';
+import {
+  type Sandbox,
+  openSandbox,
+  openSidecar,
+  probeSandbox,
+  SandboxError,
+  type DeniedHost,
+} from '../sandbox/index.js';
 import { AUDIT_FOLDER } from '../run-folder/index.js';
 import type { RunSandbox, RunSpec } from '../../store/records/index.js';
 import { isWithin } from '../../base/files/index.js';
 import type { SandboxPort } from '../ports/run-ports.js';
 import { createGitGuards, GUARDS_FOLDER } from '../workspace/git-guards.js';
+import { openRunContainer } from '../placement/run-container.js';
 
 /** A run's agent process. With a two-way protocol it can serve multiple attempts. */
 export interface LiveAgent {
@@ -53,10 +61,13 @@ export async function launchAgent(
   const before = readPidMark();
   let running: RunningProcess;
   try {
+    if (sandbox?.container !== undefined) await processRecord.addContainer(sandbox.container.name);
     const input = converse !== undefined ? { keepInput: true } : stdin === undefined ? {} : { stdin };
-    const isTerminalDefault = launcher.usesTerminal === true && converse === undefined;
+    const isTerminalDefault =
+      launcher.usesTerminal === true && converse === undefined && sandbox?.container === undefined;
     const terminal = spec.terminal ?? (isTerminalDefault ? 'optional' : false);
-    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal, ...sandboxOption });
+    const hint = launcher.engine === 'command' ? {} : { installHint: launcher.installHint };
+    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal, ...sandboxOption, ...hint });
   } catch (error) {
     await sandbox?.close();
     await processRecord.remove();
@@ -83,9 +94,14 @@ export async function launchAgent(
       });
       await (await descendants)?.end();
       if (sandbox === undefined) await terminateEscapedProcesses(runDir, before);
-    } finally {
       await sandbox?.close();
       await processRecord.remove();
+    } catch (error) {
+      // Its record stays, so the next process of Sluice tries again.
+      ports.logger.warn('cannot confirm the end of a process of the run', {
+        run_id: context.id,
+        error: getErrorMessage(error),
+      });
     }
   }
   const end = async (): Promise<void> => {
@@ -190,42 +206,59 @@ async function prepareSandbox(
   const { spec, ports, runDir, launcher } = context;
   const { hidden = [], configuration } = ports.sandbox;
   const use = chooseSandboxUse(spec.sandbox, ports.sandbox.use);
-  if (use === 'off') return { sandbox: undefined, report: undefined };
+  const isContainer = spec.placement === 'container';
+  const { sidecar } = ports.sandbox;
+  if (use === 'off' && !isContainer && sidecar === undefined) return { sandbox: undefined, report: undefined };
   const { network = 'host' } = spec;
+  const request = {
+    command: launch.command,
+    workdir,
+    env: { ...launch.env, ...launcher.sandboxEnvironment },
+    runDir,
+    hidden: [
+      dirname(dirname(runDir)),
+      join(runDir, AUDIT_FOLDER),
+      ...hidden,
+      // An agent would otherwise commit a project without its configuration.
+      ...(configuration === undefined || (!configuration.hasTokens && isWithin(workdir, configuration.file))
+        ? []
+        : [configuration.file]),
+    ],
+    isRequired: use === 'required',
+    guards: createGitGuards(join(dirname(dirname(runDir)), GUARDS_FOLDER), context.id),
+    network,
+    onDenied: (denied: DeniedHost) => reportDenied(context, denied),
+  };
+  if (sidecar !== undefined) {
+    const report = { used: true, network, engine: 'kubernetes: a separate container, with another user' };
+    return { sandbox: await openSidecar(sidecar, request), report };
+  }
+  if (isContainer) {
+    const opened = await openRunContainer(context, request);
+    return { sandbox: reportGaps(context, opened.sandbox), report: { used: true, network, ...opened.report } };
+  }
   try {
     const support = await probeSandbox(ports.sandbox.program);
     if (!support.works) throw new SandboxError(support.reason);
     const sandbox = await openSandbox(support, {
-      command: launch.command,
+      ...request,
       trustedArguments: launch.trustedArguments,
-      workdir,
-      env: { ...launch.env, ...launcher.sandboxEnvironment },
-      runDir,
-      hidden: [
-        dirname(dirname(runDir)),
-        join(runDir, AUDIT_FOLDER),
-        ...hidden,
-        // An agent would otherwise commit a project without its configuration.
-        ...(configuration === undefined || (!configuration.hasTokens && isWithin(workdir, configuration.file))
-          ? []
-          : [configuration.file]),
-      ],
-      isRequired: use === 'required',
       states: launcher.listStateFolders?.(launch.env) ?? [],
-      guards: createGitGuards(join(dirname(dirname(runDir)), GUARDS_FOLDER), context.id),
-      network,
       folders: ports.sandbox,
-      onDenied: (denied) => reportDenied(context, denied),
     });
-    if (sandbox.gaps.length > 0) {
-      const message = `The sandbox does not protect everything: ${sandbox.gaps.join('; ')}.`;
-      warn(context, { code: 'SANDBOX_INCOMPLETE', message });
-    }
-    return { sandbox, report: { used: true, network } };
+    return { sandbox: reportGaps(context, sandbox), report: { used: true, network } };
   } catch (error) {
     if (!(error instanceof SandboxError) || use === 'required') throw error;
     return { sandbox: undefined, report: { used: false, reason: error.reason } };
   }
+}
+
+function reportGaps(context: RunContext, sandbox: Sandbox): Sandbox {
+  if (sandbox.gaps.length > 0) {
+    const message = `The sandbox does not protect everything: ${sandbox.gaps.join('; ')}.`;
+    warn(context, { code: 'SANDBOX_INCOMPLETE', message });
+  }
+  return sandbox;
 }
 
 function chooseSandboxUse(

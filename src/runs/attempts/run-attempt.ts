@@ -13,7 +13,7 @@ import { AttemptRecord } from '../capture/attempt-record.js';
 import { AnswerCollector, chooseAnswerSource } from '../judge/answer.js';
 import { decideVerdict, isAsking, hasSucceeded } from '../judge/decide-verdict.js';
 import { findEngineVersion } from '../launch/engine-version.js';
-import { selectAgentEnvironment, prepareLaunch, getProgramCommand } from '../launch/prepare-launch.js';
+import { selectAgentEnvironment, prepareLaunch, getProgramCommand, isInContainer } from '../launch/prepare-launch.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { isVersionIn } from '../launchers/version.js';
 import { NO_CHANGES, type EngineFailure } from '../result/run-findings.js';
@@ -105,7 +105,8 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       ? await judgeOutput(answer.text, context.spec.contract, context.schema, answer.comment)
       : null;
     const { canRetry } = plan;
-    const { engineFailure } = context.findings;
+    const { placementFailure } = run;
+    const engineFailure = placementFailure === undefined ? context.findings.engineFailure : null;
     const decision = decideVerdict({
       stop,
       judged,
@@ -114,6 +115,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       canRetry,
       engineFailure,
       isHeld: unansweredPermissions.length > 0,
+      placementFailure,
     });
     const reasons = [decision.reason, stop === null ? run.sandboxProblem : undefined];
     const reason = reasons.filter((each) => each !== undefined).join(' ');
@@ -223,7 +225,7 @@ async function endUnlaunchedAttempt(
   record: AttemptRecord,
   end: LaunchRefusal,
 ): Promise<AttemptOutcome> {
-  const ended = await record.end({ exitCode: null, signal: null, verdict: end.verdict, reason: end.reason });
+  const ended = await record.end({ exitCode: null, signal: null, ...end });
   await emitEnd(context, record, ended);
   return {
     last: ended.last,
@@ -283,6 +285,7 @@ async function emitEnd(
 /** Determines the agent's version while it is working, so the run does not wait for it. */
 async function readVersion(context: RunContext): Promise<string | undefined> {
   const { launcher } = context;
+  if (isInContainer(context)) return undefined;
   const command = getProgramCommand(context, launcher.program);
   // The environment lacks the run's marker: this process does not belong to the run and must not be stopped with it.
   const version = await findEngineVersion(launcher, command, selectAgentEnvironment(context)).catch(() => undefined);

@@ -201,7 +201,7 @@ export class AttemptRecord {
     await this.#capture?.close();
     if (end.fsDiff !== undefined) await writeFsDiff(this.#folder, attempt, end.fsDiff);
     const events = [...drained.events, ...this.#translator.end(end)];
-    const { exitCode, signal, verdict, reason, pid, version, sandbox } = end;
+    const { exitCode, signal, verdict, reason, cause, pid, version, sandbox } = end;
     await writeAttemptMeta(this.#folder, attempt, {
       ...this.#meta,
       finished_at: new Date(this.#emitTime).toISOString(),
@@ -209,6 +209,7 @@ export class AttemptRecord {
       signal,
       ...(verdict === undefined ? {} : { verdict }),
       ...(reason === undefined ? {} : { reason }),
+      ...(cause === undefined ? {} : { cause }),
       ...findReasonCode(events),
       ...(pid === undefined ? {} : { pid }),
       ...(version === undefined ? {} : { version }),

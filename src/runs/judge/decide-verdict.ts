@@ -2,6 +2,7 @@ import type { DrainResult, Verdict } from '../../events/index.js';
 import { explainStop, type Stop } from '../attempts/run-control.js';
 import type { EngineFailure } from '../result/run-findings.js';
 import type { ProcessExit } from '../process/spawn-process.js';
+import { describePlacementFailure, type PlacementFailure } from '../sandbox/index.js';
 import type { JudgedOutput } from './judge-output.js';
 
 export interface VerdictFacts {
@@ -15,6 +16,8 @@ export interface VerdictFacts {
   readonly engineFailure: EngineFailure | null;
   /** Whether the process was stopped because its permission request was not answered in time. */
   readonly isHeld: boolean;
+  /** Why the place of the process failed, if it did. */
+  readonly placementFailure?: PlacementFailure | undefined;
 }
 
 /**
@@ -24,9 +27,13 @@ export interface VerdictFacts {
 export function decideVerdict(facts: VerdictFacts): {
   readonly verdict?: Verdict;
   readonly reason?: string;
+  readonly cause?: PlacementFailure['cause'];
 } {
+  const { placementFailure: failed } = facts;
   const { stop, judged, drained, end, canRetry, engineFailure, isHeld } = facts;
   if (stop !== null) return explainStop(stop, engineFailure);
+  if (failed !== undefined)
+    return { verdict: 'placement_failed', reason: describePlacementFailure(failed), cause: failed.cause };
   if (isHeld) return { verdict: 'held' };
   if (judged === null) return {};
   switch (judged.verdict) {

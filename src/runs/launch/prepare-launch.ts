@@ -95,7 +95,9 @@ async function usesTwoWayMode(context: RunContext): Promise<boolean> {
   const { spec, launcher, ports } = context;
   if (spec.permissions === 'ask' || ports.inputs.attachments.length > 0) return true;
   const canContinue = spec.mode === 'interactive' || (spec.contract !== undefined && (spec.max_retries ?? 0) > 0);
-  if (!canContinue || launcher.canAsk !== true || launcher.testedVersions === '') return false;
+  // The version in a container is unknown.
+  const isKnown = launcher.testedVersions !== '' && !isInContainer(context);
+  if (!canContinue || launcher.canAsk !== true || !isKnown) return false;
   const words = getProgramCommand(context, launcher.program);
   const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   return version !== undefined && isVersionIn(version, launcher.testedVersions);
@@ -136,13 +138,19 @@ export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContex
   };
 }
 
+/** Whether the agent runs in a container, with its executables, instead of on this host. */
+export function isInContainer({ spec, ports }: Pick<RunContext, 'spec' | 'ports'>): boolean {
+  return spec.placement === 'container' || ports.sandbox.sidecar !== undefined;
+}
+
 /** Returns an engine's command, without the launcher's arguments. */
 export function getProgramCommand(
   { spec, ports }: Pick<RunContext, 'spec' | 'ports'>,
   program: string,
 ): readonly [string, ...string[]] {
-  // A configured agent already names its executable.
-  const namesProgram = spec.engine === 'command' || Object.hasOwn(ports.agents, spec.engine);
+  // A configured agent already names its executable, and the configured ones of this host do not exist in a container.
+  const namesProgram =
+    spec.engine === 'command' || Object.hasOwn(ports.agents, spec.engine) || isInContainer({ spec, ports });
   const configured = namesProgram ? undefined : ports.programs[spec.engine as RunEngine];
   if (configured === undefined) return [program];
   const [first, ...rest] = typeof configured === 'string' ? [configured] : configured;

@@ -80,12 +80,12 @@ export async function lockWorkdir(context: RunContext, workdir: string): Promise
   }
 }
 
-async function terminateOrphansOnce({ ports: { data, logger }, runDir }: RunContext): Promise<void> {
+async function terminateOrphansOnce({ ports: { data, logger, sandbox }, runDir }: RunContext): Promise<void> {
   const terminate = async (): Promise<void> => {
     try {
       // The real path of the data folder, as in the records.
       const folder = join(dirname(dirname(runDir)), 'processes');
-      for (const orphan of await terminateOrphans(folder)) {
+      for (const orphan of await terminateOrphans(folder, { containers: sandbox.container })) {
         logger.warn('terminated an orphaned process', { pid: orphan.pid, run_dir: orphan.runDir });
       }
       await removeLeftPlaceholders(join(dirname(dirname(runDir)), GUARDS_FOLDER));

@@ -21,7 +21,7 @@ import {
   type EventQuery,
   type WatchableEventLog,
 } from '../../store/ports/index.js';
-import type { SandboxFolders } from '../sandbox/index.js';
+import type { ContainerSettings, SandboxFolders } from '../sandbox/index.js';
 
 /** The dependencies and settings of a run. Everything has a default. */
 export interface RunPorts {
@@ -198,6 +198,10 @@ export interface SandboxPort extends SandboxFolders {
   readonly hidden?: readonly string[];
   /** The loaded configuration, which is never mounted either; without tokens, it is visible in a working folder. */
   readonly configuration?: { readonly file: string; readonly hasTokens: boolean };
+  /** The engine of containers and their default image, for `placement: container`. */
+  readonly container?: ContainerSettings;
+  /** The socket of the container that agents run in, if this process is a worker in a pod. */
+  readonly sidecar?: string;
   /** The setting that adds files for a script which lacks them; `sandbox.read` by default. */
   readonly mountsSetting?: string;
 }

@@ -257,6 +257,13 @@ describe('a command that cannot be launched', () => {
     });
   });
 
+  it('names the command that installs it, if that is known', async () => {
+    const installHint = 'npm install --global agent@1.0.0';
+    await expect(launchProcess({ ...command('no-such-program'), installHint })).rejects.toMatchObject({
+      message: expect.stringContaining(`"no-such-program": command not found. To install it: ${installHint}.`),
+    });
+  });
+
   it('rejects even if the error occurs before the first await', async () => {
     const outcome = await new Promise<unknown>((resolve) => {
       setImmediate(() => void launchProcess(command('no-such-program')).then(resolve, resolve));

@@ -35,6 +35,8 @@ const QUIET_MS = 100;
 const DRAIN_MS = 1000;
 /** The time the rest of a group has to exit after its leader, before scanning for remaining processes. */
 const GROUP_EXIT_MS = 5;
+/** The time an engine's client has to exit after its container. */
+const CLIENT_EXIT_MS = 5000;
 /** Leftover processes get less time after their leader has exited. */
 const LEFTOVER_GRACE_MS = 500;
 
@@ -90,7 +92,16 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   }
 
   async function terminateAll(milliseconds: number): Promise<void> {
-    if (command.sandbox === undefined) await terminateGroup(pid, milliseconds);
+    const { sandbox } = command;
+    if (sandbox?.container !== undefined) {
+      try {
+        await sandbox.container.terminate(milliseconds);
+        // The engine's client still has to report the exit code and the last output.
+        await waitUntilGone(async () => !(await isGroupAlive(pid)), CLIENT_EXIT_MS);
+      } finally {
+        await terminateGroup(pid, milliseconds);
+      }
+    } else if (sandbox === undefined) await terminateGroup(pid, milliseconds);
     else await terminateSandbox(pid, milliseconds);
   }
 

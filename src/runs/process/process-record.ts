@@ -14,6 +14,8 @@ const RECORD_SUFFIX = '.process';
 export interface ProcessRecord {
   /** Adds the process's identity, right after the launch. */
   addProcess(identity: ProcessIdentity): Promise<void>;
+  /** Adds the name of a container before it is started: it outlives the process that is connected to it. */
+  addContainer(name: string): Promise<void>;
   /** Removes the record once the process and its group have exited. */
   remove(): Promise<void>;
 }
@@ -33,6 +35,9 @@ export async function recordProcess(folder: string, runDir: string): Promise<Pro
     async addProcess(identity) {
       appendFileSync(path, formatLine({ process: identity }));
     },
+    async addContainer(name) {
+      appendFileSync(path, formatLine({ container: name }));
+    },
     async remove() {
       rmSync(path, { force: true });
     },
@@ -49,6 +54,7 @@ export interface FoundRecord {
   readonly runDir: string;
   /** Undefined if the crash happened between the launch and `addProcess`. */
   readonly process: ProcessIdentity | undefined;
+  readonly container: string | undefined;
 }
 
 const RECORD_BYTES = 64 * 1024;
@@ -76,12 +82,21 @@ export async function removeOld(path: string): Promise<void> {
 }
 
 function parseRecord(path: string, text: string): FoundRecord | undefined {
-  const [first, second] = text.split('\n').map(parseJson);
+  const [first, ...others] = text.split('\n').map(parseJson);
   // In a container, Sluice itself can have process id 1; the processes it starts never do.
   const owner = readIdentity(getOwnField(first, 'owner'), 1);
   const runDir = getOwnField(first, 'run_dir');
   if (owner === undefined || typeof runDir !== 'string' || runDir === '') return undefined;
-  return { path, owner, runDir, process: readIdentity(getOwnField(second, 'process'), 2) };
+  const findField = (key: string): unknown =>
+    others.map((line) => getOwnField(line, key)).find((value) => value !== undefined);
+  const container = findField('container');
+  return {
+    path,
+    owner,
+    runDir,
+    process: readIdentity(findField('process'), 2),
+    container: typeof container === 'string' ? container : undefined,
+  };
 }
 
 function getOwnField(value: unknown, key: string): unknown {

@@ -39,6 +39,8 @@ export interface ProcessCommand {
   readonly terminal?: TerminalUse;
   /** The command that starts the process in a sandbox; it is launched instead. */
   readonly sandbox?: SandboxedCommand;
+  /** How to install the executable, for the error if it is missing. */
+  readonly installHint?: string;
 }
 
 /**
@@ -50,6 +52,11 @@ export interface SandboxedCommand {
   readonly env: Readonly<Record<string, string>>;
   /** Open files that it reads; they become its descriptors 3, 4 and so on. */
   readonly descriptors: readonly number[];
+  /** For a container: it has its own executables, and its processes are not those of this command. */
+  readonly container?: {
+    /** Ends everything inside: TERM, then KILL after the grace period. */
+    terminate(graceMs: number): Promise<void>;
+  };
 }
 
 /** Receives the output of a process. */
@@ -87,8 +94,9 @@ export interface SpawnedProcess {
 export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
   const { terminal: use = false, cwd, env } = command;
   // A sandbox, or the shell that opens the terminal, would report a missing executable as an exit code.
-  const reportsMissing = typeof use === 'boolean' && command.sandbox === undefined;
-  if (!reportsMissing && (await findExecutable(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
+  const hidesMissing =
+    command.sandbox === undefined ? typeof use !== 'boolean' : command.sandbox.container === undefined;
+  if (hidesMissing && (await findExecutable(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
     throw await explainLaunchFailure(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
   const opening = use === false ? undefined : openTerminal();
   const terminal = await (use === 'optional' ? opening?.catch(() => undefined) : opening);
@@ -257,7 +265,7 @@ function forward(streams: readonly OutputStream[], sink: OutputSink): void {
 
 /** Explains why a process could not be launched, and what to do. */
 async function explainLaunchFailure(
-  { command, cwd }: Pick<ProcessCommand, 'command' | 'cwd'>,
+  { command, cwd, installHint }: Pick<ProcessCommand, 'command' | 'cwd' | 'installHint'>,
   cause: unknown,
 ): Promise<SluiceError> {
   const [program] = command;
@@ -270,7 +278,9 @@ async function explainLaunchFailure(
     const code = getErrorCode(cause);
     switch (code) {
       case 'ENOENT':
-        return `command not found. Install it, add its folder to PATH, or use its full path`;
+        return installHint === undefined
+          ? 'command not found. Install it, add its folder to PATH, or use its full path'
+          : `command not found. To install it: ${installHint}. If it is installed, add its folder to PATH, or set its path in "programs" in the configuration`;
       case 'EACCES':
       case 'EPERM':
         return `permission denied. Check its permissions (chmod +x) and those of the working folder`;

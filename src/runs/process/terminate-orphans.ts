@@ -4,6 +4,7 @@ import { createPidFilter, type PidMark } from './descendants.js';
 import { terminateGroup, waitUntilGone, listPids } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
 import { readProcessRecords, removeOld, RUN_MARKER, type FoundRecord } from './process-record.js';
+import { findContainerEngine, getContainerPrefix, removeContainer, type ContainerSettings } from '../sandbox/index.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 
@@ -20,6 +21,8 @@ export interface TerminateOrphansOptions {
    * trusted.
    */
   readonly isOrphan?: (record: Pick<FoundRecord, 'runDir'>) => Promise<boolean>;
+  /** Finds the engine of containers that are left; this host's by default. */
+  readonly containers?: ContainerSettings | undefined;
 }
 
 const GRACE_MS = 2000;
@@ -37,7 +40,7 @@ const MAX_ROUNDS = 5;
  */
 export async function terminateOrphans(
   folder: string,
-  { graceMs = GRACE_MS, isOrphan = async () => true }: TerminateOrphansOptions = {},
+  { graceMs = GRACE_MS, isOrphan = async () => true, containers }: TerminateOrphansOptions = {},
 ): Promise<TerminatedOrphan[]> {
   const terminated = new Map<number, TerminatedOrphan>();
   const recordsToRemove: string[] = [];
@@ -62,7 +65,8 @@ export async function terminateOrphans(
       activeRuns.add(record.runDir);
       continue;
     }
-    recordsToRemove.push(record.path);
+    // Without its engine, it stays recorded until one answers.
+    if (await removeOrphanedContainer(record, containers)) recordsToRemove.push(record.path);
     orphanedRuns.add(record.runDir);
     const { process: leader } = record;
     if (leader?.started === null || leader === undefined || (await getProcessState(leader)) !== 'alive') continue;
@@ -82,6 +86,16 @@ export async function terminateOrphans(
   if (failure !== undefined) throw failure.reason;
   await Promise.all(recordsToRemove.map(async (path) => rm(path, { force: true })));
   return [...terminated.values()];
+}
+
+/** Removes a record's container, unless it belongs to another run; returns whether it is gone. */
+async function removeOrphanedContainer(
+  { container, runDir }: FoundRecord,
+  settings: ContainerSettings | undefined,
+): Promise<boolean> {
+  if (container === undefined || !container.startsWith(getContainerPrefix(basename(runDir)))) return true;
+  const engine = await findContainerEngine(settings).catch(() => undefined);
+  return engine !== undefined && (await removeContainer(engine, container));
 }
 
 /**

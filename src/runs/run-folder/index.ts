@@ -3,7 +3,14 @@ export { ARTIFACT_FOLDER, AUDIT_FOLDER, RUN_LOGS, getAttemptFileName, type Attem
 export type { AttemptMeta } from './attempt/attempt-meta.js';
 export { createRunFolder, openRunFolder, readPackedRun, readRunFiles } from './open-run-folder.js';
 export type { RunFolder, WritableRunFolder } from './open-run-folder.js';
-export { openRun, getPackedRunName, getPackedRunPath, getRunFolderPath, PACKED_FOLDER } from './run-place.js';
+export {
+  openRun,
+  getIncomingPath,
+  getPackedRunName,
+  getPackedRunPath,
+  getRunFolderPath,
+  PACKED_FOLDER,
+} from './run-place.js';
 export { copyRunFiles, withPlainFolder, listAuditFiles, type AuditFile, removeRunFolder } from './audit-files.js';
 export type { RunFile } from './run-files.js';
 export { packRunFolder, removePackedRun, TEMPORARY_FOLDER } from './packed/pack-run-folder.js';

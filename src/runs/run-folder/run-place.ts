@@ -16,6 +16,11 @@ export function getRunFolderPath(data: string, runId: string): string {
   return join(data, 'runs', checkRunId(runId));
 }
 
+/** Returns the path of the file that exists while a worker without a database is still copying a run's files here. */
+export function getIncomingPath(data: string, runId: string): string {
+  return join(data, 'incoming', checkRunId(runId));
+}
+
 /**
  * Returns the path of a run's packed file. The files are spread over 4096 folders, so none gets too large.
  *

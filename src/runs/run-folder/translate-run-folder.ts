@@ -183,6 +183,7 @@ async function* translateAttempt(
     ...(fsDiff === undefined ? {} : { fsDiff }),
     ...(decided.verdict === undefined ? {} : { verdict: decided.verdict }),
     ...(decided.reason === undefined ? {} : { reason: decided.reason }),
+    ...(finalMeta.cause === undefined ? {} : { cause: finalMeta.cause }),
     warnings: byteWarnings,
   });
   const drift = translator.drift();

@@ -1,18 +1,27 @@
-import { lstat, mkdtemp, open, realpath, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, realpath, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { createPlaceholders, findGitFolders, guardGitFolder, guardNestedRepositories } from './mounts/git-folders.js';
+import {
+  INCOMPLETE_SEARCH,
+  addRealPaths,
+  completeMounts,
+  refuseGaps,
+  rejectBroadFolder,
+  type CompleteMounts,
+} from './mounts/complete-mounts.js';
+import { createPlaceholders, findGitFolders, guardGitFolder } from './mounts/git-folders.js';
 import type { GitGuards, GuardGit } from './mounts/git-folders.js';
 import { SandboxError, isWithin, renderMounts } from './mounts/mount.js';
 import type { Mount } from './mounts/mount.js';
 import { findMissingSibling, findProgramFolders } from './mounts/program-folders.js';
 import { findStateFolders, saveStagedFile } from './mounts/state-folders.js';
 import type { StagedFile, StateFolder } from './mounts/state-folders.js';
-import { findSystemFolders, isBroad, isInSystem } from './mounts/system-folders.js';
-import { FORWARDER, PROXY_PORT, createProxyEnvironment, openProxy } from './network/proxy.js';
+import { findSystemFolders, isInSystem } from './mounts/system-folders.js';
+import { PROXY_PORT, PROXY_SOCKET, createForwarder, createProxyEnvironment, openProxy } from './network/proxy.js';
 import { listsLoopback } from './network/host-list.js';
 import type { DeniedHost, Proxy } from './network/proxy.js';
+import type { PlacementFailure } from './container/placement-error.js';
 import { NAMESPACES } from './probe-sandbox.js';
 import type { SandboxSupport } from './probe-sandbox.js';
 
@@ -60,17 +69,27 @@ export interface Sandbox {
   readonly descriptors: readonly number[];
   /** The guarantees that it lacks; empty if it was required. Without an initial capital or a full stop. */
   readonly gaps: readonly string[];
+  /** For a container: its processes are started by an engine, and signals to the command do not reach them. */
+  readonly container?: RunningContainer;
   /** Finds a file that the process's errors name, and that exists next to one of its scripts, but is not mounted. */
   findMissingFile(errors: string): Promise<string | undefined>;
   /** Call this when the process has exited or was not started. */
   close(): Promise<void>;
 }
 
+/** A container that the sandbox's command starts. */
+export interface RunningContainer {
+  readonly name: string;
+  /** Ends everything inside: TERM, then KILL after the grace period. Rejects if the engine does not attest the end. */
+  terminate(graceMs: number): Promise<void>;
+  /** Explains an exit that is not the process's own; `errors` is the end of what the command printed to stderr. */
+  explainExit(errors: string): Promise<PlacementFailure | undefined>;
+}
+
 /** Size limits for the in-memory file systems: private homes and temporary folders. */
-const PRIVATE_BYTES = 1024 * 1024 * 1024;
-const SHARED_MEMORY_BYTES = 256 * 1024 * 1024;
+export const PRIVATE_BYTES = 1024 * 1024 * 1024;
+export const SHARED_MEMORY_BYTES = 256 * 1024 * 1024;
 const FIRST_DESCRIPTOR = 3;
-const PROXY_SOCKET = '/run/sluice/proxy.sock';
 
 /** Variables that name a file to mount. */
 const FILE_VARIABLES = [
@@ -134,7 +153,8 @@ export async function openSandbox(
       const socket = join(await scratch(), 's');
       resources.proxy = await openProxy(socket, { hosts: network, onDenied: request.onDenied });
       mounts.push({ kind: 'read', at: PROXY_SOCKET, from: socket });
-      command = [process.execPath, '-e', FORWARDER, '--', PROXY_SOCKET, String(PROXY_PORT), ...command];
+      const forwarder = createForwarder({ passesSignals: false });
+      command = [process.execPath, '-e', forwarder, '--', PROXY_SOCKET, String(PROXY_PORT), ...command];
       for (const name of PROXY_VARIABLES) Reflect.deleteProperty(env, name);
       Object.assign(env, createProxyEnvironment(listsLoopback(network)));
     }
@@ -184,13 +204,6 @@ function describeKernelGap({
     : [`kernel settings such as ${first} are writable inside; run Sluice as an ordinary user`];
 }
 
-const INCOMPLETE_SEARCH =
-  'the working folder has too many folders or repositories to protect the hooks of all of them; use a smaller folder';
-
-function refuseGaps({ isRequired }: SandboxRequest, gaps: readonly string[]): void {
-  if (isRequired && gaps.length > 0) throw new SandboxError(gaps.join('; '));
-}
-
 /** The mounts of every sandbox, which come first because other folders can be inside them. */
 const BASE: readonly string[] = [
   '--dev /dev',
@@ -208,22 +221,8 @@ function findHome(env: Readonly<Record<string, string>>): string {
     : '/home/agent';
 }
 
-/** Rejects a working folder such as `/` or the home folder: mounting it would expose what the sandbox protects. */
-function rejectBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
-  if (isBroad(workdir, home) || isBroad(workdir, homedir())) {
-    throw new SandboxError(
-      `the working folder "${workdir}" contains the home folder or system folders; use a project folder`,
-    );
-  }
-  if (hidden.includes(workdir))
-    throw new SandboxError(`the working folder "${workdir}" is used by Sluice itself; use another folder`);
-}
-
-interface ListedMounts {
-  readonly mounts: Mount[];
+interface ListedMounts extends CompleteMounts {
   readonly loneScripts: readonly string[];
-  /** Whether every folder was searched for repositories. */
-  readonly isSearchComplete: boolean;
 }
 
 interface Surroundings {
@@ -240,8 +239,7 @@ async function listMounts(
   { home, guard, scratch, stage }: Surroundings,
 ): Promise<ListedMounts> {
   const { workdir, runDir, folders, states, trustedArguments } = request;
-  const realHidden = await Promise.all(request.hidden.map(async (path) => realpath(path).catch(() => path)));
-  const hidden = [...new Set([...request.hidden, ...realHidden])];
+  const hidden = await addRealPaths(request.hidden);
   const search = { path: env['PATH'] ?? '', cwd: workdir, home };
   const needsNode = typeof request.network !== 'string';
   const { mounts: programs, loneScripts } = await findProgramFolders(trustedArguments, search);
@@ -265,21 +263,8 @@ async function listMounts(
     ...(await findGitFolders(workdir, { home, guard })),
     { kind: 'write', at: runDir, from: runDir },
   ];
-  const skipped = [...hidden, ...mounts.map(({ at }) => at)];
-  let isSearchComplete = true;
-  for (const folder of new Set([workdir, ...(folders.write ?? []).map((path) => resolve(path))])) {
-    const nested = await guardNestedRepositories({ folder, skipped, guard });
-    mounts.push(...nested.mounts);
-    isSearchComplete &&= nested.isComplete;
-  }
-  for (const at of hidden) {
-    const found = await lstat(at).catch(() => undefined);
-    const isVisible = mounts.some(
-      ({ kind, at: mountedAt }) => (kind === 'read' || kind === 'write') && isWithin(at, mountedAt),
-    );
-    if (found !== undefined && isVisible) mounts.push({ kind: 'hidden', at, isFolder: found.isDirectory() });
-  }
-  return { mounts: await dropUnreachable(mounts), loneScripts, isSearchComplete };
+  const writable = [workdir, ...(folders.write ?? []).map((path) => resolve(path))];
+  return { ...(await completeMounts(mounts, { writable, hidden, guard })), loneScripts };
 }
 
 /** Drops mounts of hidden files and of files in hidden folders: a request or a link could name them. */
@@ -291,22 +276,6 @@ async function dropHidden(mounts: readonly Mount[], hidden: readonly string[]): 
   };
   const areHidden = await Promise.all(mounts.map(isHidden));
   return mounts.filter((_, index) => areHidden[index] !== true);
-}
-
-/**
- * Skips paths that go through a link in a mounted folder: inside the sandbox, the link is followed and the mount would
- * be created at its target. The target has its own mount if it should be visible.
- */
-async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
-  const isNested = (mount: Mount): boolean =>
-    mounts.some((other) => {
-      const isHostMount = other.kind === 'read' || other.kind === 'write';
-      return isHostMount && other.at !== mount.at && isWithin(mount.at, other.at);
-    });
-  const realPaths = await Promise.all(
-    mounts.map(async (mount) => (isNested(mount) ? realpath(mount.at).catch(() => undefined) : mount.at)),
-  );
-  return mounts.filter((mount, index) => realPaths[index] === mount.at);
 }
 
 async function listVariableFiles(env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {

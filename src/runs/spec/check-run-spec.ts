@@ -6,7 +6,13 @@ import { ENGINE_NAMES } from '../../events/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import { listLaunchers } from '../launchers/launchers.js';
 import { isStandardSchema, toJsonSchema } from './contract-schema.js';
-import { runSpecSchema, type RunContract, type RunLimits, type RunSpec } from '../../store/records/index.js';
+import {
+  PLACEMENT_FIELDS,
+  runSpecSchema,
+  type RunContract,
+  type RunLimits,
+  type RunSpec,
+} from '../../store/records/index.js';
 
 /**
  * A run spec is invalid; `issues` lists all problems with their paths.
@@ -32,12 +38,16 @@ export interface CheckedSpec {
 }
 
 /** Checks a run spec; throws {@link RunSpecError} if it is invalid. */
-export function checkRunSpec(value: unknown, added: AddedEngines = {}): CheckedSpec {
+export function checkRunSpec(
+  value: unknown,
+  added: AddedEngines & { readonly placements?: readonly string[] } = {},
+): CheckedSpec {
   const { data, schema } = separateSchema(value);
   const issues = [...listShapeIssues(data)];
   if (issues.length > 0) throw new RunSpecError(issues);
   const spec = value as RunSpec;
-  issues.push(...listEngineIssues(spec, added), ...listSemanticIssues(spec));
+  issues.push(...listEngineIssues(spec, added), ...listPlacementIssues(spec, added.placements));
+  issues.push(...listSemanticIssues(spec));
   const compiledSchema = compileContract(schema, spec.contract, issues);
   if (issues.length > 0) throw new RunSpecError(issues);
   return { spec, schema: compiledSchema };
@@ -111,7 +121,7 @@ function listSemanticIssues(spec: RunSpec): SchemaIssue[] {
     if (spec.command !== undefined) add('command', `only engine \`command\` accepts a command, not ${spec.engine}`);
     if ((spec.prompt ?? '').trim() === '') add('prompt', `${spec.engine} needs a prompt`);
   }
-  if (spec.sandbox === 'off' && spec.network !== undefined && spec.network !== 'host')
+  if (spec.placement !== 'container' && spec.sandbox === 'off' && spec.network !== undefined && spec.network !== 'host')
     add('network', 'only a sandbox can restrict the network; use sandbox auto or required');
   const isCached = spec.cache !== undefined && spec.cache !== false;
   if (isCached && spec.input_files === undefined) {
@@ -135,6 +145,44 @@ function listSemanticIssues(spec: RunSpec): SchemaIssue[] {
     add('cache', 'functions cannot be part of a cache key; use a JSON Schema without normalizers, or no cache');
   }
   return issues;
+}
+
+type PlacementField = Exclude<(typeof PLACEMENT_FIELDS)[number], 'placement'>;
+const SIZE = ['image', 'cpu', 'memory'] as const;
+
+/** The fields that each placement has. */
+const PLACEMENTS: Readonly<Record<string, readonly PlacementField[]>> = {
+  local: [],
+  container: SIZE,
+  kubernetes: [...SIZE, 'gpu', 'service_account', 'secrets', 'node_selector', 'tolerations'],
+};
+
+/**
+ * Refuses what a placement does not have, because the run would otherwise silently lack it. By default a run is started
+ * by this process, which cannot start pods.
+ */
+export function listPlacementIssues(
+  { placement = 'local', ...spec }: Partial<RunSpec>,
+  available: readonly string[] = ['local', 'container'],
+): SchemaIssue[] {
+  if (!available.includes(placement))
+    return [{ path: ['placement'], message: `${placement} is not available; use ${available.join(' or ')}` }];
+  const issues = PLACEMENT_FIELDS.flatMap((field) => {
+    if (field === 'placement' || spec[field] === undefined || PLACEMENTS[placement]?.includes(field) === true)
+      return [];
+    const names = Object.keys(PLACEMENTS).filter((each) => PLACEMENTS[each]?.includes(field) === true);
+    return [{ path: [field], message: `needs placement ${names.join(' or ')}` }];
+  });
+  if (placement === 'local') return issues;
+  const advice = `is not available in a ${placement === 'container' ? 'container' : 'pod'}; omit it`;
+  const lacking = [
+    ...(spec.terminal === undefined || spec.terminal === false ? [] : ['terminal']),
+    // The image decides, and it has no version that Sluice could put into the key.
+    ...(spec.cache === undefined || spec.cache === false ? [] : ['cache']),
+    // Its home folder is new.
+    ...(spec.session === undefined ? [] : ['session']),
+  ];
+  return [...issues, ...lacking.map((field) => ({ path: [field], message: advice }))];
 }
 
 function isListOfFunctions(value: unknown): boolean {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../base/index.js';
 import type { WorkContext } from '../../orders/dispatch/index.js';
+import type { Store } from '../../store/index.js';
 import type { FcmpEvent } from '../../events/index.js';
 import type { EventQuery } from '../../store/ports/index.js';
 import { AcpSessions } from './acp-sessions.js';
@@ -40,7 +41,7 @@ async function createStoredSession() {
     turns: 2,
     runs: ['run-a', 'run-b'],
   });
-  const context = { store, runs: { data }, logger: silentLogger } as unknown as WorkContext;
+  const context = { store, runs: { data }, logger: silentLogger } as unknown as WorkContext<Store>;
   const connect = (): AcpSessions => new AcpSessions(context, { engine: 'codex', permissions: 'safe' });
   const request: SessionRequest = { cwd: data, mcpServers: [] };
   return { sessions: connect(), request, connect };

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import type { NewSessionRequest } from '@agentclientprotocol/sdk';
 import { SluiceError, getErrorMessage } from '../../base/index.js';
 import type { WorkContext } from '../../orders/dispatch/index.js';
+import type { Store } from '../../store/index.js';
 import type { AcpUpdate } from '../../events/index.js';
 import type { RunResult, RunSpec } from '../../store/records/index.js';
 import { ACCEPTS_TEXT_ONLY, findAcceptedInputs, listLaunchers } from '../../runs/index.js';
@@ -51,7 +52,7 @@ interface ReplayedRun {
 
 /** One client's sessions. Each prompt is a run; a session's prompts continue the same engine session. */
 export class AcpSessions {
-  readonly #context: WorkContext;
+  readonly #context: WorkContext<Store>;
   readonly #spec: TurnSpec;
   readonly #ignoresServers: boolean;
   readonly #files: SessionFiles;
@@ -59,7 +60,7 @@ export class AcpSessions {
   readonly #turns = new Set<Promise<unknown>>();
   readonly #acceptedInputs = new Map<string, Promise<AcceptedInputs>>();
 
-  constructor(context: WorkContext, spec: TurnSpec, ignoresServers = false) {
+  constructor(context: WorkContext<Store>, spec: TurnSpec, ignoresServers = false) {
     this.#context = context;
     this.#spec = spec;
     this.#ignoresServers = ignoresServers;

@@ -3,6 +3,7 @@ import { PROTOCOL_VERSION, RequestError, agent, methods, ndJsonStream } from './
 import type { AgentContext, SessionModeState } from '@agentclientprotocol/sdk';
 import { getErrorMessage, isSluiceError } from '../../base/index.js';
 import type { WorkContext } from '../../orders/dispatch/index.js';
+import type { Store } from '../../store/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { RunResult } from '../../store/records/index.js';
 import { AcpSessions, createBusyError, type Permissions, type TurnSpec } from './acp-sessions.js';
@@ -12,7 +13,7 @@ import type { StoredSession } from './session-files.js';
 export type { Permissions } from './acp-sessions.js';
 
 export interface AcpServerOptions {
-  readonly context: WorkContext;
+  readonly context: WorkContext<Store>;
   /** The part of the run spec shared by all prompts. */
   readonly spec: TurnSpec;
   /** Whether the client's MCP servers are ignored instead of being passed to the engine. */

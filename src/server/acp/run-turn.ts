@@ -2,6 +2,7 @@ import { createUlidGenerator, getErrorMessage } from '../../base/index.js';
 import { createAcpProjection, toAcpPermission } from '../../events/index.js';
 import type { AcpUpdate, FcmpEvent, AcpPermission } from '../../events/index.js';
 import { runInProcess, type WorkContext } from '../../orders/dispatch/index.js';
+import type { Store } from '../../store/index.js';
 import { encodeReply, type RunResult, type RunSpec } from '../../store/records/index.js';
 import type { Run, RunInputs } from '../../runs/index.js';
 import type { RunStore } from '../../store/ports/index.js';
@@ -23,7 +24,7 @@ interface Turn {
 }
 
 /** Executes a prompt as a run and sends its updates to the client as they happen. */
-export async function runTurn(context: WorkContext, turn: Turn, client: TurnClient): Promise<RunResult> {
+export async function runTurn(context: WorkContext<Store>, turn: Turn, client: TurnClient): Promise<RunResult> {
   const { id, number, spec, inputs, onStart } = turn;
   const { store } = context;
   const relay = new PermissionRelay({ store, runId: id, who: client.who, ask: prefixToolCallId(client.ask, number) });
@@ -78,6 +79,8 @@ export function createTurnUpdates(number: number): (event: FcmpEvent) => AcpUpda
   const projection = createAcpProjection();
   return (event) => {
     if (OMITTED_TYPES.has(event.type)) return [];
+    // The client wrote the prompt; those of sub-agents are news.
+    if (event.type === 'user.message' && event.data.parent_tool_call_id === undefined) return [];
     return projection.push(event).map(({ update }) => {
       if ('toolCallId' in update) return { ...update, toolCallId: prefixId(update.toolCallId, number) };
       return 'messageId' in update ? { ...update, messageId: prefixId(update.messageId, number) } : update;

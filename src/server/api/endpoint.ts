@@ -1,7 +1,7 @@
 import type { FromSchema, Schema } from '../../base/index.js';
 
 /** The scope a token needs; `none` needs no token. */
-export type Scope = 'none' | 'read' | 'run' | 'decide';
+export type Scope = 'none' | 'read' | 'run' | 'decide' | 'worker';
 
 export type Media =
   | 'application/json'

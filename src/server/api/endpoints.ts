@@ -1,4 +1,5 @@
 import { runEndpoints } from './endpoints/runs.js';
+import { workerEndpoints } from './endpoints/worker.js';
 import { flag, name, object, oneOf, text, count } from '../../base/index.js';
 import {
   WORK_REQUEST_SCHEMA,
@@ -12,6 +13,7 @@ import {
   outboxMessageSchema,
   outboxState,
   sinkStateSchema,
+  scheduleSchema,
   scheduleTickSchema,
   workerSchema,
 } from '../../store/records/index.js';
@@ -25,7 +27,7 @@ import {
   resolveRequestSchema,
   waitingSchema,
 } from './shapes/order.js';
-import { statisticsSchema, sessionSchema } from './shapes/service.js';
+import { settingsSchema, statisticsSchema, sessionSchema } from './shapes/service.js';
 
 const executionQuery = {
   issue_ref: name,
@@ -98,6 +100,38 @@ const recordEndpoints = defineEndpoints({
     summary: 'Lists workers that reported within the last day, most recent first.',
     response: json(definePage(workerSchema)),
   },
+  listSchedules: {
+    method: 'GET',
+    path: '/v1/schedules',
+    scope: 'read',
+    summary: 'Lists the configured schedules: when each is due next, who paused it, and its last tick.',
+    response: json(definePage(scheduleSchema)),
+  },
+  pauseSchedule: {
+    method: 'POST',
+    path: '/v1/schedules/{name}/pause',
+    scope: 'decide',
+    summary: 'Pauses a schedule on all servers, with the reason; the name of the token is recorded.',
+    body: object({ why: name }),
+    response: json(scheduleSchema),
+    problems: ['NO_SUCH_PATH'],
+  },
+  resumeSchedule: {
+    method: 'POST',
+    path: '/v1/schedules/{name}/resume',
+    scope: 'decide',
+    summary: 'Ends the pause of a schedule.',
+    response: json(scheduleSchema),
+    problems: ['NO_SUCH_PATH'],
+  },
+  runSchedule: {
+    method: 'POST',
+    path: '/v1/schedules/{name}/run',
+    scope: 'run',
+    summary: "Submits a schedule's order now, even while it is paused, and returns the tick: what it did, and why.",
+    response: json(scheduleTickSchema),
+    problems: ['NO_SUCH_PATH'],
+  },
   listTicks: {
     method: 'GET',
     path: '/v1/schedules/ticks',
@@ -112,6 +146,14 @@ const recordEndpoints = defineEndpoints({
     summary:
       'Returns the usage of the configured budgets (for issues, the ten that used the most tokens) and the runs that wait for a budget.',
     response: json(budgetsSchema),
+  },
+  readSettings: {
+    method: 'GET',
+    path: '/v1/settings',
+    scope: 'decide',
+    summary:
+      'Returns settings that explain decisions: the approval rules, the sinks, and the tokens without their values.',
+    response: json(settingsSchema),
   },
   readStatistics: {
     method: 'GET',
@@ -307,12 +349,12 @@ const orderEndpoints = defineEndpoints({
 });
 
 /** Named, so that the declarations refer to the groups instead of repeating every schema. */
-type Endpoints = typeof runEndpoints & typeof orderEndpoints & typeof recordEndpoints;
+type Endpoints = typeof runEndpoints & typeof orderEndpoints & typeof recordEndpoints & typeof workerEndpoints;
 
 /**
  * All endpoints by name, in the order of the documentation. The server, the client and the OpenAPI document are built
  * from this table; `endpoints/` defines the requests and responses.
  */
-export const ENDPOINTS: Endpoints = { ...runEndpoints, ...orderEndpoints, ...recordEndpoints };
+export const ENDPOINTS: Endpoints = { ...runEndpoints, ...orderEndpoints, ...recordEndpoints, ...workerEndpoints };
 
 export type EndpointName = keyof Endpoints;

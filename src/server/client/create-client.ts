@@ -4,11 +4,13 @@ import type { FromSchema, Schema } from '../../base/index.js';
 import { followRun, type FollowInput, type ProtocolEvents } from './follow-run.js';
 import { createSendRequest, readJson, receive, type ClientOptions, type SendRequest } from './send-request.js';
 
-/** Endpoints with a JSON response, by name. */
+/** Endpoints with a JSON response, by name; those of workers have their own client. */
 type JsonName = {
-  [Name in EndpointName]: (typeof ENDPOINTS)[Name] extends { readonly response: { readonly schema: Schema } }
-    ? Name
-    : never;
+  [Name in EndpointName]: (typeof ENDPOINTS)[Name] extends { readonly scope: 'worker' }
+    ? never
+    : (typeof ENDPOINTS)[Name] extends { readonly response: { readonly schema: Schema } }
+      ? Name
+      : never;
 }[EndpointName];
 
 /** An endpoint's input: its parameters by name, and its query or body, if any. */
@@ -90,7 +92,7 @@ export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name
 export function createClient(options: ClientOptions = {}): Client {
   const send = createSendRequest(options);
   const calls = Object.entries<Endpoint>(ENDPOINTS)
-    .filter(([, { response }]) => response.schema !== undefined)
+    .filter(([, { response, scope }]) => response.schema !== undefined && scope !== 'worker')
     .map(([name, endpoint]) => [name, createCall(send, endpoint)] as const);
   return {
     // The types above are derived from the same table.

@@ -1,5 +1,11 @@
 import { count, flag, name, object, oneOf, type FromSchema } from '../../base/index.js';
-import { approvalRulesSchema, engineNameSchema, RUN_ENGINES, sandboxUse } from '../../store/records/index.js';
+import {
+  approvalRulesSchema,
+  engineNameSchema,
+  imageName,
+  RUN_ENGINES,
+  sandboxUse,
+} from '../../store/records/index.js';
 import type { PackingSettings, RetentionSettings } from '../../orders/dispatch/index.js';
 import { CHECK_SCHEMA, GIT_FILTERS_SCHEMA, REPO_SCHEMA, WRAPPER_SCHEMA } from '../../orders/index.js';
 import { agentSettingsSchema, type AgentSettings } from '../../runs/index.js';
@@ -27,6 +33,8 @@ const sinkSchema = object(
     secret_env: name,
     token_env: name,
     allow_private_addresses: flag,
+    /** The language of the comments; lines such as `RunId: …` are the same in every language. */
+    language: oneOf(['en', 'zh']),
   },
 );
 
@@ -42,7 +50,7 @@ const notifySchema = object(
 
 /** A token of the server and its scopes. Prefer `value_env`, the name of an environment variable, to `value`. */
 const tokenSchema = object(
-  { name, scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) } },
+  { name, scopes: { type: 'array', items: oneOf(['read', 'run', 'decide', 'worker']) } },
   { value: name, value_env: name },
 );
 
@@ -58,6 +66,8 @@ const serverSchema = object(
     hosts: names,
     /** Sites whose pages may call it with a token: `https://console.example.org`. */
     origins: names,
+    /** Files with the certificate chain and the private key, in PEM format: the server then speaks HTTPS itself. */
+    tls: object({ cert: name, key: name }),
     /** Whether browsers connect over HTTPS, through a proxy: cookies are then marked `Secure`. */
     https: flag,
     /** Environment variables that requests may pass to agents; `*` matches any characters. */
@@ -221,6 +231,52 @@ export const configFileSchema = object(
      * to mount.
      */
     sandbox: object({}, { use: sandboxUse, read: names, write: names }),
+    /** Where runs can be placed besides this host. */
+    placements: object(
+      {},
+      {
+        container: object(
+          {},
+          {
+            /** The container engine and its global options; Podman, or else Docker, by default. */
+            command: { type: 'array', minItems: 1, items: name },
+            /** The image of runs that name none. */
+            image: imageName,
+            /** Images that requests may name besides; `*` matches any characters. */
+            images: names,
+          },
+        ),
+        /** Pods: `docs/kubernetes.md`. */
+        kubernetes: object(
+          {},
+          {
+            /** The kubeconfig; by default as `kubectl` finds it, or inside a pod its service account. */
+            kubeconfig: name,
+            context: name,
+            /** The address of the server, as pods reach it; its own by default. */
+            server: name,
+            /** The namespace of runs; that of the context, or of the pod, by default. */
+            namespace: name,
+            /** The image of the worker's container, which contains Sluice. */
+            worker_image: imageName,
+            /** The image of the agent's container of runs that name none. */
+            image: imageName,
+            /** Images that requests may name besides; `*` matches any characters. */
+            images: names,
+            /** The service account of pods that name none. */
+            service_account: name,
+            /** Such as `gvisor` or `kata`. */
+            runtime_class: name,
+            /** How long a finished job stays in the cluster; an hour by default. */
+            ttl_s: count,
+            /** The resource that `gpu` counts; `nvidia.com/gpu` by default. */
+            gpu_resource: name,
+            /** Merged into the template of pods. */
+            template: { type: 'object' },
+          },
+        ),
+      },
+    ),
     /** Regular expressions for secrets to mask, besides the values of sensitive variables. */
     secrets: object({}, { patterns: names }),
     /** How long a worker's claim is valid without being renewed. */
@@ -258,6 +314,9 @@ export const configFileSchema = object(
 export type ConfigFile = FromSchema<typeof configFileSchema>;
 
 export type SinkConfig = FromSchema<typeof sinkSchema>;
+
+/** The sinks if none are configured: a Markdown file per issue. */
+export const DEFAULT_SINKS: readonly SinkConfig[] = [{ type: 'markdown' }];
 
 export type TokenConfig = FromSchema<typeof tokenSchema>;
 

@@ -25,6 +25,11 @@ describe('configured sinks', () => {
     expect(listNames(sinks, env)).toEqual(['team', 'github', 'gitlab']);
   });
 
+  it('have a language', () => {
+    const sinks = createSinks({ data: '/data', sinks: [{ type: 'markdown', language: 'zh' }] }, {});
+    expect(sinks.map(({ language }) => language)).toEqual(['zh']);
+  });
+
   it.each<[string, SinkConfig[], string]>([
     ['a missing token_env', [{ type: 'github' }], 'token_env'],
     ['an environment variable that is not set', [{ type: 'github', token_env: 'GONE' }], 'GONE'],

@@ -205,7 +205,7 @@ type ResolvedSettings = Omit<ConfigFile, 'agents' | 'database'> &
 /** Resolves every path in the settings against the configuration file's folder. */
 function resolvePaths(base: string, settings: ConfigFile): ResolvedSettings {
   const { agents, database: databaseSetting, ...others } = settings;
-  const { data, roots, sinks, programs, sandbox, wrappers, comment_template: template } = others;
+  const { data, roots, sinks, programs, sandbox, wrappers, server, comment_template: template } = others;
   const { url: database, pool } =
     typeof databaseSetting === 'string'
       ? { url: databaseSetting }
@@ -222,7 +222,16 @@ function resolvePaths(base: string, settings: ConfigFile): ResolvedSettings {
     ...(agents === undefined ? {} : { agents: resolveAgents(base, agents) }),
     ...(sandbox === undefined ? {} : { sandbox: resolveSandbox(base, sandbox) }),
     ...(wrappers === undefined ? {} : { wrappers: resolveWrappers(base, wrappers) }),
+    ...(server === undefined ? {} : { server: resolveServer(base, server) }),
   };
+}
+
+type ServerConfig = NonNullable<ConfigFile['server']>;
+
+function resolveServer(base: string, { tls, ...server }: ServerConfig): ServerConfig {
+  return tls === undefined
+    ? server
+    : { ...server, tls: { cert: resolve(base, tls.cert), key: resolve(base, tls.key) } };
 }
 
 function resolveSandbox(base: string, { use, read, write }: Sandbox): Sandbox {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openArchive, readArchiveSettings, type Archive } from '../../runs/archive/index.js';
-import { findDatabaseFile, type Config, type SinkConfig } from './config.js';
+import { DEFAULT_SINKS, findDatabaseFile, type Config, type SinkConfig } from './config.js';
 import { omitUndefined, SluiceError } from '../../base/index.js';
 import { findUserFolder, readSmallFile } from '../../base/files/index.js';
 import type { SandboxPort } from '../../runs/index.js';
@@ -32,7 +32,13 @@ export async function createArchive(
  * readSandbox(config, process.env).hidden // ['/home/ada/.local/share/sluice', '/srv/sluice.db', …]
  */
 export function readSandbox(
-  { sandbox, database, tokens, file }: Pick<Config, 'sandbox' | 'database' | 'tokens' | 'file'>,
+  {
+    sandbox,
+    placements,
+    database,
+    tokens,
+    file,
+  }: Pick<Config, 'sandbox' | 'placements' | 'database' | 'tokens' | 'file'>,
   env: Environment,
 ): SandboxPort {
   const databaseFile = findDatabaseFile(database);
@@ -45,6 +51,7 @@ export function readSandbox(
       ...(databaseFile === undefined ? [] : ['', '-wal', '-shm'].map((ending) => databaseFile + ending)),
     ],
     ...omitUndefined({
+      container: placements?.container,
       configuration:
         file === null ? undefined : { file, hasTokens: tokens?.some(({ value }) => value !== undefined) === true },
     }),
@@ -79,8 +86,11 @@ export function readSecrets(
  * environment.
  */
 export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environment): readonly Sink[] {
-  const { data, sinks = [{ type: 'markdown' }] } = config;
-  const created = sinks.map((sink) => createSink(sink, data, env));
+  const { data, sinks = DEFAULT_SINKS } = config;
+  const created = sinks.map((sink) => ({
+    ...createSink(sink, data, env),
+    ...(sink.language === undefined ? {} : { language: sink.language }),
+  }));
   const names = created.map(({ name }) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
   if (duplicate !== undefined)

@@ -12,8 +12,8 @@ it('GET /v1/workers lists workers, and marks workers that are gone', async () =>
   const commonFields = { host: 'machine-1', version: '0.1.0', engines: ['codex'], capacity: 4, busy: 2 };
   expect(await readJson(get('/v1/workers'))).toEqual({
     items: [
-      { ...commonFields, id: 'w2', seen_at: '2026-11-15T06:30:00.000Z', state: 'alive' },
-      { ...commonFields, id: 'w1', seen_at: '2026-11-15T06:28:30.000Z', state: 'gone' },
+      { ...commonFields, id: 'w2', seen_at: '2026-11-15T06:30:00.000Z', state: 'alive', runs: [] },
+      { ...commonFields, id: 'w1', seen_at: '2026-11-15T06:28:30.000Z', state: 'gone', runs: [] },
     ],
     next_cursor: null,
   });

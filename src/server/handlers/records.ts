@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../base/index.js';
+import { omitUndefined, startOfStep } from '../../base/index.js';
 import type { Decision, OutboxMessage } from '../../store/records/index.js';
 import type { ExecutionFilter } from '../../store/ports/index.js';
 import { exportExecutions, type ExportFormat } from '../export/export-executions.js';
@@ -28,7 +28,7 @@ const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
 };
 
 /** Creates the handlers for the outbox, sinks, executions, workers, budgets, statistics and everything that waits. */
-export function createRecordHandlers({ store, settings, clock }: ServerContext) {
+export function createRecordHandlers({ store, settings, guard, clock }: ServerContext) {
   const waitingList = createWaitingList(store);
   return {
     async listOutbox({ query }) {
@@ -47,7 +47,6 @@ export function createRecordHandlers({ store, settings, clock }: ServerContext) 
     redeliverSink: async ({ body }) => ({ redelivered: await store.redeliver({ sink: body.sink }, clock()) }),
     listSinks: async () => ({ items: await store.listSinks(), next_cursor: null }),
     listWorkers: async () => ({ items: await store.listWorkers(clock()), next_cursor: null }),
-    listTicks: async () => ({ items: await store.listTicks(), next_cursor: null }),
     listExecutions: async ({ query }) => store.listExecutions({ ...readPage(query), ...readExecutionFilter(query) }),
     async exportExecutions({ query, context }) {
       const format = (query['format'] ?? 'csv') as ExportFormat;
@@ -59,6 +58,11 @@ export function createRecordHandlers({ store, settings, clock }: ServerContext) 
       const rows = exportExecutions(store, readExecutionFilter(query), format);
       return new Response(context.req.method === 'HEAD' ? null : streamBody(rows), { headers });
     },
+    readSettings: async () => ({
+      approvals: settings.approvals,
+      sinks: settings.sinks,
+      tokens: guard.listTokens(),
+    }),
     listBudgets: async () => reportBudgets(store, settings.budgets, clock()),
     listWaiting: async () => waitingList.read(),
     async readStatistics({ query }) {
@@ -105,7 +109,7 @@ const DEFAULT_MAX_STEPS = 60;
 const MAX_STEPS = 500;
 
 /**
- * Reads the span of a request: the last week by default, in a few dozen steps. It starts at a multiple of the step, so
+ * Reads the span of a request: the last week by default, in a few dozen steps. It starts with a whole step, so
  * repeating the request shortly after returns the same steps.
  */
 export function readStatisticsSpan(query: Readonly<Record<string, string>>, now: number): StatisticsSpan {
@@ -118,7 +122,7 @@ export function readStatisticsSpan(query: Readonly<Record<string, string>>, now:
     );
   const defaultStep = STEPS.find((seconds) => until - from <= seconds * 1000 * DEFAULT_MAX_STEPS) ?? STEPS.at(-1);
   const stepMs = roundStep(Number(query['step'] ?? defaultStep) * 1000);
-  const since = Math.floor(from / stepMs) * stepMs;
+  const since = startOfStep(from, stepMs);
   if ((until - since) / stepMs > MAX_STEPS) {
     throw new RequestError(
       'INVALID_QUERY',

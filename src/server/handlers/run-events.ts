@@ -62,7 +62,7 @@ export function createRunEventHandlers(
     const start = await prepare(run, query['protocol'], context.req.header('last-event-id') ?? query['after']);
     if (start === undefined) return new Response(null, { status: 204 });
     if (context.req.method === 'HEAD') return new Response(null, { headers: STREAM_HEADERS });
-    return send(context, start, requestId);
+    return sendStream(context, start, requestId);
   }
 
   return {
@@ -81,7 +81,7 @@ const STREAM_HEADERS = {
 } as const;
 
 /** Starts the stream on the request's connection; without a connection, returns a web stream. */
-function send(context: Context, start: StartStream, requestId: string): Response {
+export function sendStream(context: Context, start: StartStream, requestId: string): Response {
   const outgoing = readOutgoingMessage(context);
   if (outgoing === undefined || !('socket' in outgoing)) {
     const { connection, body } = createWebStreamConnection();

@@ -2,7 +2,7 @@ import { omitUndefined, truncate } from '../../base/index.js';
 import type { RunSummary, RunView } from '../api/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
 import type { Maintenance } from '../../store/index.js';
-import type { RunStore } from '../../store/ports/index.js';
+import type { OrderStore, RunStore } from '../../store/ports/index.js';
 import { RequestError } from '../http/problem.js';
 
 /** Converts a run for a response: removes its claim, and adds the host that has its folder. */
@@ -22,13 +22,14 @@ export function pickHost(host: string | undefined): { readonly host?: string } {
  * Converts a run for a list. Prompts and messages are shortened, and schemas and values are omitted, to limit the page
  * size.
  */
-export function summarizeRun(record: RunRecord): RunSummary {
+export function summarizeRun(record: RunRecord, title: string): RunSummary {
   const { prompt, command, model, mode, permissions, workdir } = record.spec;
   const program = command?.[0];
   const shortSpec = { prompt: truncateText(prompt), program: truncateText(program), model, mode, permissions, workdir };
   const { refused_answers: _, ...view } = toRunView(record);
   return {
     ...view,
+    title,
     spec: omitUndefined(shortSpec),
     result: record.result === null ? null : summarizeResult(record.result),
   };
@@ -51,6 +52,32 @@ function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {
 }
 
 const MAX_TEXT_LENGTH = 500;
+const MAX_TITLE_LENGTH = 200;
+/** How many titles of orders are kept: lists are polled, and the instructions of an order do not change. */
+const MAX_TITLES = 2000;
+
+/** Creates the function that titles runs: with the first line of the order's instructions, or of the prompt or command. */
+export function createTitles(store: Pick<OrderStore, 'findOrder'>): (record: RunRecord) => Promise<string> {
+  const ofOrders = new Map<string, string>();
+  return async ({ id, order, spec }) => {
+    const known = ofOrders.get(id);
+    if (known !== undefined) return known;
+    const found = order === null ? undefined : await store.findOrder(order.issue_ref, order.run_id);
+    const title = readTitle(found?.order.instructions ?? spec.prompt ?? spec.command?.join(' ') ?? '');
+    if (found === undefined) return title;
+    if (ofOrders.size >= MAX_TITLES) ofOrders.clear();
+    ofOrders.set(id, title);
+    return title;
+  };
+}
+
+function readTitle(text: string): string {
+  const [line = ''] = text
+    .slice(0, 2 * MAX_TEXT_LENGTH)
+    .trim()
+    .split('\n', 1);
+  return truncate(line.trim(), MAX_TITLE_LENGTH);
+}
 
 function truncateText(text: string | undefined): string | undefined {
   return text === undefined ? undefined : truncate(text, MAX_TEXT_LENGTH);

@@ -75,6 +75,12 @@ describe('POST /v1/runs', () => {
     ],
     ['a listed command under another name', { engine: 'command', command: ['node'] }, 403, 'COMMAND_NOT_ALLOWED'],
     [
+      'a container without a configured image',
+      { engine: 'codex', prompt: 'x', placement: 'container' },
+      403,
+      'COMMAND_NOT_ALLOWED',
+    ],
+    [
       'permissions that are not allowed',
       { engine: 'codex', prompt: 'x', permissions: 'bypass' },
       403,

@@ -12,7 +12,7 @@ import { readTraceparent } from '../http/read-request.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
-import { createRunNotFoundError, findRun, summarizeRun, toRunView } from './run-view.js';
+import { createRunNotFoundError, createTitles, findRun, summarizeRun, toRunView } from './run-view.js';
 import { readPage, readTime } from './query.js';
 import { isRasp, type RaspData, type RaspEvent } from '../../events/index.js';
 import { createWaker } from '../../orders/dispatch/index.js';
@@ -21,6 +21,7 @@ import type { Store } from '../../store/index.js';
 /** Creates the run handlers: start, list, read, reply, cancel. */
 export function createRunHandlers(server: ServerContext) {
   const { store, clock, newId, logger, settings, shutdownSignal } = server;
+  const getTitle = createTitles(store);
   return {
     async startRun({ body, caller, requestId, context }) {
       server.checkAcceptsWork();
@@ -47,9 +48,18 @@ export function createRunHandlers(server: ServerContext) {
       const times = { since, until, endedSince, endedUntil };
       const filter = omitUndefined({ state, engine, search, outcome, repairLevel, ...times, model, engineVersion });
       const { items, next_cursor } = await store.listRuns({ ...readPage(query), ...filter });
-      return { items: items.map(summarizeRun), next_cursor };
+      const total = query['total'] === undefined ? undefined : await store.countRuns(filter);
+      const titles = await Promise.all(items.map(getTitle));
+      return {
+        items: items.map((record, index) => summarizeRun(record, titles[index] ?? '')),
+        next_cursor,
+        ...omitUndefined({ total }),
+      };
     },
-    getRun: async ({ params }) => toRunView(await findRun(store, params.id)),
+    async getRun({ params }) {
+      const record = await findRun(store, params.id);
+      return { ...toRunView(record), title: await getTitle(record) };
+    },
     async replyToRun({ params, body, caller, requestId }) {
       const options = { store, shutdownSignal, timeoutMs: settings.limits.requestMs };
       const isText = 'text' in body;
@@ -112,9 +122,10 @@ async function checkRunRequest(
   { settings, data }: Pick<ServerContext, 'settings' | 'data'>,
 ): Promise<RunSpec> {
   const { roots, agents } = settings;
+  const placements = ['local', ...Object.keys(settings.placements)];
   checkSchemaSize(body);
   const [workdir] = roots.length === 1 ? roots : [];
-  const { spec } = checkRunSpec({ ...omitUndefined({ workdir }), ...(body as object) }, { agents });
+  const { spec } = checkRunSpec({ ...omitUndefined({ workdir }), ...(body as object) }, { agents, placements });
   const refusals = [...listRefusals(spec, settings)];
   const folder = await resolveAllowedFolder(spec.workdir, { roots, data }).catch((error: unknown) => {
     if (!(error instanceof RequestError)) throw error;
@@ -134,12 +145,34 @@ interface Refusal {
   readonly message: string;
 }
 
-function* listRefusals(spec: RunSpec, { commands, env, allowBypass }: ServerContext['settings']): Iterable<Refusal> {
+function* listRefusals(
+  spec: RunSpec,
+  { commands, placements, env, allowBypass }: ServerContext['settings'],
+): Iterable<Refusal> {
   const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
   if (program !== undefined && !commands.includes(program)) {
     const name = JSON.stringify(truncate(program, 100));
     const message = `The command ${name} is not allowed. Add it to "commands" in the configuration, for example { "commands": [${name}] } in sluice.config.json, run "sluice trust", and restart the server.`;
     yield { code: 'COMMAND_NOT_ALLOWED', path: 'command', message };
+  }
+  const { placement = 'local' } = spec;
+  const configured = placements[placement];
+  const { image = configured?.image } = spec;
+  const isAllowed =
+    image !== undefined &&
+    (image === configured?.image || configured?.images?.some((allowed) => matchGlob(allowed, image)) === true);
+  if (configured !== undefined && !isAllowed) {
+    const setting = `placements.${placement}`;
+    const message =
+      image === undefined
+        ? `No image is configured for this placement. Set "${setting}.image" in the configuration.`
+        : `The image ${JSON.stringify(truncate(image, 100))} is not allowed. Add it to "${setting}.images" in the configuration.`;
+    yield { code: 'COMMAND_NOT_ALLOWED', path: 'image', message };
+  }
+  for (const field of ['service_account', 'secrets'] as const) {
+    if (spec[field] === undefined) continue;
+    const message = `A request must not name "${field}", which give access to the cluster. Name them in a wrapper.`;
+    yield { code: 'PERMISSIONS_NOT_ALLOWED', path: field, message };
   }
   if (!allowBypass) {
     const code = 'PERMISSIONS_NOT_ALLOWED';

@@ -1,5 +1,6 @@
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { cors, RESPONSE_ALREADY_SENT } from './hono.js';
+import { chooseEncoding, compress, createTag, isCached } from './content-encoding.js';
 import { describeProblem } from './problem.js';
 import { SECURITY_HEADERS } from '../security/headers.js';
 
@@ -13,6 +14,31 @@ export function createJsonResponse(
   requestId: string,
 ): Response {
   return new Response(json, { status, headers: { ...JSON_HEADERS, 'x-request-id': requestId } });
+}
+
+/** Shorter responses fit into one packet anyway. */
+const MIN_COMPRESSED_LENGTH = 1400;
+/** Higher qualities take several times as long for a few percent. */
+const QUALITY = 4;
+
+/**
+ * Creates the response to a GET request. A client that polls sends the tag of its last response, and gets 304 without a
+ * body if nothing has changed. Other methods do not need this work: their responses are small, or never repeated.
+ */
+export async function createReadResponse(
+  json: string | Uint8Array<ArrayBuffer>,
+  { context, status, requestId }: { readonly context: Context; readonly status: number; readonly requestId: string },
+): Promise<Response> {
+  const tag = createTag(json);
+  if (isCached(context.req.header('if-none-match'), tag))
+    return new Response(null, { status: 304, headers: { etag: tag, 'x-request-id': requestId } });
+  const encoding =
+    json.length < MIN_COMPRESSED_LENGTH ? 'identity' : chooseEncoding(context.req.header('accept-encoding'));
+  const body = encoding === 'identity' ? json : await compress(json, encoding, QUALITY);
+  const response = createJsonResponse(body, status, requestId);
+  response.headers.set('etag', tag);
+  if (encoding !== 'identity') response.headers.set('content-encoding', encoding);
+  return response;
 }
 
 /** Creates the problem response for anything thrown. */

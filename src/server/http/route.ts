@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import type { Endpoint } from '../api/index.js';
-import { createJsonResponse, createProblemResponse, completeResponse } from './responses.js';
+import { createJsonResponse, createProblemResponse, createReadResponse, completeResponse } from './responses.js';
 import { type Deadlines, type Gate, type BodyAdmission, createDeadlines } from './admission.js';
 import { readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
 import { RequestError } from './problem.js';
@@ -80,7 +80,9 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
     });
     if (result instanceof Response) return completeResponse(result, requestId);
     const json = typeof result === 'string' || result instanceof Uint8Array ? result : JSON.stringify(result);
-    return createJsonResponse(json as string, endpoint.response.status, requestId);
+    const { status } = endpoint.response;
+    if (endpoint.method !== 'GET') return createJsonResponse(json as string, status, requestId);
+    return createReadResponse(json as string, { context, status, requestId });
   }
 
   return async (context) => {

@@ -46,10 +46,10 @@ describe('GET /metrics', () => {
     }
   });
 
-  it('has exactly the metrics that docs/operations.md lists, with their types', async () => {
+  it('has exactly the metrics that docs/metrics.md lists, with their types', async () => {
     const { get } = await openWithMetrics();
     const text = await (await get('/metrics')).text();
-    const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const page = await readFile(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
     const rendered = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
     const listed = [...page.matchAll(/^\| `(sluice_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`);
     expect(listed.toSorted()).toEqual(rendered.toSorted());

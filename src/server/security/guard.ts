@@ -9,6 +9,7 @@ import { groupAddress, isLoopback, readHostName, isCrossSite } from './origin.js
 import { createRateLimit } from './rate-limit.js';
 import { createSessions, toCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
 import type { Caller } from './tokens.js';
+import { createRunToken, createRunTokenCheck, isParent, type RunToken } from './run-tokens.js';
 
 interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
   /** Whether cross-origin pages are refused even with a token. */
@@ -29,8 +30,14 @@ export interface Guard {
   closeSession(): string;
   /** Replaces the accepted tokens, and whether reading needs one. Sessions of removed tokens end. */
   replaceTokens(settings: TokenSettings): void;
+  /** Creates a token for one run, on behalf of a token with the scope `worker`; by default of the first. */
+  createRunToken(parent?: string): RunToken;
+  /** Whether a token with the scope `worker` is configured. */
+  admitsWorkers(): boolean;
   /** Whether tokens are configured. The token that a server creates for its user does not count. */
   hasConfiguredTokens(): boolean;
+  /** Lists the accepted tokens, without their values. */
+  listTokens(): readonly Pick<Token, 'name' | 'scopes'>[];
 }
 
 interface GuardOptions {
@@ -44,9 +51,12 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
   const { hosts, origins, https, limits } = settings;
   const indexTokens = ({ tokens, openRead = false }: TokenSettings) => ({
     isEmpty: tokens.length === 0,
+    names: tokens.map(({ name, scopes }) => ({ name, scopes })),
     openRead,
     anonymous: openRead ? READER : ANONYMOUS,
     find: createTokenCheck(tokens),
+    findRun: createRunTokenCheck(tokens),
+    parents: tokens.filter(isParent),
     sessions: createSessions(tokens, { https, clock }),
   });
   let tokenIndex = indexTokens(settings);
@@ -96,7 +106,8 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
     const authorization = context.req.header('authorization');
     if (authorization !== undefined) {
       const sentToken = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
-      return { caller: toCaller(checkToken(context, sentToken)), isAmbient: false };
+      const caller = tokenIndex.findRun(sentToken) ?? toCaller(checkToken(context, sentToken));
+      return { caller, isAmbient: false };
     }
     const caller = tokenIndex.sessions.read(context.req.header('cookie') ?? '');
     return { caller: caller ?? tokenIndex.anonymous, isAmbient: true };
@@ -146,7 +157,14 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
       // An empty list would admit everyone, so it is ignored.
       if (replacement.tokens.length > 0) tokenIndex = indexTokens(replacement);
     },
+    createRunToken(name) {
+      const parent = tokenIndex.parents.find((token) => name === undefined || token.name === name);
+      if (parent !== undefined) return createRunToken(parent);
+      throw new RequestError('SCOPE_MISSING', 'No token has the scope "worker". Add one to the setting "tokens".');
+    },
+    admitsWorkers: () => tokenIndex.parents.length > 0,
     hasConfiguredTokens: () => !tokenIndex.isEmpty && !tokenIndex.openRead,
+    listTokens: () => tokenIndex.names,
   };
 }
 

@@ -7,6 +7,8 @@ import type { Token } from '../config/index.js';
 export interface Caller {
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** Whether its token is for one run. */
+  readonly isRun?: boolean;
 }
 
 /** The caller on loopback without tokens: everything is allowed. */

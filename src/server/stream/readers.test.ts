@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { HttpAgent } from '@ag-ui/client';
 import { EventSource } from 'eventsource';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
@@ -72,22 +71,6 @@ describe("the browser's EventSource", () => {
       ),
     );
     expect(notices).toEqual(['{"from":"1","to":null}', '{"status":"success"}']);
-  });
-});
-
-describe("AG-UI's client", () => {
-  it('consumes a run as an agent', async () => {
-    const { store, url } = await openListeningServer();
-    const run = await startScriptedRun(store, 'run-1');
-    await run.publish(4);
-    const agent = new HttpAgent({ url: `${url}/v1/runs/run-1/events?protocol=agui` });
-    const types: string[] = [];
-    const finished = agent.runAgent({}, { onEvent: ({ event }) => void types.push(event.type) });
-    await run.publish();
-    await run.end();
-    const { newMessages } = await finished;
-    expect(newMessages.map(({ content }) => content)).toEqual(['message 0', 'message 1', 'message 2']);
-    expect([types[0], types.at(-1)]).toEqual(['RUN_STARTED', 'RUN_FINISHED']);
   });
 });
 

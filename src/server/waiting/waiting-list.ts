@@ -3,7 +3,8 @@ import type { WaitingEntry } from '../api/index.js';
 import type { InboxItem, RunRecord, SinkState } from '../../store/records/index.js';
 import type { Store } from '../../store/index.js';
 import type { FcmpEvent } from '../../events/index.js';
-import { cutText, type Logger } from '../../base/index.js';
+import { countChanges, cutText, readCommand, readFileChanges, type Logger } from '../../base/index.js';
+import { DEFAULT_LIMITS } from '../../runs/index.js';
 import type { SignedPost } from '../../orders/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
 
@@ -53,6 +54,8 @@ export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'list
 /** Converts an agent's question to an entry; its input is shortened. */
 function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, question: OpenQuestion): WaitingEntry {
   const { data, ts, seq } = question;
+  const { wait_s, hold_s } = { ...DEFAULT_LIMITS, ...run.spec.limits };
+  const after = (seconds: number): string => new Date(Date.parse(ts) + seconds * 1000).toISOString();
   const common = {
     id: `${run.id}/${data.interaction_id}`,
     at: ts,
@@ -62,6 +65,8 @@ function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, questio
     issue_ref: run.order?.issue_ref ?? null,
     interaction_id: data.interaction_id,
     seq,
+    held_until: after(Math.min(hold_s, wait_s)),
+    expires_at: after(wait_s),
   };
   if (question.type === 'user.input.required') {
     const { prompt, options = [] } = question.data;
@@ -80,6 +85,13 @@ function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, questio
     ...common,
     kind: 'permission',
     tool,
+    command: readCommand(input)?.slice(0, MAX_TASK_LENGTH) ?? null,
+    changes: readFileChanges(input, diff)
+      .slice(0, MAX_OPTIONS)
+      .map(({ path, lines, isPartial = false }) => ({
+        path,
+        ...(isPartial ? { added: null, removed: null } : countChanges(lines)),
+      })),
     text: text.slice(0, MAX_TEXT_LENGTH),
     options: options.slice(0, MAX_OPTIONS),
   };

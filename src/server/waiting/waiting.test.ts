@@ -123,11 +123,41 @@ it('GET /v1/waiting lists questions, permission requests and broken sinks with t
         id: 'r2/px_1_1',
         seq: 2,
         text: 'Allow bash? {"command":"rm -r dist"}',
+        command: 'rm -r dist',
+        changes: [],
+        held_until: new Date(NOW + 2 + 60_000).toISOString(),
+        expires_at: new Date(NOW + 2 + 24 * 3_600_000).toISOString(),
         options: [{ id: 'yes' }],
       },
       { kind: 'sink', sink: 'hook', state: 'broken', dead: 1, text: 'hook answered 401' },
     ],
     complete: true,
+  });
+});
+
+it('GET /v1/waiting counts the lines that a tool would change, and says when the wait ends', async () => {
+  const { get, store } = await openServer({ clock: () => NOW });
+  const spec = { engine: 'codex', prompt: 'Add.', workdir: '/w', limits: { wait_s: 30 } } as const;
+  await store.createRun({ id: 'r1', spec, state: 'running', workerId: 'w1', leaseMs: 60_000, now: NOW });
+  const diff = [
+    { path: 'a.ts', old_text: 'one\ntwo\n', new_text: 'one\n2\n3\n' },
+    { path: 'b.ts', new_text: 'x'.repeat(300_000) },
+  ];
+  const event = ask(1, 'permission.required', { ...PERMISSION, input: {}, diff });
+  await store.append('r1', [{ protocol: 'fcmp', event }]);
+  await store.setWaiting({ id: 'r1', workerId: 'w1', now: NOW });
+  expect(await readJson(get('/v1/waiting'))).toMatchObject({
+    items: [
+      {
+        command: null,
+        changes: [
+          { path: 'a.ts', added: 2, removed: 1 },
+          { path: 'b.ts', added: null, removed: null },
+        ],
+        held_until: new Date(NOW + 1 + 30_000).toISOString(),
+        expires_at: new Date(NOW + 1 + 30_000).toISOString(),
+      },
+    ],
   });
 });
 

@@ -1,6 +1,6 @@
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import { BoundedMap } from '../../reading/bounded-map.js';
-import { getField, getName, getObject, getString } from '../../reading/record-fields.js';
+import { getArray, getField, getName, getObject, getString, joinTextContent } from '../../reading/record-fields.js';
 import type { Reader } from '../engine.js';
 import type { PermissionOption, Emit } from '../fact.js';
 import { PERMISSION_METHOD, readPermissionAnswer, readPermissionRequest } from './acp-permission.js';
@@ -80,7 +80,8 @@ class AcpReader implements Reader {
         this.#updates.startTurn();
         // Later turns in the same process do not open a session, so only the prompt names it.
         this.#emit({ fact: 'session', id: sessionId });
-        return this.#emit({ fact: 'status', status: method });
+        const prompt = joinTextContent(getArray(params, 'prompt'));
+        return this.#emit({ fact: 'status', status: method, ...(prompt === '' ? undefined : { message: prompt }) });
       }
       case 'notification':
         return this.#emit({ fact: 'status', status: message.method });
@@ -156,6 +157,7 @@ class AcpReader implements Reader {
   }
 
   #readResponse(message: Extract<RpcMessage, { kind: 'result' | 'error' }>, frame: JsonFrame): void {
+    this.#emit({ fact: 'record', record: frame.value, isWhole: true });
     const request = this.#findRequest(message);
     if (request === null) {
       if (message.kind === 'error') return this.#readError('a request', message.error, frame);
@@ -220,7 +222,7 @@ class AcpReader implements Reader {
         why: 'The answer to session/prompt has no stopReason.',
       });
     const usage = this.#updates.completeUsage(readUsage(getObject(result, 'usage'), 'turn'));
-    emit({ fact: 'status', status: 'session/prompt', reason, usage });
+    emit({ fact: 'status', status: 'session/prompt', reason, usage, isLast: true });
     if (reason === 'end_turn') emit({ fact: 'end_signal', signal: 'ACP_PROMPT_END_TURN' });
     else if (reason !== 'cancelled')
       emit({ fact: 'failure', message: STOP_REASONS[reason] ?? `The agent stopped: ${reason}.` });

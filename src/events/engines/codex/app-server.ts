@@ -11,12 +11,12 @@ import {
   getName,
   getObject,
   getString,
+  joinTextContent,
 } from '../../reading/record-fields.js';
 import { readRpcMessage, getResultFields } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
 import type { Emit } from '../fact.js';
 import { AppServerItems } from './app-server-items.js';
-import { joinTextContent } from './codex-items.js';
 import { isApproval, readApproval, readApprovalAnswer } from './approval.js';
 
 /** Limit on open requests per side; a malicious agent could send them endlessly. */

@@ -89,7 +89,8 @@ function readRecord(record: object, emit: Emit): void {
   const type = getString(record, 'type');
   if (type === null || !CODEX_FIELDS.has(type))
     return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
-  emit({ fact: 'record', record, shape: type, isWhole: true });
+  // Not whole: no record of `codex exec` has a field that all engines report, and looking for them costs a tenth.
+  emit({ fact: 'record', record, shape: type });
   switch (type) {
     case 'thread.started':
       return emit({ fact: 'status', status: type, session_id: getName(record, 'thread_id') });

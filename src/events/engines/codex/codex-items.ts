@@ -3,6 +3,7 @@ import {
   getField,
   getInteger,
   isRecord,
+  joinTextContent,
   getName,
   getObject,
   getString,
@@ -16,13 +17,18 @@ import { KNOWN_FIELDS } from '../known-fields.js';
 /** The records of `codex exec --json`. */
 export const CODEX_FIELDS = toKnownFields(KNOWN_FIELDS.codex);
 
+/** The names of the items' shapes by type; joined for every record, they would have to be hashed for every record. */
+const ITEM_SHAPES: ReadonlyMap<string, string> = new Map(
+  [...CODEX_FIELDS.keys()].flatMap((shape) => (shape.startsWith('item(') ? [[shape.slice(5, -1), shape]] : [])),
+);
+
 /** Reads `item.started`, `item.updated` and `item.completed`. */
 export function readItem(phase: string, record: object, emit: Emit): void {
   const item = getObject(record, 'item');
   const type = item === null ? null : getString(item, 'type');
   if (item === null || type === null) return emit({ fact: 'malformed', why: `item.${phase} has no item with a type.` });
-  const shape = `item(${type})`;
-  if (!CODEX_FIELDS.has(shape)) return emit({ fact: 'unknown_type', type: `item.${phase} ${type}` });
+  const shape = ITEM_SHAPES.get(type);
+  if (shape === undefined) return emit({ fact: 'unknown_type', type: `item.${phase} ${type}` });
   emit({ fact: 'record', record: item, shape });
   switch (type) {
     case 'agent_message':
@@ -101,10 +107,4 @@ function findFailure(item: object): string | null {
   if (status !== 'failed' && status !== 'declined') return null;
   const exitCode = getInteger(item, 'exit_code');
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
-}
-
-/** Joins the text parts of a prompt or of an MCP result. */
-export function joinTextContent(content: readonly unknown[]): string {
-  const strings = content.filter(isRecord).map((part) => getString(part, 'text'));
-  return strings.filter((text) => text !== null).join('\n');
 }

@@ -9,7 +9,7 @@ import { readLastAttempt, getRunFolderPath } from '../../../runs/run-folder/inde
 import type { HeldClaim } from '../hold-claim.js';
 import { publishCommit } from './order-repository.js';
 import { retryStore } from '../retry-store.js';
-import type { WorkContext } from '../worker-options.js';
+import type { WorkContext, WorkerLead } from '../worker-options.js';
 import { collectResult } from './collect-result.js';
 import type { PackFile } from './inject-order.js';
 import { getOwnBranch, leaveRepository } from '../../git/own-branch.js';
@@ -82,7 +82,7 @@ export async function finishOrder(
  * it must not be committed, the worktree is kept. Returns a note about where the work is.
  */
 export async function leaveWorktree(
-  { lead }: Pick<WorkContext, 'lead'>,
+  { lead }: { readonly lead: Pick<WorkerLead, 'maskText'> },
   {
     worktree,
     start,
@@ -144,7 +144,8 @@ export function readExit(result: RunResult): WorkerEnd {
   };
 }
 
-function describeError({ code, cause, message }: NonNullable<RunResult['error']>): string {
+/** Describes why a run failed, with the engine's or the placement's cause. */
+export function describeError({ code, cause, message }: NonNullable<RunResult['error']>): string {
   return cause === undefined ? message : `[${code}, ${cause}] ${message}`;
 }
 
@@ -184,7 +185,10 @@ async function prove(
   const reading =
     committed.state === 'committed' ? withCommit(endedOrder.reading, committed.commit) : endedOrder.reading;
   const claimedPr = result.changes.pr;
-  const request = claimedPr === undefined ? undefined : await context.lead.findPullRequest(order.issue_ref, claimedPr);
+  const request =
+    claimedPr === undefined
+      ? undefined
+      : await retryStore(async () => context.lead.findPullRequest(order.issue_ref, claimedPr), context);
   const facts = await examine(context, endedOrder, reading, committed, request);
   const { policy, checks } = readPolicy(context.lead, order);
   const isChecked = policy === 'proven' && checks.length > 0 && result.status === 'ok';
@@ -265,11 +269,8 @@ async function findStartOfChange(
   { base_commit: base, order }: OrderRecord,
 ): Promise<string> {
   if (base === null || base === head) return head;
-  const { items } = await retryStore(
-    async () => context.store.listOrders({ issueRef: order.issue_ref, limit: 100 }),
-    context,
-  );
-  return items.some(({ result }) => result?.changes.commit === head) ? base : head;
+  const isEarlierResult = await retryStore(async () => context.lead.hasCommit(order.issue_ref, head), context);
+  return isEarlierResult ? base : head;
 }
 
 async function runAndJudgeChecks(

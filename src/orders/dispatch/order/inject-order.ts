@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../../base/index.js';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { OrdersError } from '../../orders-error.js';
-import { findAgentEngine, type Wrapper } from '../../wrappers/wrappers.js';
+import { findAgentEngine, pickPlacement, type Wrapper } from '../../wrappers/wrappers.js';
 import { WORK_RESULT_SCHEMA, type RunSpec, type WorkOrder } from '../../../store/records/index.js';
 import type { SandboxPort } from '../../../runs/index.js';
 
@@ -43,6 +43,8 @@ export function injectOrder(
     mode: 'auto',
     env: [...(wrapper.env ?? []), ...Object.keys(env)],
     ...omitUndefined({ limits: wrapper.limits, sandbox: wrapper.sandbox, network: wrapper.network }),
+    ...pickPlacement(wrapper),
+    ...omitUndefined({ labels: wrapper.labels }),
   } as const;
   if (wrapper.command !== undefined) {
     // The files of a repository with a URL exist only in the worktree.

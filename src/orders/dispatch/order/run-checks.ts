@@ -96,7 +96,7 @@ const MAX_KNOWN = 100;
 
 /** Runs a check before a change, to compare how many tests there were; a check that was run there is not run again. */
 async function checkBefore(
-  { store }: WorkContext,
+  context: WorkContext,
   check: NamedCheck,
   { start, before }: CheckedChange,
   attempt: (commit: string) => Promise<CheckTry>,
@@ -104,7 +104,10 @@ async function checkBefore(
   if (before === undefined) return {};
   const key = JSON.stringify([start.objects, before, check]);
   const known = knownBefore.get(key);
-  if (known?.run !== undefined && (await store.findRun(known.run)) !== undefined) return { before: known };
+  const { run } = known ?? {};
+  const isKnown =
+    run !== undefined && (await retryStore(async () => context.store.findRun(run), context)) !== undefined;
+  if (known !== undefined && isKnown) return { before: known };
   const latest = await attempt(before);
   if ('result' in latest && !isInconclusive(latest.result)) knownBefore.set(key, latest);
   const [oldest = ''] = knownBefore.keys();
@@ -120,6 +123,7 @@ async function tryCheck(
     commit,
     base,
     folder,
+    run,
   }: CheckedChange & { readonly base: CheckedOut['base'] | undefined; readonly folder: string },
   claim: HeldClaim,
   execute: ExecuteCheck,
@@ -153,23 +157,28 @@ async function tryCheck(
     limits: { time_s: limit, idle_s: limit },
   });
   if (check.prepare !== undefined) {
-    const prepared = await runOnce(checkContext, createSpec(check.prepare, 'host'), execute);
+    const prepared = await runOnce(checkContext, createSpec(check.prepare, 'host'), run, execute);
     if (!('result' in prepared)) return prepared;
     if (!didPass(prepared.result)) return { run: prepared.run, problem: 'not run: its preparation failed' };
   }
-  const ran = await runOnce(checkContext, createSpec(check.command, check.network ?? 'none'), execute);
+  const ran = await runOnce(checkContext, createSpec(check.command, check.network ?? 'none'), run, execute);
   return 'result' in ran && ran.result.process === undefined
     ? { run: ran.run, problem: `could not be started: ${ran.result.error?.message ?? 'no process'}` }
     : ran;
 }
 
-async function runOnce(context: WorkContext, requested: RunSpec, execute: ExecuteCheck): Promise<CheckTry> {
+async function runOnce(
+  context: WorkContext,
+  requested: RunSpec,
+  checks: string,
+  execute: ExecuteCheck,
+): Promise<CheckTry> {
   const { store, clock, leaseMs, traceparent } = context;
   const spec = { ...requested, ...omitUndefined({ traceparent }) };
   const id = createUlidGenerator(clock)();
   const workerId = `check/${id}`;
   await retryStore(
-    async () => store.createRun({ id, spec, state: 'running', workerId, leaseMs, now: clock() }),
+    async () => store.createRun({ id, spec, state: 'running', workerId, leaseMs, now: clock(), checks }),
     context,
   );
   await whileInProgress(workerId, async () => execute(context, id, workerId));

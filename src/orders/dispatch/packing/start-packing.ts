@@ -1,9 +1,19 @@
+import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage, silentLogger, type Logger } from '../../../base/index.js';
 import type { Archive } from '../../../runs/archive/index.js';
 import { chooseFolder, listNames } from '../../../base/files/index.js';
-import { PACKED_FOLDER, TEMPORARY_FOLDER, packRunFolder } from '../../../runs/run-folder/index.js';
+import {
+  ARTIFACT_FOLDER,
+  PACKED_FOLDER,
+  TEMPORARY_FOLDER,
+  getIncomingPath,
+  getRunFolderPath,
+  packRunFolder,
+  removeRunFolder,
+} from '../../../runs/run-folder/index.js';
 import type { RunStore } from '../../../store/ports/index.js';
 import type { Maintenance } from '../../../store/index.js';
 import { repeatSweep } from '../repeat-work.js';
@@ -92,11 +102,31 @@ export function startPacking(options: PackingOptions): Packing {
     return packed;
   }
 
+  /**
+   * Whether a worker has not copied all of a run here, so another server might have more of it. What no other server
+   * has uploaded within an hour is packed as it is.
+   */
+  async function isLeftToOthers(shared: Archive, id: string): Promise<boolean> {
+    const incoming = getIncomingPath(data, id);
+    const stats = await stat(incoming).catch(() => undefined);
+    if (stats === undefined) return false;
+    if (stats.mtimeMs > Date.now() - STALE_MS) return true;
+    const isElsewhere = (await shared.openRun(id)) !== undefined;
+    if (isElsewhere) await removeRunFolder(data, id);
+    await rm(incoming, { force: true });
+    return isElsewhere;
+  }
+
   async function pack(id: string): Promise<boolean> {
     try {
+      if (archive !== undefined && (await isLeftToOthers(archive, id))) return false;
       const record = uploads === undefined ? undefined : await store.findRun(id);
+      // On another host, the same paths are other files. A worker over HTTPS has sent them.
+      const isOwn =
+        ['', hostname()].includes(record?.owner?.host ?? '') &&
+        !existsSync(join(getRunFolderPath(data, id), ARTIFACT_FOLDER));
       const outcome = await packRunFolder(data, id, {
-        ...(record === undefined ? {} : { extraFiles: () => listArtifactFiles(record) }),
+        ...(record === undefined || !isOwn ? {} : { extraFiles: () => listArtifactFiles(record) }),
         ...(uploads === undefined ? {} : { beforeNaming: async () => uploads.add(id) }),
       });
       if (outcome !== 'too_large') return outcome === 'packed';

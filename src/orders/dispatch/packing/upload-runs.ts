@@ -231,7 +231,11 @@ const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 const SLACK_MS = 2000;
 
 /** Lists the files that a run created or changed, except files changed after the run ended. */
-export async function* listArtifactFiles({ result, ended_at: endedAt, spec }: RunRecord): AsyncGenerator<RunFile> {
+export async function* listArtifactFiles({
+  result,
+  ended_at: endedAt,
+  spec,
+}: Pick<RunRecord, 'result' | 'ended_at' | 'spec'>): AsyncGenerator<RunFile> {
   if (result === null || endedAt === null) return;
   const until = Date.parse(endedAt) + SLACK_MS;
   let bytes = 0;

@@ -1,7 +1,7 @@
 import { getErrorCode, getErrorMessage, type Logger, SluiceError } from '../../../base/index.js';
 import type { Lead } from '../../lead/create-lead.js';
 import type { Budgets, Fleet } from '../../../store/index.js';
-import type { ScheduleTick } from '../../../store/records/index.js';
+import type { SchedulePause, ScheduleTick, ScheduleView } from '../../../store/records/index.js';
 import type { OrderStore, StoreClock } from '../../../store/ports/index.js';
 import type { BackgroundJob } from '../run-by-one-process.js';
 
@@ -24,7 +24,7 @@ export interface ScheduleOptions {
   readonly lead: Pick<Lead, 'submit'>;
   readonly store: Pick<Budgets, 'recordRequest'> &
     Pick<OrderStore, 'listOrders' | 'listInbox'> &
-    Pick<Fleet, 'recordTick' | 'listTicks'> &
+    Pick<Fleet, 'recordTick' | 'listTicks' | 'listPauses'> &
     StoreClock;
   readonly logger: Logger;
 }
@@ -39,8 +39,8 @@ const EVERY_MS = 15_000;
 /**
  * Creates the job that submits orders on their schedules. Each tick has its own request id, so it creates only one
  * order, even if multiple processes fire it, and is recorded and logged with what it did and why. A queued tick survives a
- * restart. Throws `INVALID_SCHEDULE` for an
- * invalid expression.
+ * restart. While a schedule is paused, its new ticks are skipped, and a queued one waits. Throws `INVALID_SCHEDULE` for
+ * an invalid expression.
  */
 export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
   const { store } = options;
@@ -58,11 +58,18 @@ export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
     everyMs: EVERY_MS,
     async work() {
       isRestored ||= await restoreWaiting(store, waiting);
+      const pauses = new Map((await store.listPauses()).map((pause) => [pause.schedule, pause]));
       for (const { name, schedule, isDue } of schedules) {
         const due = findTick(isDue, store.now());
         const isNew = due !== undefined && due !== handled.get(name);
         const tick = isNew ? due : waiting.get(name);
-        if (tick === undefined) continue;
+        const pause = pauses.get(name);
+        if (tick === undefined || (pause !== undefined && !isNew)) continue;
+        if (pause !== undefined) {
+          await recordTick(options, { name, tick }, { action: 'skipped', why: describePause(pause) });
+          handled.set(name, tick);
+          continue;
+        }
         const fired = await fire(options, { name, schedule, tick, seenAt });
         // Repeated every few seconds while it waits, so only the first is logged.
         if (isNew || fired.action !== 'queued') await recordTick(options, { name, tick }, fired);
@@ -72,6 +79,63 @@ export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
       }
     },
   };
+}
+
+function describePause({ who, why }: SchedulePause): string {
+  return `${who} paused the schedule: ${why}`;
+}
+
+/** Describes the configured schedules: when each is due next, whether it is paused, and its last tick. */
+export async function listSchedules({
+  schedules,
+  store,
+}: Pick<ScheduleOptions, 'schedules' | 'store'>): Promise<readonly ScheduleView[]> {
+  const [ticks, pauses] = await Promise.all([store.listTicks(), store.listPauses()]);
+  return Object.entries(schedules).map(([name, { cron, overlap = 'skip', request }]) => {
+    const paused = pauses.find(({ schedule }) => schedule === name) ?? null;
+    const next = paused === null ? findNextTick(cron, store.now()) : undefined;
+    return {
+      name,
+      cron,
+      overlap,
+      issue_ref: String(request['issue_ref']),
+      next_at: next === undefined ? null : new Date(next).toISOString(),
+      paused,
+      last: ticks.find(({ schedule }) => schedule === name) ?? null,
+    };
+  });
+}
+
+/**
+ * Submits a schedule's order at once for a user, even while it is paused. If the issue is not free, nothing is queued.
+ * Returns the recorded tick.
+ */
+export async function runSchedule(
+  options: ScheduleOptions,
+  { name, schedule, who }: { readonly name: string; readonly schedule: Schedule; readonly who: string },
+): Promise<ScheduleTick> {
+  const tick = options.store.now();
+  const { overlap, ...others } = schedule;
+  const once = overlap === 'replace' ? schedule : others;
+  const { why, ...fired } = await fire(options, { name, schedule: once, tick, seenAt: tick, who });
+  const reason = fired.action === 'submitted' ? `${who} ran it` : why;
+  return recordTick(options, { name, tick }, { ...fired, why: reason });
+}
+
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Long enough for the 29th of February, even across a year that is not a leap year. */
+const MAX_DAYS = 8 * 366 + 1;
+
+/** Finds the next minute when an expression is due; undefined if it never is. */
+export function findNextTick(cron: string, now: number): number | undefined {
+  const { isDay, isMinute } = compileCron(cron);
+  const first = now - (now % MINUTE_MS) + MINUTE_MS;
+  for (let day = first - (first % DAY_MS), left = MAX_DAYS; left > 0; day += DAY_MS, left -= 1) {
+    if (!isDay(new Date(day))) continue;
+    for (let tick = Math.max(day, first); tick < day + DAY_MS; tick += MINUTE_MS)
+      if (isMinute(new Date(tick))) return tick;
+  }
+  return undefined;
 }
 
 /** Finds the last minute that was due, if it is recent enough. */
@@ -87,6 +151,8 @@ interface Tick {
   readonly tick: number;
   /** When this process first saw the schedule. */
   readonly seenAt: number;
+  /** The user who runs it now; by default the schedule itself. */
+  readonly who?: string;
 }
 
 /** The action of a tick, and its reason. */
@@ -103,8 +169,9 @@ async function restoreWaiting(store: ScheduleOptions['store'], waiting: Map<stri
   return true;
 }
 
-async function fire({ lead, store }: ScheduleOptions, { name, schedule, tick, seenAt }: Tick): Promise<FiredTick> {
+async function fire({ lead, store }: ScheduleOptions, { name, schedule, tick, seenAt, who }: Tick): Promise<FiredTick> {
   const caller = `schedule:${name}`;
+  const by = who ?? caller;
   const { overlap = 'skip', request } = schedule;
   const issueRef = String(request['issue_ref']);
   try {
@@ -118,9 +185,9 @@ async function fire({ lead, store }: ScheduleOptions, { name, schedule, tick, se
     const { record, repeated } = await lead.submit(
       { ...request, request_id: formatRequestId(caller, tick) },
       {
-        by: caller,
+        by,
         keepsUndecided: true,
-        beforeQueued: async (run) => store.recordRequest({ ...run, caller, now: store.now() }),
+        beforeQueued: async (run) => store.recordRequest({ ...run, caller: by, now: store.now() }),
       },
     );
     return { action: repeated ? 'repeated' : 'submitted', why: 'it was due', run_id: record.order.run_id };
@@ -161,12 +228,13 @@ async function recordTick(
   { store, logger }: ScheduleOptions,
   { name, tick }: Pick<Tick, 'name' | 'tick'>,
   { action, ...fired }: FiredTick,
-): Promise<void> {
+): Promise<ScheduleTick> {
   const fields = { schedule: name, at: new Date(tick).toISOString(), action, ...fired };
-  await store.recordTick({ run_id: null, ...fields });
-  if (action === 'repeated') return;
+  const record = { run_id: null, ...fields };
+  await store.recordTick(record);
   if (action === 'failed') logger.error('schedule failed', fields);
-  else logger.info('schedule fired', fields);
+  else if (action !== 'repeated') logger.info('schedule fired', fields);
+  return record;
 }
 
 /** Returns whether a schedule is due in the minute that contains `time`, in milliseconds since 1970, UTC. */
@@ -190,20 +258,28 @@ const FIELDS = [
  * isDue(Date.parse('2026-11-16T03:00:00Z')) // true, a Monday
  */
 export function parseCron(expression: string): CronMatch {
+  const { isDay, isMinute } = compileCron(expression);
+  return (time) => {
+    const date = new Date(time);
+    return isMinute(date) && isDay(date);
+  };
+}
+
+function compileCron(expression: string) {
   const fields = expression.trim().split(/\s+/);
   if (fields.length !== FIELDS.length)
     throw createCronError(expression, 'it must have five fields: minute hour day month weekday');
   const [minutes, hours, days, months, weekdays] = FIELDS.map((field, index) =>
     readField(fields[index] ?? '', field, expression),
   ) as [Field, Field, Field, Field, Field];
-  return (time) => {
-    const date = new Date(time);
-    if (!minutes.has(date.getUTCMinutes()) || !hours.has(date.getUTCHours())) return false;
-    if (!months.has(date.getUTCMonth() + 1)) return false;
-    const isDay = days.has(date.getUTCDate());
-    const isWeekday = weekdays.has(date.getUTCDay()) || (date.getUTCDay() === 0 && weekdays.has(7));
-    if (days.isAny || weekdays.isAny) return isDay && isWeekday;
-    return isDay || isWeekday;
+  return {
+    isMinute: (date: Date): boolean => minutes.has(date.getUTCMinutes()) && hours.has(date.getUTCHours()),
+    isDay: (date: Date): boolean => {
+      if (!months.has(date.getUTCMonth() + 1)) return false;
+      const isDate = days.has(date.getUTCDate());
+      const isWeekday = weekdays.has(date.getUTCDay()) || (date.getUTCDay() === 0 && weekdays.has(7));
+      return days.isAny || weekdays.isAny ? isDate && isWeekday : isDate || isWeekday;
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { makeFolder } from '../../../../test/temporary-folder.js';
 import { silentLogger } from '../../../base/index.js';
 import { createLead } from '../../lead/create-lead.js';
 import { openStore } from '../../../store/open-store.js';
-import { parseCron, createScheduleJob, findTick } from './fire-schedules.js';
+import { createScheduleJob, findNextTick, findTick, listSchedules, parseCron, runSchedule } from './fire-schedules.js';
 
 const at = (text: string): number => Date.parse(`${text}Z`);
 
@@ -48,6 +48,19 @@ it('a missed tick is fired within ten minutes, but not later', () => {
   expect(findTick(isDue, at('2026-11-16T03:10:00'))).toBeUndefined();
 });
 
+it.each([
+  ['*/15 * * * *', '2026-11-16T03:45:30', '2026-11-16T04:00:00'],
+  ['0 3 * * 1-5', '2026-11-13T03:00:00', '2026-11-16T03:00:00'],
+  ['30 23 31 12 *', '2026-12-31T23:30:00', '2027-12-31T23:30:00'],
+  ['0 0 29 2 *', '2096-03-01T00:00:00', '2104-02-29T00:00:00'],
+])('%s is due after %s at %s', (cron, now, next) => {
+  expect(findNextTick(cron, at(now))).toBe(at(next));
+});
+
+it('a date that does not exist is never due', () => {
+  expect(findNextTick('0 0 31 2 *', at('2026-11-16T00:00:00'))).toBeUndefined();
+});
+
 describe('schedules', () => {
   /** Opens a store and a job that exists since 02:59, with the clock at the tick of 03:00. */
   async function openSite(overlap?: 'skip' | 'queue' | 'replace') {
@@ -88,7 +101,8 @@ describe('schedules', () => {
       const [item] = await inbox();
       await lead.resolve({ id: item?.id ?? '', action: 'reject', who: 'Ada', why: 'No.' });
     };
-    return { store, lead, clock, start, fireAt, list, inbox, fail, decide, logged, nightly };
+    const options = { schedules: { nightly }, lead, store: timedStore, logger };
+    return { options, store, lead, clock, start, fireAt, list, inbox, fail, decide, logged, nightly };
   }
 
   it('fire once per tick, regardless of the number of processes', async () => {
@@ -172,6 +186,50 @@ describe('schedules', () => {
       { schedule: 'nightly', at: '2026-11-16T03:10:00.000Z', action: 'submitted', run_id: second?.order.run_id },
       { schedule: 'nightly', at: '2026-11-16T03:00:00.000Z', action: 'submitted', run_id: first?.order.run_id },
     ]);
+  });
+
+  it('skip their ticks while they are paused, and say who paused them and why', async () => {
+    const { options, store, fireAt, list } = await openSite();
+    await store.pauseSchedule({ schedule: 'nightly', who: 'Ada', why: 'Holidays.', at: '2026-11-16T02:00:00.000Z' });
+    await fireAt('03:00:10');
+    await fireAt('03:01:10');
+    expect(await list()).toEqual([]);
+    const skipped = { action: 'skipped', why: 'Ada paused the schedule: Holidays.', run_id: null };
+    expect(await store.listTicks()).toMatchObject([skipped]);
+    expect(await listSchedules(options)).toMatchObject([{ next_at: null, paused: { who: 'Ada' }, last: skipped }]);
+    await store.resumeSchedule('nightly');
+    expect(await listSchedules(options)).toMatchObject([
+      { name: 'nightly', issue_ref: 'local#1', overlap: 'skip', next_at: '2026-11-16T03:10:00.000Z', paused: null },
+    ]);
+    await fireAt('03:10:10');
+    expect(await list()).toHaveLength(1);
+  });
+
+  it('keep a queued tick while they are paused', async () => {
+    const { store, fireAt, list, fail, decide } = await openSite('queue');
+    await fireAt('03:00:10');
+    await fireAt('03:10:00');
+    await store.pauseSchedule({ schedule: 'nightly', who: 'Ada', why: 'Busy.', at: '2026-11-16T03:11:00.000Z' });
+    await fail();
+    await decide();
+    await fireAt('03:12:00');
+    expect(await list()).toHaveLength(1);
+    await store.resumeSchedule('nightly');
+    await fireAt('03:13:00');
+    expect(await list()).toHaveLength(2);
+  });
+
+  it('run at once in the name of a user, but not twice at a time', async () => {
+    const { options, store, clock, list, nightly } = await openSite('queue');
+    clock.now = at('2026-11-16T03:04:05');
+    const first = await runSchedule(options, { name: 'nightly', schedule: nightly, who: 'Ada' });
+    expect(first).toMatchObject({ at: '2026-11-16T03:04:05.000Z', action: 'submitted', why: 'Ada ran it' });
+    const [order] = await list();
+    expect(await store.findRequest(order?.run ?? '')).toMatchObject({ caller: 'Ada' });
+    clock.now += 1000;
+    const second = await runSchedule(options, { name: 'nightly', schedule: nightly, who: 'Ada' });
+    expect(second).toMatchObject({ action: 'skipped', why: `run ${first.run_id} of the issue is under way` });
+    expect(await store.listTicks()).toEqual([second, first]);
   });
 
   it('replace a run under way, but never an undecided item', async () => {

@@ -22,7 +22,7 @@ export function isWithin(path: string, folder: string): boolean {
  * with a mount below it is omitted: bubblewrap would follow it out of the sandbox and fail. So is a link in a mounted
  * folder, which already has it.
  */
-function sortMounts(mounts: readonly Mount[]): readonly Mount[] {
+export function sortMounts(mounts: readonly Mount[]): readonly Mount[] {
   const byPath = new Map<string, Mount>();
   for (const mount of mounts) byPath.set(mount.at, mount);
   const isBlocking = ({ kind, at }: Mount): boolean =>

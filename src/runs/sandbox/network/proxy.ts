@@ -195,21 +195,26 @@ async function resolveName(host: string): Promise<readonly string[]> {
   return addresses.map(({ address }) => address);
 }
 
+/** The proxy's socket inside the sandbox. */
+export const PROXY_SOCKET = '/run/sluice/proxy.sock';
+
 /** The proxy's port inside the sandbox; nothing else listens in its network namespace. */
 export const PROXY_PORT = 3128;
 
 /**
  * A script for `node -e`, as a string because Sluice's own files do not exist inside the sandbox. It forwards
  * connections from loopback to the proxy's socket, and starts the agent once it is listening. Its arguments: the
- * socket, the port, the agent's command. It ignores signals, which reach the agent too, and exits with the agent's exit
- * code.
+ * socket, the port, the agent's command. It exits with the agent's exit code, and ignores signals if they reach the
+ * agent too; otherwise it passes them on (`passesSignals`).
  */
-export const FORWARDER = `
+export function createForwarder({ passesSignals }: { readonly passesSignals: boolean }): string {
+  return `
 const net = process.getBuiltinModule('node:net');
 const { constants } = process.getBuiltinModule('node:os');
 const { spawn } = process.getBuiltinModule('node:child_process');
 const [socket, port, program, ...args] = process.argv.slice(1);
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
+let child;
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => ${passesSignals} && child?.kill(signal));
 const server = net.createServer({ allowHalfOpen: true }, (inner) => {
   const outer = net.connect({ path: socket, allowHalfOpen: true });
   const end = () => { inner.destroy(); outer.destroy(); };
@@ -220,7 +225,7 @@ const server = net.createServer({ allowHalfOpen: true }, (inner) => {
 });
 server.maxConnections = 256;
 server.listen(Number(port), '127.0.0.1', () => {
-  const child = spawn(program, args, { stdio: 'inherit' });
+  child = spawn(program, args, { stdio: 'inherit' });
   child.on('error', (error) => {
     process.stderr.write('Cannot launch "' + program + '": ' + error.message + '\\n');
     process.exit(127);
@@ -228,6 +233,7 @@ server.listen(Number(port), '127.0.0.1', () => {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 });
 `;
+}
 
 /**
  * Returns the variables that make processes use the proxy. Processes that ignore them have no network. With

@@ -1,4 +1,4 @@
-import { anything, arrayOf, name, object, oneOf, orNull } from '../../../base/index.js';
+import { anything, arrayOf, count, name, object, oneOf, orNull } from '../../../base/index.js';
 import { repairLevel, runOutcome, runState, permissionChoiceSchema } from '../../../store/records/index.js';
 import { created, defineEndpoints, json } from '../endpoint.js';
 import { definePage, pageQuery, timeParameter, search } from '../shapes/lists.js';
@@ -89,8 +89,12 @@ export const runEndpoints = defineEndpoints({
       ended_until: timeParameter,
       model: name,
       engine_version: name,
+      total: {
+        ...oneOf(['true']),
+        description: 'Also counts all runs that match, unless that means reading more than 50,000.',
+      },
     },
-    response: json(definePage(runSummarySchema)),
+    response: json(object(definePage(runSummarySchema).properties, { total: count })),
     problems: ['INVALID_CURSOR'],
   },
   getRun: {

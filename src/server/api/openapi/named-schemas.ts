@@ -10,6 +10,8 @@ import {
   raceSchema,
   runFailureSchema,
   runResultSchema,
+  schedulePauseSchema,
+  scheduleSchema,
   scheduleTickSchema,
   sinkStateSchema,
   storedRunSpec,
@@ -27,7 +29,7 @@ import {
   submittedOrderSchema,
   waitingSchema,
 } from '../shapes/order.js';
-import { problemSchema, sessionSchema, statisticsSchema } from '../shapes/service.js';
+import { problemSchema, sessionSchema, settingsSchema, statisticsSchema } from '../shapes/service.js';
 import type { EndpointName } from '../endpoints.js';
 
 /** A JSON Schema with any keywords. */
@@ -60,8 +62,11 @@ function listNamedSchemas(): readonly (readonly [string, AnySchema])[] {
     RunResult: runResultSchema,
     RunSpec: storedRunSpec,
     RunSummary: runSummarySchema,
+    Schedule: scheduleSchema,
+    SchedulePause: schedulePauseSchema,
     ScheduleTick: scheduleTickSchema,
     Session: sessionSchema,
+    Settings: settingsSchema,
     Sink: sinkStateSchema,
     Statistics: statisticsSchema,
     SubmittedOrder: submittedOrderSchema,

@@ -69,6 +69,10 @@ const runFields = {
    * the diff.
    */
   seq: ordinal,
+  /** When the agent's process stops waiting (`limits.hold_s`). It is resumed with a later answer. */
+  held_until: timestamp,
+  /** When the wait ends without an answer (`limits.wait_s`); a permission request is then denied. */
+  expires_at: timestamp,
 };
 
 /** An entry in the waiting list. */
@@ -82,6 +86,10 @@ const entrySchema = {
       ...common,
       ...runFields,
       tool: name,
+      /** The command that the tool would run, shortened. */
+      command: orNull(text),
+      /** The files that the tool would change; the counts of lines are null if the change is too long. */
+      changes: arrayOf(object({ path: text, added: orNull(count), removed: orNull(count) })),
       options: arrayOf(
         object({
           id: name,

@@ -40,8 +40,11 @@ const {
 /** The host that claimed the run and has its folder; absent until the run is claimed. */
 const host = name;
 
+/** The first line of the order's instructions, or of the prompt or command; shortened. */
+const title = text;
+
 /** A run and its state, with its engine at the top level and without its claim. */
-export const runSchema = object({ ...stateFields, engine: name, spec, result }, { host, refused_answers });
+export const runSchema = object({ ...stateFields, engine: name, spec, result }, { host, title, refused_answers });
 
 /** See {@link runSchema}. */
 export type RunView = FromSchema<typeof runSchema>;
@@ -54,6 +57,7 @@ export const runSummarySchema = object(
   {
     ...stateFields,
     engine: name,
+    title,
     spec: object(
       {},
       { prompt: text, program: text, model: text, mode: runMode, permissions: runPermissions, workdir: text },

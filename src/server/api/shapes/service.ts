@@ -1,4 +1,16 @@
-import { flag, name, object, oneOf, text, count, orNull, timestamp, type FromSchema } from '../../../base/index.js';
+import {
+  arrayOf,
+  flag,
+  name,
+  object,
+  oneOf,
+  text,
+  count,
+  orNull,
+  timestamp,
+  type FromSchema,
+} from '../../../base/index.js';
+import { approvalRulesSchema } from '../../../store/records/index.js';
 
 /**
  * Returns the name of the session cookie. With HTTPS, the prefix makes browsers accept it only over HTTPS, for this
@@ -12,9 +24,17 @@ export function getSessionCookieName(https: boolean): string {
 export const sessionSchema = object({
   /** The token's name; `local` if no tokens are configured, `anonymous` for a caller without a token. */
   name,
-  scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) },
+  scopes: { type: 'array', items: oneOf(['read', 'run', 'decide', 'worker']) },
   /** Whether tokens are configured, so a page must ask for one. */
   needs_token: flag,
+});
+
+/** Settings that explain decisions. */
+export const settingsSchema = object({
+  /** For `permissions: ask`; the first match wins. */
+  approvals: approvalRulesSchema,
+  sinks: arrayOf(object({ name, type: name })),
+  tokens: arrayOf(object({ name, scopes: sessionSchema.properties.scopes })),
 });
 
 /** Why a request failed: RFC 9457 problem details with a code. */

@@ -1,0 +1,147 @@
+/** A change of a file, with the old and the new text or as a patch. */
+interface FileDiff {
+  readonly path: string;
+  readonly patch?: string | undefined;
+  /** Null for a new file. */
+  readonly old_text?: string | null | undefined;
+  readonly new_text?: string | undefined;
+}
+
+/** The changed lines of a file; `isPartial` if it has more than these. */
+export type FileChange = Readonly<{ path: string; lines: readonly DiffLine[]; isPartial?: true }>;
+
+const MAX_TEXT_LENGTH = 200_000;
+const MAX_FILES = 50;
+
+/** Reads a tool call's file changes: from its diff, from the content before and after, or from a patch. */
+export function readFileChanges(input: unknown, diff: readonly FileDiff[] = []): readonly FileChange[] {
+  if (diff.length > 0) return diff.slice(0, MAX_FILES).flatMap(readDiff);
+  if (typeof input !== 'object' || input === null) return [];
+  const fields = new Map<string, unknown>(Object.entries(input));
+  const read = (...names: readonly string[]): string | undefined =>
+    names.map((name) => fields.get(name)).find((value): value is string => typeof value === 'string');
+  const path = read('file_path', 'path', 'absolute_path', 'filePath');
+  const before = read('old_string', 'old_text', 'oldString');
+  const after = read('new_string', 'new_text', 'newString');
+  if (path !== undefined && before !== undefined && after !== undefined) return [compare(path, before, after)];
+  const content = read('content');
+  if (path !== undefined && content !== undefined) return [compare(path, '', content)];
+  const patch = read('patch', 'input');
+  return patch?.startsWith('*** Begin Patch') === true
+    ? [describeFile('patch', patch.length, () => readPatch(patch))]
+    : [];
+}
+
+function readDiff({ path, patch, old_text, new_text }: FileDiff): readonly FileChange[] {
+  if (patch !== undefined) return [describeFile(path, patch.length, () => readPatch(patch))];
+  return new_text === undefined ? [] : [compare(path, old_text ?? '', new_text)];
+}
+
+function compare(path: string, before: string, after: string): FileChange {
+  return describeFile(path, before.length + after.length, () => diffLines(before, after));
+}
+
+/** Describes a file; a text that is too long is not compared. */
+function describeFile(path: string, length: number, read: () => readonly DiffLine[]): FileChange {
+  const lines = length > MAX_TEXT_LENGTH ? [] : read();
+  const isPartial = length > MAX_TEXT_LENGTH || lines.length === MAX_LINES;
+  return { path, lines, ...(isPartial ? { isPartial } : {}) };
+}
+
+/** A line in a diff. */
+export type DiffLine = Readonly<{ kind: 'same' | 'added' | 'removed'; text: string }>;
+
+/** Above this many comparisons, all old lines are shown as removed and all new ones as added. */
+const MAX_COMPARISONS = 400_000;
+const CONTEXT = 3;
+const MAX_LINES = 2000;
+
+/** Counts the added and the removed lines. */
+export function countChanges(lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } {
+  const count = (wanted: DiffLine['kind']): number => lines.filter(({ kind }) => kind === wanted).length;
+  return { added: count('added'), removed: count('removed') };
+}
+
+/** Reads the command that a tool would run, if its input has one. */
+export function readCommand(input: unknown): string | null {
+  if (typeof input !== 'object' || input === null || !('command' in input)) return null;
+  const { command } = input;
+  if (typeof command === 'string') return command;
+  return Array.isArray(command) ? command.map(String).join(' ') : null;
+}
+
+/** Compares two strings line by line. Unchanged lines at the start and the end are trimmed to the context lines. */
+export function diffLines(before: string, after: string): readonly DiffLine[] {
+  const oldLines = splitLines(before);
+  const newLines = splitLines(after);
+  let head = 0;
+  while (head < oldLines.length && head < newLines.length && oldLines[head] === newLines[head]) head += 1;
+  let tail = 0;
+  while (
+    tail < oldLines.length - head &&
+    tail < newLines.length - head &&
+    oldLines[oldLines.length - 1 - tail] === newLines[newLines.length - 1 - tail]
+  ) {
+    tail += 1;
+  }
+  return [
+    ...oldLines.slice(Math.max(0, head - CONTEXT), head).map(toUnchanged),
+    ...compareLines(oldLines.slice(head, oldLines.length - tail), newLines.slice(head, newLines.length - tail)),
+    ...oldLines.slice(oldLines.length - tail, oldLines.length - tail + CONTEXT).map(toUnchanged),
+  ].slice(0, MAX_LINES);
+}
+
+/** Parses the lines of a patch in unified or `*** Begin Patch` format. Patch syntax lines are returned unchanged. */
+export function readPatch(patch: string): readonly DiffLine[] {
+  return splitLines(patch)
+    .slice(0, MAX_LINES)
+    .map((line) => {
+      if (/^(?:\+\+\+|---) /.test(line)) return { kind: 'same', text: line };
+      if (line.startsWith('+')) return { kind: 'added', text: line.slice(1) };
+      if (line.startsWith('-')) return { kind: 'removed', text: line.slice(1) };
+      return { kind: 'same', text: line.startsWith(' ') ? line.slice(1) : line };
+    });
+}
+
+function splitLines(text: string): readonly string[] {
+  if (text === '') return [];
+  return text.replace(/\r?\n$/, '').split(/\r?\n/);
+}
+
+const toUnchanged = (text: string): DiffLine => ({ kind: 'same', text });
+const toRemoved = (text: string): DiffLine => ({ kind: 'removed', text });
+const toAdded = (text: string): DiffLine => ({ kind: 'added', text });
+
+function compareLines(oldLines: readonly string[], newLines: readonly string[]): readonly DiffLine[] {
+  if (oldLines.length * newLines.length > MAX_COMPARISONS)
+    return [...oldLines.map(toRemoved), ...newLines.map(toAdded)];
+  const width = newLines.length + 1;
+  const lengths = new Uint32Array((oldLines.length + 1) * width);
+  const lengthAt = (row: number, column: number): number => lengths[row * width + column] ?? 0;
+  for (let row = oldLines.length - 1; row >= 0; row -= 1) {
+    for (let column = newLines.length - 1; column >= 0; column -= 1) {
+      lengths[row * width + column] =
+        oldLines[row] === newLines[column]
+          ? lengthAt(row + 1, column + 1) + 1
+          : Math.max(lengthAt(row + 1, column), lengthAt(row, column + 1));
+    }
+  }
+  const lines: DiffLine[] = [];
+  let row = 0;
+  let column = 0;
+  while (row < oldLines.length || column < newLines.length) {
+    const [left, right] = [oldLines[row], newLines[column]];
+    if (left !== undefined && left === right) {
+      lines.push(toUnchanged(left));
+      row += 1;
+      column += 1;
+    } else if (left !== undefined && (right === undefined || lengthAt(row + 1, column) >= lengthAt(row, column + 1))) {
+      lines.push(toRemoved(left));
+      row += 1;
+    } else {
+      lines.push(toAdded(right ?? ''));
+      column += 1;
+    }
+  }
+  return lines;
+}

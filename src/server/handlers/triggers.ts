@@ -1,0 +1,208 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { cutText, isSluiceError, omitUndefined } from '../../base/index.js';
+import { RequestError } from '../http/problem.js';
+import type { Handlers } from '../http/request-checks.js';
+import { createRateLimit } from '../security/rate-limit.js';
+import type { ServerContext } from '../server-context.js';
+import type { TriggerSettings } from '../server-settings.js';
+
+const PER_MINUTE = 30;
+
+/**
+ * The maximum lengths of an issue's title and body, which become instructions. The instructions of an order may have
+ * 30,000 characters.
+ */
+const TITLE_LENGTH = 500;
+const BODY_LENGTH = 20_000;
+
+const INSTRUCTIONS = 'Resolve issue {ref}: {title}\n\n{body}';
+
+/** Creates the handler for forge webhooks, which submit orders. */
+export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 'receiveTrigger'> {
+  const { store, lead, settings, logger, clock } = server;
+  const limits = new Map(
+    Object.entries(settings.triggers).map(([name, { perMinute = PER_MINUTE }]) => [
+      name,
+      createRateLimit({ perMinute, clock }),
+    ]),
+  );
+  return {
+    async receiveTrigger({ params, body, bytes, context }) {
+      server.checkAcceptsWork();
+      const { name } = params;
+      const trigger = Object.hasOwn(settings.triggers, name) ? settings.triggers[name] : undefined;
+      const header = (word: string): string | undefined => context.req.header(word);
+      const { secret = '' } = trigger ?? {};
+      // The same message for an unknown trigger and a wrong signature, so callers cannot find out which triggers exist.
+      if (trigger === undefined || secret === '' || !isAuthentic(trigger.type, secret, bytes, header)) {
+        throw new RequestError(
+          'SIGNATURE_REFUSED',
+          'No trigger with this name accepts the signature. Check the URL, the webhook secret, and "triggers" in the configuration.',
+        );
+      }
+      if (limits.get(name)?.take(name) === false)
+        throw new RequestError('TOO_MANY_REQUESTS', 'Too many deliveries to this trigger. Try again in a minute.');
+      const event = readIssueEvent(trigger.type, trigger.label, body, header);
+      const reason = 'ignored' in event ? event.ignored : findReasonToIgnore(trigger, event);
+      if ('ignored' in event || reason !== undefined) return { status: 'ignored', ...omitUndefined({ reason }) };
+      const caller = `trigger:${name}`;
+      const request_id = `${caller}:${readDeliveryId(trigger.type, bytes, header)}`;
+      try {
+        const { record, repeated } = await lead.submit(
+          { ...createRequest(trigger, event), request_id },
+          { by: caller, beforeQueued: async (run) => store.recordRequest({ ...run, caller, now: clock() }) },
+        );
+        const { issue_ref, run_id } = record.order;
+        if (!repeated) logger.info('trigger fired', { trigger: name, issue_ref, run_id, sender: event.sender });
+        return { status: 'submitted', issue_ref, run_id, repeated };
+      } catch (error) {
+        // The delivery was repeated after the issue was edited. The issue already has an order.
+        if (isSluiceError(error) && error.code === 'REQUEST_ID_REUSED')
+          return { status: 'ignored', reason: 'repeated' };
+        throw error;
+      }
+    },
+  };
+}
+
+/** Returns the reason why an authentic event does not start an order; undefined if it does. */
+function findReasonToIgnore({ repositories, senders }: TriggerSettings, event: LabeledIssue): string | undefined {
+  if (!Object.hasOwn(repositories, event.repository)) return 'the repository is not configured';
+  if (senders !== undefined && !senders.includes(event.sender)) return 'the sender is not allowed to start work';
+  return undefined;
+}
+
+/**
+ * Creates the request for an order. Everything except the title and body comes from the configuration: an issue cannot
+ * choose the wrapper or the folder.
+ */
+function createRequest(trigger: TriggerSettings, { repository, number, title, body, url }: LabeledIssue): object {
+  const issue_ref = `${repository}#${number}`;
+  const { instructions = INSTRUCTIONS, ...fields } = trigger.request;
+  const values: Readonly<Record<string, string>> = {
+    ref: issue_ref,
+    title: cutText(title, TITLE_LENGTH),
+    body: cutText(body, BODY_LENGTH),
+    url: url.slice(0, TITLE_LENGTH),
+  };
+  // Replaces all placeholders in one pass, so placeholders in an issue's text are left alone.
+  const text = instructions
+    .replaceAll(/\{(ref|title|body|url)\}/g, (_, word: string) => values[word] ?? '')
+    .replaceAll('\0', '\u{FFFD}');
+  return { ...fields, ...trigger.repositories[repository], issue_ref, instructions: text };
+}
+
+type TriggerType = TriggerSettings['type'];
+
+/** An issue that was given the label that starts work. */
+interface LabeledIssue {
+  /** `owner/repo`, or `group/project`. */
+  readonly repository: string;
+  readonly number: number;
+  readonly title: string;
+  readonly body: string;
+  readonly url: string;
+  /** The user who added the label. */
+  readonly sender: string;
+}
+
+/** Reads a header by its lower-case name. */
+type ReadHeader = (name: string) => string | undefined;
+
+/** Whether the sender of a delivery knows the secret: GitHub signs the body with it, GitLab sends it. */
+function isAuthentic(type: TriggerType, secret: string, body: Uint8Array, header: ReadHeader): boolean {
+  switch (type) {
+    case 'github': {
+      const expected = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+      return isSame(header('x-hub-signature-256') ?? '', expected);
+    }
+    case 'gitlab':
+      return isSame(header('x-gitlab-token') ?? '', secret);
+  }
+}
+
+/** Compares in constant time. */
+function isSame(actual: string, expected: string): boolean {
+  return timingSafeEqual(hash(actual), hash(expected));
+}
+
+function hash(word: string): Buffer {
+  return createHash('sha256').update(word).digest();
+}
+
+const DELIVERY_ID = /^[\w-]{8,100}$/;
+
+/**
+ * Returns a delivery's id: the forge's id or, if missing, the hash of the body. A repeated delivery has the same id.
+ */
+function readDeliveryId(type: TriggerType, body: Uint8Array, header: ReadHeader): string {
+  const deliveryId =
+    type === 'github' ? header('x-github-delivery') : (header('idempotency-key') ?? header('x-gitlab-event-uuid'));
+  return deliveryId !== undefined && DELIVERY_ID.test(deliveryId)
+    ? deliveryId
+    : createHash('sha256').update(body).digest('hex');
+}
+
+/** Reads the issue that an event added the label to. For any other event, returns the reason why it is ignored. */
+function readIssueEvent(
+  type: TriggerType,
+  label: string,
+  payload: unknown,
+  header: ReadHeader,
+): LabeledIssue | { readonly ignored: string } {
+  return type === 'github' ? readGitHub(label, payload, header) : readGitLab(label, payload);
+}
+
+function readGitHub(label: string, payload: unknown, header: ReadHeader): LabeledIssue | { readonly ignored: string } {
+  if (header('x-github-event') !== 'issues') return { ignored: 'not an issue event' };
+  const addedLabel = readText(payload, 'action') === 'labeled' ? readText(readField(payload, 'label'), 'name') : '';
+  if (addedLabel !== label) return { ignored: 'the label was not added' };
+  const issue = readField(payload, 'issue');
+  return {
+    repository: readText(readField(payload, 'repository'), 'full_name'),
+    number: readInteger(issue, 'number'),
+    title: readText(issue, 'title'),
+    body: readText(issue, 'body'),
+    url: readText(issue, 'html_url'),
+    sender: readText(readField(payload, 'sender'), 'login'),
+  };
+}
+
+function readGitLab(label: string, payload: unknown): LabeledIssue | { readonly ignored: string } {
+  if (readText(payload, 'object_kind') !== 'issue') return { ignored: 'not an issue event' };
+  const issue = readField(payload, 'object_attributes');
+  const action = readText(issue, 'action');
+  const labelChanges = readField(readField(payload, 'changes'), 'labels');
+  const isAdded =
+    hasLabel(readField(labelChanges, 'current'), label) && !hasLabel(readField(labelChanges, 'previous'), label);
+  const isNew = action === 'open' && hasLabel(readField(payload, 'labels'), label);
+  if (!isNew && !(action === 'update' && isAdded)) return { ignored: 'the label was not added' };
+  return {
+    repository: readText(readField(payload, 'project'), 'path_with_namespace'),
+    number: readInteger(issue, 'iid'),
+    title: readText(issue, 'title'),
+    body: readText(issue, 'description'),
+    url: readText(issue, 'url'),
+    sender: readText(readField(payload, 'user'), 'username'),
+  };
+}
+
+function hasLabel(labels: unknown, label: string): boolean {
+  return Array.isArray(labels) && labels.some((each) => readText(each, 'title') === label);
+}
+
+function readField(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (Reflect.get(value, name) as unknown)
+    : undefined;
+}
+
+function readText(value: unknown, name: string): string {
+  const field = readField(value, name);
+  return typeof field === 'string' ? field : '';
+}
+
+function readInteger(value: unknown, name: string): number {
+  const field = readField(value, name);
+  return Number.isSafeInteger(field) ? Number(field) : 0;
+}

@@ -1,0 +1,192 @@
+import { omitUndefined, type FromSchema } from '../../base/index.js';
+import { getPosition, unpackEvents, type Emitted, type EventPack } from '../../events/index.js';
+import { endLost, requestBudget, retryLostPlaces, spendBudget } from '../../orders/dispatch/index.js';
+import { pickPlacement, type WorkerEnd } from '../../orders/index.js';
+import type { CachedResult } from '../../store/ports/index.js';
+import type { Evidence, Reading, RunRecord, RunResult, RunSpec } from '../../store/records/index.js';
+import type { workerCallSchema, workerEndSchema } from '../api/index.js';
+import { RequestError } from '../http/problem.js';
+import type { Caller } from '../security/tokens.js';
+import type { ServerContext } from '../server-context.js';
+import { createNotHeldError, isHeldBy, isOwn } from './worker-fence.js';
+import { completeRunFiles, writeRunBytes } from './worker-files.js';
+
+export type WorkerCall = FromSchema<typeof workerCallSchema>;
+
+/**
+ * Creates the calls of workers. Casts follow the schemas of the endpoint, which have checked these values.
+ * The store itself refuses calls of a claim that is no longer valid; all others read the
+ * record first.
+ */
+export function createWorkerCalls(server: ServerContext, leaseMs: number) {
+  const { store, data, clock, logger, settings } = server;
+  const { workerLostRetries } = server.work;
+  const lead = retryLostPlaces(server.lead, { store, lead: server.lead, workerLostRetries });
+
+  async function findHeld(id: string, workerId: string): Promise<RunRecord> {
+    const record = await store.findRun(id);
+    if (isHeldBy(record, workerId)) return record;
+    throw createNotHeldError();
+  }
+
+  /** Returns the order of a run. After the order is settled its worker may still read it, to repeat a settlement. */
+  async function findOrderName(id: string, workerId: string): Promise<NonNullable<RunRecord['order']>> {
+    const record = await store.findRun(id);
+    if (record?.owner?.worker_id !== workerId || record.order === null) throw createNotHeldError();
+    return record.order;
+  }
+
+  /** The worker sends the end of a run last, when its files are here. */
+  async function complete<T>(id: string, outcome: T): Promise<T> {
+    await completeRunFiles(data, id);
+    return outcome;
+  }
+
+  return async (
+    id: string,
+    body: Exclude<WorkerCall, { readonly call: 'adopt' }>,
+    caller: Caller,
+  ): Promise<unknown> => {
+    const { worker_id: workerId } = body;
+    const hold = { id, workerId, now: clock() };
+    switch (body.call) {
+      case 'start': {
+        const { base_commit: baseCommit, repository_start: repositoryStart } = body;
+        // A worker in a place does not know how it was placed.
+        const placed = caller.isRun === true && body.spec !== undefined ? await findHeld(id, workerId) : undefined;
+        const spec =
+          body.spec === undefined ? undefined : ({ ...body.spec, ...pickPlacement(placed?.spec ?? {}) } as RunSpec);
+        return store.markStarted({ ...hold, ...omitUndefined({ spec, baseCommit, repositoryStart }) });
+      }
+      case 'release': {
+        const release = { ...hold, retryAt: body.retry_at };
+        return (await store.requeuePlaced(release)) || store.releaseRun(release);
+      }
+      case 'lost': {
+        if (caller.isRun === true || !isOwn(caller, body.from)) throw createNotHeldError();
+        const { from, host } = body;
+        const worker = { worker_id: workerId, host, pid: 0, pid_started: null };
+        // Its claim ends first, so that nothing is published or settled with it any more.
+        const run = await store.adoptRun({ id, from, worker, leaseMs, now: hold.now });
+        if (run === undefined) return false;
+        await endLost({ store, lead: server.lead, data, clock, workerLostRetries }, run, { loss: 'attested' });
+        return true;
+      }
+      case 'renew':
+        return store.renewRun({ ...hold, leaseMs });
+      case 'wait':
+        return store.setWaiting({ ...hold, isWaiting: body.is_waiting });
+      case 'end':
+        return complete(id, await store.endRun({ ...hold, result: body.result as RunResult }));
+      case 'settle': {
+        const { issue_ref: issueRef, run_id: runId } = await findOrderName(id, workerId);
+        return complete(id, await lead.settle({ issueRef, runId, ...readEnd(body.end), heldBy: workerId }));
+      }
+      case 'events': {
+        await findHeld(id, workerId);
+        const packs = body.packs.map(readPack);
+        return store.append(
+          id,
+          packs.flatMap(({ events }) => events),
+          packs.map(({ pack }) => pack),
+        );
+      }
+      case 'read': {
+        await findHeld(id, workerId);
+        const { protocol, limit, after, to } = body;
+        return store.read({ runId: id, protocol, limit, ...omitUndefined({ after, to }) });
+      }
+      case 'bytes':
+        await findHeld(id, workerId);
+        return Promise.all(body.files.map(async (file) => writeRunBytes(data, id, file)));
+      case 'order': {
+        const { issue_ref, run_id } = await findOrderName(id, workerId);
+        return store.findOrder(issue_ref, run_id);
+      }
+      case 'repository_start':
+        await findHeld(id, workerId);
+        return store.findRepositoryStart(id);
+      case 'run': {
+        const found = await store.findRun(body.run);
+        if (found?.owner !== undefined && found.owner !== null && isOwn(caller, found.owner.worker_id)) return found;
+        const { issue_ref, run_id } = await findOrderName(id, workerId);
+        const { order } = (await store.findOrder(issue_ref, run_id)) ?? {};
+        return order?.start_run === body.run ? found : undefined;
+      }
+      case 'check':
+        await findHeld(id, workerId);
+        if (!isOwn(caller, body.check_worker_id)) throw createNotHeldError();
+        return store.createRun({
+          id: body.run,
+          spec: body.spec as RunSpec,
+          state: 'running',
+          workerId: body.check_worker_id,
+          leaseMs,
+          now: hold.now,
+        });
+      case 'request_budget': {
+        const record = await findHeld(id, workerId);
+        const outcome = await requestBudget({ store, budgets: settings.budgets, clock, logger }, record);
+        if (outcome.status !== 'granted') return outcome;
+        return { status: outcome.status, limits_cost: outcome.budget?.limitsCost ?? null };
+      }
+      case 'spend_budget': {
+        const record = await findHeld(id, workerId);
+        return spendBudget({ store, budgets: settings.budgets, clock, logger }, record, body);
+      }
+      case 'find_result':
+        await findHeld(id, workerId);
+        return store.find(body.key);
+      case 'cache_result':
+        await findHeld(id, workerId);
+        return store.cacheResult(body.key, { ...(body.entry as CachedResult), run_id: id });
+      case 'find_pull_request': {
+        const { issue_ref } = await findOrderName(id, workerId);
+        return lead.findPullRequest(issue_ref, body.name);
+      }
+      case 'has_commit': {
+        const { issue_ref } = await findOrderName(id, workerId);
+        return lead.hasCommit(issue_ref, body.commit);
+      }
+    }
+  };
+}
+
+/** Reads packed events. Their lines are stored unchanged, so they must be what they say. */
+function readPack(sent: Extract<WorkerCall, { readonly call: 'events' }>['packs'][number]): {
+  readonly pack: EventPack;
+  readonly events: readonly Emitted[];
+} {
+  const { protocol, attempt, first_seq: firstSeq, last_seq: lastSeq, lines } = sent;
+  const events = unpackEvents(protocol, lines) ?? [];
+  const isComplete =
+    events.length === lastSeq - firstSeq + 1 &&
+    events.every((emitted, index) => {
+      const position = getPosition(emitted);
+      return position.attempt === attempt && position.seq === firstSeq + index;
+    });
+  if (isComplete) return { pack: { protocol, attempt, firstSeq, lastSeq, lines }, events };
+  throw new RequestError('INVALID_BODY', 'Invalid body: the events are damaged or do not have the stated numbers.');
+}
+
+function readEnd(end: FromSchema<typeof workerEndSchema>): WorkerEnd {
+  return {
+    exitCode: end.exit_code,
+    signal: end.signal,
+    ...omitUndefined({
+      stderr: end.last_output,
+      hasEnded: end.has_ended,
+      runError: end.run_error,
+      startError: end.start_error,
+      unresolved: end.unresolved,
+      canceled: end.canceled,
+      command: end.command,
+      workerVersion: end.worker_version,
+      note: end.note,
+      runResult: end.run_result as RunResult | undefined,
+      reading: end.reading as Reading | undefined,
+      evidence: end.evidence as readonly Evidence[] | undefined,
+      changedLines: end.changed_lines,
+    }),
+  };
+}

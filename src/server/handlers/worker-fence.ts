@@ -1,0 +1,32 @@
+import type { RunRecord } from '../../store/records/index.js';
+import { RequestError } from '../http/problem.js';
+import type { Caller } from '../security/tokens.js';
+
+/** Returns the start of the worker ids that a caller may use. Token names and run tokens cannot collide. */
+export function getPrefix({ name, isRun = false }: Caller): string {
+  return isRun ? name : `worker:${name}`;
+}
+
+/** Whether a worker id belongs to a caller. */
+export function isOwn(caller: Caller, workerId: string): boolean {
+  const prefix = getPrefix(caller);
+  return workerId === prefix || workerId.startsWith(`${prefix}/`);
+}
+
+/** Throws if a worker id does not belong to the caller. */
+export function requireOwn(caller: Caller, workerId: string): void {
+  if (!isOwn(caller, workerId)) throw createNotHeldError();
+}
+
+/** Whether a run is held under this worker id. */
+export function isHeldBy(record: RunRecord | undefined, workerId: string): record is RunRecord {
+  return record?.owner?.worker_id === workerId && record.state !== 'ended';
+}
+
+/** Creates the error for a run that the worker does not hold; it does not reveal whether the run exists. */
+export function createNotHeldError(): RequestError {
+  return new RequestError(
+    'RUN_NOT_FOUND',
+    'This worker does not hold the run: its claim has expired or ended, or the token is for another run.',
+  );
+}

@@ -1,0 +1,244 @@
+import { findWrapper, type Check, type Repo, type Wrapper } from '../../orders/index.js';
+import { DEFAULT_LEASE_MS } from '../../orders/dispatch/index.js';
+import type { ClaimedRun } from '../../store/ports/index.js';
+import { PLACEMENT_FIELDS, type RunRecord, type RunSpec, type WorkerIdentity } from '../../store/records/index.js';
+import { omitUndefined } from '../../base/index.js';
+import { WORKER_PROTOCOL } from '../api/index.js';
+import type { Context } from 'hono';
+import { RequestError } from '../http/problem.js';
+import { readOutgoingMessage } from '../http/read-request.js';
+import type { CheckedRequest, Handler, Handlers } from '../http/request-checks.js';
+import type { Endpoint } from '../api/index.js';
+import type { Caller } from '../security/tokens.js';
+import type { ServerContext } from '../server-context.js';
+import { sendStream } from './run-events.js';
+import { createWorkerCalls, type WorkerCall } from './worker-calls.js';
+import { createClaimQueue } from './worker-queue.js';
+import { createNotHeldError, getPrefix, isHeldBy, isOwn, requireOwn } from './worker-fence.js';
+
+/** A claimed run, with what its worker needs. */
+interface DescribedClaim extends ClaimedRun {
+  readonly wrapper: Wrapper | null;
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly repo: Repo | null;
+}
+
+/** Removes what says where a run is executed, except in a container: a worker in a pod has no engine for one. */
+function omitPlacement<T extends Pick<RunSpec, 'placement'>>(fields: T): T {
+  if (fields.placement === 'container') return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !isPlacementField(key))) as T;
+}
+
+function isPlacementField(key: string): boolean {
+  return PLACEMENT_FIELDS.some((field) => field === key);
+}
+
+type WorkerHandlers = Pick<Handlers, 'reportWorker' | 'claimRun' | 'placeRun' | 'watchWork' | 'callAsWorker'>;
+
+type ClaimBody = Parameters<WorkerHandlers['claimRun']>[0]['body'];
+
+/** Streams send a comment this often: a connection without traffic would be closed. */
+const HEARTBEAT_MS = 15_000;
+
+/** Creates the handlers for workers without a database. Each call is checked against the claim that it names. */
+export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
+  const { store, lead, guard, work, settings, clock, logger, shutdownSignal, checkAcceptsWork } = server;
+  const { leaseMs = DEFAULT_LEASE_MS, concurrencyByType = {}, approvals = [], secretPatterns = [] } = work;
+  const calls = createWorkerCalls(server, leaseMs);
+  const queue = createClaimQueue<ClaimBody>({
+    store,
+    logger,
+    async claimNext({ worker_id, host, pid, pid_started, kinds, worker_types: workerTypes, labels, is_last }, watch) {
+      checkAcceptsWork();
+      return store.claimRun({
+        worker: { worker_id, host, pid, pid_started },
+        leaseMs,
+        now: clock(),
+        concurrency: concurrencyByType,
+        ...omitUndefined({ kinds, workerTypes, labels, watcher: watch.watcher }),
+        isLast: is_last === true && watch.isLast,
+      });
+    },
+    release: async ({ record: { id, owner } }) =>
+      store.releaseRun({ id, workerId: owner?.worker_id ?? '', now: clock(), retryAt: clock() }),
+  });
+
+  /** Adds what the worker needs to execute a run: the order's own wrapper, checks and repository, no others. */
+  function describeClaim({ record, order, unresolved }: ClaimedRun): DescribedClaim {
+    if (order === null) return { record, order, unresolved, wrapper: null, checks: {}, repo: null };
+    const { worker, repo, checks: requested } = order.order;
+    // A wrapper or check that is no longer configured is reported by the worker, as the result of its order.
+    const wrapper = Object.hasOwn(lead.wrappers, worker) ? findWrapper(worker, lead.wrappers) : null;
+    const names = new Set(requested ?? wrapper?.checks ?? []);
+    return {
+      record,
+      order,
+      unresolved,
+      wrapper,
+      checks: Object.fromEntries(Object.entries(lead.checks).filter(([name]) => names.has(name))),
+      repo: lead.repos.find(({ url }) => url === repo) ?? null,
+    };
+  }
+
+  /** Lets one process take over the run that was claimed for its token. Its place was chosen: there it runs locally. */
+  async function takePlaced(id: string, caller: Caller, worker: WorkerIdentity): Promise<DescribedClaim> {
+    const taken = await store.takePlaced({ id, from: caller.name, worker, leaseMs, now: clock() });
+    if (taken === undefined) throw createNotHeldError();
+    const { record, wrapper, ...rest } = describeClaim(taken);
+    return {
+      ...rest,
+      record: { ...record, spec: omitPlacement(record.spec) },
+      wrapper: wrapper === null ? null : omitPlacement(wrapper),
+    };
+  }
+
+  async function adopt(id: string, body: Extract<WorkerCall, { readonly call: 'adopt' }>, caller: Caller) {
+    requireOwn(caller, body.from);
+    const { from, worker_id, host, pid, pid_started } = body;
+    const worker = { worker_id, host, pid, pid_started };
+    const record = await store.adoptRun({ id, from, worker, leaseMs, now: clock() });
+    if (record === undefined) return null;
+    const { order: name } = record;
+    const order = name === null ? undefined : await store.findOrder(name.issue_ref, name.run_id);
+    return describeClaim({ record, order: order ?? null, unresolved: [] });
+  }
+
+  const handlers: WorkerHandlers = {
+    async reportWorker({ body: { state, ...report }, caller }) {
+      const id = `${getPrefix(caller)}/${report.id}`;
+      const now = clock();
+      const isStopping = state === 'stopping';
+      let expired: readonly RunRecord[] = [];
+      if (state === 'stopped') await store.removeWorker(id);
+      // A process that executes one run is no worker of the fleet.
+      else if (state !== 'starting' && caller.isRun !== true) {
+        const alive = { ...report, id, isStopping, now, aliveUntil: now + 2 * leaseMs };
+        const { hasExpiredRuns } = await store.reportWorker(alive);
+        const listed = hasExpiredRuns ? await store.listExpiredRuns(now, { host: report.host }) : [];
+        expired = listed.filter(({ owner }) => owner !== null && isOwn(caller, owner.worker_id));
+      }
+      const { agents, budgets } = settings;
+      return {
+        prefix: getPrefix(caller),
+        now: clock(),
+        lease_ms: leaseMs,
+        agents,
+        approvals,
+        secret_patterns: secretPatterns,
+        has_budgets: Object.keys(budgets).length > 0,
+        expired,
+      };
+    },
+    async claimRun({ body, caller }) {
+      requireOwn(caller, body.worker_id);
+      const { worker_id, host, pid, pid_started, run, watcher } = body;
+      if (caller.isRun === true) {
+        checkAcceptsWork();
+        // The claim moves to a name that only this process uses: another one with the same token is refused.
+        if (worker_id === caller.name) throw createNotHeldError();
+        const claimed = await takePlaced(run ?? '', caller, { worker_id, host, pid, pid_started });
+        return { now: clock(), claimed, is_waiting: false };
+      }
+      const name = watcher === undefined ? undefined : `${getPrefix(caller)}/${watcher}`;
+      const { claimed, isWaiting } = await queue.claim(name, body);
+      return {
+        now: clock(),
+        claimed: claimed === undefined ? null : describeClaim(claimed),
+        is_waiting: isWaiting,
+      };
+    },
+    async placeRun({ body: { kinds, worker_types: workerTypes, labels, host = 'placed' }, caller }) {
+      checkAcceptsWork();
+      if (caller.isRun === true) throw createNotHeldError();
+      const { token, workerId } = guard.createRunToken(caller.name);
+      const claimed = await store.claimRun({
+        worker: { worker_id: workerId, host, pid: 0, pid_started: null },
+        leaseMs,
+        now: clock(),
+        concurrency: concurrencyByType,
+        ...omitUndefined({ kinds, workerTypes, labels }),
+      });
+      return { placed: claimed === undefined ? null : { run: claimed.record.id, token } };
+    },
+    async watchWork({ body, caller, context, requestId }) {
+      const { id, kinds, worker_types: workerTypes, labels } = body;
+      for (const { worker_id } of body.runs) requireOwn(caller, worker_id);
+      const records = await Promise.all(body.runs.map(async (run) => store.findRun(run.id)));
+      const held = body.runs.filter(({ worker_id }, index) => isHeldBy(records[index], worker_id));
+      return sendStream(
+        context,
+        (connection) => {
+          const write = (line: object) => connection.write(Buffer.from(`data: ${JSON.stringify(line)}\n\n`));
+          const stops = held.map((run) => store.watchRequests(run.id, () => write({ run: run.id })));
+          if (id !== undefined && caller.isRun !== true) {
+            const assign = (claimed: ClaimedRun): boolean => {
+              if (connection.isClosed) return false;
+              write({ now: clock(), claimed: describeClaim(claimed) });
+              return true;
+            };
+            stops.push(queue.connect(`${getPrefix(caller)}/${id}`, { kinds, workerTypes, labels }, assign));
+          }
+          const heartbeat = setInterval(() => connection.write(Buffer.from(':\n\n')), HEARTBEAT_MS);
+          const end = () => connection.end();
+          shutdownSignal.addEventListener('abort', end, { once: true });
+          connection.onClose(() => {
+            clearInterval(heartbeat);
+            shutdownSignal.removeEventListener('abort', end);
+            for (const stop of stops) stop();
+          });
+          write({ watching: true });
+        },
+        requestId,
+      );
+    },
+    async callAsWorker({ params, body, caller }) {
+      requireOwn(caller, body.worker_id);
+      if (body.call === 'adopt') return { value: await adopt(params.id, body, caller) };
+      return { value: (await calls(params.id, body, caller)) ?? null };
+    },
+  };
+  return {
+    reportWorker: withProtocol(handlers.reportWorker),
+    claimRun: withProtocol(handlers.claimRun),
+    placeRun: withProtocol(handlers.placeRun),
+    watchWork: withProtocol(handlers.watchWork),
+    callAsWorker: withProtocol(handlers.callAsWorker),
+  };
+}
+
+/** Refuses workers whose version of the protocol is too far from the server's. */
+function withProtocol<E extends Endpoint>(handler: Handler<E>): Handler<E> {
+  return async (request: CheckedRequest<E>) => {
+    const sent = request.context.req.header('sluice-protocol') ?? '';
+    if (isSupportedProtocol(sent)) {
+      keepConnection(request.context);
+      return handler(request);
+    }
+    throw new RequestError(
+      'PROTOCOL_UNSUPPORTED',
+      `The worker speaks version "${sent.slice(0, 20)}" of the worker protocol, this server ${WORKER_PROTOCOL}. Use versions of Sluice that are at most one minor version apart.`,
+    );
+  };
+}
+
+/** How long the connection of a worker stays open after a response: longer than the time between its reports. */
+const KEEP_MS = 60_000;
+
+/** Keeps the connection open, so that the next run starts without the handshake of a new one. */
+function keepConnection(context: Context): void {
+  const outgoing = readOutgoingMessage(context);
+  // Node.js sets the time limit of all connections when a response is finished, before it calls this.
+  outgoing?.once('finish', () => outgoing.socket?.setTimeout(KEEP_MS));
+}
+
+/**
+ * Whether a version of the protocol works with this one: the same major version, at most one minor version apart.
+ *
+ * @example
+ * isSupportedProtocol('1.1', '1.0') // true
+ */
+export function isSupportedProtocol(sent: string, own: string = WORKER_PROTOCOL): boolean {
+  const [major, minor] = sent.split('.').map(Number);
+  const [ownMajor, ownMinor = 0] = own.split('.').map(Number);
+  return major === ownMajor && Math.abs((minor ?? Number.NaN) - ownMinor) <= 1;
+}

@@ -1,0 +1,2 @@
+export { connect } from './connection.js';
+export { openRemotePorts, type RemotePorts } from './remote-store.js';

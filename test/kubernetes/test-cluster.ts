@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, inject, onTestFinished } from 'vitest';
+import { installTools } from '../../scripts/install-tools.js';
+import { createUlidGenerator } from '../../src/base/index.js';
+import { openKubernetesPlacement, type PlacedRun, type Placement } from '../../src/orders/placement/index.js';
+import { openCluster, type Cluster } from '../../src/orders/placement/kubernetes/cluster.js';
+import type { KubernetesSettings } from '../../src/orders/placement/kubernetes/settings.js';
+import { BUNDLED_MAIN } from '../command-stage.js';
+import { getServer, writeKubeconfig } from './control-plane.js';
+import type { Images } from './test-node.js';
+
+/** The folder of the control plane; empty without one: then its tests are not run. */
+export const CONTROL_PLANE = inject('controlPlane');
+
+const claimed = new Set<string>();
+
+/** The images of the test node. */
+export const IMAGES: Images = {
+  'sleeps:1': () => ['sleep', '600'],
+  // A worker that works, or exits at once if another one has the run.
+  'claims:1': (command) => {
+    const run = command[command.indexOf('--run') + 1] ?? '';
+    if (claimed.has(run)) return ['false'];
+    claimed.add(run);
+    return ['sleep', '600'];
+  },
+  // The built command, and the agent's container with the programs of this host.
+  'sluice:1': ([, ...args]) => [process.execPath, BUNDLED_MAIN, ...args],
+  'agents:1': ([, ...args]) => [process.execPath, ...args],
+  'ends:1': () => ['true'],
+  'fails:1': () => ['false'],
+};
+
+const newId = createUlidGenerator();
+
+/** A run. */
+export function makeRun(run: Partial<PlacedRun> = {}): PlacedRun {
+  return { id: newId(), server: 'https://127.0.0.1:1', token: 'run-token', ...run };
+}
+
+/** Loads the client from its own folder: it is not one of the packages of `npm ci`. */
+async function loadClient(): Promise<unknown> {
+  const modules = await installTools('tools/kubernetes');
+  return import(pathToFileURL(join(modules, '@kubernetes/client-node/dist/index.js')).href) as Promise<unknown>;
+}
+
+/** Connects as an administrator. */
+export async function openAdmin(): Promise<Cluster> {
+  return openCluster({ kubeconfig: join(CONTROL_PLANE, 'kubeconfig') }, loadClient);
+}
+
+/** The rights of a server's service account, in the namespace of its runs. */
+const RULES = [
+  { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'get', 'list', 'delete'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['events'], verbs: ['list'] },
+];
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+
+/** A namespace with a service account that has only the documented rights. */
+export interface TestNamespace {
+  readonly name: string;
+  readonly kubeconfig: string;
+  /** Takes the rights of the service account. */
+  revoke(): Promise<void>;
+  grant(): Promise<void>;
+  /** Lists the jobs, pods and secrets of runs that exist, as `KIND/NAME`. */
+  listLeftovers(): Promise<readonly string[]>;
+}
+
+/** Creates a namespace, and deletes it with everything in it when the test is over. */
+export async function makeNamespace(admin: Cluster): Promise<TestNamespace> {
+  const name = `runs-${randomUUID().slice(0, 8)}`;
+  const core = `/api/v1/namespaces/${name}`;
+  await admin.send('POST', '/api/v1/namespaces', { metadata: { name } });
+  onTestFinished(async () => {
+    await admin.send('DELETE', core).catch(() => undefined);
+    await admin.send('DELETE', `${RBAC}/clusterrolebindings/${name}`).catch(() => undefined);
+  });
+  await admin.send('POST', `${core}/serviceaccounts`, { metadata: { name: 'sluice' } });
+  await admin.send('POST', `${RBAC}/namespaces/${name}/roles`, { metadata: { name: 'sluice' }, rules: RULES });
+  const subjects = [{ kind: 'ServiceAccount', name: 'sluice', namespace: name }];
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const bindings = `${RBAC}/namespaces/${name}/rolebindings`;
+  const grant = async (): Promise<void> => {
+    const roleRef = { apiGroup, kind: 'Role', name: 'sluice' };
+    await admin.send('POST', bindings, { metadata: { name: 'sluice' }, roleRef, subjects });
+  };
+  await grant();
+  const nodeRules = [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }];
+  await admin
+    .send('POST', `${RBAC}/clusterroles`, { metadata: { name: 'sluice-nodes' }, rules: nodeRules })
+    .catch(() => undefined);
+  const roleRef = { apiGroup, kind: 'ClusterRole', name: 'sluice-nodes' };
+  await admin.send('POST', `${RBAC}/clusterrolebindings`, { metadata: { name }, roleRef, subjects });
+  const created = (await admin.send('POST', `${core}/serviceaccounts/sluice/token`, { spec: {} })) as {
+    readonly status: { readonly token: string };
+  };
+  const kubeconfig = join(CONTROL_PLANE, `kubeconfig-${name}`);
+  const { token } = created.status;
+  await writeKubeconfig(CONTROL_PLANE, kubeconfig, { server: await getServer(CONTROL_PLANE), token, namespace: name });
+  // Pods are refused until the cluster has created it.
+  await expect.poll(async () => admin.send('GET', `${core}/serviceaccounts/default`)).toBeDefined();
+  return {
+    name,
+    kubeconfig,
+    grant,
+    revoke: async () => void (await admin.send('DELETE', `${bindings}/sluice`)),
+    async listLeftovers() {
+      const kinds = [`/apis/batch/v1/namespaces/${name}/jobs`, `${core}/pods`, `${core}/secrets`];
+      const lists = await Promise.all(kinds.map(async (path) => listNames(admin, path)));
+      return lists.flatMap((names, index) => names.map((each) => `${kinds[index]?.split('/').at(-1) ?? ''}/${each}`));
+    },
+  };
+}
+
+async function listNames(admin: Cluster, path: string): Promise<readonly string[]> {
+  const selector = encodeURIComponent('app.kubernetes.io/managed-by=sluice');
+  const { items } = (await admin.send('GET', `${path}?labelSelector=${selector}`)) as {
+    readonly items: readonly { readonly metadata: { readonly name: string } }[];
+  };
+  return items.map(({ metadata }) => metadata.name);
+}
+
+/** Opens the placement as the service account of a namespace. */
+export async function openPlacement(
+  { kubeconfig }: TestNamespace,
+  settings: KubernetesSettings = {},
+): Promise<Placement> {
+  const images = { worker_image: 'claims:1', image: 'ends:1' };
+  const placement = await openKubernetesPlacement({ kubeconfig, ...images, ...settings }, { load: loadClient });
+  onTestFinished(async () => placement.close?.());
+  return placement;
+}
