@@ -59,7 +59,7 @@ const PROJECTS = [
     ...UNSANDBOXED,
     name: 'processes',
     include: [`src/${PROCESSES}`],
-    globalSetup: ['test/install-bubblewrap.ts'],
+    globalSetup: ['test/install-bubblewrap.ts', 'test/install-podman.ts'],
   },
   {
     ...PRODUCT,
@@ -71,9 +71,27 @@ const PROJECTS = [
       'test/postgres/**',
       'test/real/**',
       'test/browser/**',
+      'test/kubernetes/**',
       'test/package-matrix/**',
+      'test/site/**',
+      'test/deploy/**',
     ],
   },
+  {
+    ...SHARED,
+    name: 'deploy',
+    include: ['test/deploy/**/*.test.ts'],
+    globalSetup: ['test/build-product.ts', 'test/deploy/install-deploy-tools.ts'],
+  },
+  // Without the programs of a control plane in `KUBEBUILDER_ASSETS`, its tests are listed as not run.
+  {
+    ...SHARED,
+    ...UNSANDBOXED,
+    name: 'kubernetes',
+    include: ['test/kubernetes/**/*.test.ts'],
+    globalSetup: ['test/build-product.ts', 'test/kubernetes/global-setup.ts'],
+  },
+  { ...SHARED, name: 'site', include: ['test/site/**/*.test.ts'], globalSetup: ['test/site/global-setup.ts'] },
   { ...BROWSER, name: 'console', include: ['test/browser/**/*.test.ts'], exclude: MAIN_PATHS },
   {
     ...SHARED,
@@ -81,7 +99,7 @@ const PROJECTS = [
     name: 'campaigns',
     include: [`src/${CAMPAIGNS}`],
     exclude: ['src/store/postgres/**'],
-    globalSetup: ['test/install-bubblewrap.ts'],
+    globalSetup: ['test/install-bubblewrap.ts', 'test/install-podman.ts'],
   },
   {
     ...POSTGRES,

@@ -31,16 +31,18 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   x: async () => (await import('./part-sandbox.js')).runSandbox(),
   s: async () => (await import('./part-store.js')).runStore(),
   q: async () => (await import('./part-queue.js')).runQueue(),
+  l: async () => (await import('./part-workers.js')).runWorkers(),
   o: async () => (await import('./part-event-storage.js')).runEventStorage(),
   u: async () => (await import('./part-maintenance.js')).runMaintenance(),
   v: async () => (await import('./part-sse.js')).runSse(),
   t: async () => (await import('./part-server.js')).runServerPart(),
   w: async () => (await import('./part-console.js')).runConsole(),
+  n: async () => (await import('./part-simulation.js')).runSimulation(),
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),
 };
 
-/** Measured only if `--only` names them: they take a minute, and their results hardly change. */
-const SLOW_PARTS = ['h'];
+/** Measured only if `--only` names them: they take minutes, and their results hardly change. */
+const SLOW_PARTS = ['h', 'n'];
 
 const defaults = Object.keys(PARTS).filter((name) => !SLOW_PARTS.includes(name));
 const choice = chooseParts(process.argv.slice(2), Object.keys(PARTS), defaults);

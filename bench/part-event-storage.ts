@@ -102,25 +102,29 @@ async function measureDiskSpace(folder: string): Promise<{ readonly targets: Tar
   const rows: string[][] = [];
   for (const [index, { name, reads, text, limit }] of TEXTS.entries()) {
     const data = join(folder, `diskSpace-${index}`);
-    await mkdir(join(data, 'work'), { recursive: true });
+    const workdir = join(folder, `work-${index}`);
+    await mkdir(data, { recursive: true });
+    await mkdir(workdir);
     const printed = text();
-    await writeFile(join(data, 'printed'), printed);
+    await writeFile(join(workdir, 'printed'), printed);
     const file = join(data, 'sluice.db');
     const store = await openStore(`sqlite:${file}`);
     const before = measureDatabase(file);
     const run = startRun(
       {
         engine: 'command',
-        command: ['cat', join(data, 'printed')],
+        command: ['cat', 'printed'],
         ...(reads === 'generic' ? {} : { format: reads }),
-        workdir: join(data, 'work'),
+        workdir,
       },
       { data, eventLog: store },
     );
-    await run.result;
+    const { error } = await run.result;
     const stored = (await measureFolder(join(data, 'runs', run.id))) + measureDatabase(file) - before;
     await store.close();
     const ratio = stored / printed.length;
+    // The output itself is kept, so less means that nothing was run.
+    if (ratio < 1) throw new Error(`The run of ${name} kept ${stored} bytes: ${error?.message ?? 'no error'}`);
     targets.push(atMost(`disk space for ${name}`, ratio, limit, 'the output'));
     rows.push([name, formatMegabytes(printed.length), formatMegabytes(stored), formatRatio(ratio)]);
   }

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, hostname, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import pg from 'pg';
 import { createRunResult, sampleSpec } from '../src/store/contract/fixtures/run-samples.js';
 import { openDatabase } from '../src/store/postgres/database.js';
 import type { Store } from '../src/store/store.js';
 import { createPostgresServer } from '../test/postgres/postgres-server.js';
+import { createDatabase } from './create-database.js';
 import { median } from './measure.js';
 import { atMost, formatMs, formatRatio, type PartResult } from './part-result.js';
 import { openSqliteStore, openStore } from './product.js';
@@ -62,16 +62,6 @@ export async function runQueue(): Promise<PartResult> {
     await server.stop();
     for (const each of [serverFolder, folder]) await rm(each, { recursive: true, force: true });
   }
-}
-
-async function createDatabase(server: string, name: string): Promise<string> {
-  const client = new pg.Client(server);
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name}`);
-  await client.end();
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return url.href;
 }
 
 function describeLoad(): string {
@@ -158,8 +148,8 @@ async function openPostgresPair(server: string): Promise<Pair> {
   await (await openStore(full)).close();
   const database = await openDatabase(full);
   await database.query(`
-    INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, worker_id, lease_until, started_at)
-      SELECT 'busy-' || n, '{}', 'command', 'running', 0, '/busy/' || n, 'w', 9000000000000, 0
+    INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, worker_id, started_at)
+      SELECT 'busy-' || n, '{}', 'command', 'running', 0, '/busy/' || n, 'w', 0
       FROM generate_series(0, ${BUSY_FOLDERS - 1}) AS n`);
   await database.query(`
     INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, priority)
@@ -182,8 +172,8 @@ async function openSqlitePair(folder: string): Promise<Pair> {
     PRAGMA synchronous = OFF;
     BEGIN;
     WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${BUSY_FOLDERS - 1})
-      INSERT INTO runs (id, spec, engine, state, created_at, folder, worker_id, lease_until, started_at)
-      SELECT 'busy-' || n, '{}', 'command', 'running', 0, '/busy/' || n, 'w', 9000000000000, 0 FROM numbers;
+      INSERT INTO runs (id, spec, engine, state, created_at, folder, worker_id, started_at)
+      SELECT 'busy-' || n, '{}', 'command', 'running', 0, '/busy/' || n, 'w', 0 FROM numbers;
     WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${QUEUED - 1})
       INSERT INTO runs (id, spec, engine, state, created_at, folder, priority)
       SELECT 'queued-' || n, '{}', 'command', 'queued', 0, '/busy/' || (n % ${BUSY_FOLDERS}), 5 FROM numbers;

@@ -154,9 +154,7 @@ function createBareSettle(database: Connection, orders: readonly OrderRecord[]):
   const order = database.prepare(
     `UPDATE orders SET decision = ?, result = ?, settled_at = ? WHERE issue_ref = ? AND run_id = ?`,
   );
-  const run = database.prepare(
-    `UPDATE runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = ?, result = ? WHERE id = ?`,
-  );
+  const run = database.prepare(`UPDATE runs SET state = 'ended', reply = NULL, ended_at = ?, result = ? WHERE id = ?`);
   const digest = database.prepare(
     `UPDATE run_digests SET outcome = 'success', repair_level = 'none', ended_at = ?
      WHERE seq = (SELECT seq FROM runs WHERE id = ?)`,

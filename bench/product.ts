@@ -7,6 +7,7 @@ import type * as Orders from '../src/orders/index.js';
 import type * as Runs from '../src/runs/index.js';
 import type * as HonoBundle from '../src/server/http/hono.js';
 import type * as RunServer from '../src/server/run-server.js';
+import type * as WorkerPorts from '../src/server/worker/index.js';
 import type * as Store from '../src/store/index.js';
 import type * as SqliteStore from '../src/store/sqlite/open.js';
 
@@ -22,6 +23,8 @@ export const { startWorker } = await load<typeof Dispatch>('orders/dispatch');
 export const { runServer } = await load<typeof RunServer>('server', 'run-server');
 /** The same copy of hono as the server's: two would replace each other's global `Response`. */
 export const { getRequestListener, Hono } = await load<typeof HonoBundle>('server/http', 'hono');
+/** The client of the worker protocol, for simulated workers. */
+export const { connect, openRemotePorts } = await load<typeof WorkerPorts>('server/worker');
 /** Not through the entry, because only this function accepts `synchronous`. */
 export const { openSqliteStore } = await load<typeof SqliteStore>('store/sqlite', 'open');
 

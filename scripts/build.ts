@@ -7,7 +7,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleCommonJs, bundleModules, bundlePackages, bundleParser } from './build/bundle.js';
-import { copyDeclarations, ENTRIES, BUNDLED_ROOMS, listEntryFiles, removeInnerModules } from './build/room-files.js';
+import {
+  copyDeclarations,
+  ENTRIES,
+  BUNDLED_ROOMS,
+  indentWithTabs,
+  listEntryFiles,
+  removeInnerModules,
+} from './build/room-files.js';
 import { buildSmallPackage } from './build/small-package.js';
 import { PROJECT } from './run-tool.js';
 
@@ -23,3 +30,4 @@ copyDeclarations(dist, BUNDLED_ROOMS, ENTRIES, join(dist, 'cjs'));
 await bundleModules(dist, entryFiles, dist);
 removeInnerModules(dist, entryFiles);
 for (const file of ['acp/sdk.js', 'http/hono.js', 'mcp/sdk.js']) await bundlePackages(join(dist, 'server', file));
+indentWithTabs(dist);

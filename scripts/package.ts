@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { tryMatrix } from './package/matrix.js';
 import { findDeadLinks, findInPackage } from './package/find-dead-links.js';
 import { inspectTarball } from './package/inspect-tarball.js';
-import { pack } from './package/pack.js';
+import { pack, tryPublishing } from './package/pack.js';
 import type { Tarball } from './package/pack.js';
 import { tryAsConsumer } from './package/try-as-consumer.js';
 import { PROJECT, run } from './run-tool.js';
@@ -40,6 +40,7 @@ async function checkPackage(): Promise<string[]> {
   const smallPackage = await pack(join(PROJECT, 'dist/sluice-json'), folder);
   console.log(`packed ${tarball.files.length} files, and ${smallPackage.files.length} of sluice-json`);
   const problems = [...(await inspectTarball(tarball, folder)), ...(await inspectTarball(smallPackage, folder))];
+  for (const source of [PROJECT, join(PROJECT, 'dist/sluice-json')]) problems.push(...(await tryPublishing(source)));
   problems.push(...listDeadLinks(PROJECT, tarball), ...listDeadLinks(join(PROJECT, 'dist/sluice-json'), smallPackage));
 
   const consumer = join(folder, 'consumer');

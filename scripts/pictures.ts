@@ -78,7 +78,12 @@ async function record(args: readonly string[]): Promise<readonly TerminalLine[]>
     cols: 2000,
     rows: 200,
     cwd: repository,
-    env: { ...process.env, SLUICE_DATA: join(home, 'data'), SLUICE_CONFIG: join(repository, 'sluice.config.json') },
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      SLUICE_DATA: join(home, 'data'),
+      SLUICE_CONFIG: join(repository, 'sluice.config.json'),
+    },
   });
   const lines: TerminalLine[] = [];
   let rest = '';

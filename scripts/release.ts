@@ -34,7 +34,8 @@ if (problems.length > 0) process.exit(1);
 runStep('bash', ['.ci/run']);
 const steps: readonly (readonly [string, ...string[]])[] = [
   ['npm', 'run', '--silent', 'sbom', '--', `sluice-${version}.cdx.json`],
-  ['npm', 'publish', '--provenance', '--access', 'public'],
+  ['npm', 'publish'],
+  ['npm', 'publish', './dist/sluice-json'],
   ['git', 'tag', '--annotate', `v${version}`, '--message', `Sluice ${version}`],
   ['git', 'push', 'origin', `v${version}`],
 ];

@@ -1,14 +1,14 @@
 /**
  * The requirements gate: `npm run requirements [-- DATA] [--write]`. Fails if a test named in `docs/requirements.json` does
- * not exist or is not run, or if `docs/requirements.md`, which is generated from it, is out of date; `--write` updates
- * the page. `-- --break [--short]` breaks each clause, or a tenth of them chosen by the commit, in a copy of the
- * sources, and fails if the tests named for it do not fail.
+ * not exist or is not run, if a mutation cannot be applied, or if `docs/requirements.md`, which is generated from it, is
+ * out of date; `--write` updates the page. `-- --break [--short]` breaks each clause, or a tenth of them chosen by the
+ * commit, in a copy of the sources, and fails if the tests named for it do not fail.
  */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { readArguments } from './read-arguments.js';
-import { breakClauses, chooseClauses } from './requirements/break-clauses.js';
+import { breakClauses, chooseClauses, mutate } from './requirements/break-clauses.js';
 import { checkRequirements } from './requirements/check-requirements.js';
 import { listClauses, readRequirements, type Clause } from './requirements/clauses.js';
 import { collectTests } from './requirements/collect-tests.js';
@@ -46,8 +46,22 @@ async function checkPage(): Promise<readonly string[]> {
   const found = [
     ...(isCurrent ? [] : [`${path} is out of date. Run "npm run requirements -- --write".`]),
     ...checkRequirements(clauses, files.length > 0 ? await collectTests(files) : [], deviations),
+    ...(await checkMutations()),
   ];
   console.log(`requirements: ${clauses.length} in ${files.length} test files, ${found.length} problems`);
+  return found;
+}
+
+/** Lists the mutations that the sources, which have changed since, no longer allow. */
+async function checkMutations(): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const { number, mutations } of clauses) {
+    for (const mutation of mutations) {
+      const text = await readFile(join(PROJECT, mutation.file), 'utf8').catch(() => '');
+      if (mutate(text, mutation) === undefined)
+        found.push(`${number}: "${mutation.search}" must occur exactly once in ${mutation.file}`);
+    }
+  }
   return found;
 }
 

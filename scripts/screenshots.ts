@@ -38,6 +38,7 @@ try {
   await seedHistory(site.data);
   const { reviewed, asking, item } = await seedConsole(site, { paceMs: LINE_DELAY_MS });
   const screenshots: readonly Screenshot[] = [
+    { name: 'now', path: '/now' },
     { name: 'runs', path: '/runs' },
     { name: 'start-run', path: '/runs?start' },
     { name: 'run', path: `/runs/${reviewed}`, selected: 'command_execution' },

@@ -62,5 +62,6 @@ try {
   totals = { passed: 0, failed: 1, skipped: 0 };
 }
 rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-process.exitCode = hasPassed(totals) ? 0 : 1;
-process.stdout.write(`${renderTotals(totals)}\n`);
+const exitCode = hasPassed(totals) ? 0 : 1;
+// Not by itself: a setup that failed might have left a browser, which would keep this process running.
+process.stdout.write(`${renderTotals(totals)}\n`, () => process.exit(exitCode));

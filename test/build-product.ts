@@ -16,6 +16,7 @@ const SOURCES = [
   'scripts/build.ts',
   'package-lock.json',
   'package.json',
+  'tools/types',
   'tsconfig.build.json',
   'tsconfig.json',
 ];
@@ -23,6 +24,8 @@ const DIST = join(PROJECT, 'dist');
 const BUNDLE = join(DIST, 'bundled-command');
 /** Records which sources `dist` was built from. */
 const STAMP = join(BUNDLE, 'built-from.txt');
+/** Built by other commands. */
+const OTHER_BUILDS = [BUNDLE, join(DIST, 'site')];
 
 /** Builds `dist` before the tests that use it, unless it is up to date. */
 export async function setup(): Promise<void> {
@@ -40,7 +43,8 @@ if (process.argv[1]?.endsWith('build-product.ts') === true) {
 
 async function buildProduct(): Promise<void> {
   if (isCurrent()) return;
-  rmSync(BUNDLE, { recursive: true, force: true });
+  // All of it: a file whose source was deleted must not be packed.
+  rmSync(DIST, { recursive: true, force: true });
   const { exitCode, stdout, stderr } = await run('npm', ['run', '--silent', 'build'], PROJECT);
   if (exitCode !== 0) throw new Error(`The build failed.\n${stdout}${stderr}`);
   const stamp = describeBuild();
@@ -69,9 +73,9 @@ function describeBuild(): string {
   return hash.digest('hex');
 }
 
-/** Lists all files below a path in a fixed order, without the bundle. */
+/** Lists all files below a path in a fixed order, without those of other builds. */
 function listFiles(path: string): string[] {
-  if (path === BUNDLE || !statSync(path).isDirectory()) return path === BUNDLE ? [] : [path];
+  if (OTHER_BUILDS.includes(path) || !statSync(path).isDirectory()) return OTHER_BUILDS.includes(path) ? [] : [path];
   return readdirSync(path)
     .toSorted()
     .flatMap((name) => listFiles(join(path, name)));

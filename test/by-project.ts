@@ -11,6 +11,7 @@ const PROJECT_ORDER = [
   'product',
   'smoke',
   'processes',
+  'kubernetes',
   'campaigns-postgres',
   'campaigns',
   'postgres',

@@ -7,7 +7,7 @@ import { makeFolder } from './temporary-folder.js';
 
 /** Pages that are generated or belong to other projects. */
 const EXCLUDED_PAGES =
-  /^(?:node_modules|dist|coverage|docs\/api|\.git|\.sluice)(?:\/|$)|\/(?:node_modules|fixtures)(?:\/|$)/;
+  /^(?:node_modules|dist|coverage|docs\/api|site\/generated|\.git|\.sluice)(?:\/|$)|\/(?:node_modules|fixtures)(?:\/|$)/;
 
 function listPages(root: string, folder = ''): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { generate } from 'openapi-typescript-codegen';
 import { expect, it, onTestFinished } from 'vitest';
+import { installTools } from '../scripts/install-tools.js';
 import { PROJECT, run } from '../scripts/run-tool.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
@@ -60,6 +61,9 @@ it('a TypeScript client generated from the document compiles and makes a round t
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'openapi-client-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { generate } = createRequire(join(await installTools('tools/clients'), '../package.json'))(
+    'openapi-typescript-codegen',
+  ) as { readonly generate: (settings: object) => Promise<void> };
   await generate({ input, output: folder, clientName: 'Sluice', useOptions: true, useUnionTypes: true });
   const compilerOptions = {
     module: 'esnext',

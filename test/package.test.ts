@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspectTarball } from '../scripts/package/inspect-tarball.js';
-import { pack } from '../scripts/package/pack.js';
+import { pack, tryPublishing } from '../scripts/package/pack.js';
 import { tryAsConsumer } from '../scripts/package/try-as-consumer.js';
 import { makeFolder } from './temporary-folder.js';
 
@@ -44,6 +44,13 @@ describe('npm run package', () => {
       expect.stringMatching(/^attw: [^]*planted\/b/),
       'dist/index.test.js does not belong in the package',
     ]);
+  });
+
+  it('refuses a manifest that npm would not publish as it is', async () => {
+    const { folder } = await packPlanted({}, VALID_MANIFEST);
+    expect(await tryPublishing(folder)).toEqual([]);
+    const { folder: corrected } = await packPlanted({ repository: 'acme/shop' }, VALID_MANIFEST);
+    expect(await tryPublishing(corrected)).toEqual([expect.stringContaining('auto-corrected')]);
   });
 
   it('refuses declarations that a consumer cannot compile against', async () => {

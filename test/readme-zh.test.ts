@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
@@ -14,6 +14,16 @@ function listNumbers(page: string): string[] {
   const words = page.replaceAll(/^```[^]*?^```$|\]\([^)]*\)|`[^`]*`/gm, '');
   return [...words.matchAll(/\d+(?:[.,]\d+)*/g)].map(([number]) => number).toSorted();
 }
+
+describe('the Chinese guides', () => {
+  const names = readdirSync(join(PROJECT, 'docs/zh')).filter((name) => name !== 'README.md');
+
+  it.each(names)('%s shows the same code as the English guide', (name) => {
+    const code = listCode(readFileSync(join(PROJECT, 'docs/zh', name), 'utf8'));
+    expect(code.length).toBeGreaterThan(1);
+    expect(code).toEqual(listCode(readFileSync(join(PROJECT, 'docs/guides', name), 'utf8')));
+  });
+});
 
 describe('README.zh-CN.md', () => {
   const chinese = readFileSync(join(PROJECT, 'README.zh-CN.md'), 'utf8');

@@ -108,6 +108,14 @@ describe('README.md', () => {
     );
   });
 
+  it('has the same limits as the page of sluice-json', async () => {
+    const page = await readFile(join(PROJECT, 'scripts/build/small-package.md'), 'utf8');
+    const [entry, parseAlone, schema] = ENTRY_LIMITS;
+    expect(page).toContain(`| \`parse\` alone | ${(parseAlone?.bytes ?? 0) / 1000} kB |`);
+    expect(page).toContain(`| \`sluice-json\` | ${(entry?.bytes ?? 0) / 1000} kB |`);
+    expect(page).toContain(`| \`sluice-json/json-schema\` | ${(schema?.bytes ?? 0) / 1000} kB |`);
+  });
+
   it('shows a command that translates a recording in this repository', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const line = /^node (dist\/cli\/main\.js translate [^#]*?) +#/m.exec(readme)?.[1] ?? '';
@@ -123,7 +131,9 @@ describe('README.md', () => {
     expect(readme).toContain('\nnpm ci && npm start ');
     expect(readme).toContain('\nnpm ci && npm test ');
     const contributing = await readFile(join(PROJECT, 'CONTRIBUTING.md'), 'utf8');
-    const named = [...`${readme}${contributing}`.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name ?? '');
+    const named = [...`${readme}${contributing}`.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(
+      ([, name]) => name ?? '',
+    );
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
   });
 });

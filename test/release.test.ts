@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkRelease, findNotes } from '../scripts/release/check-release.js';
+import { PROJECT } from '../scripts/run-tool.js';
 
 describe('a release', () => {
   const ready = {
@@ -29,5 +32,19 @@ describe('a release', () => {
     ['the repository is missing', { repository: undefined }, 'names no repository'],
   ])('may not when %s', (_, change, problem) => {
     expect(checkRelease({ ...ready, ...change }).join('\n')).toContain(problem);
+  });
+});
+
+describe('the release workflow', () => {
+  const read = (path: string): string => readFileSync(join(PROJECT, path), 'utf8');
+
+  it('may sign the provenance that both packages ask for, and runs scripts that exist', () => {
+    const workflow = read('.github/workflows/release.yml');
+    const manifest = JSON.parse(read('package.json')) as { readonly scripts: object; readonly publishConfig: object };
+    expect(manifest.publishConfig).toEqual({ access: 'public', provenance: true });
+    expect(workflow).toMatch(/^ {2}id-token: write /m);
+    const scripts = [...workflow.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name ?? '');
+    expect(scripts).toContain('release');
+    expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(scripts));
   });
 });

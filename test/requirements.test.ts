@@ -6,7 +6,7 @@ import { renderPage } from '../scripts/requirements/render-page.js';
 import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
-const MUTATION = { file: 'a.ts', search: 'right', replace: 'wrong' };
+const MUTATION = { file: 'package.json', search: '"name": "sluice"', replace: '' };
 
 const clause = (number: string, file: string, name: string) => ({
   number,
@@ -114,7 +114,10 @@ describe('npm run requirements', () => {
     const data = withClauses(
       clause('000.1', file, 'rule 9: fail > with the code ci_failed: blocks with ci_failed'),
       clause('000.2', file, 'rule 9: fail > planted'),
-      clause('000.3', 'src/planted.test.ts', 'planted'),
+      {
+        ...clause('000.3', 'src/planted.test.ts', 'planted'),
+        mutations: [MUTATION, { ...MUTATION, search: 'planted' }],
+      },
     );
     const path = join(await makeFolder({ 'requirements.json': JSON.stringify(data) }), 'requirements.json');
     const page = path.replace('.json', '.md');
@@ -122,6 +125,7 @@ describe('npm run requirements', () => {
       `000.2: ${file} has no test "rule 9: fail > planted"`,
       '000.3: src/planted.test.ts is gone or has no tests',
       'a deviation from 000: a.test.ts is gone or has no tests',
+      '000.3: "planted" must occur exactly once in package.json',
     ];
     const old = await runScript('scripts/requirements.ts', [path]);
     expect(old.exitCode).toBe(1);

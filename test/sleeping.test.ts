@@ -21,7 +21,10 @@ const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: s
   },
   'test/postgres/server-killed.campaign.test.ts': { times: 1, why: 'kills at a random time' },
   'test/postgres/soak.campaign.test.ts': { times: 5, why: 'a fixed load, with kills and outages at intervals' },
-  'test/postgres/workers-killed.campaign.test.ts': { times: 1, why: 'kills a worker in each interval' },
+  'test/postgres/workers-killed.campaign.test.ts': {
+    times: 2,
+    why: 'kills in each interval, and cuts the network for one',
+  },
   'test/sleeping.test.ts': { times: 4, why: 'plants them' },
 };
 

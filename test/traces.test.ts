@@ -3,13 +3,17 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { installTools } from '../scripts/install-tools.js';
 import { PROJECT } from '../scripts/run-tool.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
 const SDK = join(PROJECT, 'test/fixtures/open-telemetry.mjs');
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
+/** The exporter is one of them. */
+beforeAll(async () => void (await installTools('tools/clients')));
+
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 
 /** One OTLP span in JSON. */

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT } from '../run-tool.js';
+import { installTools } from '../install-tools.js';
+import { PROJECT, run } from '../run-tool.js';
 import { bundleModules, convertToCommonJs } from './bundle.js';
-import { rollUpTypes } from './roll-up-types.js';
 
 /** The small package's entries and their source files. */
 const ENTRIES = {
@@ -10,12 +10,28 @@ const ENTRIES = {
   './json-schema': 'json-schema',
   './tool-calls': 'tool-calls',
 };
+const KEYWORDS = [
+  'llm',
+  'json',
+  'json-repair',
+  'json-schema',
+  'parser',
+  'streaming',
+  'structured-output',
+  'standard-schema',
+  'tool-calls',
+  'zod',
+];
+
 /** The manifest fields that the small package copies. */
 interface Manifest {
   readonly version: string;
   readonly license: string;
-  readonly keywords: readonly string[];
+  readonly homepage: string;
+  readonly bugs: object;
+  readonly repository: object;
   readonly engines: object;
+  readonly publishConfig: object;
 }
 
 /**
@@ -30,19 +46,23 @@ export async function buildSmallPackage(dist: string, folder: string): Promise<v
   await bundleModules(dist, files, folder, { minifyWhitespace: true });
   await convertToCommonJs(folder);
   const declarations = names.map((name) => join(dist, 'entries', `${name}.d.ts`));
-  rollUpTypes(PROJECT, declarations, join(folder, 'entries'), names);
-  const { version, license, keywords, engines } = JSON.parse(
+  await rollUpTypes({ project: PROJECT, entries: declarations, target: join(folder, 'entries'), names });
+  const { version, license, homepage, bugs, repository, engines, publishConfig } = JSON.parse(
     readFileSync(join(PROJECT, 'package.json'), 'utf8'),
   ) as Manifest;
   const manifest = {
     name: 'sluice-json',
     version,
     description: 'Extracts, repairs and validates JSON in the output of language models. No dependencies.',
-    keywords,
+    keywords: KEYWORDS,
+    homepage,
+    bugs,
     license,
+    repository,
     type: 'module',
     sideEffects: false,
     engines,
+    publishConfig,
     exports: Object.fromEntries(
       Object.entries(ENTRIES).map(([entry, name]) => [
         entry,
@@ -57,4 +77,17 @@ export async function buildSmallPackage(dist: string, folder: string): Promise<v
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   copyFileSync(join(PROJECT, 'LICENSE'), join(folder, 'LICENSE'));
   copyFileSync(join(PROJECT, 'scripts/build/small-package.md'), join(folder, 'README.md'));
+}
+
+/** Rolls up the types of each entry into one file, with a compiler that the first build installs. */
+async function rollUpTypes(job: {
+  readonly project: string;
+  readonly entries: readonly string[];
+  readonly target: string;
+  readonly names: readonly string[];
+}): Promise<void> {
+  const modules = await installTools('tools/types');
+  const program = join(modules, '../roll-up-types.mjs');
+  const { exitCode, stdout, stderr } = await run(process.execPath, [program, JSON.stringify(job)], PROJECT);
+  if (exitCode !== 0) throw new Error(`Cannot roll up the types of sluice-json.\n${stdout}${stderr}`);
 }

@@ -22,7 +22,17 @@ const BASE = [BASE_ROOM, 'base/files', 'base/threads'];
 const STORE = ['store', 'store/ports', 'store/records'];
 const RUNS = ['runs', 'runs/run-folder', 'runs/archive', 'runs/sandbox'];
 /** Everything below the server. */
-const CORE = [...BASE, 'json', 'json/schema', 'events', ...STORE, ...RUNS, 'orders', 'orders/dispatch'];
+const CORE = [
+  ...BASE,
+  'json',
+  'json/schema',
+  'events',
+  ...STORE,
+  ...RUNS,
+  'orders',
+  'orders/placement',
+  'orders/dispatch',
+];
 const SERVER = [
   'server/api',
   'server/client',
@@ -87,7 +97,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['events'],
     packages: 'any',
   },
-  'orders/dispatch': { imports: [...BASE, ...STORE, ...RUNS, 'orders'], packages: 'any' },
+  // Places that a server starts runs in, each in its own folder.
+  'orders/placement': { imports: [...BASE, 'store/records', 'runs/sandbox'], types: ['events'], packages: 'any' },
+  'orders/dispatch': { imports: [...BASE, ...STORE, ...RUNS, 'orders', 'orders/placement'], packages: 'any' },
   // Runs as human-readable documents: HTML and Markdown.
   'server/report': { imports: ['base', 'base/files', 'events', 'store/records', 'runs/run-folder'], packages: [] },
   // Recorded runs as test cases.
@@ -126,8 +138,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   // Sluice as an agent: an edge like the server, with the protocol's SDK.
   'server/acp': { imports: [...CORE, 'server/tracing'], packages: ['@agentclientprotocol/sdk'] },
+  // A worker's ports over HTTPS.
+  'server/worker': { imports: [...CORE, 'server/api'], packages: [] },
   server: { imports: [...CORE, ...SERVER], packages: 'any' },
-  cli: { imports: [...CORE, 'runs/agents', ...SERVER, 'server', 'server/acp'], packages: 'any' },
+  cli: { imports: [...CORE, 'runs/agents', ...SERVER, 'server', 'server/acp', 'server/worker'], packages: 'any' },
   // The libraries of the console are bundled into it.
   web: {
     imports: ['base', 'json', 'json/schema', 'store/records', 'server/client'],

@@ -42,6 +42,7 @@ const PACKAGES = {
 
 /** Uses the packages installed in `folder` with every tool of the matrix. */
 export async function tryMatrix(folder: string): Promise<MatrixReport> {
+  // Not `npm ci`: the lock file lists some tools only for the platform it was written on.
   const installed = await run(
     'npm',
     ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'],
@@ -56,7 +57,7 @@ export async function tryMatrix(folder: string): Promise<MatrixReport> {
     const project = join(folder, `matrix-${name}`);
     mkdirSync(project, { recursive: true });
     writePrograms(project, PACKAGES[name]);
-    for (const trial of [...listTrials(project), ...(name === 'sluice' ? [AI_SDK_7] : [])]) {
+    for (const trial of [...listTrials(project), ...(name === 'sluice' ? AI_SDKS : [])]) {
       const title = `${name} in ${trial.name}`;
       if (trial.commands.some(([program]) => program.startsWith(TOOLS) && !existsSync(program))) {
         notRun.push(title);
@@ -110,7 +111,8 @@ function writePrograms(project: string, entries: (typeof PACKAGES)[keyof typeof 
     'webpack.config.cjs': WEBPACK,
     'edge.cjs': EDGE,
     'vite.config.mjs': VITE,
-    'ai-sdk.mjs': AI_SDK,
+    'ai-sdk-5.mjs': AI_SDK_5,
+    'ai-sdk-7.mjs': AI_SDK_7,
   };
   for (const resolution of ['node16', 'nodenext', 'bundler']) {
     const isBundler = resolution === 'bundler';
@@ -156,6 +158,13 @@ function listTrials(project: string): Trial[] {
   return [
     { name: 'Node.js, ES modules', commands: [[node, 'program.mjs']] },
     { name: 'Node.js, CommonJS', commands: [[node, 'program.cjs']] },
+    ...['22', '24'].flatMap((version) => {
+      const other = getToolPath(`node-${version === '22' ? '22-' : ''}linux-${process.arch}/bin/node`);
+      return ['program.mjs', 'program.cjs'].map((file) => ({
+        name: `Node.js ${version}, ${file}`,
+        commands: [[other, file] as [string, string]],
+      }));
+    }),
     ...['5.4', '5.9', '6', '7'].flatMap((version) => {
       const tsc: [string, ...string[]] =
         version === '7' ? [getProjectToolPath('tsc')] : [node, getToolPath(`typescript-${version}/bin/tsc`)];
@@ -226,7 +235,7 @@ const unit :Workerd.Config = (services = [(name = "main", worker = (
   modules = [(name = "worker.mjs", esModule = embed "worker.mjs"), (name = "page.bundle.mjs", esModule = embed "page.bundle.mjs")],
   compatibilityDate = "2026-01-01"))]);
 `;
-const AI_SDK = `import { Output, simulateReadableStream, streamText, wrapLanguageModel } from '${join(TOOLS, 'ai-7/dist/index.js')}';
+const AI_SDK_7 = `import { Output, simulateReadableStream, streamText, wrapLanguageModel } from '${join(TOOLS, 'ai-7/dist/index.js')}';
 import { MockLanguageModelV4 } from '${join(TOOLS, 'ai-7/dist/test/index.js')}';
 import { jsonMiddleware } from 'sluice/ai-sdk';
 import { z } from 'zod';
@@ -243,10 +252,35 @@ const answer = streamText({ model, output, prompt: 'Which line?' });
 await answer.consumeStream();
 console.log(\`line \${(await answer.output).line}\`);
 `;
-const AI_SDK_7: Trial = {
-  name: 'AI SDK 7 on Node.js 24',
-  commands: [[getToolPath(`node-linux-${process.arch}/bin/node`), 'ai-sdk.mjs']],
-};
+const AI_SDK_5 = `import { generateObject, simulateReadableStream, streamObject, wrapLanguageModel } from '${join(TOOLS, 'ai-5/dist/index.mjs')}';
+import { MockLanguageModelV2 } from '${join(TOOLS, 'ai-5/dist/test/index.mjs')}';
+import { jsonMiddleware, repairText } from 'sluice/ai-sdk';
+import { z } from 'zod';
+const schema = z.object({ line: z.number() });
+const answer = 'Sure: \`\`\`json\\n{line: 3,}\\n\`\`\`';
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+const model = new MockLanguageModelV2({
+  doGenerate: async () => ({ content: [{ type: 'text', text: answer }], finishReason: 'stop', usage, warnings: [] }),
+  doStream: async () => ({ stream: simulateReadableStream({ chunks: [
+    { type: 'text-start', id: '1' }, ...answer.match(/[^]{1,4}/g).map((delta) => ({ type: 'text-delta', id: '1', delta })),
+    { type: 'text-end', id: '1' }, { type: 'finish', finishReason: 'stop', usage },
+  ] }) }),
+});
+const wrapped = wrapLanguageModel({ model, middleware: jsonMiddleware() });
+const { partialObjectStream, object } = streamObject({ model: wrapped, schema, prompt: 'Which line?' });
+const partials = [];
+for await (const partial of partialObjectStream) partials.push(partial);
+const repaired = await generateObject({ model, schema, prompt: 'Which line?', experimental_repairText: repairText(schema) });
+if ((await object).line !== 3 || partials.length === 0) throw new Error('the stream is broken');
+console.log(\`line \${repaired.object.line}\`);
+`;
+const AI_SDKS: readonly Trial[] = [
+  { name: 'AI SDK 5', commands: [[process.execPath, 'ai-sdk-5.mjs']] },
+  {
+    name: 'AI SDK 7 on Node.js 24',
+    commands: [[getToolPath(`node-linux-${process.arch}/bin/node`), 'ai-sdk-7.mjs']],
+  },
+];
 const ROLLUP = `import resolve from '${join(TOOLS, '@rollup/plugin-node-resolve/dist/es/index.js')}';
 export default { input: 'program.mjs', output: { file: 'rollup.bundle.mjs', format: 'es' }, plugins: [resolve()] };
 `;

@@ -20,3 +20,14 @@ export async function pack(folder: string, destination: string): Promise<Tarball
   if (first === undefined) throw new Error('npm pack created no tarball');
   return { path: join(destination, first.filename), files: first.files.map((file) => file.path) };
 }
+
+/** Lists why npm would not publish the package in a folder as it is. Nothing is sent. */
+export async function tryPublishing(folder: string): Promise<string[]> {
+  const { exitCode, stdout, stderr } = await run(
+    'npm',
+    ['publish', '--dry-run', '--ignore-scripts', '--loglevel=notice'],
+    folder,
+  );
+  const isPublished = exitCode === 0 && !/auto-corrected|--access/.test(stderr);
+  return isPublished ? [] : [`npm publish --dry-run: ${stderr}${stdout}`];
+}

@@ -33,6 +33,7 @@ const ORDERS = 2000;
 const FLEET_WORKERS = 200;
 const FLEET_PROCESSES = 4;
 const FLEET_KILLS = 3;
+const VIRTUAL_WORKERS = 1000;
 const LEAD_KILLS = 100;
 const SERVER_KILLS = 50;
 const REQUESTS = 10_000;
@@ -90,13 +91,13 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
       settings: { ...storeSettings, PG_KILLS },
     },
     {
-      name: `${WORKERS} workers on PostgreSQL, ${ORDERS} orders, a worker killed every second`,
+      name: `${WORKERS} workers on PostgreSQL and over HTTPS, ${ORDERS} orders each, a worker killed every second, with servers killed, networks cut and clocks that jump`,
       files: ['test/postgres/workers-killed'],
       rounds: 1,
       settings: { WORKERS, ORDERS, WORKER_KILLS: ORDERS },
     },
     {
-      name: `fleet: ${FLEET_WORKERS} workers on PostgreSQL in ${FLEET_PROCESSES} processes, ${ORDERS} orders, ${FLEET_KILLS} processes killed, the database restarted`,
+      name: `fleet: ${FLEET_WORKERS} workers on PostgreSQL and over HTTPS in ${FLEET_PROCESSES} processes, ${ORDERS} orders, ${FLEET_KILLS} processes killed, the database restarted`,
       files: ['test/postgres/fleet'],
       rounds: 1,
       settings: {
@@ -108,6 +109,12 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
         FLEET_LEASE_MS: 30_000,
         FLEET_RATE: 2,
       },
+    },
+    {
+      name: `${VIRTUAL_WORKERS} workers over HTTPS, and the connections of their server`,
+      files: ['test/postgres/connections'],
+      rounds: 1,
+      settings: { VIRTUAL_WORKERS },
     },
     {
       name: `a lead on SQLite killed ${LEAD_KILLS} times while it submits, races, replaces, runs, commits, checks, settles and delivers`,

@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { startCommand, type StartedCommand } from './start-command.js';
+import { makeFolder } from './temporary-folder.js';
+
+const getFixture = (name: string): string => fileURLToPath(new URL(`fixtures/tls/${name}`, import.meta.url));
+const CA = getFixture('ca.pem');
+const FLEET_TOKEN = 'fleet-token-0123456789abcdef0123456789';
+const ADMIN_TOKEN = 'admin-token-0123456789abcdef0123456789';
+
+/** Reports its start, waits for a file, then reports success. */
+const AGENT = `echo started >> "$SLUICE_REPO_DIR/started"
+while [ ! -e "$SLUICE_REPO_DIR/go" ]; do echo waiting; sleep 0.05; done
+echo finished
+printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' \
+  "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"
+`;
+
+/** Counts the places that contain the token: processes, their arguments and variables, and every file it may read. */
+const SEARCHER = `
+pattern='flee[t]-token-'
+count() { grep -a -c -E "$pattern" "$@" 2>/dev/null | grep -v ':0$' | grep -v '^0$' | wc -l; }
+{
+  env | grep -c -E "$pattern"
+  count /proc/[0-9]*/environ /proc/[0-9]*/cmdline
+  grep -r -a -l -E "$pattern" "$SLUICE_RUN_DIR" . 2>/dev/null | wc -l
+} > found
+echo searched
+`;
+
+/** A server with TLS and without its own worker, in a new folder. */
+async function makeSite() {
+  const folder = await makeFolder({ 'repository/x': '', 'agent.sh': AGENT, 'search.sh': SEARCHER, 'worker/x': '' });
+  const config = (port: number) => ({
+    data: join(folder, 'data'),
+    server: { port, tls: { cert: getFixture('cert.pem'), key: getFixture('key.pem') }, grace_s: 0, allow_bypass: true },
+    roots: [folder],
+    commands: ['/bin/sh'],
+    lease_s: 2,
+    retries: { worker_lost: 1 },
+    wrappers: {
+      scripted: { type: 'script', command: ['/bin/sh', join(folder, 'agent.sh')], inject: 'env', sandbox: 'off' },
+    },
+    tokens: [
+      { name: 'fleet', scopes: ['worker'], value: FLEET_TOKEN },
+      { name: 'admin', scopes: ['read', 'run', 'decide'], value: ADMIN_TOKEN },
+    ],
+  });
+  const file = join(folder, 'server.json');
+  let port = 0;
+  async function start(): Promise<StartedCommand> {
+    await writeFile(file, JSON.stringify(config(port)));
+    const server = startCommand(['serve', '--no-demo', '--no-worker', '--config', file], folder);
+    await expect.poll(() => server.printed.stdout, { timeout: 60_000 }).toMatch(/^https:\/\/127\.0\.0\.1:\d+\n$/);
+    port = Number(new URL(server.printed.stdout.trim()).port);
+    return server;
+  }
+  const startWorker = (args: readonly string[] = [], env: NodeJS.ProcessEnv = { SLUICE_WORKER_TOKEN: FLEET_TOKEN }) =>
+    startCommand(
+      ['worker', '--server', `https://localhost:${port}`, '--ca', CA, '--data', join(folder, 'worker'), ...args],
+      folder,
+      env,
+    );
+  async function call(path: string, body?: unknown): Promise<Record<string, unknown>> {
+    return new Promise((resolve, reject) => {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+      const options = { method: text === undefined ? 'GET' : 'POST', headers, ca: readFileSync(CA) };
+      const sent = request(`https://localhost:${port}${path}`, options, (response) => {
+        let answer = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
+        response.on('end', () => resolve(JSON.parse(answer) as Record<string, unknown>));
+      });
+      sent.on('error', reject).end(text);
+    });
+  }
+  return { folder, repository: join(folder, 'repository'), start, startWorker, call };
+}
+
+const order = (repo_dir: string) => ({
+  issue_ref: 'local#1',
+  role: 'backend',
+  repo_dir,
+  worker: 'scripted',
+  instructions: 'Work.',
+  expects: 'report',
+});
+
+describe('sluice worker --server', () => {
+  it('finishes an order once though its server is killed and started again', async () => {
+    const { repository, start, startWorker, call } = await makeSite();
+    const server = await start();
+    const worker = startWorker();
+    const { run } = (await call('/v1/orders', order(repository))) as { readonly run: string };
+    const readStarts = async () => readFile(join(repository, 'started'), 'utf8').catch(() => '');
+    await expect.poll(readStarts).toBe('started\n');
+    server.child.kill('SIGKILL');
+    await server.exitCode;
+    await writeFile(join(repository, 'go'), '');
+    await expect.poll(() => worker.printed.stderr).toContain('unavailable');
+    await start();
+    await expect
+      .poll(async () => call('/v1/executions'))
+      .toMatchObject({ items: [{ decision: 'advance', result_encoding: 'json' }] });
+    expect(await readStarts()).toBe('started\n');
+    const history = await call(`/v1/runs/${run}/history?limit=1000`);
+    expect(JSON.stringify(history)).toContain('conversation.completed');
+    const { evidence } = (await call(`/v1/runs/${run}/files`)) as { readonly evidence: readonly { name: string }[] };
+    expect(evidence.map(({ name }) => name)).toContain('stdout.1.log');
+    worker.child.kill('SIGTERM');
+    expect(await worker.exitCode).toBe(0);
+  });
+
+  it('leaves the order of a killed worker to another one, after its agent is gone', async () => {
+    const { repository, start, startWorker, call } = await makeSite();
+    await start();
+    const first = startWorker();
+    await call('/v1/orders', order(repository));
+    const readStarts = async () => readFile(join(repository, 'started'), 'utf8').catch(() => '');
+    await expect.poll(readStarts).toBe('started\n');
+    first.child.kill('SIGKILL');
+    const second = startWorker();
+    await expect.poll(readStarts).toBe('started\nstarted\n');
+    await writeFile(join(repository, 'go'), '');
+    await expect.poll(async () => call('/v1/executions?decision=advance')).toMatchObject({ items: [{ exit_code: 0 }] });
+    second.child.kill('SIGTERM');
+    expect(await second.exitCode).toBe(0);
+  });
+
+  it('finishes its runs after SIGTERM, and hides its token from the processes it starts', async () => {
+    const { folder, repository, start, startWorker, call } = await makeSite();
+    await start();
+    const worker = startWorker();
+    const spec = { engine: 'command', command: ['/bin/sh', join(folder, 'search.sh')], workdir: repository };
+    const runs = [
+      { ...spec, sandbox: 'off' },
+      { ...spec, sandbox: 'auto' },
+    ];
+    for (const body of runs) {
+      const { id } = (await call('/v1/runs', body)) as { readonly id: string };
+      await expect
+        .poll(async () => call(`/v1/runs/${id}`))
+        .toMatchObject({ state: 'ended', result: { status: 'success' } });
+      expect((await readFile(join(repository, 'found'), 'utf8')).split('\n')).toEqual(['0', '0', '0', '']);
+    }
+    await call('/v1/orders', order(repository));
+    await expect.poll(async () => readFile(join(repository, 'started'), 'utf8').catch(() => '')).toBe('started\n');
+    worker.child.kill('SIGTERM');
+    await expect.poll(() => worker.printed.stderr).toContain('worker shutting down');
+    await writeFile(join(repository, 'go'), '');
+    expect(await worker.exitCode).toBe(0);
+    expect(await call('/v1/executions')).toMatchObject({ items: [{ decision: 'advance' }] });
+  });
+
+  it.each([
+    ['a server without TLS', ['--server', 'http://sluice.example.org'], 'would send the token unencrypted'],
+    ['a database besides', ['--database', 'memory:'], 'Use either --server or --database'],
+    ['a missing token file', ['--token-file', 'missing'], 'Cannot read the token file "missing": no such file.'],
+  ])('refuses %s', async (_, args, message) => {
+    const { startWorker } = await makeSite();
+    const worker = startWorker(args);
+    expect(await worker.exitCode).toBe(2);
+    expect(worker.printed.stderr).toContain(message);
+  });
+
+  it('refuses a server whose certificate it does not know, and a token without the scope', async () => {
+    const { folder, start, startWorker } = await makeSite();
+    const server = await start();
+    const url = server.printed.stdout.trim();
+    const stranger = startCommand(['worker', '--server', url, '--data', folder], folder, {
+      SLUICE_WORKER_TOKEN: FLEET_TOKEN,
+    });
+    expect(await stranger.exitCode).toBe(2);
+    expect(stranger.printed.stderr).toMatch(/certificate/);
+    await writeFile(join(folder, 'token'), `${ADMIN_TOKEN}\n`);
+    const admin = startWorker(['--token-file', join(folder, 'token')], {});
+    expect(await admin.exitCode).toBe(2);
+    expect(admin.printed.stderr).toContain('lacks the scope "worker"');
+  });
+});
