@@ -103,7 +103,8 @@ const RETENTION_INDEXES: Readonly<Record<keyof typeof RETENTION_STATEMENTS, RegE
 const QUEUE_INDEXES: Readonly<Record<keyof typeof QUEUE_STATEMENTS, RegExp>> = {
   COUNT_BUSY: /SCAN runs USING INDEX runs_busy/,
   ADMIT_DUE: /SEARCH runs USING (?:COVERING )?INDEX runs_deferred \(not_before>\? AND not_before<\?\)/,
-  FIND_NEXT_KIND: /SEARCH runs USING (?:COVERING )?INDEX runs_ready \(\(kind,parked_on\)>\(\?,\?\) AND kind<\?\)/,
+  FIND_NEXT_KIND:
+    /SEARCH runs USING INDEX runs_ready \(kind=\? AND parked_on>\?\)[^]*SEARCH runs USING INDEX runs_ready \(kind>\? AND kind<\?\)/,
   FIND_HEAD: /SEARCH runs USING INDEX runs_ready \(kind=\? AND parked_on=\?\)/,
   FIND_CANCELED: /SCAN runs USING INDEX runs_queued_canceled/,
   FIND_BUSY: /SEARCH runs USING INDEX runs_busy \(folder=\?\)/,

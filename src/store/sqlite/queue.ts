@@ -135,9 +135,13 @@ const ADMIT_DUE = `
     SELECT seq FROM runs INDEXED BY runs_deferred WHERE state = 'queued' AND not_before > 0 AND not_before <= ?
     ORDER BY not_before LIMIT ?)`;
 
+/** In two parts: SQLite searches the index only for the first column of `(kind, parked_on) > (?, ?)`. */
 const FIND_NEXT_KIND = `
-  SELECT kind, parked_on FROM runs INDEXED BY runs_ready
-  WHERE ${IS_READY} AND (kind, parked_on) > (?, ?) AND kind < ? ORDER BY kind, parked_on LIMIT 1`;
+  SELECT * FROM (SELECT kind, parked_on FROM runs INDEXED BY runs_ready
+    WHERE ${IS_READY} AND kind = ?1 AND parked_on > ?2 ORDER BY parked_on LIMIT 1)
+  UNION ALL SELECT * FROM (SELECT kind, parked_on FROM runs INDEXED BY runs_ready
+    WHERE ${IS_READY} AND kind > ?1 AND kind < ?3 ORDER BY kind, parked_on LIMIT 1)
+  LIMIT 1`;
 
 const FIND_HEAD = `
   SELECT ${HEAD} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND kind = ? AND parked_on = ?
