@@ -58,7 +58,7 @@ function createRun(data: RunData, bytes: Uint8Array, now: number): OpenRun {
     replayTime: signal(null),
     behind: signal(null),
     tab: signal(null),
-    skipped: signal(null),
+    skipped: signal([]),
     jumpToEnd: () => undefined,
     follow: () => undefined,
     close: () => undefined,

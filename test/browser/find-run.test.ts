@@ -77,7 +77,7 @@ describe(`among ${RUNS} runs`, () => {
     await waitUntilLoaded(page);
     await expect
       .poll(async () => page.locator('.list-sum').innerText())
-      .toMatch(/^[\d,]+ in all · 50 failed · [\d.]+M tokens · \$\d+\.\d\d$/);
+      .toMatch(/^[\d,]+ in all · of these 50: 50 failed · [\d.]+M tokens · \$\d+\.\d\d$/);
     expect(await page.locator('.list-sum').innerText()).toContain(`${total.toLocaleString('en')} in all`);
     await page.getByRole('button', { name: 'Save view' }).click();
     await page.getByLabel('View name').fill('Claude fails');

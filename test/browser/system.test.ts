@@ -61,6 +61,19 @@ describe('a schedule', () => {
     await card.getByRole('link', { name: 'nightly' }).click();
     await page.getByRole('button', { name: 'Run now' }).waitFor();
   });
+
+  it('says why it did nothing if it is run while its issue is busy', async () => {
+    const page = await open('/schedules?row=nightly');
+    await until('the issue has an undecided item', async () => {
+      const { items } = await app.site.client.listInbox({ query: { issue_ref: 'local#nightly' } });
+      return items[0];
+    });
+    await page.getByRole('button', { name: 'Run now' }).click();
+    const status = page.getByRole('status');
+    await expect.poll(async () => status.allInnerTexts()).toContainEqual(expect.stringMatching(/^Skipped/));
+    expect((await status.allInnerTexts()).join(' ')).toContain('the issue has an undecided inbox item');
+    await page.getByRole('link', { name: 'local#nightly' }).waitFor();
+  });
 });
 
 describe('a worker that died', () => {

@@ -21,7 +21,7 @@ const app = useConsole(
     await seedHistory(site.data, { days: 2, perDay: 20 });
     const retried = await seedRetriedRun(site.data, '{"colour": "blue", "size": 3}');
     const exhausted = await seedRetriedRun(site.data, null);
-    return { retried, exhausted, order: order.run, behind: await seedLongLiveRun(site.data) };
+    return { retried, exhausted, order: order.run, behind: await seedLiveRun(site.data, longSession(20_000)) };
   },
   { budgets: { day: { tokens: 1_000_000_000 } } },
 );
@@ -66,20 +66,22 @@ async function seedRetriedRun(data: string, answer: string | null): Promise<stri
 }
 
 /** Creates a run that another worker still executes, with events from two minutes ago that no page has read. */
-async function seedLongLiveRun(data: string): Promise<string> {
+async function seedLiveRun(data: string, records: readonly (object | string)[]) {
   const at = Date.now() - BEHIND_MS;
   const id = createUlidGenerator(() => at)();
+  const translator = createTranslator({ engine: 'codex', runId: id, attempt: 1, mode: 'auto', clock: () => at });
   const store = await openStore(`sqlite:${data}/sluice.db`);
-  try {
-    const spec = { engine: 'codex', prompt: 'Print a lot.', workdir: '/srv/shop' };
-    await store.createRun({ id, spec, state: 'running', workerId: 'elsewhere', leaseMs: 86_400_000, now: at });
-    const translator = createTranslator({ engine: 'codex', runId: id, attempt: 1, mode: 'auto', clock: () => at });
-    const events = translator.push('stdout', toBytes(longSession(20_000)));
-    for (let from = 0; from < events.length; from += 1000) await store.append(id, events.slice(from, from + 1000));
-  } finally {
-    await store.close();
-  }
-  return id;
+  const spec = { engine: 'codex', prompt: 'Print a lot.', workdir: '/srv/shop' };
+  await store.createRun({ id, spec, state: 'running', workerId: 'elsewhere', leaseMs: 86_400_000, now: at });
+  await store.close();
+  const print = async (more: readonly (object | string)[]) => {
+    const writer = await openStore(`sqlite:${data}/sluice.db`);
+    const events = translator.push('stdout', toBytes(more));
+    for (let from = 0; from < events.length; from += 1000) await writer.append(id, events.slice(from, from + 1000));
+    await writer.close();
+  };
+  await print(records);
+  return { id, print };
 }
 
 describe('the console says what is true', () => {
@@ -126,17 +128,10 @@ describe('the console says what is true', () => {
     expect(await row.locator('.failed, .error').count()).toBe(0);
   });
 
-  it('a page that is behind says by how much, until it has caught up', async () => {
-    const { page } = await app.open(`/runs/${app.seeds.behind}`, NO_FILES);
-    const status = page.getByRole('status', { name: 'Connection' });
-    await expect.poll(async () => status.innerText(), { timeout: 30_000 }).toMatch(/^[\d,]+ behind, catching up$/);
-    await expect.poll(async () => status.innerText(), { timeout: 30_000 }).toBe('Live');
-  });
-
-  it('a page that is behind jumps to the end, and says what it has skipped', async () => {
+  /** Opens the run whose events are old on a slow network, so that the page cannot catch up before `limitSpeed(-1)`. */
+  async function openBehind() {
     const { page } = await app.open('/runs', NO_FILES);
     await waitUntilLoaded(page);
-    // A slow network, so that the page cannot catch up before the click.
     const browser = await page.context().newCDPSession(page);
     const limitSpeed = async (downloadThroughput: number) =>
       browser.send('Network.emulateNetworkConditions', {
@@ -146,14 +141,42 @@ describe('the console says what is true', () => {
         uploadThroughput: -1,
       });
     await limitSpeed(100_000);
-    await page.goto(`/runs/${app.seeds.behind}`);
-    await page.getByRole('button', { name: 'Jump to the end' }).click({ timeout: 30_000 });
-    await limitSpeed(-1);
-    await page.getByText(/^Events [\d,]+ to [\d,]+ were skipped\.$/).waitFor();
+    await page.goto(`/runs/${app.seeds.behind.id}`);
     const status = page.getByRole('status', { name: 'Connection' });
-    await expect.poll(async () => status.innerText(), { timeout: 30_000 }).toBe('Live');
+    await expect.poll(async () => status.innerText(), { timeout: 60_000 }).toMatch(/^[\d,]+ behind, catching up$/);
+    return { page, status, limitSpeed };
+  }
+
+  it('a page that is behind says by how much, until it has caught up', async () => {
+    const { status, limitSpeed } = await openBehind();
+    await limitSpeed(-1);
+    await expect.poll(async () => status.innerText(), { timeout: 60_000 }).toBe('Live');
+  });
+
+  it('a page that is behind jumps to the end, and says what it has skipped', async () => {
+    const { page, status, limitSpeed } = await openBehind();
+    await page.getByRole('button', { name: 'Jump to the end' }).click();
+    await limitSpeed(-1);
+    await page.getByText(/^Events [\d,]+ to [\d,]+\. The export/).waitFor();
+    await expect.poll(async () => status.innerText(), { timeout: 60_000 }).toBe('Live');
     await page.getByText('Message 19999: looked at part 19999').first().waitFor();
     await expect.poll(async () => page.getByText('Message 15000:').count()).toBe(0);
+  });
+
+  it('a page at its limit drops the oldest events, says so, and still follows the run', async () => {
+    // Each message is stored in both logs; the limit is 128 Mi characters.
+    const long = Array.from({ length: 70 }, (_, index) =>
+      codex.message(`Message ${index}: ${'x'.repeat(1_000_000)}`, `item_${index}`),
+    );
+    const { id, print } = await seedLiveRun(app.site.data, [codex.thread(), codex.turn, ...long]);
+    const { page } = await app.open(`/runs/${id}`, NO_FILES);
+    await page.getByText(/^Events 1 to \d+\. The export/).waitFor();
+    await print([codex.message('Message 70: small', 'item_70')]);
+    const conversation = page.getByRole('region', { name: 'Conversation' });
+    await conversation.getByText('Message 70: small').waitFor();
+    const status = page.getByRole('status', { name: 'Connection' });
+    await expect.poll(async () => status.innerText(), { timeout: 30_000 }).toBe('Live');
+    expect(await conversation.getByRole('listitem').count()).toBeLessThan(15);
   });
 
   it('panes say nothing about rows that have not arrived', async () => {

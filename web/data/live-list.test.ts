@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergeHead, appendPage } from './resource.js';
+import { choosePollDelay, mergeHead, appendPage } from './resource.js';
 import type { LiveList, Page } from './resource.js';
 
 interface Row {
@@ -98,4 +98,11 @@ test('the list has no gaps and starts with the newest item, in any order of new 
       }
     }),
   );
+});
+
+test('polls less often a minute after the last input', () => {
+  const now = performance.now();
+  expect(choosePollDelay(now)).toBe(2000);
+  expect(choosePollDelay(now + 120_000)).toBe(10_000);
+  expect(choosePollDelay(now + 120_000, 30_000)).toBe(30_000);
 });

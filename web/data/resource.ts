@@ -9,6 +9,17 @@ export type Resource<Value> = Readonly<{ value: Value | null; failure: Failure |
 export type Failure = Readonly<{ code: string; message: string }>;
 
 const POLL_MS = 2000;
+/** A page that is not used polls less often: it may stay open for days. */
+const IDLE_POLL_MS = 10_000;
+const IDLE_AFTER_MS = 60_000;
+let lastInputAt = performance.now();
+for (const type of ['pointermove', 'pointerdown', 'keydown', 'wheel'])
+  globalThis.addEventListener?.(type, () => (lastInputAt = performance.now()), { capture: true, passive: true });
+
+/** Chooses the delay before the next poll: longer if the page was not used for a minute. */
+export function choosePollDelay(now = performance.now(), ms = POLL_MS): number {
+  return now - lastInputAt > IDLE_AFTER_MS ? Math.max(ms, IDLE_POLL_MS) : ms;
+}
 
 /** Loads a resource; with `live`, also polls it while the page is visible, or `everyMs`. A new `key` drops the old value. */
 export function useResource<Value>(
@@ -41,7 +52,7 @@ export function useResource<Value>(
           failure.value = asFailure(error);
         }
       }
-      if (live) timer = setTimeout(() => void request(), everyMs ?? POLL_MS);
+      if (live) timer = setTimeout(() => void request(), choosePollDelay(performance.now(), everyMs));
     };
     void request();
     return () => {
@@ -144,7 +155,7 @@ export function useLiveList<Item>(
         }
       }
       clearTimeout(timer);
-      timer = setTimeout(() => void loadHead(true), POLL_MS);
+      timer = setTimeout(() => void loadHead(true), choosePollDelay());
     };
     reload.current = (hold) => void loadHead(hold);
     isLoadingMore.value = false;

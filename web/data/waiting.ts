@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { WaitingEntry } from '../../src/server/api/index.js';
 import type { WorkerRecord } from '../../src/store/records/index.js';
 import { client, getServerTime } from './client.js';
-import { asFailure, type Failure } from './resource.js';
+import { asFailure, choosePollDelay, type Failure } from './resource.js';
 import { formatCount, toOneLine } from '../ui/format.js';
 import { t } from '../app/texts.js';
 
@@ -38,7 +38,6 @@ export function findDead(all: readonly WorkerRecord[], now: number): readonly Wo
   );
 }
 
-const POLL_MS = 2000;
 /** Hidden tabs poll too, for the count in the title and for notifications. */
 const HIDDEN_POLL_MS = 15_000;
 /** Workers are polled less often than entries; a lost worker is still noticed within seconds. */
@@ -76,7 +75,7 @@ export function watchWaiting(onNew: (entries: readonly WaitingEntry[]) => void):
     }
     if (control.signal.aborted) return;
     clearTimeout(timer);
-    timer = setTimeout(() => void poll(), document.hidden ? HIDDEN_POLL_MS : POLL_MS);
+    timer = setTimeout(() => void poll(), document.hidden ? HIDDEN_POLL_MS : choosePollDelay());
   };
   const onVisibility = (): void => {
     if (!document.hidden) void poll();

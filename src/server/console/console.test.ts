@@ -2,6 +2,7 @@ import { symlink } from 'node:fs/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
+import { PAGE_NAMES } from '../../../web/app/route.js';
 import { openServer } from '../fixtures/open-server.js';
 import { chooseEncoding } from '../http/content-encoding.js';
 import { readConsole } from './console.js';
@@ -25,23 +26,10 @@ async function openConsole(files: Readonly<Record<string, string>> = FILES) {
 describe('the console pages', () => {
   it.each([
     '/',
-    '/runs',
+    ...PAGE_NAMES.map((name) => `/${name}`),
     '/runs/01J0000000000000000000000',
-    '/inbox',
     '/inbox/a',
-    '/issues',
     '/issues/acme%2Fshop%2312',
-    '/outbox',
-    '/now',
-    '/schedules',
-    '/sinks',
-    '/budgets',
-    '/rules',
-    '/tokens',
-    '/executions',
-    '/workbench',
-    '/workers',
-    '/charts',
   ])('%s is a single document that needs no token', async (path) => {
     const { get } = await openConsole();
     const response = await get(path);

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { RunSummary } from '../../../src/server/api/index.js';
 import { client, getServerTime } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import {
@@ -30,8 +31,13 @@ const ROWS = 6;
 async function loadNow(signal: AbortSignal) {
   const today = Math.floor(getServerTime() / DAY_MS) * DAY_MS;
   const since = new Date(today - COMPARED_DAYS * DAY_MS).toISOString();
-  const [running, sinks, budgets, schedules, statistics] = await Promise.all([
+  // Days of runs are local, as in their list; days of budgets are those of UTC.
+  const yesterday = new Date(getServerTime());
+  yesterday.setHours(-24, 0, 0, 0);
+  const failedSince = { outcome: 'failed', since: yesterday.toISOString() } as const;
+  const [running, failed, sinks, budgets, schedules, statistics] = await Promise.all([
     client.listRuns({ query: { state: 'running', limit: ROWS + 1 }, signal }),
+    client.listRuns({ query: { ...failedSince, limit: ROWS + 1 }, signal }),
     client.listSinks({ signal }),
     client.listBudgets({ signal }),
     client.listSchedules({ signal }),
@@ -39,6 +45,7 @@ async function loadNow(signal: AbortSignal) {
   ]);
   return {
     running: running.items,
+    failed: failed.items,
     sinks: sinks.items.filter(({ state }) => state !== 'waiting'),
     budgets: budgets.items
       .map((budget) => ({ budget, percent: computePercent(budget) }))
@@ -73,26 +80,14 @@ export function NowPage() {
   );
 }
 
-function Cards({ running, sinks, budgets, schedules, cost }: Awaited<ReturnType<typeof loadNow>>) {
+function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<ReturnType<typeof loadNow>>) {
   return (
     <div class="now">
       <div>
         <WaitingCard />
-        <Card title={t.running} count={running.length > ROWS ? `${ROWS}+` : running.length} href="/runs?state=running">
-          {running.slice(0, ROWS).map((run) => (
-            <Row
-              key={run.id}
-              name={<RunLink id={run.id} label={toOneLine(run.spec.prompt ?? run.spec.program ?? run.id, 80)} />}
-              end={
-                <>
-                  {t.since}
-                  <Timestamp at={run.started_at} />
-                </>
-              }
-            />
-          ))}
-        </Card>
         <DeadWorkers />
+        <RunCard title={t.running} runs={running} href="/runs?state=running" />
+        <RunCard title={t.failedSinceYesterday} runs={failed} href="/runs?outcome=failed&since=yesterday" />
       </div>
       <div>
         <Card title={t.failingSinks} count={sinks.length} href="/sinks" isBad={sinks.length > 0}>
@@ -142,6 +137,28 @@ function Cards({ running, sinks, budgets, schedules, cost }: Awaited<ReturnType<
         </Card>
       </div>
     </div>
+  );
+}
+
+function RunCard(props: { readonly title: string; readonly runs: readonly RunSummary[]; readonly href: string }) {
+  const { title, runs, href } = props;
+  return (
+    <Card title={title} count={runs.length > ROWS ? `${ROWS}+` : runs.length} href={href}>
+      {runs.slice(0, ROWS).map(({ id, title: task, result, started_at, ended_at }) => (
+        <Row
+          key={id}
+          name={<RunLink id={id} label={toOneLine(task || id, 80)} />}
+          end={
+            <>
+              {ended_at === null ? t.since : null}
+              <Timestamp at={ended_at ?? started_at} />
+            </>
+          }
+        >
+          {result?.error === undefined ? null : <code class="dim one-line small">{result.error.code}</code>}
+        </Row>
+      ))}
+    </Card>
   );
 }
 

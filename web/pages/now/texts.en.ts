@@ -10,6 +10,7 @@ export const t = {
     `Another worker ends them once their leases have expired; their orders are tried again or go to review. Those that wait for an answer continue when a worker starts on ${host}.`,
   now: 'Now',
   cannotLoadThePage: 'Cannot load the page',
+  failedSinceYesterday: 'Failed since yesterday',
   running: 'Running',
   since: 'Since ',
   failingSinks: 'Failing sinks',

@@ -9,6 +9,7 @@ export const t: typeof english = {
     `租约过期后，别的 worker 会结束它们；它们的工单会重试或进入审核。等待回答的那些，等 ${host} 上有 worker 启动后继续。`,
   now: '现在',
   cannotLoadThePage: '无法加载页面',
+  failedSinceYesterday: '昨天以来失败的',
   running: '运行中',
   since: '始于 ',
   failingSinks: '出错的投递目标',

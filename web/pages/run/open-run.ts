@@ -22,6 +22,10 @@ export type TabName =
   | 'attempts'
   | 'task';
 
+type Range = Readonly<{ from: number; to: number }>;
+/** A position in both logs: the last event before it. */
+type Position = Parameters<ReturnType<typeof createFollower>['skip']>[0];
+
 /** An open run: the events that have arrived, and the selection. */
 export interface OpenRun {
   readonly id: string;
@@ -43,8 +47,8 @@ export interface OpenRun {
   readonly replayTime: Signal<number | null>;
   /** How many events the page is behind the run, at least; null if it is up to date. */
   readonly behind: ReadonlySignal<number | null>;
-  /** The events that {@link OpenRun.jumpToEnd} has skipped; null if none. */
-  readonly skipped: ReadonlySignal<Readonly<{ from: number; to: number }> | null>;
+  /** The events that are not on the page, because it jumped to the end or reached its limit. */
+  readonly skipped: ReadonlySignal<readonly Range[]>;
   /** Continues near the end of the run, without the events before it. */
   readonly jumpToEnd: () => void;
   /** Follows the run until it ends. Can be called again after a connection was lost. */
@@ -62,7 +66,7 @@ const BACKLOG_INTERVAL_MS = 1000;
 const MAX_DELAY_MS = 5000;
 
 /** Opens a run. Sends no request before {@link OpenRun.follow} is called. */
-export function openRun(id: string, at: Selection | null): OpenRun {
+export function openRun(id: string, at: Selection | null, start?: Position): OpenRun {
   const data: RunData = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
   const redraws = { page: signal(0), timeline: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
   const redraw = createRedraw(Object.values(redraws).map((counter) => () => (counter.value += 1)));
@@ -73,7 +77,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
   let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
   let backlogTimer: ReturnType<typeof setTimeout> | undefined;
   const behind = signal<number | null>(null);
-  const skipped = signal<Readonly<{ from: number; to: number }> | null>(null);
+  const skipped = signal<readonly Range[]>(start === undefined ? [] : [{ from: 1, to: start.fcmp }]);
   /** The last event's time on the server's clock, and when it arrived. */
   let lastEvent = { at: 0, arrivedAt: Number.NEGATIVE_INFINITY };
 
@@ -98,6 +102,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     },
     onGap,
   });
+  if (start !== undefined) follower.skip(start);
 
   /** Reads the stream sizes, so bytes without an event are shown too. Returns false if the files are not available. */
   async function readSizes(stop: AbortSignal): Promise<boolean> {
@@ -140,7 +145,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
         async (next) => (await readEvent('rasp', `${attempt}:${next}`)) !== undefined,
       );
       follower.skip({ fcmp: to, rasp: { attempt, seq } });
-      skipped.value = { from, to };
+      skipped.value = [...skipped.value, { from, to }];
     } finally {
       follow();
     }
@@ -201,6 +206,20 @@ export function openRun(id: string, at: Selection | null): OpenRun {
       control.abort();
     },
   };
+}
+
+/** Opens a run again whose page has reached its limit, with only a fraction of its events: the last ones. */
+export function reopenRun({ id, data, tab, filter }: OpenRun, kept: number): OpenRun {
+  const { events } = data.conversation;
+  const findLast = (count: number): number => Math.ceil(count * (1 - kept)) - 1;
+  const rasp = data.list.events[findLast(data.list.events.length)];
+  const next = openRun(id, null, {
+    fcmp: events[findLast(events.length)]?.seq ?? 0,
+    rasp: { attempt: rasp?.attempt_number ?? 0, seq: rasp?.seq ?? 0 },
+  });
+  next.tab.value = tab.value;
+  next.filter.set(filter.query.value);
+  return next;
 }
 
 /** The minimum time between redraws; drawing more often makes no visible difference. */

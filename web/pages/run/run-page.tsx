@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, route, setQuery } from '../../app/router.js';
 import { FailureNotice, Loading, Notice, type Tone } from '../../ui/notice.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { FailureCard, useLastStderr, RunHead } from './run-head.js';
 import { Panes } from './panes.js';
-import { openRun, type OpenRun } from './open-run.js';
+import { openRun, reopenRun, type OpenRun } from './open-run.js';
 import { parseSelection, formatSelection } from './highlight.js';
 import { formatCount } from '../../ui/format.js';
 import { Badge, labelState } from '../../ui/badge.js';
@@ -22,6 +22,9 @@ import { t } from './texts.js';
 /** The delay before the address is updated: browsers reject hundreds of changes within seconds. */
 const ADDRESS_DELAY_MS = 250;
 
+/** The fraction of the events that a page which has reached its limit keeps while it continues to follow a run. */
+const KEPT_AT_LIMIT = 0.1;
+
 /** The run page: task, result and panes, live or replayed. */
 export function RunPage() {
   const id = route.value.page === 'run' ? route.value.id : '';
@@ -29,7 +32,7 @@ export function RunPage() {
 }
 
 function LoadedRun({ id }: Readonly<{ id: string }>) {
-  const run = useMemo(() => openRun(id, parseSelection(query.peek().get('at'))), [id]);
+  const [run, setRun] = useState(() => openRun(id, parseSelection(query.peek().get('at'))));
   const isOver = useSignal(false);
   const hasTools = useSignal(false);
   const record = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }), { live: !isOver.value });
@@ -50,7 +53,10 @@ function LoadedRun({ id }: Readonly<{ id: string }>) {
   const connection = run.connection.value.state;
   useEffect(() => {
     if (connection !== 'opening') record.reload();
-  }, [connection]);
+    if (connection === 'full' && wasLive.current === true) setRun(reopenRun(run, KEPT_AT_LIMIT));
+  }, [run, connection]);
+  // Replay and panes keep positions in the events, which start over.
+  const key = `${run.skipped.value.at(-1)?.to}`;
   const { started_at = null, ended_at = null } = record.value ?? {};
   useEffect(() => {
     const read = (at: string | null): number | null => (at === null ? null : Date.parse(at));
@@ -83,7 +89,7 @@ function LoadedRun({ id }: Readonly<{ id: string }>) {
         connection={<ConnectionBadge run={run} isLive={wasLive.current ?? false} />}
       />
       <FailureCard run={run} view={record.value} stderr={stderr} />
-      <ConnectionNotices run={run} />
+      <ConnectionNotices run={run} onContinue={() => setRun(reopenRun(run, 0))} />
       <div class={hasTools.value ? 'run-bar has-tools' : 'run-bar'}>
         <Button
           label={t.findAndReplay}
@@ -92,9 +98,9 @@ function LoadedRun({ id }: Readonly<{ id: string }>) {
           onClick={() => (hasTools.value = !hasTools.value)}
         />
         <FindBar run={run} />
-        <ReplayBar run={run} />
+        <ReplayBar key={key} run={run} />
       </div>
-      <Panes run={run} view={record.value} isLive={wasLive.current ?? false} />
+      <Panes key={key} run={run} view={record.value} isLive={wasLive.current ?? false} />
     </div>
   );
 }
@@ -141,15 +147,19 @@ const CONNECTION_LABELS: Readonly<
 };
 
 /** Shows why events are missing and what to do about it. */
-export function ConnectionNotices({ run }: Readonly<{ run: OpenRun }>) {
+export function ConnectionNotices({ run, onContinue }: Readonly<{ run: OpenRun; onContinue: () => void }>) {
   const connection = run.connection.value;
   const gaps = run.gaps.value;
   const skipped = run.skipped.value;
   return (
     <>
-      {skipped === null ? null : (
-        <Notice tone="plain" title={t.jumpedToTheEnd} action={{ label: t.loadAll, run: () => location.reload() }}>
-          {t.skipped(formatCount(skipped.from), formatCount(skipped.to))}
+      {skipped.length === 0 ? null : (
+        <Notice
+          tone="plain"
+          title={t.someEventsAreNotShown}
+          action={{ label: t.startAgain, run: () => location.reload() }}
+        >
+          {t.eventsNotShown(skipped.map(({ from, to }) => t.to(formatCount(from), formatCount(to))).join(', '))}
         </Notice>
       )}
       {connection.state === 'lost' ? (
@@ -158,8 +168,8 @@ export function ConnectionNotices({ run }: Readonly<{ run: OpenRun }>) {
         </Notice>
       ) : null}
       {connection.state === 'full' ? (
-        <Notice tone="warn" title={t.tooManyEventsForThis}>
-          {t.firstEvents(formatCount(run.data.list.events.length))}
+        <Notice tone="plain" title={t.tooManyEventsForThis} action={{ label: t.nextEvents, run: onContinue }}>
+          {t.theExportContainsAll}
         </Notice>
       ) : null}
       {gaps.length > 0 ? (

@@ -94,7 +94,9 @@ function RunList() {
       load={async (filterAndPage, signal) => client.listRuns({ query: filterAndPage, signal })}
       getKey={(run) => run.id}
       columns={listColumns()}
-      summarize={(runs) => `${total > runs.length ? t.inAll(formatCount(total)) : ''}${describeTotals(runs)}`}
+      summarize={(runs) =>
+        `${total > runs.length ? t.inAll(formatCount(total), formatCount(runs.length)) : ''}${describeTotals(runs)}`
+      }
       emptyTitle={t.noRunsYet}
       emptyText={
         <>

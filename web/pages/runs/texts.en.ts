@@ -157,7 +157,7 @@ export const t = {
     age: 'Age',
   },
   /** Outcomes and states, to follow a number. */
-  inAll: (count: string) => `${count} in all · `,
+  inAll: (count: string, listed: string) => `${count} in all · of these ${listed}: `,
   counted: {
     success: 'succeeded',
     comment: 'with a comment',

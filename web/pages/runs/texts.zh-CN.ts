@@ -154,7 +154,7 @@ export const t: typeof english = {
     duration: '时长',
     age: '多久以前',
   },
-  inAll: (count) => `共 ${count} 个 · `,
+  inAll: (count, listed) => `共 ${count} 次 · 这 ${listed} 次中：`,
   counted: {
     success: '次成功',
     comment: '次只有评论',
