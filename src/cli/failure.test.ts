@@ -12,6 +12,14 @@ describe('a command that fails', () => {
     expect(describeFailure(error)).toEqual({ text: 'sluice: STORE_BUSY: try again\n', exitCode: 2 });
   });
 
+  it('links to the code once the site has an address', () => {
+    const error = new StoreError('STORE_BUSY', 'Try again.');
+    const text = 'sluice: STORE_BUSY: Try again. See https://sluice.test/docs/errors/#STORE_BUSY\n';
+    expect(describeFailure(error, 'https://sluice.test/docs/')).toEqual({ text, exitCode: 2 });
+    for (const homepage of ['https://example.org/sluice/', 'https://forge.test/sluice#readme'])
+      expect(describeFailure(error, homepage).text).toBe('sluice: STORE_BUSY: Try again.\n');
+  });
+
   it('prints what failed and what to check for a system error, without a stack', () => {
     const error = Object.assign(new Error("EACCES: permission denied, mkdir '/x'"), {
       code: 'EACCES',

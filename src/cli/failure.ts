@@ -1,4 +1,5 @@
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
+import { findCodePage } from '../base/files/index.js';
 import { formatLine, makeVisible } from './terminal-text.js';
 
 /** The exit codes of all commands: success, negative result, usage or system error, internal error, interrupted. */
@@ -24,16 +25,17 @@ interface Failure {
 
 /**
  * Describes why a command failed. Usage errors and system errors are one line; only an internal error includes a
- * stack trace.
+ * stack trace. Once `homepage` is the site's address, a message has a link to its code.
  *
  * @example
  * describeFailure(new StoreError('STORE_BUSY', 'Try again.')) // { text: 'sluice: STORE_BUSY: Try again.\n', exitCode:
  * 2 }
  */
-export function describeFailure(thrown: unknown): Failure {
+export function describeFailure(thrown: unknown, homepage?: string): Failure {
   if (thrown instanceof MisuseError) return { text: formatLine(thrown.message), exitCode: EXIT.misuse };
   const error = toSluiceError(thrown);
-  const line = formatLine(`${error.code}: ${error.message}`);
+  const page = findCodePage(error.code, homepage);
+  const line = formatLine(`${error.code}: ${error.message}${page === undefined ? '' : ` See ${page}`}`);
   if (error.code !== 'INTERNAL_ERROR') return { text: line, exitCode: EXIT.misuse };
   const stack = thrown instanceof Error && thrown.stack !== undefined ? `${makeVisible(thrown.stack)}\n` : '';
   return { text: line + stack, exitCode: EXIT.broken };

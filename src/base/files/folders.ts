@@ -244,12 +244,19 @@ async function isExecutable(file: string): Promise<boolean> {
   }
 }
 
-/** The version of this package. */
-export const VERSION = readVersion();
+// This path is correct in both `src/base/files` and `dist/base/files`.
+const MANIFEST = createRequire(import.meta.url)('../../../package.json') as Readonly<
+  Record<'version' | 'homepage', string>
+>;
 
-function readVersion(): string {
-  // This path is correct in both `src/base/files` and `dist/base/files`.
-  const manifest: unknown = createRequire(import.meta.url)('../../../package.json');
-  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return isManifest ? String(manifest.version) : 'unknown';
+/** The version of this package. */
+export const VERSION = MANIFEST.version;
+
+/**
+ * Returns the address that describes an error code; undefined until `homepage` in the manifest is the site's address, which
+ * ends with a slash.
+ */
+export function findCodePage(code: string, homepage = MANIFEST.homepage): string | undefined {
+  const isSite = homepage.endsWith('/') && !/\bexample\.(?:org|com|net)\b/.test(homepage);
+  return isSite ? `${homepage}errors/#${code}` : undefined;
 }

@@ -1,5 +1,6 @@
 export {
   VERSION,
+  findCodePage,
   chooseDataFolder,
   findDataFolder,
   findProjectData,

@@ -135,7 +135,10 @@ async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<
         ? await answerPermission(options, run, await chooseAnswer(store, run, flags))
         : await replyToRun(options, run, text);
     if (status === 'not_found') throw createUnknownRunError(run);
-    if (status === 'not_waiting') throw new MisuseError(`Run "${run}" is not waiting for this reply.`);
+    if (status === 'not_waiting')
+      throw new MisuseError(
+        `Run "${run}" is not waiting for this reply: it has not asked, was answered or has ended. Open it in the console.`,
+      );
     await printJson({ run, status }, io);
     return EXIT.success;
   });
@@ -155,7 +158,7 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
     if ((await store.findRun(run)) === undefined) throw createUnknownRunError(run);
     throw new MisuseError(
       choices === ''
-        ? `Run "${run}" is not waiting for permission.`
+        ? `Run "${run}" is not waiting for permission: it has not asked, was answered or has ended. Open it in the console.`
         : `Choose an open permission request of run "${run}" with --question: ${choices}.`,
     );
   }

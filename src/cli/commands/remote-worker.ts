@@ -154,7 +154,7 @@ async function readTokenFile(file: string): Promise<string> {
     if (text === undefined) throw new Error('no such file');
     return text;
   } catch (error) {
-    throw new MisuseError(`Cannot read the token file "${file}": ${getErrorMessage(error)}.`, {
+    throw new MisuseError(`Cannot read the token file "${file}": ${getErrorMessage(error)}. Check the path.`, {
       cause: error,
     });
   }
@@ -162,10 +162,12 @@ async function readTokenFile(file: string): Promise<string> {
 
 async function readAuthority(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new MisuseError(`Cannot read the certificates "${file}": ${getErrorMessage(error)}.`);
+    throw new MisuseError(`Cannot read the certificates "${file}": ${getErrorMessage(error)}. Check the path.`);
   });
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-  throw new MisuseError(`The file "${file}" contains no certificate in PEM format.`);
+  throw new MisuseError(
+    `The file "${file}" contains no certificate in PEM format. Pass the file of the authority that signed the server's certificate.`,
+  );
 }
 
 function escapePattern(text: string): string {

@@ -66,7 +66,9 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
   if (flags.server === undefined) {
     const other = REMOTE_OPTIONS.find((name) => flags[name] !== undefined);
     if (other !== undefined)
-      throw new MisuseError(`--${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --server.`);
+      throw new MisuseError(
+        `--${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --server. Add --server URL, or omit it.`,
+      );
     return withService(flags, io, async (context, signal) => work(context, flags, signal), { pool: WORKER_POOL });
   }
   if (flags.database !== undefined)
