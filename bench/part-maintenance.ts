@@ -101,8 +101,8 @@ async function openCounted(file: string, size: number): Promise<Store> {
     PRAGMA synchronous = OFF;
     ${numbers} INSERT INTO runs (id, spec, engine, state, created_at, started_at, ended_at)
       SELECT 'r' || n, '{}', iif(n % 3 = 0, 'codex', 'claude'), 'ended', n, ${time} - 4000, ${time} FROM numbers;
-    INSERT INTO run_digests (seq, engine, outcome, repair_level, created_at, started_at, ended_at, words)
-      SELECT seq, engine, 'success', 'none', created_at, started_at, ended_at, '' FROM runs;
+    INSERT INTO run_digests (seq, engine, outcome, repair_level, created_at, started_at, ended_at)
+      SELECT seq, engine, 'success', 'none', created_at, started_at, ended_at FROM runs;
     INSERT INTO runs_to_count SELECT seq FROM runs;
     ${numbers} INSERT INTO inbox (id, issue_ref, run_id, item, resolution)
       SELECT 'i' || n, 'local#' || n, 'r',

@@ -8,8 +8,8 @@ export type Value = string | number | null | Uint8Array;
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Executes statements. They are written once, in PostgreSQL's notation: `$1`, `::bigint` and `FOR UPDATE`, which SQLite's
- * dialect rewrites or drops, and `INDEXED BY`, which PostgreSQL's dialect drops. Two forms are rewritten for both:
+ * Executes statements. They are written once, in PostgreSQL's notation: `$1`, `::bigint`, `ctid` and `FOR UPDATE`, which
+ * SQLite's dialect rewrites or drops, and `INDEXED BY`, which PostgreSQL's dialect drops. Two forms are rewritten for both:
  *
  * - `each($1) AS name`: the elements of a JSON list of strings or numbers, as `name.value`
  * - `objects($1) AS name`: the elements of a JSON list of objects, as `name.value`, read with `->>`
@@ -89,6 +89,11 @@ export interface Dialect {
   readonly synchronizeClock: () => Promise<void>;
   /** Claims the next run; returns its row. */
   readonly claimNext: (claim: RunClaim) => Promise<Row | undefined>;
+  /**
+   * Returns the runs with a text that contains a word, by an index, at most so many; possibly also others, or a run
+   * twice. Undefined if it cannot find this word. Absent without an index.
+   */
+  readonly findWord?: ((word: string, limit: number) => Promise<readonly number[] | undefined>) | undefined;
   /** Stores the events that are not stored yet. */
   readonly addEvents: (rows: readonly EventRow[]) => Promise<void>;
   /** Returns the bodies of the rows that contain a range, at least as many as a page needs. */

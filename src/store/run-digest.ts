@@ -27,8 +27,9 @@ export interface RunUsage {
   readonly cost: number | null;
 }
 
-/** Only the start of a prompt, and of an error message, is searched. */
+/** Only the start of a prompt and of an error message, and both ends of an answer, are searched. */
 const PROMPT_LENGTH = 4000;
+const ANSWER_LENGTH = 2000;
 const FAILURE_LENGTH = 500;
 const VERSION_LENGTH = 100;
 const MODEL_LENGTH = 100;
@@ -63,16 +64,19 @@ function createUsage({ usage, model }: RunResult): RunUsage | null {
   };
 }
 
-/** Builds the text that searches match against. */
+/** Builds the text of a new run that searches match. */
 export function buildSearchText({ id, spec, order }: Pick<RunRecord, 'id' | 'spec' | 'order'>): string {
   const { engine, workdir, command = [], prompt = '' } = spec;
   const parts = [id, engine, order?.issue_ref ?? '', workdir, command[0] ?? '', prompt.slice(0, PROMPT_LENGTH)];
   return foldCase(parts.join('\n'));
 }
 
-/** Builds a failure's search text: code and message. Appended to the run's search text when it ends. */
-function buildFailureText({ error }: RunResult): string {
-  return error === undefined ? '' : foldCase(`\n${error.code}\n${error.message.slice(0, FAILURE_LENGTH)}`);
+/** Builds the text of an end that searches match: the failure, and the agent's last message. */
+function buildEndText({ error, text = '' }: RunResult): string {
+  const failure = error === undefined ? [] : [error.code, error.message.slice(0, FAILURE_LENGTH)];
+  const isLong = text.length > 2 * ANSWER_LENGTH;
+  const answer = isLong ? [text.slice(0, ANSWER_LENGTH), text.slice(-ANSWER_LENGTH)] : [text];
+  return foldCase([...failure, ...answer].join('\n'));
 }
 
 /**
@@ -103,17 +107,24 @@ export function buildEndStatements(runs: string, { now, result, first }: EndPara
   const end = `
     UPDATE runs SET state = 'ended', reply = NULL, ended_at = ${now}, result = ${result}
     WHERE state <> 'ended' AND id IN (${runs})`;
-  return [buildDigestStatement(runs, { now, first }), end];
+  return [...buildDigestStatements(runs, { now, first }), end];
 }
 
-/** Builds the statement that writes the digests of ending runs. */
-export function buildDigestStatement(runs: string, { now, first }: Omit<EndParameters, 'result'>): string {
+/** Builds the statements that write the search text and the digests of ending runs. */
+export function buildDigestStatements(
+  runs: string,
+  { now, first }: Omit<EndParameters, 'result'>,
+): readonly [words: string, digest: string] {
   const value = (index: number): string => `$${first + index}`;
-  return `
-    UPDATE run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
-      unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, usage = ${value(5)},
-      words = words || ${value(6)}::text, started_at = runs.started_at, ended_at = ${now}::bigint
-    FROM runs WHERE run_digests.seq = runs.seq AND run_digests.ended_at IS NULL AND runs.id IN (${runs})`;
+  return [
+    `INSERT INTO run_words (number, words)
+     SELECT seq * 2 + 1, ${value(6)}::text FROM runs WHERE ${value(6)}::text <> '' AND state <> 'ended' AND id IN (${runs})
+     ON CONFLICT DO NOTHING`,
+    `UPDATE run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
+       unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, usage = ${value(5)},
+       started_at = runs.started_at, ended_at = ${now}::bigint
+     FROM runs WHERE run_digests.seq = runs.seq AND run_digests.ended_at IS NULL AND runs.id IN (${runs})`,
+  ];
 }
 
 interface EndParameters {
@@ -126,5 +137,5 @@ interface EndParameters {
 export function listDigestValues(result: RunResult): Value[] {
   const { outcome, repair_level, engine_version, unknown_types, unknown_fields, usage } = createDigest(result);
   const used = usage === null ? null : JSON.stringify(usage);
-  return [outcome, repair_level, engine_version, unknown_types, unknown_fields, used, buildFailureText(result)];
+  return [outcome, repair_level, engine_version, unknown_types, unknown_fields, used, buildEndText(result)];
 }

@@ -42,6 +42,8 @@ export interface Store
     JobLeases,
     Budgets,
     StoreClock {
+  /** Whether searches find words by an index. Without it, they read a bounded number of runs per page. */
+  readonly hasWordIndex: boolean;
   /** Closes files and connections. Every later call fails with `STORE_CLOSED`; closing twice is harmless. */
   close(): Promise<void>;
 }
@@ -74,6 +76,7 @@ export function createStore(dialect: Dialect, { searchWindow = SEARCH_WINDOW, ca
     ...createPlacedRuns(dialect),
     ...createFleet(dialect),
     ...createBudgets(database),
+    hasWordIndex: dialect.findWord !== undefined,
     now: dialect.now,
     watchQueue: dialect.watchQueue,
     close: dialect.close,

@@ -34,6 +34,8 @@ interface ServeFlags extends ConfigFlags {
 }
 
 const DEFAULT_PORT = 7171;
+const NO_WORD_INDEX =
+  'Searches for words read runs page by page, because the index is missing. As a role that may, run in the database: CREATE EXTENSION pg_trgm; CREATE INDEX CONCURRENTLY run_words_by_trigram ON sluice.run_words USING gin (words gin_trgm_ops). Then restart.';
 /** Long enough for most work, short enough for a restart. */
 const DEFAULT_GRACE_S = 30;
 
@@ -75,6 +77,7 @@ async function serve(context: CommandContext, { flags, io, signal }: ServeOption
   const { config, wrappers, store, lead, logger, knownSecrets, tracing } = context;
   const { data, server: fileSettings = {} } = config;
   const host = flags.host ?? fileSettings.host;
+  if (!store.hasWordIndex) logger.warn(NO_WORD_INDEX);
   const localToken = await chooseLocalToken(config, host);
   const settings = readServerSettings(config, { env: process.env, cwd: process.cwd(), localToken });
   const notifyPost = createNotifyPost(config, process.env);

@@ -156,14 +156,103 @@ export function describeSearch(makeSite: MakeSite): void {
       expect(await catchCode(store.listRuns({ search: '01', cursor: 'x' }))).toBe('INVALID_CURSOR');
     });
 
-    it('reads a bounded number of runs per page, and returns where to continue', async () => {
+    /** Opens a store whose pages read three runs, with eight, of which the second and the last mention a needle. */
+    async function openHaystack(): Promise<Store> {
       const store = await openSite(await makeSite(), { searchWindow: 3 });
       for (let index = 0; index < 8; index += 1) {
-        const prompt = index === 1 ? 'needle' : 'hay';
+        const prompt = index % 6 === 1 ? 'A 绣花针 (needle)' : 'hay';
         await store.createRun({ id: `r${index}`, spec: sampleSpec({ prompt }), state: 'queued', now: NOW + index });
       }
-      const pages = await readAllPages(async (page) => store.listRuns({ search: 'needle', ...page }));
-      expect(pages.map((page) => page.map(({ id }) => id))).toEqual([[], [], ['r1']]);
+      return store;
+    }
+
+    it('reads a bounded number of runs per page for a short word, and returns where to continue', async () => {
+      const store = await openHaystack();
+      for (const search of ['ne', '花针']) {
+        const pages = await readAllPages(async (page) => store.listRuns({ search, ...page }));
+        expect(pages.map((page) => page.map(({ id }) => id))).toEqual([['r7'], [], ['r1']]);
+        expect(await store.countRuns({ search, until: NOW + 3 })).toBe(1);
+      }
+    });
+
+    it('finds a longer word in the first page, however many runs there are', async () => {
+      const store = await openHaystack();
+      expect(store.hasWordIndex).toBe(true);
+      expect(await store.listRuns({ search: 'NEEDLE' })).toMatchObject({
+        items: [{ id: 'r7' }, { id: 'r1' }],
+        next_cursor: null,
+      });
+      const filter = { search: 'ne needle)', limit: 1 };
+      const { next_cursor, items } = await store.listRuns(filter);
+      expect(items.map(({ id }) => id)).toEqual(['r7']);
+      expect(await readIds(store, { ...filter, cursor: next_cursor ?? '' })).toEqual(['r1']);
+      expect(await readIds(store, { search: 'needle', until: NOW + 7 })).toEqual(['r1']);
+      expect(await readIds(store, { search: 'needle', state: 'ended' })).toEqual([]);
+      expect(await readIds(store, { search: 'eedless' })).toEqual([]);
+    });
+
+    it('finds the same runs by the index as in their text, whatever the words contain', async () => {
+      const store = await openSite(await makeSite(), { searchWindow: 1 });
+      const prompts = [
+        '%_%',
+        'a%b_c',
+        `"quoted" 'it'`,
+        'NEAR(one two)',
+        'col:umn*',
+        'back\\slash',
+        'ÉCLAIR',
+        '😀😀😀',
+        '绣花针',
+      ];
+      for (const [index, prompt] of prompts.entries()) {
+        const spec = sampleSpec({ prompt, workdir: '/w' });
+        await store.createRun({ id: `r${index}`, spec, state: 'queued', now: NOW + index });
+      }
+      const texts = prompts.map((prompt, index) => `r${index}\ncommand\n/w\nnode\n${prompt.toLowerCase()}`);
+      const queries = [
+        '%b_',
+        '"quo',
+        `d" 'it`,
+        'near(',
+        'NEAR one',
+        '*',
+        '***',
+        'AND',
+        'one" OR "two',
+        'k\\s',
+        '\\\\\\',
+        '😀😀',
+        '花针',
+        '-r1',
+        '{w}',
+        'no%such',
+        'command r8',
+      ];
+      for (const search of [...prompts, ...queries]) {
+        const words = search.toLowerCase().split(' ');
+        const expected = texts.flatMap((text, index) =>
+          words.every((word) => text.includes(word)) ? `r${index}` : [],
+        );
+        const pages = await readAllPages(async (page) => store.listRuns({ search, ...page }));
+        expect([search, pages.flat().map(({ id }) => id)]).toEqual([search, expected.toReversed()]);
+      }
+    });
+
+    it('finds what the agent said last: its beginning and its end', async () => {
+      const store = await openSite(await makeSite());
+      for (const id of ['01A', '01B', '01C']) {
+        const spec = sampleSpec({ prompt: 'Look for the wheel' });
+        await store.createRun({ id, spec, state: 'running', workerId: 'w1', now: NOW });
+      }
+      const text = `Found it under the sofa.${' and on'.repeat(1000)} 完成了。`;
+      await store.endRun({ id: '01A', workerId: 'w1', result: createRunResult({ text }), now: NOW });
+      await store.endRun({ id: '01B', workerId: 'w1', result: createRunResult({ text: UNTRUSTED_TEXT }), now: NOW });
+      await store.endRun({ id: '01C', workerId: 'w1', result: createRunResult(), now: NOW });
+      expect(await readIds(store, { search: 'SOFA' })).toEqual(['01A']);
+      expect(await readIds(store, { search: 'wheel sofa' })).toEqual(['01A']);
+      expect(await readIds(store, { search: '完成了' })).toEqual(['01A']);
+      expect(await readIds(store, { search: 'drop' })).toEqual(['01B']);
+      expect(await readIds(store, { search: 'wheel' })).toEqual(['01C', '01B', '01A']);
     });
 
     it('starts and ends at the requested times, whatever lies before and after, and whichever clock is wrong', async () => {

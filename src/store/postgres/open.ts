@@ -24,7 +24,8 @@ export async function openPostgresStore(url: string, options: StoreOptions = {})
   const database = await openDatabase(url, options.pool === undefined ? {} : { connections: options.pool });
   try {
     await migrate(database);
-    return createStore(createDialect(database, await measureClock(database)), options);
+    const dialect = createDialect(database, await measureClock(database));
+    return createStore({ ...dialect, findWord: await createFindWord(database) }, options);
   } catch (error) {
     await database.close();
     throw error;
@@ -61,6 +62,24 @@ function createDialect(database: PostgresDatabase, clock: DatabaseClock): Dialec
     },
   };
 }
+
+/** Creates the search by index; undefined if there is none. Only words with a trigram of letters and digits are in it. */
+async function createFindWord(database: Queryable): Promise<Dialect['findWord']> {
+  const { rows } = await database.query(FIND_INDEX);
+  if (rows[0] === undefined) return undefined;
+  // In a database with the locale C, only ASCII has letters.
+  const trigram = rows[0]['is_unicode'] === true ? /[\p{L}\p{N}]{3}/u : /[a-z0-9]{3}/;
+  return async (word, limit) => {
+    if (!trigram.test(word)) return undefined;
+    const pattern = `%${word.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+    const found = await database.query('SELECT sluice.find_word($1, $2) AS seq', [pattern, limit]);
+    return found.rows.map((row) => readNumber(row, 'seq'));
+  };
+}
+
+const FIND_INDEX = `
+  SELECT '中' ~ '[[:alpha:]]' AS is_unicode FROM pg_index
+  WHERE indexrelid = to_regclass('sluice.run_words_by_trigram') AND indisvalid`;
 
 /**
  * Each round waits for another worker's claim, or parks a hundred runs: marks them to be skipped while their folder is

@@ -51,8 +51,9 @@ async function fillDatabase(): Promise<string> {
         'local#' || n, 'r', '/r/' || n, 'script', ' script', CASE WHEN n % 1000 > 0 THEN 0 END, 'w'
       FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.leases (seq, lease_until) SELECT seq, 0 FROM sluice.runs WHERE state = 'running';
-    INSERT INTO sluice.run_digests (seq, engine, outcome, repair_level, created_at, ended_at, words)
-      SELECT seq, engine, 'success', 'none', seq, seq, id FROM sluice.runs;
+    INSERT INTO sluice.run_digests (seq, engine, outcome, repair_level, created_at, ended_at)
+      SELECT seq, engine, 'success', 'none', seq, seq FROM sluice.runs;
+    INSERT INTO sluice.run_words (number, words) SELECT seq * 2, id FROM sluice.runs;
     INSERT INTO sluice.runs_to_count (seq) SELECT seq FROM sluice.runs WHERE seq <= 60;
     INSERT INTO sluice.run_slots (length, at, engine, counts)
       SELECT 60000, n * 60000, 'codex', '{}' FROM generate_series(1, 20000) AS n;

@@ -1,6 +1,6 @@
-import type { ExecutionRecord, IssueRecord, OrderState } from '../records/index.js';
+import type { ExecutionRecord, IssueRecord, OrderState, RunRecord } from '../records/index.js';
 import type { ExecutionFilter, Listed, OrderStore, Page } from '../ports/index.js';
-import type { Row, Session, Value } from '../driver.js';
+import type { Dialect, Row, Session, Value } from '../driver.js';
 import {
   formatEndCursor,
   formatExecutionCursor,
@@ -10,7 +10,7 @@ import {
   toSearchPage,
 } from '../page.js';
 import type { ExecutionWindow } from '../page.js';
-import { readIssue, readItem, readJson, readNumber, readOrder, readText } from '../rows.js';
+import { readIssue, readItem, readJson, readNumber, readOrder, readRun, readText } from '../rows.js';
 import { readIssueSearch, type IssueSearch, type RunSearch } from '../search.js';
 
 /** A list condition and the values of its parameters, written `?`; ignored if its first value is undefined. */
@@ -173,61 +173,114 @@ async function searchIssues(
   return toSearchPage(rows, page, floor, readIssue, readSeq);
 }
 
-/** The statements of a run search, in the order of a time. */
-export function buildRunSearch(order: RunSearch['order']): Record<'findFloor' | 'search' | 'count', string> {
+/** The statements of a run search, in the order of a time; `among` and `countAmong` read only the runs of a list. */
+export function buildRunSearch(
+  order: RunSearch['order'],
+): Record<'findFloor' | 'search' | 'count' | 'among' | 'countAmong', string> {
   const index = order === 'ended_at' ? 'run_digests_by_end' : 'run_digests_by_creation';
   // SQLite uses an index of some rows only if the statement says which.
   const isListed = `digest.${order} IS NOT NULL`;
   // Only the digests are scanned; in SQLite, `CROSS JOIN` makes it read the runs last.
-  const matches = (runs: string): string => `
-      FROM run_digests AS digest INDEXED BY ${index} CROSS JOIN ${runs} AS runs ON runs.seq = digest.seq
+  const matches = (digests: string, runs: string): string => `
+      FROM ${digests} CROSS JOIN ${runs} AS runs ON runs.seq = digest.seq
       WHERE ${isListed} AND (digest.${order}, digest.seq) < ($1, $2) AND (digest.${order}, digest.seq) >= ($3, $4)
         AND ($5::text IS NULL OR digest.engine = $5)
         AND ($6::text IS NULL OR digest.outcome = $6)
         AND ($7::text IS NULL OR digest.repair_level = $7)
         AND digest.created_at >= $8 AND digest.created_at < $9
-        AND NOT EXISTS (SELECT 1 FROM each($10) AS word WHERE strpos(digest.words, word.value) = 0)
+        AND NOT EXISTS (SELECT 1 FROM each($10) AS word WHERE NOT EXISTS (
+          SELECT 1 FROM run_words
+          WHERE number BETWEEN digest.seq * 2 AND digest.seq * 2 + 1 AND strpos(words, word.value) > 0))
         AND ($11::text IS NULL OR runs.state = $11)
         AND ($12::text IS NULL OR digest.usage::json ->> 'model' = $12)
         AND ($13::text IS NULL OR digest.engine_version = $13)`;
+  const scanned = `run_digests AS digest INDEXED BY ${index}`;
+  const listed = 'each($14) AS found CROSS JOIN run_digests AS digest ON digest.seq = found.value::bigint';
+  const selected = `SELECT runs.*, digest.${order} AS at`;
+  const sorted = `ORDER BY digest.${order} DESC, digest.seq DESC`;
   return {
     /** Finds the last row that a page reads. */
     findFloor: `
       SELECT seq, ${order} AS at FROM run_digests AS digest INDEXED BY ${index}
       WHERE ${isListed} AND (${order}, seq) < ($1, $2) AND ${order} >= $3
       ORDER BY ${order} DESC, seq DESC LIMIT 1 OFFSET $4`,
-    search: `
-      SELECT runs.*, digest.${order} AS at ${matches('run_records')} ORDER BY digest.${order} DESC, digest.seq DESC LIMIT $14`,
-    count: `SELECT count(*) AS total ${matches('runs')}`,
+    search: `${selected} ${matches(scanned, 'run_records')} ${sorted} LIMIT $14`,
+    count: `SELECT count(*) AS total ${matches(scanned, 'runs')}`,
+    among: `${selected} ${matches(listed, 'run_records')} ${sorted} LIMIT $15`,
+    countAmong: `SELECT count(*) AS total ${matches(listed, 'runs')}`,
   };
 }
 
 const RUN_SEARCHES = { created_at: buildRunSearch('created_at'), ended_at: buildRunSearch('ended_at') } as const;
 
+/** How searches read runs: as many as the window per page, or those that the index finds. */
+export type SearchMeans = Pick<Dialect, 'findWord'> & { readonly window: number };
+
+/** Frequent words are found among the newest runs, without the index. */
+const QUICK_WINDOW = 1000;
+
+/** With more runs than this, a word is frequent enough to fill pages by reading all runs in their order. */
+const MAX_FOUND = 5000;
+
 /** Returns one page of a run search. */
-export async function searchRuns<T>(
+export async function searchRuns(
   session: Session,
-  runSearch: RunSearch,
-  window: number,
-  read: (row: Row) => T,
-): Promise<Listed<T>> {
+  search: RunSearch,
+  { window, findWord }: SearchMeans,
+): Promise<Listed<RunRecord>> {
+  const quick = await scanRuns(session, search, search.words.length === 0 ? window : Math.min(window, QUICK_WINDOW));
+  if (search.words.length === 0 || quick.items.length === search.size || quick.next_cursor === null) return quick;
+  const found = await findRuns(search.words, findWord);
+  if (found === undefined) return scanRuns(session, search, window);
+  const values = [...listSearchValues(search), JSON.stringify(found), search.size + 1];
+  const rows = await session.all(RUN_SEARCHES[search.order].among, values);
+  return toSearchPage(rows, search, undefined, readRun, formatPosition);
+}
+
+/** Returns one page of a search that reads a window of runs. */
+async function scanRuns(session: Session, runSearch: RunSearch, window: number): Promise<Listed<RunRecord>> {
   const { before, from, order, size } = runSearch;
   const { findFloor, search } = RUN_SEARCHES[order];
   const floor = await session.get(findFloor, [before.endedAt, before.sequence, from, window - 1]);
   const last = floor && ([readNumber(floor, 'at'), readSeq(floor)] as const);
   const rows = await session.all(search, [...listSearchValues(runSearch, last), size + 1]);
-  return toSearchPage(rows, { size }, floor && formatPosition(floor), read, formatPosition);
+  return toSearchPage(rows, { size }, floor && formatPosition(floor), readRun, formatPosition);
+}
+
+/** Finds the runs of the rarest word by the index; undefined without an index, or if all words are too short or frequent. */
+async function findRuns(
+  words: readonly string[],
+  findWord: Dialect['findWord'],
+): Promise<readonly number[] | undefined> {
+  let rarest: readonly number[] | undefined;
+  for (const word of words) {
+    const found = await findWord?.(word, MAX_FOUND + 1);
+    if (found !== undefined && found.length <= MAX_FOUND && found.length < (rarest?.length ?? Infinity)) rarest = found;
+  }
+  // A run is found twice if its request and its end contain the word.
+  return rarest && [...new Set(rarest)];
 }
 
 /** How many pages of a search may be read to count what it finds. SQLite does nothing else meanwhile. */
 const MAX_COUNTED_PAGES = 5;
 
 /** Counts the runs that a search finds; undefined if too many would have to be read. */
-export async function countSearch(session: Session, search: RunSearch, window: number): Promise<number | undefined> {
+export async function countSearch(
+  session: Session,
+  search: RunSearch,
+  { window, findWord }: SearchMeans,
+): Promise<number | undefined> {
   const { before, from, order } = search;
+  const { findFloor, count, countAmong } = RUN_SEARCHES[order];
+  const values = listSearchValues(search);
   const last = [before.endedAt, before.sequence, from, MAX_COUNTED_PAGES * window] as const;
-  if ((await session.get(RUN_SEARCHES[order].findFloor, last)) !== undefined) return undefined;
-  return readNumber((await session.get(RUN_SEARCHES[search.order].count, listSearchValues(search))) ?? {}, 'total');
+  const isShort = (await session.get(findFloor, last)) === undefined;
+  const found = isShort ? undefined : await findRuns(search.words, findWord);
+  if (!isShort && found === undefined) return undefined;
+  const row = await (found === undefined
+    ? session.get(count, values)
+    : session.get(countAmong, [...values, JSON.stringify(found)]));
+  return readNumber(row ?? {}, 'total');
 }
 
 function listSearchValues(search: RunSearch, last: readonly [at: number, seq: number] = [search.from, 0]): Value[] {

@@ -129,10 +129,10 @@ const LIST_DUE = `
 
 /** Run by run and oldest first, so most runs are deleted whole. */
 const DROP_EVENTS = `
-  DELETE FROM event_packs WHERE (run_id, protocol, attempt, last_seq) IN (
-    SELECT run_id, protocol, attempt, last_seq FROM event_packs
+  DELETE FROM event_packs WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM event_packs
     WHERE run_id IN (SELECT due.value FROM each($1) AS due)
-    ORDER BY run_id, protocol, attempt, last_seq LIMIT $2)`;
+    ORDER BY run_id, protocol, attempt, last_seq LIMIT $2))`;
 
 const MARK_PURGED = `
   UPDATE runs SET purged_at = $2
@@ -178,6 +178,8 @@ const DROP_RECORDS = [
   `DELETE FROM event_packs WHERE run_id IN ${DUE_IDS}`,
   `DELETE FROM repository_starts WHERE run IN ${DUE_IDS}`,
   `DELETE FROM run_digests WHERE seq IN ${DUE_SEQS}`,
+  `DELETE FROM run_words WHERE number IN (
+     SELECT due.value::bigint * 2 FROM each($1) AS due UNION ALL SELECT due.value::bigint * 2 + 1 FROM each($1) AS due)`,
   `DELETE FROM runs WHERE seq IN ${DUE_SEQS}`,
 ];
 

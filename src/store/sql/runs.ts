@@ -1,6 +1,6 @@
 import type { RefusedAnswer, RunRecord } from '../records/index.js';
 import type { RunStore } from '../ports/index.js';
-import type { Dialect, Session } from '../driver.js';
+import type { Dialect, GuardedChange, Session } from '../driver.js';
 import {
   CANCELED_IN_QUEUE,
   checkSameRun,
@@ -13,14 +13,14 @@ import {
 } from '../queue-rules.js';
 import type { QueuedRun } from '../queue-rules.js';
 import { readJsonOrNull, readNumber, readRun } from '../rows.js';
-import { buildSearchText, buildDigestStatement, listDigestValues } from '../run-digest.js';
+import { buildSearchText, buildDigestStatements, listDigestValues } from '../run-digest.js';
 import { readRunSearch } from '../search.js';
 import { ADD_LEASE, createClaims } from './claims.js';
 import { countSearch, findOne, listRows, searchRuns } from './lists.js';
 
 /** Creates the store's run queue methods. */
 export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
-  const { database, announce, watchRequests } = dialect;
+  const { database, announce, watchRequests, findWord } = dialect;
   const findRun = async (id: string): Promise<RunRecord | undefined> =>
     findOne(database, 'SELECT * FROM run_records WHERE id = $1', [id], readRun);
   return {
@@ -81,12 +81,12 @@ export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
     async countRuns(filter) {
       // A search for nothing finds all runs.
       const search = readRunSearch({ search: '', ...filter });
-      return search === undefined ? 0 : countSearch(database, search, searchWindow);
+      return search === undefined ? 0 : countSearch(database, search, { window: searchWindow, findWord });
     },
 
     async listRuns(filter) {
       const search = readRunSearch(filter);
-      if (search !== undefined) return searchRuns(database, search, searchWindow, readRun);
+      if (search !== undefined) return searchRuns(database, search, { window: searchWindow, findWord });
       const { state, engine, ...page } = filter;
       const conditions = [
         ['state = ?', state],
@@ -135,14 +135,17 @@ export async function addRun(
   const seq = readNumber(added, 'seq');
   const leaseUntil = started?.leaseUntil ?? null;
   if (leaseUntil !== null) await session.run(ADD_LEASE, [seq, leaseUntil]);
-  await session.run('INSERT INTO run_digests (seq, engine, created_at, words) VALUES ($1, $2, $3, $4)', [
-    seq,
-    spec.engine,
-    now,
-    buildSearchText({ id, spec, order }),
-  ]);
+  await session.change(ADD_DIGEST, [seq, spec.engine, now, buildSearchText({ id, spec, order })]);
   return true;
 }
+
+const ADD_DIGEST: GuardedChange = {
+  guard: 'SELECT $1::bigint AS seq',
+  statements: [
+    'INSERT INTO run_digests (seq, engine, created_at) SELECT seq, $2::text, $3::bigint FROM guard',
+    'INSERT INTO run_words (number, words) SELECT seq * 2, $4::text FROM guard',
+  ],
+};
 
 export const FIND_REQUEST = 'SELECT * FROM run_records WHERE request_id = $1';
 
@@ -169,7 +172,7 @@ const ADD_RUN = `
 export function buildCancelStatements(ending: string, { now, result, first }: CancelParameters): readonly string[] {
   const endsNow = `state <> 'ended' AND id IN (${ending})`;
   return [
-    buildDigestStatement(ending, { now, first }),
+    ...buildDigestStatements(ending, { now, first }),
     `UPDATE runs SET
        cancel_requested = CASE WHEN state = 'ended' THEN cancel_requested ELSE 1 END,
        ended_at = CASE WHEN ${endsNow} THEN ${now}::bigint ELSE ended_at END,

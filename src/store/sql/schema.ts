@@ -208,11 +208,13 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
     usage ${text},
     created_at ${bigint} NOT NULL,
     started_at ${bigint},
-    ended_at ${bigint},
-    words ${text} NOT NULL
+    ended_at ${bigint}
   )${table};
   CREATE INDEX run_digests_by_creation ON run_digests (created_at, seq);
   CREATE INDEX run_digests_by_end ON run_digests (ended_at, seq) WHERE ended_at IS NOT NULL;
+  -- The text that searches match, in rows that never change: of a run's request, with twice its number, and of its end,
+  -- with the number after that.
+  CREATE TABLE run_words (number ${bigint} PRIMARY KEY, words ${text} NOT NULL)${table};
 
   -- Ended runs and inbox items, counted in slots of a minute, an hour and a day; ended runs that are not counted yet.
   CREATE TABLE run_slots (
@@ -343,7 +345,8 @@ export const STORED_TABLES: readonly StoredTable[] = [
   { name: 'runs', key: ['seq'], large: ['spec', 'result'] },
   { name: 'placements', key: ['run'], large: [] },
   { name: 'leases', key: ['seq'], large: [] },
-  { name: 'run_digests', key: ['seq'], large: ['words'] },
+  { name: 'run_digests', key: ['seq'], large: [] },
+  { name: 'run_words', key: ['number'], large: ['words'] },
   { name: 'runs_to_count', key: ['seq'], large: [] },
   { name: 'run_slots', key: ['length', 'at', 'engine'], large: ['counts'] },
   { name: 'inbox_slots', key: ['length', 'at'], large: ['counts'] },
@@ -363,6 +366,7 @@ export const UNCOPIED_TABLES: readonly string[] = [
   'followers',
   'job_leases',
   'queue_watchers',
+  ...['', '_config', '_data', '_docsize', '_idx'].map((part) => `run_trigrams${part}`),
   'schema_versions',
   'transfer',
 ];

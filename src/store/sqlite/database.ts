@@ -337,6 +337,7 @@ export function translate(sql: string): string {
     .replaceAll(/::(?:double precision|[a-z]+)/g, '')
     .replaceAll(/\sFOR (?:NO KEY )?UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g, '')
     .replaceAll('= ANY (ARRAY(', 'IN (SELECT * FROM (')
+    .replaceAll(/\bctid\b/g, 'rowid')
     .replaceAll(/\b(?:each|objects)\((\?\d+)\) AS/g, 'json_each($1) AS')
     .replaceAll('greatest(', 'max(')
     .replaceAll('strpos(', 'instr(');

@@ -65,6 +65,16 @@ const TRIGGERS = `
     INSERT OR IGNORE INTO runs_to_count (seq) VALUES (NEW.seq);
   END;
 
+  -- Words of three characters and more are found by their trigrams; searches check the text itself.
+  CREATE VIRTUAL TABLE run_trigrams USING fts5(
+    words, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1');
+  CREATE TRIGGER add_words AFTER INSERT ON run_words BEGIN
+    INSERT INTO run_trigrams (rowid, words) VALUES (NEW.number, NEW.words);
+  END;
+  CREATE TRIGGER remove_words AFTER DELETE ON run_words BEGIN
+    DELETE FROM run_trigrams WHERE rowid = OLD.number;
+  END;
+
   CREATE TRIGGER budget_entries_added AFTER INSERT ON budget_entries WHEN ${isUsed('NEW')} BEGIN${ADD_USAGE}
   END;
   CREATE TRIGGER budget_entries_changed AFTER UPDATE ON budget_entries WHEN ${isUsed('OLD')} OR ${isUsed('NEW')} BEGIN${SUBTRACT_USAGE}${ADD_USAGE}

@@ -36,6 +36,7 @@ function createDialect(database: SqliteDatabase): Dialect {
     now: Date.now,
     synchronizeClock: async () => undefined,
     claimNext: createClaimNext(database),
+    findWord: async (word, limit) => findWord(database, word, limit),
     ...createEvents(database),
     async announce({ queue = false, messages = false, runs = [], requests = [] }) {
       for (const run of requests) wakers.wake(formatRequestsKey(run));
@@ -50,6 +51,25 @@ function createDialect(database: SqliteDatabase): Dialect {
       database.close();
     },
   };
+}
+
+export const FIND_WORD = 'SELECT rowid / 2 AS seq FROM run_trigrams WHERE run_trigrams MATCH ? LIMIT ?';
+/** Enough to find a long word. */
+const MAX_TRIGRAMS = 16;
+
+/** Finds the runs that contain the trigrams of a word. */
+async function findWord(database: SqliteDatabase, word: string, limit: number): Promise<readonly number[] | undefined> {
+  // By code point, as the tokenizer does.
+  const characters = Array.from(word).slice(0, MAX_TRIGRAMS + 2);
+  if (characters.length < 3) return undefined;
+  const trigrams = characters.slice(2).map((_, at) => characters.slice(at, at + 3));
+  const query = trigrams.map((trigram) => `"${trigram.join('').replaceAll('"', '""')}"`).join(' AND ');
+  return database.read(() =>
+    database
+      .prepare(FIND_WORD)
+      .all(query, limit)
+      .map((row) => readNumber(row, 'seq')),
+  );
 }
 
 /** Wakes watchers after writes by this and other processes. */

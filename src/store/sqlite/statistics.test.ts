@@ -56,8 +56,8 @@ function addRuns(file: string): void {
     INSERT INTO runs (id, spec, engine, state, created_at, started_at, ended_at)
       SELECT 'r' || n, '{}', iif(n % 3 = 0, 'codex', 'claude'), 'ended', n, ${SINCE} + n * 21600 - 4000, ${SINCE} + n * 21600
       FROM numbers;
-    INSERT INTO run_digests (seq, engine, outcome, repair_level, created_at, started_at, ended_at, words, usage)
-      SELECT seq, engine, iif(seq % 4 = 0, 'failed', 'success'), 'none', created_at, started_at, ended_at, '',
+    INSERT INTO run_digests (seq, engine, outcome, repair_level, created_at, started_at, ended_at, usage)
+      SELECT seq, engine, iif(seq % 4 = 0, 'failed', 'success'), 'none', created_at, started_at, ended_at,
         '{"model":"opus","input_tokens":3,"cached_input_tokens":1,"output_tokens":2,"cost":0.5}' FROM runs;
     INSERT INTO runs_to_count SELECT seq FROM runs`);
   database.close();
