@@ -10,7 +10,7 @@ export { createDemoWrappers, findDemoWrappers } from './demo/demo-agents.js';
 export { startMaintenance } from './start-maintenance.js';
 export type { BackgroundJob } from './run-by-one-process.js';
 export type { PackingSettings } from './packing/start-packing.js';
-export { listArtifactFiles } from './packing/upload-runs.js';
+export { isExecutedHere, listArtifactFiles } from './packing/upload-runs.js';
 export { startReaper } from './start-reaper.js';
 export { endLost, reconcile, retryLostPlaces, type Reconciliation, type ReconcileOptions } from './reconcile.js';
 export { createScheduleJob, listSchedules, runSchedule, type Schedule } from './schedules/fire-schedules.js';

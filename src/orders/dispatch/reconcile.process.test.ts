@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -164,6 +164,23 @@ describe('reconcile', () => {
     // No second agent is started: the first one could still be running.
     expect((await store.listOrders({ issueRef: 'acme/shop#12', limit: 10 })).items).toHaveLength(1);
   });
+
+  it.each(['worker:fleet/1', 'run:abc/1', '1'])(
+    'resumes a waiting run only if no worker of a server held it: %s',
+    async (worker_id) => {
+      const worker = { ...(await makeDeadWorker()), worker_id };
+      const site = await startLead({});
+      const spec = { engine: 'codex', prompt: 'x', workdir: site.data, mode: 'interactive' } as const;
+      await site.store.createRun({ id: 'r1', spec, state: 'queued', now: 0 });
+      await site.store.claimRun({ worker, leaseMs: 1000, now: Date.now() });
+      await site.store.markStarted({ id: 'r1', workerId: worker_id, now: Date.now() });
+      await site.store.setWaiting({ id: 'r1', workerId: worker_id, now: Date.now() });
+      await mkdir(join(site.data, 'runs', 'r1'), { recursive: true });
+      const clock = () => Date.now() + 60_000;
+      const { adopted } = await reconcile({ ...site, clock, adopt: async () => true });
+      expect(adopted).toBe(worker_id === '1' ? 1 : 0);
+    },
+  );
 
   it('archives an orphaned run that was replaced', async () => {
     const { reconcileAll, lead, pass, record, findState, inbox } = await withClaim(await makeDeadWorker(), true);

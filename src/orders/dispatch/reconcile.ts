@@ -236,9 +236,12 @@ async function isOnThisHost({ host, pid, pid_started }: NonNullable<RunRecord['o
   return host === hostname() && (await getProcessState({ pid, started: pid_started })) !== 'unknown';
 }
 
-/** Whether a worker holds a claim through a server, which gives its worker ids a prefix. */
-function isThroughServer({ worker_id }: NonNullable<RunRecord['owner']>): boolean {
-  return worker_id.startsWith('worker:');
+/**
+ * Whether a worker holds a claim through a server, which gives its worker ids a prefix. Its host, its process and its
+ * spec are what it says: nothing on this host is read or executed because of them.
+ */
+export function isThroughServer({ worker_id }: NonNullable<RunRecord['owner']>): boolean {
+  return /^(?:worker|run):/.test(worker_id);
 }
 
 /**
@@ -281,7 +284,9 @@ async function resumeLater(
   { adopt, data }: Pick<AdoptionOptions, 'adopt' | 'data'>,
   run: RunRecord,
 ): Promise<'held' | 'adopted'> {
-  if (adopt === undefined || !(await isPresent(getRunFolderPath(data, run.id)))) return 'held';
+  // The copy of a run that a worker has sent is no session of this host; that worker's own host resumes it.
+  if (adopt === undefined || run.owner === null || isThroughServer(run.owner)) return 'held';
+  if (!(await isPresent(getRunFolderPath(data, run.id)))) return 'held';
   return (await adopt(run)) ? 'adopted' : 'held';
 }
 

@@ -25,6 +25,7 @@ import { makeRunCase, makeTextCase, type NewCase } from '../suite/index.js';
 import { hostname } from 'node:os';
 import type { Context } from 'hono';
 import { RESULT_FILES } from '../../orders/index.js';
+import { isExecutedHere } from '../../orders/dispatch/index.js';
 
 /** Limits for lists and previews. The export contains everything. */
 const MAX_ARTIFACTS = 1000;
@@ -236,11 +237,6 @@ async function findRunFiles(
 /** Returns the host that executed a run; undefined before it was claimed. */
 function findHost({ owner }: Pick<RunRecord, 'owner'>): string | undefined {
   return owner === null || owner.host === '' ? undefined : owner.host;
-}
-
-/** Whether a run was executed on this host, or has not been executed yet. */
-function isExecutedHere(record: Pick<RunRecord, 'owner'>): boolean {
-  return [undefined, hostname()].includes(findHost(record));
 }
 
 /** Creates the error for a run whose files are not on this host. It names the host that has them. */

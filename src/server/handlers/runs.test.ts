@@ -101,6 +101,18 @@ describe('POST /v1/runs', () => {
     expect((await store.listRuns({})).items).toEqual([]);
   });
 
+  it.each([
+    { service_account: 'admin' },
+    { secrets: ['database'] },
+    { tolerations: [{ operator: 'Exists' }] },
+    { labels: { app: 'database' } },
+  ])('refuses a pod with access to more of the cluster: %j', async (more) => {
+    const { post, work } = await openRuns({ placements: { kubernetes: { image: 'a' } } });
+    const spec = { engine: 'codex', prompt: 'x', workdir: work, placement: 'kubernetes' };
+    expect((await post('/v1/runs', spec)).status).toBe(201);
+    expect(await readJson(post('/v1/runs', { ...spec, ...more }))).toMatchObject({ code: 'PERMISSIONS_NOT_ALLOWED' });
+  });
+
   it('records the trace context of its caller, and ignores an invalid context', async () => {
     const { post, get, work } = await openRuns();
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;

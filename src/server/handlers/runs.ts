@@ -169,7 +169,9 @@ function* listRefusals(
         : `The image ${JSON.stringify(truncate(image, 100))} is not allowed. Add it to "${setting}.images" in the configuration.`;
     yield { code: 'COMMAND_NOT_ALLOWED', path: 'image', message };
   }
-  for (const field of ['service_account', 'secrets'] as const) {
+  // Network policies and services select pods by their labels.
+  const placed = placement === 'kubernetes' ? (['labels'] as const) : [];
+  for (const field of ['service_account', 'secrets', 'tolerations', ...placed] as const) {
     if (spec[field] === undefined) continue;
     const message = `A request must not name "${field}", which give access to the cluster. Name them in a wrapper.`;
     yield { code: 'PERMISSIONS_NOT_ALLOWED', path: field, message };

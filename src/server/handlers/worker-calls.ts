@@ -29,6 +29,15 @@ export function createWorkerCalls(server: ServerContext, leaseMs: number) {
     throw createNotHeldError();
   }
 
+  /** Completes the spec of an order's run, which its worker prepares. Any other run is executed as it was requested. */
+  async function completeSpec(id: string, sent: object, caller: Caller): Promise<RunSpec> {
+    const record = await store.findRun(id);
+    if (record?.order === null)
+      throw new RequestError('INVALID_BODY', 'Invalid body: spec: this run is executed as it was requested.');
+    // A worker in a place does not know how it was placed.
+    return { ...sent, ...(caller.isRun === true ? pickPlacement(record?.spec ?? {}) : {}) } as RunSpec;
+  }
+
   /** Returns the order of a run. After the order is settled its worker may still read it, to repeat a settlement. */
   async function findOrderName(id: string, workerId: string): Promise<NonNullable<RunRecord['order']>> {
     const record = await store.findRun(id);
@@ -52,10 +61,7 @@ export function createWorkerCalls(server: ServerContext, leaseMs: number) {
     switch (body.call) {
       case 'start': {
         const { base_commit: baseCommit, repository_start: repositoryStart } = body;
-        // A worker in a place does not know how it was placed.
-        const placed = caller.isRun === true && body.spec !== undefined ? await findHeld(id, workerId) : undefined;
-        const spec =
-          body.spec === undefined ? undefined : ({ ...body.spec, ...pickPlacement(placed?.spec ?? {}) } as RunSpec);
+        const spec = body.spec === undefined ? undefined : await completeSpec(id, body.spec as object, caller);
         return store.markStarted({ ...hold, ...omitUndefined({ spec, baseCommit, repositoryStart }) });
       }
       case 'release': {
@@ -137,9 +143,13 @@ export function createWorkerCalls(server: ServerContext, leaseMs: number) {
       case 'find_result':
         await findHeld(id, workerId);
         return store.find(body.key);
-      case 'cache_result':
-        await findHeld(id, workerId);
+      case 'cache_result': {
+        const { spec } = await findHeld(id, workerId);
+        // Others could get this result.
+        if (spec.cache === undefined || spec.cache === false)
+          throw new RequestError('INVALID_BODY', 'Invalid body: this run does not use the cache.');
         return store.cacheResult(body.key, { ...(body.entry as CachedResult), run_id: id });
+      }
       case 'find_pull_request': {
         const { issue_ref } = await findOrderName(id, workerId);
         return lead.findPullRequest(issue_ref, body.name);

@@ -1,6 +1,7 @@
-import { open, rm, writeFile } from 'node:fs/promises';
+import { open, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { getErrorCode } from '../../base/index.js';
 import { makeFolder, makeFolderBelow, withFolder } from '../../base/files/index.js';
 import { ARTIFACT_FOLDER, getIncomingPath, getRunFolderPath, isArtifactPath } from '../../runs/run-folder/index.js';
 import { RequestError } from '../http/problem.js';
@@ -29,16 +30,10 @@ export async function writeRunBytes(data: string, id: string, { path, offset, da
     throw new RequestError('INVALID_BODY', 'Invalid body: path: not a file that workers upload.');
   const file = join(getRunFolderPath(data, id), path);
   if (offset === 0) await markIncoming(data, id);
-  await makeFolderBelow(dirname(file), data);
-  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | (offset === 0 ? constants.O_TRUNC : 0);
-  const handle = await withFolder(
-    dirname(file),
-    { trustedRoot: data },
-    {
-      work: async (folder) => open(join(folder, basename(file)), flags, 0o600),
-      undo: async (opened) => opened.close(),
-    },
-  );
+  const handle = await openUpload(file, data, offset === 0 ? constants.O_TRUNC : 0).catch((error: unknown) => {
+    if (!UNUSABLE_NAME.has(getErrorCode(error) ?? '')) throw error;
+    throw new RequestError('INVALID_BODY', 'Invalid body: path: not the name of a file.', { cause: error });
+  });
   try {
     const { size } = await handle.stat();
     if (size !== offset) return size;
@@ -48,6 +43,29 @@ export async function writeRunBytes(data: string, id: string, { path, offset, da
   } finally {
     await handle.close();
   }
+}
+
+/** The errors of names that are too long, and of files that are folders or have one above them that is none. */
+const UNUSABLE_NAME: ReadonlySet<string> = new Set([
+  'EISDIR',
+  'ENOTDIR',
+  'ENAMETOOLONG',
+  'EEXIST',
+  'ELOOP',
+  'UNSAFE_FILE',
+]);
+
+async function openUpload(file: string, data: string, more: number): Promise<FileHandle> {
+  await makeFolderBelow(dirname(file), data);
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | more;
+  return withFolder(
+    dirname(file),
+    { trustedRoot: data },
+    {
+      work: async (folder) => open(join(folder, basename(file)), flags, 0o600),
+      undo: async (opened) => opened.close(),
+    },
+  );
 }
 
 /** Marks a run folder as incomplete: another server could have the rest, if the worker was sent there meanwhile. */

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
@@ -206,6 +207,34 @@ describe('the fence', () => {
     expect(await lost.store.renewRun({ id: 'run-1', workerId: 'w1/1', leaseMs: 0, now: 0 })).toMatchObject({
       held: false,
     });
+  });
+
+  it('keeps the request of a run, and shows no file of its own host that a worker names', async () => {
+    const site = await openSite();
+    await writeFile(join(site.work, 'secret.txt'), 'of the server');
+    const spec = { engine: 'command', command: ['true'], workdir: site.work } as const;
+    await site.store.createRun({ id: 'run-1', spec, state: 'queued', now: site.store.now() });
+    const { store } = await site.open();
+    await store.claimRun({ worker: { ...identity('w1/1'), host: hostname() }, leaseMs: 1000, now: 0 });
+    const hold = { id: 'run-1', workerId: 'w1/1', now: 0 };
+    const forged = store.markStarted({ ...hold, spec: { ...spec, workdir: '/' } });
+    await expect(forged).rejects.toMatchObject({ code: 'INVALID_BODY' });
+    const artifacts = { created: ['secret.txt'], modified: [], deleted: [] };
+    expect(await store.endRun({ ...hold, result: { ...ENDED, artifacts } })).toBe(true);
+    const headers = { authorization: 'Bearer a-reader-token-with-32-characters' };
+    const response = await fetch(`${site.url}/v1/runs/run-1/artifact?path=secret.txt`, { headers });
+    expect(response.status).toBe(404);
+  });
+
+  it('lets a run that does not use the cache write nothing to it', async () => {
+    const site = await openSite();
+    const spec = { engine: 'command', command: ['true'], workdir: site.work } as const;
+    await site.store.createRun({ id: 'run-1', spec, state: 'queued', now: site.store.now() });
+    const { store } = await site.open();
+    await store.claimRun({ worker: identity('w1/1'), leaseMs: 1000, now: 0 });
+    const entry = { run_id: 'run-1', result: ENDED, cached_at: '2026-11-18T00:00:00.000Z' };
+    await expect(store.cacheResult('k', entry)).rejects.toMatchObject({ code: 'INVALID_BODY' });
+    expect(await site.store.find('k')).toBeUndefined();
   });
 
   it('writes only files that belong to a run', async () => {

@@ -1,23 +1,19 @@
-import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage, silentLogger, type Logger } from '../../../base/index.js';
 import type { Archive } from '../../../runs/archive/index.js';
 import { chooseFolder, listNames } from '../../../base/files/index.js';
 import {
-  ARTIFACT_FOLDER,
   PACKED_FOLDER,
   TEMPORARY_FOLDER,
   getIncomingPath,
-  getRunFolderPath,
   packRunFolder,
   removeRunFolder,
 } from '../../../runs/run-folder/index.js';
 import type { RunStore } from '../../../store/ports/index.js';
 import type { Maintenance } from '../../../store/index.js';
 import { repeatSweep } from '../repeat-work.js';
-import { createUploads, listArtifactFiles } from './upload-runs.js';
+import { createUploads, isExecutedHere, listArtifactFiles } from './upload-runs.js';
 
 export interface PackingOptions {
   readonly store: Pick<Maintenance, 'findSettledRuns' | 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
@@ -121,12 +117,9 @@ export function startPacking(options: PackingOptions): Packing {
     try {
       if (archive !== undefined && (await isLeftToOthers(archive, id))) return false;
       const record = uploads === undefined ? undefined : await store.findRun(id);
-      // On another host, the same paths are other files. A worker over HTTPS has sent them.
-      const isOwn =
-        ['', hostname()].includes(record?.owner?.host ?? '') &&
-        !existsSync(join(getRunFolderPath(data, id), ARTIFACT_FOLDER));
       const outcome = await packRunFolder(data, id, {
-        ...(record === undefined || !isOwn ? {} : { extraFiles: () => listArtifactFiles(record) }),
+        // On another host, the same paths are other files.
+        ...(record === undefined || !isExecutedHere(record) ? {} : { extraFiles: () => listArtifactFiles(record) }),
         ...(uploads === undefined ? {} : { beforeNaming: async () => uploads.add(id) }),
       });
       if (outcome !== 'too_large') return outcome === 'packed';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { lstat, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getErrorCode, getErrorMessage, isSluiceError, type Logger } from '../../../base/index.js';
 import { ArchiveError, type UploadProgress, type Archive, type GrowingCopy } from '../../../runs/archive/index.js';
@@ -27,6 +28,7 @@ import { lockFolder } from '../../../runs/index.js';
 import type { RunRecord } from '../../../store/records/index.js';
 import type { RunStore } from '../../../store/ports/index.js';
 import type { Maintenance } from '../../../store/index.js';
+import { isThroughServer } from '../reconcile.js';
 
 /**
  * Runs being uploaded to the archive: in parts while they grow, then packed. A note file marks a run as not yet uploaded; it
@@ -229,6 +231,14 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 /** Some file systems round times to seconds. */
 const SLACK_MS = 2000;
+
+/**
+ * Whether a run's working folder is on this host: it was executed here, or not yet. A worker over HTTPS could name any
+ * folder of this host, so the files that it has sent are used.
+ */
+export function isExecutedHere({ owner }: Pick<RunRecord, 'owner'>): boolean {
+  return owner === null || (['', hostname()].includes(owner.host) && !isThroughServer(owner));
+}
 
 /** Lists the files that a run created or changed, except files changed after the run ended. */
 export async function* listArtifactFiles({

@@ -154,10 +154,13 @@ export async function readFsDiff(
   return { created: readPaths('created'), modified: readPaths('modified'), deleted: readPaths('deleted') };
 }
 
+/** Every folder above a file is opened, and a worker could send paths of thousands. */
+const MAX_DEPTH = 100;
+
 /** Whether a path is below the working folder and outside `.audit`, which only Sluice writes. */
 export function isArtifactPath(path: unknown): path is string {
   if (typeof path !== 'string' || path === '' || path.includes('\0')) return false;
   if (path.startsWith('/') || path.startsWith('\\') || /^[A-Za-z]:/.test(path)) return false;
   const parts = path.split(/[/\\]/);
-  return !parts.includes('..') && !parts.includes(AUDIT_FOLDER);
+  return parts.length <= MAX_DEPTH && !parts.includes('..') && !parts.includes(AUDIT_FOLDER);
 }

@@ -103,7 +103,7 @@ export const workerCallSchema = {
     call('request_budget'),
     call('spend_budget', { tokens: amount, cost: amount }),
     call('find_result', { key: name }),
-    call('cache_result', { key: name, entry: anything }),
+    call('cache_result', { key: name, entry: open({ result, cached_at: name }) }),
     call('find_pull_request', { name }),
     call('has_commit', { commit: name }),
   ],
