@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
@@ -25,6 +25,25 @@ describe.runIf(canSandbox)('the sandbox of a worker', () => {
     await worker.stop();
     start({ runs: { data, sandbox: { roots: [outside] } } });
     expect((await run('r3'))?.text).toBe('the secret');
+  });
+
+  it('starts no queued run whose folder was replaced by a link out of `roots` since it was requested', async () => {
+    const { data, store, start } = await setUpWorker();
+    const outside = await makeFolder({ 'secret.txt': 'the secret' });
+    const roots = await makeFolder({ 'other/secret.txt': 'of the root' });
+    const run = async (id: string, target: string) => {
+      await rm(join(roots, 'work'), { force: true });
+      await symlink(target, join(roots, 'work'));
+      const spec = { engine: 'command', command: ['cat', 'secret.txt'], workdir: join(roots, 'work') } as const;
+      await store.createRun({ id, spec, state: 'queued', now: store.now() });
+      await expect.poll(async () => (await store.findRun(id))?.state).toBe('ended');
+      return (await store.findRun(id))?.result;
+    };
+    start({ runs: { data, sandbox: { roots: [roots] } } });
+    const refused = await run('r1', outside);
+    expect(refused).toMatchObject({ status: 'failed' });
+    expect(refused?.error?.message).toContain('was replaced by a link');
+    expect(await run('r2', join(roots, 'other'))).toMatchObject({ status: 'success', text: 'of the root' });
   });
 
   it('shows an order what its wrapper names, and nothing next to it', async () => {

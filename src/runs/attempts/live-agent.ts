@@ -22,7 +22,7 @@ import { AUDIT_FOLDER } from '../run-folder/index.js';
 import type { RunSandbox, RunSpec } from '../../store/records/index.js';
 import { isWithin } from '../../base/files/index.js';
 import type { SandboxPort } from '../ports/run-ports.js';
-import { createGitGuards, GUARDS_FOLDER } from '../workspace/git-guards.js';
+import { createGitGuards, findGuardsFolder } from '../workspace/git-guards.js';
 import { openRunContainer } from '../placement/run-container.js';
 
 /** A run's agent process. With a two-way protocol it can serve multiple attempts. */
@@ -201,7 +201,7 @@ interface PreparedSandbox {
 async function prepareSandbox(
   context: RunContext,
   workdir: string,
-  launch: Pick<PreparedLaunch, 'command' | 'env' | 'trustedArguments'>,
+  launch: Pick<PreparedLaunch, 'command' | 'env' | 'trustedArguments' | 'requestedFiles'>,
 ): Promise<PreparedSandbox> {
   const { spec, ports, runDir, launcher } = context;
   const { hidden = [], configuration } = ports.sandbox;
@@ -225,7 +225,7 @@ async function prepareSandbox(
         : [configuration.file]),
     ],
     isRequired: use === 'required',
-    guards: createGitGuards(join(dirname(dirname(runDir)), GUARDS_FOLDER), context.id),
+    guards: createGitGuards(await findGuardsFolder(dirname(dirname(runDir))), context.id),
     network,
     onDenied: (denied: DeniedHost) => reportDenied(context, denied),
   };
@@ -243,6 +243,7 @@ async function prepareSandbox(
     const sandbox = await openSandbox(support, {
       ...request,
       trustedArguments: launch.trustedArguments,
+      requestedFiles: launch.requestedFiles,
       states: launcher.listStateFolders?.(launch.env) ?? [],
       folders: ports.sandbox,
     });

@@ -158,7 +158,15 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
 /** Prepares a running process's next turn, which needs only the secrets to mask. */
 function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): PreparedLaunch {
   const secrets = createAttemptSecrets(env, ports.secretPatterns);
-  return { command, env, trustedArguments: [], stdin: undefined, converse: { prompt: '' }, secrets };
+  return {
+    command,
+    env,
+    trustedArguments: [],
+    requestedFiles: [],
+    stdin: undefined,
+    converse: { prompt: '' },
+    secrets,
+  };
 }
 
 /**

@@ -9,16 +9,18 @@ import { createAttemptSecrets, type AttemptSecrets } from '../secrets/compile-se
 import { selectEnvironment } from '../secrets/environment.js';
 import { isVersionIn } from '../launchers/version.js';
 import { findEngineVersion } from './engine-version.js';
-import { realpath, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { isWithin, makeFolderBelow, openNew } from '../../base/files/index.js';
+import { realpath, rm, stat } from 'node:fs/promises';
+import { dirname, isAbsolute } from 'node:path';
+import { makeFolderBelow, openNew } from '../../base/files/index.js';
 
 /** A process that is ready to be launched. */
 export interface PreparedLaunch {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
-  /** Arguments whose files are mounted in a sandbox: from the configuration, a trusted caller, or inside `roots`. */
+  /** Arguments whose files are mounted in a sandbox: from the configuration, or a trusted caller. */
   readonly trustedArguments: readonly string[];
+  /** Files that the arguments of a request name, without links. */
+  readonly requestedFiles: readonly string[];
   readonly stdin: string | undefined;
   readonly converse: ConversationRequest | undefined;
   readonly secrets: AttemptSecrets;
@@ -62,7 +64,8 @@ export async function prepareLaunch(context: RunContext, input: LaunchInput): Pr
   return {
     command: [...configured, ...args],
     env,
-    trustedArguments: [...(await listTrustedArguments(context, configured)), ...listServerCommands(mcpServers)],
+    trustedArguments: [...listTrustedArguments(context, configured), ...listServerCommands(mcpServers)],
+    requestedFiles: await listRequestedFiles(context),
     stdin: launch.stdin,
     converse: launch.converse,
     secrets: createAttemptSecrets(env, ports.secretPatterns),
@@ -103,28 +106,31 @@ async function usesTwoWayMode(context: RunContext): Promise<boolean> {
   return version !== undefined && isVersionIn(version, launcher.testedVersions);
 }
 
-/**
- * Lists the arguments whose files are mounted in a sandbox, excluding any that contain a prompt. The arguments of a
- * request may name only files inside `roots`; a link there does not lead out of them.
- */
-async function listTrustedArguments(
-  { spec, ports }: RunContext,
-  program: readonly string[],
-): Promise<readonly string[]> {
+/** Lists the arguments whose files are mounted in a sandbox, excluding any that contain a prompt or come from a request. */
+function listTrustedArguments({ spec, ports }: RunContext, program: readonly string[]): readonly string[] {
   if (spec.engine === 'command') {
     const { roots, configured = [] } = ports.sandbox;
     const [first = '', ...args] = spec.command ?? program;
-    if (roots === undefined) return [first, ...args];
-    if (roots.length === 0) return [first, ...configured];
-    const realRoots = await Promise.all(roots.map(async (root) => realpath(root).catch(() => undefined)));
-    const realFiles = await Promise.all(args.map(async (argument) => realpath(argument).catch(() => undefined)));
-    const isInRoots = (file: string | undefined): boolean =>
-      file !== undefined && realRoots.some((root) => root !== undefined && isWithin(root, file));
-    return [first, ...args.filter((_, index) => isInRoots(realFiles[index])), ...configured];
+    return [first, ...(roots === undefined ? args : configured)];
   }
   const agent = Object.hasOwn(ports.agents, spec.engine) ? ports.agents[spec.engine] : undefined;
   if (agent === undefined) return program;
   return 'acp' in agent ? agent.acp : agent.command;
+}
+
+/** Lists the files that the arguments of a request name by their real paths: a link could be changed meanwhile. */
+async function listRequestedFiles({ spec, ports }: RunContext): Promise<readonly string[]> {
+  if (spec.engine !== 'command' || ports.sandbox.roots === undefined) return [];
+  const args = (spec.command ?? []).slice(1).filter((argument) => isAbsolute(argument));
+  const areReal = await Promise.all(
+    args.map(async (path) =>
+      realpath(path).then(
+        (real) => real === path && stat(path).then((found) => found.isFile()),
+        () => false,
+      ),
+    ),
+  );
+  return args.filter((_, index) => areReal[index]);
 }
 
 /**

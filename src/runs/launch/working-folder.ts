@@ -1,12 +1,13 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
+import { isWithin } from '../../base/files/index.js';
 import { computeCacheKey } from '../cache/result-caches.js';
 import type { RunContext } from '../attempts/run-context.js';
 import { terminateOrphans } from '../process/terminate-orphans.js';
 import { describeHolder, lockFolder } from '../workspace/folder-lock.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
-import { GUARDS_FOLDER, removeLeftPlaceholders } from '../workspace/git-guards.js';
+import { findGuardsFolder, removeLeftPlaceholders } from '../workspace/git-guards.js';
 import { findEngineVersion } from './engine-version.js';
 import { selectAgentEnvironment, getProgramCommand } from './prepare-launch.js';
 
@@ -16,13 +17,29 @@ export class RunNotStartedError extends Error {
 }
 
 /** Returns the working folder, absolute and without links. */
-export async function findWorkdir({ spec }: RunContext): Promise<string> {
+export async function findWorkdir({ spec, ports }: RunContext): Promise<string> {
   const path = resolve(spec.workdir);
   const workdir = await realpath(path).catch(() => undefined);
+  if (workdir !== undefined && workdir !== path && !(await isInPlace(path, workdir, ports)))
+    throw new RunNotStartedError(
+      `The working folder "${path}" was replaced by a link to another place. Remove the link, or use another folder.`,
+    );
   if (workdir !== undefined && (await stat(workdir)).isDirectory()) return workdir;
   throw new RunNotStartedError(
     `The working folder "${path}" does not exist or is not a folder. Create it, or use another folder.`,
   );
+}
+
+/**
+ * Whether a folder that is a link leads to where a queued run may work. It was checked when the run was requested, and
+ * an agent that worked in a folder above it could have replaced it since.
+ */
+async function isInPlace(path: string, real: string, { data, sandbox }: RunContext['ports']): Promise<boolean> {
+  const { roots = [] } = sandbox;
+  const above = [data, ...roots].find((folder) => isWithin(folder, path));
+  if (above === undefined) return true;
+  const [realAbove, realData] = await Promise.all([above, data].map(async (folder) => realpath(folder)));
+  return isWithin(realAbove ?? above, real) && (above === data || !isWithin(realData ?? data, real));
 }
 
 /** Returns the result's cache key, or undefined if the spec does not request caching. */
@@ -88,7 +105,7 @@ async function terminateOrphansOnce({ ports: { data, logger, sandbox }, runDir }
       for (const orphan of await terminateOrphans(folder, { containers: sandbox.container })) {
         logger.warn('terminated an orphaned process', { pid: orphan.pid, run_dir: orphan.runDir });
       }
-      await removeLeftPlaceholders(join(dirname(dirname(runDir)), GUARDS_FOLDER));
+      await removeLeftPlaceholders(await findGuardsFolder(dirname(dirname(runDir))));
     } catch (error) {
       logger.warn('cannot terminate orphaned processes', { error: getErrorMessage(error) });
     }

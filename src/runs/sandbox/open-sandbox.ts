@@ -1,7 +1,7 @@
-import { mkdtemp, open, realpath, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, realpath, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import {
   INCOMPLETE_SEARCH,
   addRealPaths,
@@ -14,7 +14,8 @@ import { createPlaceholders, findGitFolders, guardGitFolder } from './mounts/git
 import type { GitGuards, GuardGit } from './mounts/git-folders.js';
 import { SandboxError, isWithin, renderMounts } from './mounts/mount.js';
 import type { Mount } from './mounts/mount.js';
-import { findMissingSibling, findProgramFolders } from './mounts/program-folders.js';
+import { pinMounts } from './mounts/pin-mounts.js';
+import { findMissingSibling, findProgramFolders, listRequestedFiles } from './mounts/program-folders.js';
 import { findStateFolders, saveStagedFile } from './mounts/state-folders.js';
 import type { StagedFile, StateFolder } from './mounts/state-folders.js';
 import { findSystemFolders, isInSystem } from './mounts/system-folders.js';
@@ -22,6 +23,7 @@ import { PROXY_PORT, PROXY_SOCKET, createForwarder, createProxyEnvironment, open
 import { listsLoopback } from './network/host-list.js';
 import type { DeniedHost, Proxy } from './network/proxy.js';
 import type { PlacementFailure } from './container/placement-error.js';
+import { createCgroupFilter } from './cgroup-filter.js';
 import { NAMESPACES } from './probe-sandbox.js';
 import type { SandboxSupport } from './probe-sandbox.js';
 
@@ -34,6 +36,8 @@ export interface SandboxFolders {
   readonly write?: readonly string[];
   /** Used as the home folder instead of an empty one; it persists. */
   readonly home?: string;
+  /** The folders where requests may work. */
+  readonly roots?: readonly string[];
   /** Folders of Sluice's own to mount read-only, although they are in the data folder. */
   readonly internal?: readonly string[];
 }
@@ -46,6 +50,8 @@ export interface SandboxRequest {
    * prompt.
    */
   readonly trustedArguments: readonly string[];
+  /** Files that a request names, absolute and without links. They are mounted if they are inside `roots`. */
+  readonly requestedFiles: readonly string[];
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
   /** The run folder, which the process may write to. */
@@ -139,7 +145,9 @@ export async function openSandbox(
     if (resources.folder !== undefined) await rm(resources.folder, { recursive: true, force: true });
   };
   try {
+    const isChangeable = await findChangeable(request);
     const { mounts, loneScripts, isSearchComplete } = await listMounts(request, env, {
+      isChangeable,
       home,
       guard,
       scratch,
@@ -147,6 +155,7 @@ export async function openSandbox(
     });
     if (!isSearchComplete) gaps.push(INCOMPLETE_SEARCH);
     refuseGaps(request, gaps);
+    const pin = pinMounts(mounts, isChangeable);
     const temporary = env['TMPDIR'];
     if (temporary !== undefined && !isWritable(temporary, mounts)) env['TMPDIR'] = '/tmp';
     if (typeof network !== 'string') {
@@ -164,10 +173,18 @@ export async function openSandbox(
       descriptors.set(mount.at, FIRST_DESCRIPTOR + resources.files.length);
       resources.files.push(await open(mount.from, 'r'));
     }
+    const filter = createCgroupFilter();
+    const filterOptions = ['--seccomp', String(FIRST_DESCRIPTOR + resources.files.length)];
+    if (filter !== undefined) {
+      const file = join(await scratch(), 'filter');
+      await writeFile(file, filter);
+      resources.files.push(await open(file, 'r'));
+    }
     return {
       command: [
         support.program,
         ...NAMESPACES,
+        ...(filter === undefined ? [] : filterOptions),
         ...(network === 'host' ? [] : ['--unshare-net']),
         '--hostname',
         'sluice',
@@ -179,7 +196,7 @@ export async function openSandbox(
         '--chdir',
         workdir,
         '--',
-        ...command,
+        ...pin(command),
       ],
       env,
       descriptors: resources.files.map(({ fd }) => fd),
@@ -192,6 +209,13 @@ export async function openSandbox(
     await close();
     throw error;
   }
+}
+
+/** Returns whether other agents might be changing a file: it is in the working folder, or where requests may work. */
+async function findChangeable({ workdir, runDir, folders }: SandboxRequest): Promise<(path: string) => boolean> {
+  const roots = await Promise.all((folders.roots ?? []).map(async (root) => realpath(root).catch(() => root)));
+  const data = dirname(dirname(runDir));
+  return (path) => isWithin(path, workdir) || (!isWithin(path, data) && roots.some((root) => isWithin(path, root)));
 }
 
 function describeKernelGap({
@@ -226,6 +250,7 @@ interface ListedMounts extends CompleteMounts {
 }
 
 interface Surroundings {
+  readonly isChangeable: (path: string) => boolean;
   readonly home: string;
   readonly guard: GuardGit;
   /** Returns a folder that is removed when the sandbox is closed. */
@@ -236,15 +261,17 @@ interface Surroundings {
 async function listMounts(
   request: SandboxRequest,
   env: Readonly<Record<string, string>>,
-  { home, guard, scratch, stage }: Surroundings,
+  { isChangeable, home, guard, scratch, stage }: Surroundings,
 ): Promise<ListedMounts> {
   const { workdir, runDir, folders, states, trustedArguments } = request;
   const hidden = await addRealPaths(request.hidden);
   const search = { path: env['PATH'] ?? '', cwd: workdir, home };
   const needsNode = typeof request.network !== 'string';
   const { mounts: programs, loneScripts } = await findProgramFolders(trustedArguments, search);
+  const requested = listRequestedFiles(request.requestedFiles.filter((file) => !isWithin(file, workdir)));
   const named: Mount[] = [
     ...programs,
+    ...requested.mounts.filter(({ at }) => isChangeable(at)),
     ...(needsNode ? (await findProgramFolders([process.execPath], search)).mounts : []),
     ...(await findStateFolders(states, { privateBytes: PRIVATE_BYTES, scratch, stage })),
     ...(await listVariableFiles(env)),
@@ -264,7 +291,10 @@ async function listMounts(
     { kind: 'write', at: runDir, from: runDir },
   ];
   const writable = [workdir, ...(folders.write ?? []).map((path) => resolve(path))];
-  return { ...(await completeMounts(mounts, { writable, hidden, guard })), loneScripts };
+  return {
+    ...(await completeMounts(mounts, { writable, hidden, guard })),
+    loneScripts: [...loneScripts, ...requested.loneScripts],
+  };
 }
 
 /** Drops mounts of hidden files and of files in hidden folders: a request or a link could name them. */
@@ -288,7 +318,8 @@ async function listVariableFiles(env: Readonly<Record<string, string>>): Promise
 async function listExisting(kind: 'read' | 'write', paths: readonly string[]): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
   for (const path of paths.map((each) => resolve(each))) {
-    if ((await stat(path).catch(() => undefined)) !== undefined) mounts.push({ kind, at: path, from: path });
+    const from = await realpath(path).catch(() => undefined);
+    if (from !== undefined) mounts.push({ kind, at: path, from });
   }
   return mounts;
 }

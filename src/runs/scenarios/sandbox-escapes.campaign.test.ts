@@ -4,12 +4,16 @@ import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listPids } from '../process/process-group.js';
 import { bundleProgram } from '../../../test/bundle-program.js';
-import { startRun } from '../start-run.js';
+import { startRun, type Run } from '../start-run.js';
 import { canSandbox, makeSandboxSite } from './fixtures/make-sandbox-site.js';
 import { makeSite } from './fixtures/make-site.js';
+
+/** The runs that start while their folder is being replaced. */
+const ROUNDS = process.env['CAMPAIGN'] === undefined ? 10 : 100;
 
 /** Whether a process with this word in its command is running on the host. */
 function isRunning(word: string): boolean {
@@ -20,6 +24,12 @@ function isRunning(word: string): boolean {
       return false;
     }
   });
+}
+
+/** Waits until a run has printed something. */
+async function waitForOutput({ events }: Pick<Run, 'events'>): Promise<void> {
+  for await (const { protocol, event } of events)
+    if (protocol === 'fcmp' && event.type === 'assistant.message.delta') break;
 }
 
 describe.runIf(canSandbox)('files: a sandboxed process', () => {
@@ -191,31 +201,79 @@ describe.runIf(canSandbox)('git: a sandboxed process', () => {
     expect(readFileSync(join(workdir, 'part', '.git'), 'utf8')).toBe('gitdir: ../.git/modules/part\n');
   });
 
-  it('keeps a nested repository guarded when another run in that repository ends', async () => {
-    const { shell, run, git, workdir, ports } = await makeSandboxSite();
-    git('init', '--quiet', 'part');
-    const folder = join(workdir, 'part');
-    const outer = startRun(
-      {
-        engine: 'command',
-        command: [
-          'sh',
-          '-c',
-          'echo ready; while [ ! -e go ]; do sleep 0.05; done; echo ../evil > part/.git/commondir; true',
-        ],
-        workdir,
-        sandbox: 'required',
-      },
-      ports,
-    );
-    for await (const { protocol, event } of outer.events)
-      if (protocol === 'fcmp' && event.type === 'assistant.message.delta') break;
-    expect(await shell('echo inner', { workdir: folder })).toBe('inner');
-    expect(readFileSync(join(folder, '.git', 'commondir'), 'utf8')).toBe('.\n');
-    await writeFile(join(workdir, 'go'), '');
-    expect(await outer.result).toMatchObject({ status: 'success', sandbox: { used: true } });
-    expect(existsSync(join(folder, '.git', 'commondir'))).toBe(false);
-    expect((await run(['git', 'status', '--short'], { workdir: folder })).status).toBe('success');
+  it.each(['same', 'other'])(
+    'keeps a nested repository guarded when a run in that repository ends, with the %s data folder',
+    async (data) => {
+      const { run, git, workdir, ports, root } = await makeSandboxSite();
+      git('init', '--quiet', 'part');
+      const folder = join(workdir, 'part');
+      const other = data === 'same' ? ports : { ...ports, data: join(root, 'other-data') };
+      const inner = startRun(
+        {
+          engine: 'command',
+          command: ['sh', '-c', 'echo ready; while [ ! -e end ]; do sleep 0.05; done'],
+          workdir: folder,
+          sandbox: 'required',
+        },
+        other,
+      );
+      await waitForOutput(inner);
+      const outer = startRun(
+        {
+          engine: 'command',
+          command: [
+            'sh',
+            '-c',
+            'echo ready; while [ ! -e go ]; do sleep 0.05; done; echo ../evil > part/.git/commondir; true',
+          ],
+          workdir,
+          sandbox: 'required',
+        },
+        ports,
+      );
+      await waitForOutput(outer);
+      await writeFile(join(folder, 'end'), '');
+      expect(await inner.result).toMatchObject({ status: 'success' });
+      expect(readFileSync(join(folder, '.git', 'commondir'), 'utf8')).toBe('.\n');
+      await writeFile(join(workdir, 'go'), '');
+      expect(await outer.result).toMatchObject({ status: 'success', sandbox: { used: true } });
+      expect(existsSync(join(folder, '.git', 'commondir'))).toBe(false);
+      expect((await run(['git', 'status', '--short'], { workdir: folder })).status).toBe('success');
+    },
+  );
+
+  it('starts nothing if its folder, or a file that it names, is replaced by a link while it starts', async () => {
+    const { root, workdir, ports } = await makeSandboxSite();
+    await mkdir(join(root, 'secrets'));
+    await writeFile(join(root, 'secrets', 'key'), 'the key');
+    const [folder, file] = [join(workdir, 'part'), join(workdir, 'file')];
+    await mkdir(folder);
+    await writeFile(join(folder, 'key'), 'part');
+    await writeFile(file, 'file');
+    await symlink(join(root, 'secrets'), `${folder}.link`);
+    await symlink(join(root, 'secrets', 'key'), `${file}.link`);
+    const swap = async (path: string): Promise<void> => {
+      await rename(path, `${path}.kept`);
+      await rename(`${path}.link`, path);
+      await setImmediate();
+      await rename(path, `${path}.link`);
+      await rename(`${path}.kept`, path);
+      await setImmediate();
+    };
+    const over = new AbortController();
+    const swapping = (async () => {
+      while (!over.signal.aborted) await Promise.all([folder, file].map(swap));
+    })();
+    const sandbox = { ...ports.sandbox, roots: [workdir] };
+    const command = ['sh', '-c', 'cat key "$0"; echo planted > planted', file] as const;
+    const spec = { engine: 'command', command, workdir: folder, sandbox: 'required' } as const;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { text = '' } = await startRun(spec, { ...ports, sandbox }).result;
+      expect(text).not.toContain('the key');
+    }
+    over.abort();
+    await swapping;
+    expect(existsSync(join(root, 'secrets', 'planted'))).toBe(false);
   });
 
   it('with more nested repositories than can be guarded is refused if the sandbox is required, and warned about otherwise', async () => {

@@ -67,6 +67,20 @@ describe.runIf(canSandbox)('kernel settings', () => {
   });
 });
 
+describe.runIf(canSandbox)('control groups', () => {
+  it('cannot be mounted, although an agent may create the other namespaces', async () => {
+    const { shell } = await makeSandboxSite();
+    const nested = 'unshare --user --map-root-user --mount';
+    const script = `
+      ${nested} --pid --fork --ipc --uts --net echo nested
+      for type in cgroup2 'cgroup -o memory'; do
+        ${nested} --cgroup mount -t $type x /tmp 2>/dev/null && echo mounted
+        ${nested} mount -t $type x /tmp 2>/dev/null && echo mounted
+      done; true`;
+    expect(await shell(script)).toBe('nested');
+  });
+});
+
 describe.runIf(canSandbox)('the arguments of a request', () => {
   it('mount files inside `roots`, and none outside, not even through a link', async () => {
     const place = await makeSandboxSite();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder, parseJson, readSmallFile, replaceFile } from '../../base/files/index.js';
+import { findUserFolder, makeFolder, parseJson, readSmallFile, replaceFile } from '../../base/files/index.js';
 import { removePlaceholders, type GitGuards } from '../sandbox/index.js';
 import { getProcessState, identifyOwnProcess, type ProcessIdentity } from '../process/process-identity.js';
 import { lockFile } from './folder-lock.js';
@@ -14,8 +14,8 @@ interface GuardRecord {
   readonly holders: Readonly<Record<string, ProcessIdentity>>;
 }
 
-/** The folder of the records in a data folder. */
-export const GUARDS_FOLDER = 'guards';
+/** The folder of the records in the user's folder. */
+const GUARDS_FOLDER = 'guards';
 
 const SUFFIX = '.json';
 const MAX_RECORD_BYTES = 256 * 1024;
@@ -23,9 +23,20 @@ const MAX_RECORD_BYTES = 256 * 1024;
 const MAX_SILENCE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Counts the sandboxes that use a git directory, across the processes that share a data folder: runs in a folder and in
- * a repository inside it guard the same directory, and removing a placeholder would remove its mount from the other
- * sandbox.
+ * Returns the folder of the records, which all processes of a user share: a run in a repository and one in a folder
+ * above it belong to different projects, with different data folders. A user without a folder has one in `data`.
+ */
+export async function findGuardsFolder(data: string): Promise<string> {
+  const shared = join(findUserFolder(process.env), GUARDS_FOLDER);
+  return makeFolder(shared).then(
+    () => shared,
+    () => join(data, GUARDS_FOLDER),
+  );
+}
+
+/**
+ * Counts the sandboxes that use a git directory: runs in a folder and in a repository inside it guard the same
+ * directory, and removing a placeholder would remove its mount from the other sandbox.
  */
 export function createGitGuards(folder: string, run: string): GitGuards {
   return {

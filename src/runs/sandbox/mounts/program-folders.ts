@@ -57,6 +57,21 @@ export async function findProgramFolders(command: readonly string[], search: Pro
   return { mounts: [...found.mounts.values()], loneScripts: [...found.loneScripts] };
 }
 
+/**
+ * Lists the mounts of files that a request names, which other agents might be changing: their paths have no links. One
+ * below `node_modules` is mounted with its installation.
+ */
+export function listRequestedFiles(files: readonly string[]): {
+  readonly mounts: Mount[];
+  readonly loneScripts: string[];
+} {
+  const mounts = files.map((file): Mount => {
+    const at = findModules(file) ?? file;
+    return { kind: 'read', at, from: at };
+  });
+  return { mounts, loneScripts: files.filter((file) => SCRIPT.test(file) && findModules(file) === undefined) };
+}
+
 interface Found {
   readonly mounts: Map<string, Mount>;
   readonly loneScripts: Set<string>;
@@ -109,9 +124,8 @@ async function addFile(found: Found, file: string): Promise<void> {
  * and the `lib` that belongs to it. A project that someone works on is not an installation.
  */
 async function findInstallation(file: string, home: string): Promise<string | undefined> {
-  const steps = file.split('/');
-  const modules = steps.indexOf('node_modules');
-  if (modules > 0) return steps.slice(0, modules + 1).join('/');
+  const modules = findModules(file);
+  if (modules !== undefined) return modules;
   const folder = dirname(dirname(file));
   // Many installations share ~/.local.
   if (basename(dirname(file)) !== 'bin' || basename(folder) === '.local' || isBroad(folder, home)) return undefined;
@@ -119,6 +133,12 @@ async function findInstallation(file: string, home: string): Promise<string | un
     ['lib', 'package.json', '.git'].map(async (name) => lstat(join(folder, name)).catch(() => undefined)),
   );
   return lib?.isDirectory() === true && project.every((entry) => entry === undefined) ? folder : undefined;
+}
+
+function findModules(file: string): string | undefined {
+  const steps = file.split('/');
+  const modules = steps.indexOf('node_modules');
+  return modules > 0 ? steps.slice(0, modules + 1).join('/') : undefined;
 }
 
 /** Parses the interpreter from a script's first line; for `#!/usr/bin/env node`, returns both executables. */
