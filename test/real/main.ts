@@ -37,6 +37,7 @@ for (const problem of presetInstallation?.problems ?? []) print(problem);
 process.env['PATH'] = [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
 const env = { ...process.env, XDG_CACHE_HOME: COPILOT_CACHE };
 const reports = await checkEngines({ env, cwd: PROJECT, timeoutMs: 60_000 });
+const find = (word: string) => reports.find(({ engine }) => engine === word);
 const engines: string[] = [...PRESET_CASES, ...FAULT_CASES, ...ACP_CASES, ...ENGINE_CASES].filter((name) => {
   const isOnRequest = !ENGINE_CASES.includes(name);
   if (requested.length === 0 ? isOnRequest : !requested.includes(name)) {
@@ -51,8 +52,11 @@ const engines: string[] = [...PRESET_CASES, ...FAULT_CASES, ...ACP_CASES, ...ENG
   }
   const isMatrix = ACP_CASES.includes(name);
   const agent = isMatrix ? `${name.slice('acp-'.length)}-acp` : name.replace('faults-', '');
-  const report = reports.find(({ engine }) => engine === agent);
-  if (isMatrix ? report?.path !== undefined : report?.version !== undefined) return true;
+  // An ACP agent does not print its version; without a binary for this platform, its engine's executable does not start.
+  const own = find(agent.replace(/-acp$/, ''));
+  const isBroken = isMatrix && own?.path !== undefined && own.version === undefined;
+  const report = isBroken ? own : find(agent);
+  if (!isBroken && (isMatrix ? report?.path : report?.version) !== undefined) return true;
   notRun.push(`${name}: ${report?.status ?? 'unknown'}; ${report?.next ?? ''}`);
   return false;
 });
