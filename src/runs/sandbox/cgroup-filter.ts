@@ -23,7 +23,7 @@ const [NOT_PERMITTED, NOT_IMPLEMENTED] = [0x05_00_01, 0x05_00_26];
 
 /**
  * Creates a seccomp filter that denies new cgroup namespaces; undefined if the numbers of this architecture are not
- * known. In a cgroup namespace of its own, an agent could mount the host's control groups, which root may write to from
+ * known. In a separate cgroup namespace, an agent could mount the host's control groups, which root may write to from
  * inside a sandbox, and a user in its session: it could limit or freeze Sluice. Agents need other namespaces for their
  * own sandboxes. A filter cannot read the flags of `clone3`; without it, libraries use `clone`.
  */

@@ -45,7 +45,7 @@ export async function writeRunBytes(data: string, id: string, { path, offset, da
   }
 }
 
-/** The errors of names that are too long, and of files that are folders or have one above them that is none. */
+/** The errors of names that are too long, and of files that are folders, or are below another file. */
 const UNUSABLE_NAME: ReadonlySet<string> = new Set([
   'EISDIR',
   'ENOTDIR',
