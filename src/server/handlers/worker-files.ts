@@ -10,6 +10,9 @@ import { RequestError } from '../http/problem.js';
 const RUN_FILE =
   /^(?:\.audit\/(?:[\w-]{1,40}\.\d{1,6}\.(?:log|jsonl|json))|work_(?:order\.json|result\.(?:json|txt)))$/u;
 
+/** No part of the path is empty or the folder itself. */
+const ARTIFACT = new RegExp(`^\\${ARTIFACT_FOLDER}(?:/(?!\\.?(?:/|$))[^/]+)+$`, 'u');
+
 /** The maximum size of an uploaded file: larger than what a run may record by default. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024 * 1024;
 
@@ -25,7 +28,7 @@ interface RunBytes {
  * it is not what the worker expects, nothing was written, and the worker continues from there.
  */
 export async function writeRunBytes(data: string, id: string, { path, offset, data: sent }: RunBytes): Promise<number> {
-  const isArtifact = path.startsWith(`${ARTIFACT_FOLDER}/`) && isArtifactPath(path);
+  const isArtifact = ARTIFACT.test(path) && isArtifactPath(path);
   if ((!isArtifact && !RUN_FILE.test(path)) || offset > MAX_FILE_BYTES)
     throw new RequestError('INVALID_BODY', 'Invalid body: path: not a file that workers upload.');
   const file = join(getRunFolderPath(data, id), path);

@@ -243,7 +243,14 @@ describe('the fence', () => {
     await site.store.createRun({ id: 'run-1', spec, state: 'queued', now: site.store.now() } as never);
     const mine = await site.open();
     await mine.store.claimRun({ worker: identity('w1/1'), leaseMs: 1000, now: 0 });
-    const paths = ['../x', '.audit/../../x.1.log', '/etc/x', '.audit/events.jsonl', 'other.json', '.artifacts/../x'];
+    const unsafe = ['../x', '.audit/../../x.1.log', '/etc/x', '.audit/events.jsonl', 'other.json', '.artifacts/../x'];
+    const unusable = [
+      '.artifacts/',
+      '.artifacts/.',
+      `.artifacts/${'a/'.repeat(3000)}b`,
+      `.artifacts/${'a'.repeat(300)}`,
+    ];
+    const paths = [...unsafe, ...unusable];
     for (const path of paths) {
       const call = { call: 'bytes', worker_id: 'worker:fleet/w1/1', files: [{ path, offset: 0, data: '' }] };
       await expect(mine.connection.send('/v1/worker/runs/run-1', call)).rejects.toMatchObject({ code: 'INVALID_BODY' });
