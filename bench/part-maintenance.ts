@@ -18,10 +18,10 @@ const DAY = 86_400_000;
 const SINCE = Date.parse('2026-10-01T00:00:00.000Z');
 const SPAN = { since: SINCE, until: SINCE + 7 * DAY + 30_001, stepMs: 3 * 3_600_000 };
 
-/** Runs that end per second: deleting old runs must keep up with them. */
-const ENDING = 20;
+/** Far more runs a second than end: deleting must catch up after a pause, and not take long. */
+const MIN_RATE = 500;
 /** The maximum that retention deletes in one transaction. */
-const STEP = { runs: 100, rows: 1000 };
+const STEP = { runs: 100, rows: 2500 };
 const FORGOTTEN = 2000;
 /** Rows per run and bytes per row: a run of 250 events, stored two per row. */
 const ROWS = 125;
@@ -128,9 +128,9 @@ async function measureRetention(name: string, open: () => Promise<Store>) {
   const rate = (FORGOTTEN * 1000) / elapsed;
   const target: Target = {
     what: `deleting the events of old runs on ${name}`,
-    limit: `≥ ${ENDING} runs a second`,
+    limit: `≥ ${MIN_RATE} runs a second`,
     measured: `${formatRate(rate)} runs a second`,
-    met: rate >= ENDING,
+    met: rate >= MIN_RATE,
   };
   return { target, row: [name, formatMs(elapsed), formatRate(rate), formatRate(rate * ROWS)] };
 }

@@ -58,7 +58,7 @@ const EVERY_MS = 60_000;
 const SWEEP_MS = 50_000;
 /** The number of runs deleted in one transaction: few enough not to block other transactions. */
 const RUNS_PER_STEP = 100;
-const ROWS_PER_STEP = 1000;
+const ROWS_PER_STEP = 2500;
 /** Records are kept for a day after a run was purged, so each host can find and remove the run's folder. */
 const FOLDERS_MS = 86_400_000;
 /** The delay after a complete pass, before records that could not be deleted are examined again. */
@@ -248,14 +248,16 @@ function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
 
   async function removeAll(ids: readonly string[]): Promise<number> {
     let removed = 0;
-    for (const id of ids) {
-      if (signal.aborted) break;
+    const remove = async (id: string): Promise<void> => {
       try {
         if (await removeFiles(data, id)) removed += 1;
       } catch (error) {
         // A run that cannot be removed must not prevent the others from being removed.
         failures.push(error);
       }
+    };
+    for (let at = 0; at < ids.length && !signal.aborted; at += CONCURRENCY) {
+      await Promise.all(ids.slice(at, at + CONCURRENCY).map(remove));
     }
     return removed;
   }
