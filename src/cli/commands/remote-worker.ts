@@ -79,10 +79,15 @@ export async function workForServer(
   });
 }
 
-/** Connects to the container of the agent, which exits with this process. */
+/**
+ * Connects to the container of the agent, which exits with this process. This process exits with it too: only the
+ * cluster knows why it ended, such as for its memory, and the server learns that when the pod has ended.
+ */
 async function joinAgent(socket: string) {
   const { joinSidecar } = await import('../../runs/sandbox/index.js');
-  return { socket, ...(await joinSidecar(socket)) };
+  const { lost, close } = await joinSidecar(socket);
+  void lost.then(() => process.exit(EXIT.broken));
+  return { socket, close };
 }
 
 type Options = Omit<RemotePorts, 'settings' | 'close'> & {

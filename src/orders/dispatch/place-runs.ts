@@ -174,6 +174,8 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
     const next: Watched = { ...known, report, askedAt: isDue ? clock() : known.askedAt };
     next.silentSince = isExpired(run) ? (known?.silentSince ?? clock()) : undefined;
     next.failingSince = report.cause === undefined ? undefined : (known?.failingSince ?? clock());
+    if (next.failingSince !== undefined && known?.failingSince === undefined)
+      logger.warn('the place of a run has a problem', { run_id: id, placement: name, ...report });
     watched.set(id, next);
     await react({ ...placed, run }, handle, next);
   }
@@ -195,8 +197,10 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
       case 'pending':
       case 'alive': {
         if (!isUntaken(workerId)) {
-          const isTooLong = silentSince !== undefined && clock() - silentSince >= MAX_SILENCE_MS;
-          return isTooLong ? placement.stop(handle, GRACE_S) : undefined;
+          if (silentSince === undefined) return;
+          // A place that starts again after its claim was taken is useless: the second claim is refused.
+          const isTooLong = clock() - silentSince >= MAX_SILENCE_MS;
+          return report.state === 'pending' || isTooLong ? placement.stop(handle, GRACE_S) : undefined;
         }
         if (run.cancel_requested) return cancel(run, handle);
         const isFailing = failingSince !== undefined && clock() - failingSince >= MAX_FAILING_MS;

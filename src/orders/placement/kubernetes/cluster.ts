@@ -67,10 +67,11 @@ export async function openCluster(
       `Cannot connect to Kubernetes: the kubeconfig ${named}. Name one that exists.`,
     );
   }
-  const open = async (method: string, path: string, body?: object): Promise<IncomingMessage> => {
+  const open = async (method: string, path: string, body?: object, signal?: AbortSignal): Promise<IncomingMessage> => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const options: RequestOptions = { method, headers: { accept: 'application/json' }, timeout: ANSWER_MS };
     await config.applyToHTTPSOptions(options);
+    if (signal !== undefined) options.signal = signal;
     if (text !== undefined)
       options.headers = {
         ...(options.headers as Record<string, string>),
@@ -91,10 +92,12 @@ export async function openCluster(
       return readAnswer(await open(method, path, body));
     },
     async follow(path, onLine, signal) {
-      const response = await open('GET', path);
-      const end = (): void => void response.destroy();
+      // One signal per request: Node.js would leave a listener of each one on the caller's.
+      const ended = new AbortController();
+      const end = (): void => ended.abort();
       signal.addEventListener('abort', end, { once: true });
       try {
+        const response = await open('GET', path, undefined, ended.signal);
         if (response.statusCode !== 200) await readAnswer(response);
         response.socket.setTimeout(SILENCE_MS, end);
         await readLines(response, onLine);

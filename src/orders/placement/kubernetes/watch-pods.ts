@@ -72,6 +72,7 @@ export function watchPods(cluster: Cluster, logger: Logger): WatchedPods {
       (line) => {
         const { type, object } = (line ?? {}) as Partial<WatchLine>;
         if (type === 'ERROR' || object?.metadata === undefined) {
+          logger.info('the watch of pods is too old, all are listed again', { code: object?.code });
           version = undefined;
           return;
         }
@@ -100,7 +101,8 @@ export function watchPods(cluster: Cluster, logger: Logger): WatchedPods {
         pauseMs = Date.now() - startedAt < 1000 ? Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), MAX_PAUSE_MS) : 0;
       } catch (error) {
         if (error instanceof ClusterError) version = undefined;
-        if (pauseMs === 0) logger.warn('the watch of pods was interrupted', { reason: describeClusterProblem(error) });
+        if (pauseMs === 0 && !signal.aborted)
+          logger.warn('the watch of pods was interrupted', { reason: describeClusterProblem(error) });
         pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), MAX_PAUSE_MS);
       }
       isCurrent = false;

@@ -18,16 +18,31 @@ const OWN_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR'];
 const START_MS = 600_000;
 const RETRY_MS = 250;
 
+/** The connection to the agent's container. */
+interface JoinedSidecar {
+  /** Resolves when the container has ended before it was closed. */
+  readonly lost: Promise<void>;
+  readonly close: () => void;
+}
+
 /**
  * Connects to the agent's container, as soon as it has started, and stays connected: the container exits with this
  * process. Throws `PlacementError` if it does not start in time.
  */
-export async function joinSidecar(socket: string, startMs = START_MS): Promise<{ close(): void }> {
+export async function joinSidecar(socket: string, startMs = START_MS): Promise<JoinedSidecar> {
   const until = Date.now() + startMs;
   for (;;) {
     try {
       const { connection } = await ask(socket, {}, 'ready');
-      return { close: () => void connection.end() };
+      let isClosed = false;
+      const lost = new Promise<void>((resolve) => {
+        connection.once('close', () => isClosed || resolve());
+      });
+      const close = (): void => {
+        isClosed = true;
+        connection.end();
+      };
+      return { lost, close };
     } catch (error) {
       if (Date.now() > until)
         throw new PlacementError('unknown', `the container of the agent does not answer: ${getErrorMessage(error)}`);
