@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
 import { scopeConsoleStyles } from './scope-console-styles.mjs';
@@ -21,6 +21,9 @@ export default defineConfig({
   srcDir: 'generated',
   head: [['meta', { name: 'theme-color', content: '#0b6478' }]],
   lastUpdated: false,
+  transformPageData: ({ relativePath }) => ({
+    isTranslated: existsSync(new URL(`../generated/zh/${relativePath}`, import.meta.url)),
+  }),
   markdown: {
     anchor: { slugify },
     // The default themes have too little contrast.
@@ -36,8 +39,7 @@ export default defineConfig({
     root: {
       label: 'English',
       lang: 'en',
-      // Only some pages are in Chinese, so the other language starts at its front page.
-      themeConfig: { i18nRouting: false, nav: createNav(), sidebar: sidebars },
+      themeConfig: { nav: createNav(), sidebar: sidebars },
     },
     zh: {
       label: '中文',

@@ -40,6 +40,19 @@ describe.each(sites)('the site at $base', ({ base, folder, url }) => {
   });
 
   it.each([
+    ['guides/parsing.html', '中文', 'zh/guides/parsing.html'],
+    ['zh/guides/parsing.html', 'English', 'guides/parsing.html'],
+    ['start.html', '中文', 'zh/start.html'],
+    ['guides/streaming.html', '中文', 'zh/'],
+  ])('switches the language of %s to %s', async (from, language, to) => {
+    const { page } = await open(url + from);
+    await page.locator('.VPNavBarTranslations').hover();
+    await page.locator('.VPNavBarTranslations').getByRole('link', { name: language }).click();
+    await expect.poll(() => page.url()).toBe(url + to);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  });
+
+  it.each([
     ['SCHEMA_MISMATCH', 'errors/json.html#'],
     ['被截断的值', 'zh/guides/parsing.html'],
   ])('finds %s', async (words, expected) => {

@@ -1,6 +1,7 @@
 import { useData, withBase } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
-import { defineComponent, h, nextTick, onBeforeUnmount, onMounted, ref, watch } from 'vue';
+import { dataSymbol } from 'vitepress/dist/client/app/data.js';
+import { computed, defineComponent, h, nextTick, onBeforeUnmount, onMounted, provide, ref, watch } from 'vue';
 import './style.css';
 
 /** The element of the playground, which is loaded only on its page. */
@@ -31,8 +32,20 @@ function markMain() {
   watch(page, () => void nextTick(mark));
 }
 
+/** Only some pages are in Chinese: the switch leads to the same page if it exists, otherwise to the front page. */
+const Layout = defineComponent({
+  setup(_, { slots }) {
+    const data = useData();
+    const { page, localeIndex, theme } = data;
+    const hasOther = computed(() => localeIndex.value !== 'root' || page.value.isTranslated === true);
+    provide(dataSymbol, { ...data, theme: computed(() => ({ ...theme.value, i18nRouting: hasOther.value })) });
+    return () => h(DefaultTheme.Layout, null, slots);
+  },
+});
+
 export default {
   extends: DefaultTheme,
+  Layout,
   setup: markMain,
   enhanceApp({ app }) {
     app.component('Playground', Playground);
