@@ -113,6 +113,13 @@ describe('POST /v1/runs', () => {
     expect(await readJson(post('/v1/runs', { ...spec, ...more }))).toMatchObject({ code: 'PERMISSIONS_NOT_ALLOWED' });
   });
 
+  it.each(['team/../evil', 'team/./evil', 'team//evil', 'other/a', '-v/a'])('refuses the image %s', async (image) => {
+    const { post, work } = await openRuns({ placements: { container: { image: 'a', images: ['team/*'] } } });
+    const spec = { engine: 'codex', prompt: 'x', workdir: work, placement: 'container' };
+    expect((await post('/v1/runs', { ...spec, image: 'team/agent:1' })).status).toBe(201);
+    expect((await post('/v1/runs', { ...spec, image })).status).toBeOneOf([400, 403]);
+  });
+
   it('records the trace context of its caller, and ignores an invalid context', async () => {
     const { post, get, work } = await openRuns();
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;

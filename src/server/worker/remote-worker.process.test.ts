@@ -255,5 +255,9 @@ describe('the fence', () => {
       const call = { call: 'bytes', worker_id: 'worker:fleet/w1/1', files: [{ path, offset: 0, data: '' }] };
       await expect(mine.connection.send('/v1/worker/runs/run-1', call)).rejects.toMatchObject({ code: 'INVALID_BODY' });
     }
+    for (const run of ['a\0b', '../x', 'a/b']) {
+      const call = { call: 'check', worker_id: 'worker:fleet/w1/1', run, check_worker_id: 'worker:fleet/w1/2', spec };
+      await expect(mine.connection.send('/v1/worker/runs/run-1', call)).rejects.toMatchObject({ code: 'INVALID_BODY' });
+    }
   });
 });

@@ -43,11 +43,11 @@ export const runPermissions = oneOf(['safe', 'workspace', 'bypass', 'ask']);
 export const sandboxUse = oneOf(['auto', 'required', 'off']);
 const placementName = oneOf(['local', 'container', 'kubernetes']);
 
-/** The name of an image, with an optional tag or digest; it never starts with a dash, which an engine would read as an option. */
+/** The name of an image, with an optional tag or digest; no part of it starts with a dash, which an engine would read as an option, or a dot. */
 export const imageName = {
   type: 'string',
   maxLength: 500,
-  pattern: '^[A-Za-z0-9][A-Za-z0-9._:/@-]*$',
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._:@-]*(?:/[A-Za-z0-9][A-Za-z0-9._:@-]*)*$',
 } as const;
 
 /** The name of something in a cluster, as its API accepts it. */

@@ -99,7 +99,7 @@ export const workerCallSchema = {
     /** Returns a run that this token has executed, or the run that the order continues. */
     call('run', { run: name }),
     /** Records a run that checks the result. */
-    call('check', { run: name, check_worker_id: name, spec }),
+    call('check', { run: { ...name, pattern: '^[A-Za-z0-9-]{1,64}$' }, check_worker_id: name, spec }),
     call('request_budget'),
     call('spend_budget', { tokens: amount, cost: amount }),
     call('find_result', { key: name }),
