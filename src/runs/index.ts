@@ -1,6 +1,15 @@
 export { startRun, resumeRun, type Run } from './start-run.js';
 export { RunSpecError, checkRunSpec, DEFAULT_LIMITS, listPlacementIssues } from './spec/check-run-spec.js';
-export type { RunBudget, RunPorts, RunSlot, SandboxPort, OrderTrace, RunTrace, RunTracer } from './ports/run-ports.js';
+export type {
+  RunBudget,
+  RunPorts,
+  RunSlot,
+  SandboxPort,
+  SavedSession,
+  OrderTrace,
+  RunTrace,
+  RunTracer,
+} from './ports/run-ports.js';
 export { type TracedOrder, findDataFolder } from './ports/run-ports.js';
 export { ACCEPTS_TEXT_ONLY, findUnsupported } from './ports/run-inputs.js';
 export type { Attachment, AcceptedInputs, McpServer, NamedValue, RunInputs } from './ports/run-inputs.js';

@@ -11,6 +11,7 @@ import { createRunJournal } from './capture/run-journal.js';
 import { recordUnlaunchedAttempt } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
 import { RunUsage, type RunContext } from './attempts/run-context.js';
+import { restoreSession } from './attempts/saved-session.js';
 import { recoverRun, computeRemainingWait, type RecoveredRun } from './attempts/recover-run.js';
 import { RunControl, explainStop, createStopwatch } from './attempts/run-control.js';
 import type { Launcher } from './launchers/launcher.js';
@@ -169,6 +170,14 @@ async function runInFolder(
   const isPacked = await isPresent(getPackedRunPath(ports.data, id));
   // Only runs that have ended are packed.
   if (recovery !== null && isPacked) throw createNotResumableError(id);
+  const launcher = chooseLauncher(spec, ports);
+  if (recovery !== null && ports.savedSession !== undefined) {
+    const { bytes, ownsFolder } = ports.savedSession;
+    await restoreSession({ id, spec, launcher, ports, runDir }, bytes, {
+      workdir: await findWorkdir({ spec, ports }),
+      ownsFolder,
+    });
+  }
   const folder = await createRunFolder(runDir, { trustedRoot: data });
   if (recovery === null && (isPacked || (await folder.attempts()).length > 0)) {
     throw new SluiceError('RUN_FOLDER_TAKEN', `"${runDir}" already contains a run. Use another run id.`);
@@ -180,7 +189,7 @@ async function runInFolder(
     schema,
     limits,
     ports,
-    launcher: chooseLauncher(spec, ports),
+    launcher,
     control,
     stopwatch: createStopwatch(limits.time_s, control),
     usage: new RunUsage(),

@@ -1,21 +1,32 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { executeClaim } from '../orders/dispatch/index.js';
 import { createLead } from '../orders/index.js';
 import { createMemoryPlacement, type MemoryPlaces } from '../orders/placement/contract/fixtures/memory-placement.js';
 import type { PlacedRun, Placement } from '../orders/placement/index.js';
+import { openS3Server } from '../runs/archive/fixtures/open-s3-server.js';
+import type { Archive } from '../runs/archive/index.js';
+import type { RunSpec } from '../store/records/index.js';
 import { openStore } from '../store/index.js';
 import { runServer } from './run-server.js';
 import { connect } from './worker/connection.js';
 import { openRemotePorts } from './worker/remote-store.js';
 
 const TOKENS = [{ name: 'fleet', scopes: ['worker'], value: 'a-worker-token-with-32-characters' }] as const;
+const AGENT = fileURLToPath(new URL('./worker/fixtures/session-agent.mjs', import.meta.url));
+const KEEPER = {
+  command: [process.execPath, AGENT],
+  resume: [process.execPath, AGENT, '{session}'],
+  format: 'claude',
+  keeps: ['~/.keeper'],
+} as const;
 const SELF = { host: 'pod', version: '0.0.0', engines: [] };
 
 /** Two servers on one store, which place runs in this process; each place is a worker for one run. */
-async function openSite(workersPerPlace = 1) {
+async function openSite({ workersPerPlace = 1, archive }: { workersPerPlace?: number; archive?: Archive } = {}) {
   const folder = await realpath(await makeFolder({ 'work/.keep': '', 'data/.keep': '' }));
   const database = `sqlite:${join(folder, 'sluice.db')}`;
   const places: MemoryPlaces = new Map();
@@ -31,7 +42,9 @@ async function openSite(workersPerPlace = 1) {
       const claimed = await remote.claimPlaced(id);
       executed.push(id);
       const { signal } = new AbortController();
-      await executeClaim({ ...remote, runs: { data } }, claimed, { workerId: '', signal });
+      const environment = { ...process.env, HOME: join(data, 'home') };
+      const runs = { data, environment, agents: remote.settings.agents };
+      await executeClaim({ ...remote, runs }, claimed, { workerId: '', signal });
     } catch {
       refused.push(id);
     } finally {
@@ -59,7 +72,8 @@ async function openSite(workersPerPlace = 1) {
       store,
       lead,
       data: join(folder, 'data'),
-      settings: { tokens: TOKENS, roots: [join(folder, 'work')] },
+      archive,
+      settings: { tokens: TOKENS, roots: [join(folder, 'work')], agents: { keeper: KEEPER } },
       work: { leaseMs: 3000 },
       port: 0,
       placing: { placements: [openPlacement()] },
@@ -69,9 +83,15 @@ async function openSite(workersPerPlace = 1) {
       await store.close();
     });
   }
-  const add = async (id: string) => {
-    const spec = { engine: 'command', command: ['/bin/sh', '-c', 'echo placed'], workdir: join(folder, 'work') };
-    await stores[0].createRun({ id, spec: { ...spec, placement: 'kubernetes', image: 'a' }, state: 'queued', now: 1 });
+  const add = async (id: string, changes: Partial<RunSpec> = {}) => {
+    const plain = { engine: 'command', command: ['/bin/sh', '-c', 'echo placed'] };
+    const spec = { ...(changes.engine === undefined ? plain : {}), workdir: join(folder, 'work') } as RunSpec;
+    await stores[0].createRun({
+      id,
+      spec: { ...spec, placement: 'kubernetes', image: 'a', ...changes },
+      state: 'queued',
+      now: 1,
+    });
     return id;
   };
   return { store: stores[0], places, executed, refused, add };
@@ -91,10 +111,35 @@ describe('two servers that place runs', () => {
   });
 
   it('refuse a second worker with the same token', async () => {
-    const { store, executed, refused, add } = await openSite(2);
+    const { store, executed, refused, add } = await openSite({ workersPerPlace: 2 });
     const id = await add('run-1');
     await expect.poll(async () => (await store.findRun(id))?.state).toBe('ended');
     await expect.poll(() => refused).toEqual([id]);
+    expect(executed).toEqual([id]);
+  });
+
+  it('let a run that waits for an answer leave its place, and place it again with the answer', async () => {
+    const archive = await (await openS3Server()).open();
+    const { store, places, executed, add } = await openSite({ archive });
+    const id = await add('run-1', { engine: 'keeper', prompt: 'Begin.', mode: 'interactive', limits: { hold_s: 0.2 } });
+    const find = async () => store.findRun(id);
+    await expect.poll(async () => (await find())?.owner?.worker_id).toMatch(/^parked:/);
+    await expect.poll(() => places.size).toBe(0);
+    expect(await find()).toMatchObject({ state: 'waiting', result: null });
+    expect(await store.postReply(id, 'The first.')).toBe('posted');
+    await expect.poll(async () => (await find())?.state).toBe('ended');
+    expect((await find())?.result?.text).toContain('"prompts":["Begin.","The first."]');
+    expect(executed).toEqual([id, id]);
+    await expect.poll(async () => [places.size, await store.listPlaced()]).toEqual([0, []]);
+  });
+
+  it('end a waiting run without a place when it is canceled', async () => {
+    const archive = await (await openS3Server()).open();
+    const { store, executed, add } = await openSite({ archive });
+    const id = await add('run-1', { engine: 'keeper', prompt: 'Begin.', mode: 'interactive', limits: { hold_s: 0.2 } });
+    await expect.poll(async () => (await store.findRun(id))?.owner?.worker_id).toMatch(/^parked:/);
+    await store.requestCancel(id, store.now());
+    await expect.poll(async () => (await store.findRun(id))?.result?.status).toBe('canceled');
     expect(executed).toEqual([id]);
   });
 });

@@ -64,7 +64,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     server,
     async stop(stopOptions) {
       server.drain();
-      await placing?.stop();
+      await placing.stop();
       await worker?.stop(stopOptions);
       server.end();
       await notifier?.stopped;
@@ -73,10 +73,9 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   };
 }
 
-/** Starts the duty that places runs, if there are placements. Their workers need tokens for one run. */
+/** Starts the duty that places runs, and ends those whose placement no server has. Their workers need tokens for one run. */
 function startPlacingRuns({ placing }: RunServerOptions, { context }: SluiceServer, url: string) {
-  if (placing === undefined || placing.placements.length === 0) return undefined;
-  const { guard, work, store, lead, data, logger } = context;
+  const { guard, work, store, lead, data, logger, archive, settings } = context;
   const { leaseMs, concurrencyByType, workerLostRetries } = work;
   return startPlacing({
     store,
@@ -86,8 +85,10 @@ function startPlacingRuns({ placing }: RunServerOptions, { context }: SluiceServ
     leaseMs,
     concurrencyByType,
     workerLostRetries,
-    placements: placing.placements,
-    server: placing.server ?? url,
+    budgets: settings.budgets,
+    sessions: archive?.sessions,
+    placements: placing?.placements ?? [],
+    server: placing?.server ?? url,
     createRunToken: () => guard.createRunToken(),
   });
 }

@@ -109,6 +109,7 @@ function readWaitingFor(row: Row): RunRecord['waiting_for'] {
     folderHeldSince: readTimeOrNull(row, 'folder_held_since'),
     budget: readTextOrNull(row, 'waits_for'),
     notBefore: readNumber(row, 'not_before'),
+    readPlacement: () => (readJson(row, 'spec') as StoredRunSpec).placement ?? '',
   });
 }
 
@@ -161,6 +162,7 @@ interface ClaimObstacles {
   readonly budget: string | null;
   /** The run must not be claimed before this time; 0 for any time. */
   readonly notBefore: number;
+  readonly readPlacement: () => string;
 }
 
 /**
@@ -173,9 +175,11 @@ function explainWaiting(obstacles: ClaimObstacles): RunRecord['waiting_for'] {
     const started = folderHeldSince === null ? {} : { started_at: folderHeldSince };
     return { reason: 'folder', run: folderHolder, ...started };
   }
-  if (notBefore === 0 || notBefore === PLACED) return null;
-  if (budget === null) return { reason: 'folder', run: null };
+  if (notBefore === 0) return null;
+  const isPlaced = notBefore === PLACED;
+  if (budget === null)
+    return isPlaced ? { reason: 'placement', placement: obstacles.readPlacement() } : { reason: 'folder', run: null };
   // A run requests its budget again at the end of the UTC day at the latest.
-  const opensAt = Math.ceil(notBefore / DAY_MS) * DAY_MS;
+  const opensAt = Math.ceil((isPlaced ? Date.now() : notBefore) / DAY_MS) * DAY_MS;
   return { reason: 'budget', budget, opens_at: new Date(opensAt).toISOString() };
 }

@@ -207,14 +207,24 @@ async function startServices(context: CommandContext, { flags, metrics, upkeep }
   const { data, agents = {} } = config;
   const metered = metrics.measureLag(store);
   const settings = readWorkerSettings(context);
+  const sessions = upkeep.archive?.sessions;
   const worker = flags.worker
-    ? startWorker({ store: metered, lead, ...settings, ...omitUndefined({ concurrency: flags.concurrency }) })
+    ? startWorker({ store: metered, lead, sessions, ...settings, ...omitUndefined({ concurrency: flags.concurrency }) })
     : undefined;
   const { leaseMs: everyMs, workerLostRetries } = settings;
   const containers = settings.runs.sandbox?.container;
   const reaper = flags.worker
     ? undefined
-    : startReaper({ store, lead, data, logger, agents, containers, ...omitUndefined({ everyMs, workerLostRetries }) });
+    : startReaper({
+        store,
+        lead,
+        data,
+        logger,
+        agents,
+        containers,
+        sessions,
+        ...omitUndefined({ everyMs, workerLostRetries }),
+      });
   // Workers that connect over HTTPS deliver nothing themselves.
   const delivers = worker !== undefined || admitsWorkers(config);
   const maintenance = startMaintenance({ ...upkeep, lead: delivers ? lead : undefined });

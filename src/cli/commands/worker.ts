@@ -85,6 +85,7 @@ async function work(context: CommandContext, flags: WorkerFlags, signal: AbortSi
   const worker = startWorker({
     store,
     lead,
+    sessions: upkeep.archive?.sessions,
     ...readWorkerSettings(context),
     ...omitUndefined({
       concurrency: flags.concurrency,

@@ -100,6 +100,7 @@ export function claimRuns(options: ClaimingOptions): Worker {
     wakeAt,
     signal: outOfTime.signal,
     slots,
+    sessions: options.sessions,
     ...(requestBudget === undefined
       ? {}
       : { requestBudget: async (run: BudgetedRun) => requestBudget(run, outOfTime.signal) }),
@@ -261,7 +262,7 @@ async function identifyWorker(workerId: string): Promise<WorkerIdentity> {
 
 /** Executes one run that is already claimed by `workerId`, and the order it carries. */
 export async function executeClaim(
-  options: Pick<ClaimingOptions, 'store' | 'lead' | 'runs' | 'requestBudget' | 'leaseMs' | 'logger'>,
+  options: Pick<ClaimingOptions, 'store' | 'lead' | 'runs' | 'requestBudget' | 'leaseMs' | 'logger' | 'sessions'>,
   claimed: ClaimedRun,
   { workerId, signal }: { readonly workerId: string; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -269,6 +270,8 @@ export async function executeClaim(
   const runs = { ...options.runs, data: chooseDataFolder(options.runs?.data) };
   const request =
     requestBudget === undefined ? {} : { requestBudget: async (run: BudgetedRun) => requestBudget(run, signal) };
-  const context = { store, lead, runs, leaseMs, logger, signal, clock: () => store.now(), ...request };
+  const { sessions } = options;
+  const clock = () => store.now();
+  const context = { store, lead, runs, leaseMs, logger, signal, sessions, leavesWaiting: true, clock, ...request };
   await whileInProgress(workerId, async () => executeRun(context, claimed, workerId));
 }

@@ -35,23 +35,29 @@ import {
 /** Executes a claimed run and the order it carries, if any. */
 export async function executeRun(context: WorkContext, claimed: ClaimedRun, workerId: string): Promise<void> {
   const { record, order } = claimed;
-  const claim = holdClaim(context, { id: record.id, workerId });
+  const { id } = record;
+  // Only a run that was waiting, and whose session was saved, is queued again after its start.
+  const isMoved = record.started_at !== null;
+  // Before its requests are read: it waits again, and an answer might have been posted.
+  if (isMoved) await retryStore(async () => context.store.setWaiting({ id, workerId, now: context.clock() }), context);
+  const claim = holdClaim(context, { id, workerId });
   try {
     const outcome = claimed.unresolved.length > 0 ? NO_BUDGET : await requestBudget(context, record);
-    if (outcome.status === 'wait') {
+    // A moved run has its share of the budgets.
+    if (outcome.status === 'wait' && !isMoved) {
       const { store, clock, wakeAt } = context;
-      await store.releaseRun({ id: record.id, workerId, now: clock(), retryAt: outcome.retryAt });
+      await store.releaseRun({ id, workerId, now: clock(), retryAt: outcome.retryAt });
       wakeAt?.(outcome.retryAt);
       return;
     }
-    if (outcome.status === 'refused' && order !== null) {
+    if (outcome.status === 'refused' && order !== null && !isMoved) {
       return await settleOrder(context, order.order, { ...EXIT_UNKNOWN, startError: outcome.message });
     }
     const budgeted = withBudget(context, outcome);
-    if (order === null) await executePlainRun(budgeted, record, workerId, claim);
+    if (order === null) await executePlainRun(budgeted, record, { workerId, claim, isMoved });
     else {
       await traceOrder(budgeted, claimed.record.spec.traceparent, order, async (inside) =>
-        executeOrder(inside, { record: order, unresolved: claimed.unresolved }, { workerId, claim }),
+        executeOrder(inside, { record: order, unresolved: claimed.unresolved }, { workerId, claim, isMoved }),
       );
     }
   } finally {
@@ -92,10 +98,10 @@ function withBudget(context: WorkContext, outcome: BudgetOutcome): WorkContext {
 async function executePlainRun(
   context: WorkContext,
   { id, spec }: ClaimedRun['record'],
-  workerId: string,
-  claim: HeldClaim,
+  { workerId, claim, isMoved = false }: Execution,
 ): Promise<void> {
-  const { store, clock } = context;
+  const { store, clock, leavesWaiting: ownsFolder = false } = context;
+  const moved = isMoved ? { isMoved, ownsFolder, resumedFrom: 'waiting' as const } : {};
   const lock = await acquireFolder(context, { id, workerId }, spec.workdir);
   if (lock === 'busy') return;
   try {
@@ -104,7 +110,7 @@ async function executePlainRun(
     const result =
       started === 'canceled'
         ? CANCELED_BEFORE_START
-        : await runToEnd(context, { id, workerId, spec, lock, mayDetach: true }, claim);
+        : await runToEnd(context, { id, workerId, spec, lock, mayDetach: true, ...moved }, claim);
     if (isDetached(result)) return;
     await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
   } finally {
@@ -133,7 +139,9 @@ export async function resumeAdopted(worker: WorkContext, record: RunRecord, work
 /** Executes a check of an order: a separate run that is already in the store and claimed by `workerId`. */
 async function executeCheck(context: WorkContext, id: string, workerId: string): Promise<void> {
   const record = await retryStore(async () => context.store.findRun(id), context);
-  if (record !== undefined) await executeRun(context, { record, order: null, unresolved: [] }, workerId);
+  // It was recorded as started.
+  if (record !== undefined)
+    await executeRun(context, { record: { ...record, started_at: null }, order: null, unresolved: [] }, workerId);
 }
 
 /** A claimed order and its unresolved dependencies. */
@@ -142,10 +150,12 @@ interface ClaimedOrder {
   readonly unresolved: readonly string[];
 }
 
-/** The claim under which an order is executed. */
-interface OrderExecution {
+/** The claim under which a run is executed. */
+interface Execution {
   readonly workerId: string;
   readonly claim: HeldClaim;
+  /** Whether it was waiting for an answer on another host. */
+  readonly isMoved?: boolean;
 }
 
 /**
@@ -155,7 +165,7 @@ interface OrderExecution {
 async function executeOrder(
   context: WorkContext,
   { record: submitted, unresolved }: ClaimedOrder,
-  { workerId, claim }: OrderExecution,
+  { workerId, claim, isMoved = false }: Execution,
 ): Promise<void> {
   const { run: id } = submitted;
   const { store, lead, clock, signal, runs } = context;
@@ -180,7 +190,8 @@ async function executeOrder(
     if (!(await claim.confirm())) return;
     // Recorded before the agent can change anything.
     const recorded = await recordStart(order.repo_dir);
-    const chosen = order.isolation === 'current-branch' ? recorded : await chooseStart(recorded, order);
+    const moved = isMoved ? { start_commit: await findStartCommit(context, id) } : order;
+    const chosen = order.isolation === 'current-branch' ? recorded : await chooseStart(recorded, moved);
     const branch = getOwnBranch(record, lead.filters);
     const entered = worktree === undefined && !('why' in chosen) ? await enterRepository(chosen, branch) : chosen;
     const start = 'error' in entered ? chosen : entered;
@@ -210,10 +221,13 @@ async function executeOrder(
     if (!('spec' in prepared)) return await settle({ ...EXIT_UNKNOWN, ...prepared });
     const mayDetach = repositoryStart !== undefined;
     const { env, sandbox } = prepared;
-    const run = { id, workerId, spec: prepared.spec, env, sandbox, lock, mayDetach };
+    const found = isMoved ? { isMoved, ownsFolder: worktree !== undefined, resumedFrom: 'waiting' as const } : {};
+    const findObstacle = createObstacleFinder(worktree, start);
+    const run = { id, workerId, spec: prepared.spec, env, sandbox, lock, mayDetach, findObstacle, ...found };
     const result = await runToEnd(context, run, claim);
     if (isDetached(result)) return void (leave = undefined);
-    await finishOrder(context, { record, worktree, start, localStart }, result, { claim, executeCheck });
+    const since = isMoved ? {} : { localStart };
+    await finishOrder(context, { record, worktree, start, ...since }, result, { claim, executeCheck });
   } finally {
     await leave?.();
     await lock?.release();
@@ -235,10 +249,26 @@ function canAsk({ permissions, mode }: RunSpec): boolean {
   return permissions === 'ask' || mode === 'interactive';
 }
 
+/** Returns the commit that an order started from on another host. */
+async function findStartCommit(context: WorkContext, id: string): Promise<string | undefined> {
+  const stored = await retryStore(async () => context.store.findRepositoryStart(id), context);
+  const start = stored === undefined ? undefined : (JSON.parse(stored) as RepositoryStart | UnknownStart);
+  return start === undefined || 'why' in start ? undefined : start.head;
+}
+
+/** Creates the check whether another host could go on with an order: changed files can be moved, commits cannot. */
+function createObstacleFinder(worktree: Worktree | undefined, start: RepositoryStart | UnknownStart) {
+  return async (): Promise<string | undefined> => {
+    if (worktree === undefined || 'why' in start) return 'its order works in the repository itself';
+    const now = await recordStart(worktree.folder);
+    return 'why' in now || now.head !== start.head ? 'the agent has made commits' : undefined;
+  };
+}
+
 /** Chooses where an order's work starts: a retry continues from the reviewed commit, if it still exists. */
 async function chooseStart(
   start: RepositoryStart | UnknownStart,
-  { start_commit: reviewed }: Pick<WorkOrder, 'start_commit'>,
+  { start_commit: reviewed }: { readonly start_commit?: WorkOrder['start_commit'] | undefined },
 ): Promise<RepositoryStart | UnknownStart> {
   if (reviewed === undefined || 'why' in start) return start;
   const lookup = await withObjects(start, async (call) =>
@@ -314,7 +344,7 @@ async function prepareOrder(
 async function resumeOrder(
   context: WorkContext,
   { id, spec, state: resumedFrom, order: name }: RunRecord,
-  { workerId, claim }: OrderExecution,
+  { workerId, claim }: Execution,
 ): Promise<void> {
   const { store, lead, runs } = context;
   const record = await retryStore(
@@ -335,7 +365,8 @@ async function resumeOrder(
     return settleOrder(context, order, { ...EXIT_UNKNOWN, startError: getErrorMessage(error) });
   }
   const { env, sandbox } = injection;
-  const run = { id, workerId, spec, env, sandbox, lock: undefined, resumedFrom, mayDetach: true };
+  const findObstacle = createObstacleFinder(worktree, start);
+  const run = { id, workerId, spec, env, sandbox, lock: undefined, resumedFrom, mayDetach: true, findObstacle };
   const result = await runToEnd(context, run, claim);
   if (!isDetached(result)) await finishOrder(context, { record, worktree, start }, result, { claim, executeCheck });
 }

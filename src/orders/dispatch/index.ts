@@ -17,7 +17,7 @@ export { createScheduleJob, listSchedules, runSchedule, type Schedule } from './
 export { reportBudgets, requestBudget, spendBudget } from './budgets.js';
 export { claimRuns, executeClaim, type ClaimingOptions } from './claim-runs.js';
 export { startHostDuties } from './host-duties.js';
-export { startPlacing } from './place-runs.js';
+export { startPlacing } from './start-placing.js';
 export type { BudgetSettings } from './worker-options.js';
 export { readExit } from './order/finish-order.js';
 export { collectResult } from './order/collect-result.js';

@@ -8,6 +8,8 @@ import { cleanEnd, goodResult, makeRequest, startLead } from '../lead/fixtures/s
 import { createMemoryPlacement, type MemoryPlaces } from '../placement/contract/fixtures/memory-placement.js';
 import type { Placement, PlacementReport } from '../placement/index.js';
 import { createPlacer } from './place-runs.js';
+import { createMissingSweep } from './start-placing.js';
+import type { BudgetSettings } from './worker-options.js';
 
 const LEASE_MS = 30_000;
 const POD = { type: 'script', command: ['true'], placement: 'kubernetes', image: 'agents:1', cpu: 2 } as const;
@@ -19,7 +21,7 @@ async function openSite() {
   const { lead, store, data } = site;
   const places: MemoryPlaces = new Map();
   let tokens = 0;
-  const openServer = (changes: Partial<Placement> = {}, workerLostRetries?: number) => {
+  const openServer = (changes: Partial<Placement> = {}, workerLostRetries?: number, budgets?: BudgetSettings) => {
     const placement = { ...createMemoryPlacement(places), ...changes };
     return createPlacer(placement, {
       store,
@@ -35,6 +37,7 @@ async function openSite() {
       leaseMs: LEASE_MS,
       logger: silentLogger,
       workerLostRetries,
+      budgets,
     });
   };
   const find = async (id: string) => store.findRun(id);
@@ -181,6 +184,79 @@ describe('placing', () => {
     expect((await find(ordered))?.state).toBe('ended');
     await sweep(server);
     expect(places.size).toBe(0);
+  });
+});
+
+describe('a budget that is used up', () => {
+  it('keeps a run in the queue, without a place, until it is reset', async () => {
+    const site = await openSite();
+    const { sweep, find, places, pass, store, now } = site;
+    const run = await addRun(site, 'run-1', { engine: 'codex', command: undefined, prompt: 'Work.' } as never);
+    await store.recordRequest({ run: 'run-1', caller: 'ann', issueRef: null, now: now() });
+    const server = site.openServer({}, undefined, { day: { tokens: 0 } });
+    await sweep(server);
+    expect(places.size).toBe(0);
+    expect(await find(run)).toMatchObject({ state: 'queued', waiting_for: { reason: 'budget', budget: 'day' } });
+    const rich = site.openServer({}, undefined, { day: { tokens: 1_000_000 } });
+    await sweep(rich);
+    expect(places.size).toBe(0);
+    pass(24 * 60 * 60_000);
+    await sweep(rich);
+    expect(places.size).toBe(1);
+  });
+});
+
+describe('a placement that no server has', () => {
+  const openMissing = ({ store, lead, data, now }: Site) =>
+    createMissingSweep({
+      store,
+      lead,
+      data,
+      placements: [],
+      server: 'https://sluice.example.org',
+      createRunToken: () => ({ token: 'token', workerId: 'run:token' }),
+      clock: now,
+      leaseMs: LEASE_MS,
+      logger: silentLogger,
+    });
+
+  it('ends its queued runs after wait_s, with the reason', async () => {
+    const site = await openSite();
+    const sweep = openMissing(site);
+    const run = await addRun(site, 'run-1', { limits: { wait_s: 100 } });
+    await sweep();
+    expect(await site.find(run)).toMatchObject({
+      state: 'queued',
+      waiting_for: { reason: 'placement', placement: 'kubernetes' },
+    });
+    site.pass(100_000);
+    await sweep();
+    expect((await site.find(run))?.result?.error).toMatchObject({
+      code: 'PLACEMENT_FAILED',
+      message: expect.stringContaining('no server has the placement "kubernetes"'),
+    });
+  });
+
+  it('leaves its runs alone while another server has it', async () => {
+    const site = await openSite();
+    const { store, now } = site;
+    const run = await addRun(site, 'run-1', { limits: { wait_s: 0 } });
+    await store.leaseJobs({ names: ['placing on kubernetes'], owner: 'other', now: now(), until: now() + LEASE_MS });
+    await openMissing(site)();
+    expect(await site.find(run)).toMatchObject({ state: 'queued' });
+  });
+
+  it('gives its placed runs to a human once their workers are silent', async () => {
+    const site = await openSite();
+    const { run, order } = await site.submit();
+    await site.sweep(site.openServer());
+    await site.begin(run);
+    const sweep = openMissing(site);
+    for (let round = 0; round < 4; round += 1) {
+      site.pass(LEASE_MS);
+      await sweep();
+    }
+    expect(await site.inbox()).toMatchObject([{ run_id: order.run_id }]);
   });
 });
 

@@ -1,17 +1,28 @@
-import { createUlidGenerator, getErrorMessage, omitUndefined, silentLogger, type Logger } from '../../base/index.js';
-import { createFailedResult } from '../../runs/index.js';
+import { createUlidGenerator, getErrorMessage, omitUndefined, type Logger } from '../../base/index.js';
+import type { SessionKeeper } from '../../runs/archive/index.js';
+import { createFailedResult, DEFAULT_LIMITS } from '../../runs/index.js';
 import { describePlacementFailure, PlacementError, type PlacementFailure } from '../../runs/sandbox/index.js';
 import type { PlacedRecord, Store } from '../../store/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
 import type { Lead } from '../lead/create-lead.js';
-import type { PlacedRun, Placement, PlacementHandle, PlacementReport } from '../placement/index.js';
+import type { Placement, PlacementHandle, PlacementReport } from '../placement/index.js';
+import { requestBudget } from './budgets.js';
 import { EXIT_UNKNOWN } from './order/finish-order.js';
+import {
+  createPlacementResult,
+  describeRun,
+  FENCE,
+  isParked,
+  isUntaken,
+  PARKED,
+  readHandle,
+  withOwner,
+} from './placed-run.js';
 import { endLost } from './reconcile.js';
-import { runByOneProcess } from './run-by-one-process.js';
 import { CANCELED_BEFORE_START } from './run-to-end.js';
-import { DEFAULT_LEASE_MS } from './worker-options.js';
+import type { BudgetSettings } from './worker-options.js';
 
-/** Options for {@link startPlacing}. */
+/** Options for `startPlacing`. */
 export interface PlacingOptions {
   readonly store: Store;
   readonly lead: Lead;
@@ -29,10 +40,14 @@ export interface PlacingOptions {
   readonly everyMs?: number;
   readonly concurrencyByType?: Readonly<Record<string, number>> | undefined;
   readonly workerLostRetries?: number | undefined;
+  readonly budgets?: BudgetSettings | undefined;
+  /** The sessions of waiting runs, which are placed again with the answer; none by default. */
+  readonly sessions?: Pick<SessionKeeper, 'has'> | undefined;
   readonly logger?: Logger;
 }
 
-const EVERY_MS = 1000;
+/** How often runs to place are looked for. */
+export const EVERY_MS = 1000;
 /** The places that are started, or asked for their state, concurrently. */
 const MAX_CONCURRENT = 16;
 /** How often a run that never starts is placed before it fails. */
@@ -47,29 +62,6 @@ const MAX_SILENCE_MS = 15 * 60_000;
 /** The time for what is left in a place after its run has ended. */
 const GRACE_S = 30;
 
-/**
- * Starts the duty that places runs: it claims them with a token per run, starts their places, keeps the claims
- * alive until the workers inside take them over, and ends the runs whose places are gone. For each placement, one of
- * the servers that share a store does this at a time.
- */
-export function startPlacing(options: PlacingOptions): { stop(): Promise<void> } {
-  const { store, placements, leaseMs = DEFAULT_LEASE_MS, everyMs = EVERY_MS, logger = silentLogger } = options;
-  const placers = placements.map((placement) => createPlacer(placement, { ...options, leaseMs, logger }));
-  const jobs = runByOneProcess({
-    store,
-    logger,
-    leaseMs,
-    jobs: placers.map(({ name, sweep }) => ({ name: `placing on ${name}`, everyMs, work: sweep })),
-  });
-  return {
-    async stop() {
-      for (const placer of placers) placer.abort();
-      await jobs.stop();
-      await Promise.all(placers.map(async (placer) => placer.close()));
-    },
-  };
-}
-
 /** The memory that this process keeps of a place between two sweeps. */
 interface Watched {
   report: PlacementReport;
@@ -79,7 +71,12 @@ interface Watched {
   failingSince?: number | undefined;
 }
 
-type PlacerOptions = PlacingOptions & { readonly leaseMs: number; readonly logger: Logger };
+type PlacerOptions = PlacingOptions & {
+  readonly leaseMs: number;
+  readonly logger: Logger;
+  /** Whether a queued run is placed now; all are by default. */
+  readonly isDue?: (run: RunRecord) => boolean;
+};
 
 /** Creates the duty for one placement. */
 export function createPlacer(placement: Placement, options: PlacerOptions) {
@@ -113,8 +110,9 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
     for (const id of watched.keys()) if (!seen.has(id)) watched.delete(id);
     const free = MAX_CONCURRENT - starting.size;
     if (free <= 0 || stopping.signal.aborted) return;
-    for (const { id, spec } of await store.listToPlace(clock(), free)) {
-      if (spec.placement !== name || starting.has(id)) continue;
+    for (const run of await store.listToPlace(clock(), free)) {
+      const { id, spec } = run;
+      if (spec.placement !== name || starting.has(id) || options.isDue?.(run) === false) continue;
       const task = start(id)
         .catch(warn('cannot place a run, will retry', id))
         .finally(() => starting.delete(id));
@@ -129,6 +127,12 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
     const run = await store.claimToPlace(claim);
     if (run === undefined) return;
     if (run.cancel_requested) return endCanceled(run, workerId);
+    const budget = await requestBudget({ ...options, clock }, run);
+    // A run that is resumed has its share.
+    if (budget.status === 'wait' && run.started_at === null)
+      return void (await store.requeuePlaced({ id, workerId, retryAt: budget.retryAt }));
+    if (budget.status === 'refused' && run.started_at === null)
+      return end(run, workerId, { startError: budget.message }, createFailedResult('RUN_NOT_STARTED', budget.message));
     const renewal = setInterval(() => void renew(id, workerId), leaseMs / 3);
     try {
       const handle = await placement.place(describeRun(run, { server, token }), stopping.signal);
@@ -140,7 +144,7 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
       // It might have been started nevertheless; then that place is removed before the next try.
       const left = (await listPlaces()).get(id);
       if (left !== undefined) await store.setPlace({ id, workerId, name: left.name, uid: left.uid ?? null });
-      await store.requeuePlaced({ id, workerId, retryAt: clock() + leaseMs / 3 });
+      await store.requeuePlaced({ id, workerId, retryAt: clock() + leaseMs / 3, isResumed: true });
     } finally {
       clearInterval(renewal);
     }
@@ -166,6 +170,7 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
       await store.forgetPlaced(id);
       return;
     }
+    if (isParked(run)) return handle === undefined ? checkParked({ ...placed, run }) : clear(id, handle);
     if (run.state === 'queued') return handle === undefined ? undefined : clear(id, handle);
     if (handle === undefined) return recover(run);
     const known = watched.get(id);
@@ -217,6 +222,23 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
     }
   }
 
+  /** Places a run again that waits for an answer without a place, once it has one. */
+  async function checkParked({ id, run, isCalled }: PlacedRecord & { readonly run: RunRecord }): Promise<void> {
+    const workerId = run.owner?.worker_id ?? '';
+    if (run.cancel_requested) return endCanceled(run, workerId);
+    if (isCalled) return void (await store.requeuePlaced({ id, workerId, retryAt: clock(), isResumed: true }));
+    if (!isExpired(run)) return;
+    const runResult = createFailedResult('RUN_TIMED_OUT', 'No answer within limits.wait_s.');
+    await end(run, workerId, { runResult }, runResult);
+  }
+
+  /** Ends the claim of a run whose worker has saved its session and left. */
+  async function park({ id, owner, spec }: RunRecord): Promise<void> {
+    const waitMs = (spec.limits?.wait_s ?? DEFAULT_LIMITS.wait_s) * 1000;
+    const parked = { id, from: owner?.worker_id ?? '', to: `${PARKED}${newId()}`, leaseMs: waitMs, now: clock() };
+    if (await store.fenceRun(parked)) logger.info('a waiting run has left its place', { run_id: id, placement: name });
+  }
+
   /** A claim whose server was lost before it recorded the place. */
   async function recover(run: RunRecord): Promise<void> {
     const { id, owner } = run;
@@ -229,7 +251,8 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
     }
     const fence = await takeBack(run);
     if (fence === undefined) return;
-    if (run.started_at === null) await store.requeuePlaced({ id, workerId: fence, retryAt: clock() });
+    if (run.started_at === null || isUntaken(workerId))
+      await store.requeuePlaced({ id, workerId: fence, retryAt: clock(), isResumed: true });
     else await endLost({ ...options, clock }, withOwner(run, fence), { loss: 'unknown' });
   }
 
@@ -264,13 +287,15 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
   /** Ends what a lost place has left: a run that never started is placed again, any other is lost. */
   async function lose({ id, run, tries }: PlacedRecord & { readonly run: RunRecord }, report: PlacementReport) {
     // Another server took it back, and might be about to end it.
-    if (run.owner?.worker_id.startsWith(FENCE) === true && !isExpired(run)) return;
+    const workerId = run.owner?.worker_id ?? '';
+    if (workerId.startsWith(FENCE) && !isExpired(run)) return;
+    if (run.state === 'waiting' && (await options.sessions?.has(id)) === true) return park(run);
     const fence = await takeBack(run);
     if (fence === undefined) return;
     watched.delete(id);
     const { cause, reason = 'its place is gone' } = report;
     logger.warn('the place of a run is lost', { run_id: id, placement: name, state: report.state, cause, reason });
-    if (run.started_at !== null) {
+    if (run.started_at !== null && !isUntaken(workerId)) {
       const loss = report.state === 'gone' ? 'attested' : 'unknown';
       const result = cause === undefined ? {} : { result: createPlacementResult({ cause, reason }) };
       return endLost({ ...options, clock }, withOwner(run, fence), { loss, ...result });
@@ -278,7 +303,7 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
     if (cause === 'image' || tries >= MAX_TRIES)
       return endUnplaced(run, fence, { cause: cause ?? 'unknown', reason: `${reason} (tried ${tries} times)` });
     const retryAt = clock() + Math.min(MAX_BACKOFF_MS, EVERY_MS * 2 ** (tries - 1));
-    await store.requeuePlaced({ id, workerId: fence, retryAt });
+    await store.requeuePlaced({ id, workerId: fence, retryAt, isResumed: true });
   }
 
   async function cancel(run: RunRecord, handle: PlacementHandle): Promise<void> {
@@ -327,47 +352,6 @@ export function createPlacer(placement: Placement, options: PlacerOptions) {
       await placement.close?.();
     },
   };
-}
-
-/** How the worker ids of claims start that this duty has taken back. */
-const FENCE = 'placing:';
-
-/** Whether the worker in the place has not taken the claim over yet. */
-function isUntaken(workerId: string): boolean {
-  return workerId.startsWith('run:') && !workerId.includes('/');
-}
-
-function withOwner(run: RunRecord, workerId: string): RunRecord {
-  return run.owner === null ? run : { ...run, owner: { ...run.owner, worker_id: workerId } };
-}
-
-function readHandle({ id, name, uid }: PlacedRecord): PlacementHandle | undefined {
-  return name === null ? undefined : { run: id, name, ...(uid === null ? {} : { uid }) };
-}
-
-/** Describes a run as a placement needs it. */
-function describeRun(
-  { id, order, spec }: RunRecord,
-  { server, token }: Pick<PlacedRun, 'server' | 'token'>,
-): PlacedRun {
-  const { image, cpu, memory, gpu, labels, secrets, tolerations, sandbox } = spec;
-  return {
-    id,
-    server,
-    token,
-    ...omitUndefined({ image, cpu, memory, gpu, labels, secrets, tolerations, sandbox }),
-    ...omitUndefined({
-      order: order?.run_id,
-      serviceAccount: spec.service_account,
-      nodeSelector: spec.node_selector,
-    }),
-  };
-}
-
-/** Creates the result of a run whose place failed. */
-function createPlacementResult(failure: PlacementFailure): RunResult {
-  const result = createFailedResult('PLACEMENT_FAILED', describePlacementFailure(failure));
-  return result.error === undefined ? result : { ...result, error: { ...result.error, cause: failure.cause } };
 }
 
 async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

@@ -17,6 +17,7 @@ import {
   removeRunContainers,
 } from '../../runs/index.js';
 import type { RunPorts } from '../../runs/index.js';
+import type { SessionKeeper } from '../../runs/archive/index.js';
 import type { ContainerSettings } from '../../runs/sandbox/index.js';
 import type { Store } from '../../store/index.js';
 import type { RunStore } from '../../store/ports/index.js';
@@ -45,13 +46,15 @@ export interface ReconcileOptions {
   readonly agents?: RunPorts['agents'];
   /** Finds the engine of containers that are left; this host's by default. */
   readonly containers?: ContainerSettings | undefined;
+  /** The sessions of waiting runs that any worker can resume. */
+  readonly sessions?: Pick<SessionKeeper, 'has'> | undefined;
   /** Takes over a resumable run on this host; returns false if that is not possible now. Only set by workers. */
   readonly adopt?: (run: RunRecord) => Promise<boolean>;
 }
 
 /** The outcome of a reconciliation, as counts. */
 export interface Reconciliation {
-  /** Expired claims whose process never started; they are requeued. */
+  /** Expired claims whose process never started, or whose session was saved while they waited; they are requeued. */
   readonly requeued: number;
   /** Orphaned runs: their worker is gone, so they were ended; their orders go to a human. */
   readonly ended: number;
@@ -142,10 +145,10 @@ export async function reconcileFleet(options: HostOptions): Promise<Reconciliati
       ? undefined
       : endUnlessOwned(options, run),
   );
-  return { ...report, requeued };
+  return { ...report, requeued: requeued + report.requeued };
 }
 
-type Reconciled = 'held' | 'ended' | 'adopted';
+type Reconciled = 'held' | 'ended' | 'adopted' | 'requeued';
 
 async function endExpired(
   { store, clock }: HostOptions,
@@ -177,7 +180,10 @@ async function endUnlessOwned(options: HostOptions, run: RunRecord): Promise<Rec
   const isLocal = await isOnThisHost(owner);
   // The next run in that folder must not share it with old processes.
   if (isLocal) await terminateRunProcesses(run.id);
-  if (await isResumable(options, run)) return isLocal ? resumeLater(options, run) : 'held';
+  if (await isResumable(options, run)) {
+    const outcome = isLocal ? await resumeLater(options, run) : 'held';
+    return outcome === 'held' && (await handOver(options, run)) ? 'requeued' : outcome;
+  }
   if (!isLocal && options.isAbandoned?.(run) === false) return 'held';
   // This host cannot check whether an agent on another host is gone: a human decides.
   await endLost(options, run, { loss: isLocal ? await attestLoss(options, run) : 'unknown' });
@@ -288,6 +294,13 @@ async function resumeLater(
   if (adopt === undefined || run.owner === null || isThroughServer(run.owner)) return 'held';
   if (!(await isPresent(getRunFolderPath(data, run.id)))) return 'held';
   return (await adopt(run)) ? 'adopted' : 'held';
+}
+
+/** Lets any worker resume a waiting run whose worker is gone, if its session was saved. */
+async function handOver({ store, sessions, clock, isAbandoned }: HostOptions, run: RunRecord): Promise<boolean> {
+  const { id, state, owner } = run;
+  if (state !== 'waiting' || isAbandoned?.(run) !== true || (await sessions?.has(id)) !== true) return false;
+  return store.releaseRun({ id, workerId: owner?.worker_id ?? '', now: clock(), retryAt: 0, isWaiting: true });
 }
 
 /** Whether a live worker holds the claim. For other hosts only the lease could show that, and it has expired. */

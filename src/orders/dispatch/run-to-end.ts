@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { getErrorMessage, isSluiceError, omitUndefined, createUlidGenerator } from '../../base/index.js';
+import { SluiceError, getErrorMessage, isSluiceError, omitUndefined, createUlidGenerator } from '../../base/index.js';
 import { decodeReply, type RunResult, type RunSpec, type RunState } from '../../store/records/index.js';
 import {
   createFailedResult,
@@ -10,6 +10,7 @@ import {
   type Run,
   type RunPorts,
   type RunInputs,
+  type SavedSession,
 } from '../../runs/index.js';
 import { settleBudget } from './budgets.js';
 import { type HeldClaim, holdClaim, whileInProgress } from './hold-claim.js';
@@ -57,6 +58,12 @@ export interface RunPlan {
   readonly lock: FolderLock | undefined;
   /** The state of a run before it was resumed; undefined for a new run. */
   readonly resumedFrom?: RunState;
+  /** Whether it was waiting on another host: its session is restored first. */
+  readonly isMoved?: boolean;
+  /** Whether the working folder belongs to this run alone. */
+  readonly ownsFolder?: boolean;
+  /** Finds out why another host cannot resume it; it can if undefined is returned. */
+  readonly findObstacle?: () => Promise<string | undefined>;
   /** Whether it may be detached while it waits, to be resumed by another worker. */
   readonly mayDetach?: boolean;
   /** Variables besides the worker's environment. */
@@ -74,6 +81,9 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
   const { id, workerId, spec, lock, env, inputs, resumedFrom, mayDetach = false } = plan;
   const { store, clock, runs } = context;
   let isFoundWaiting = resumedFrom === 'waiting';
+  let isSaved = plan.isMoved === true;
+  let isLeaving = false;
+  const slot = context.slots?.assign(workerId, claim.stop);
   const ports: RunPorts = {
     ...runs,
     eventLog: store,
@@ -89,7 +99,21 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
     },
     ending: context.signal,
     environment: { ...(runs.environment ?? process.env), ...env },
-    ...(context.slots === undefined ? {} : { slot: context.slots.assign(workerId, claim.stop) }),
+    slot: {
+      release: () => slot?.release(),
+      async acquire() {
+        // From here on, the saved session is older than the run.
+        if (isSaved && !isLeaving && !claim.stop.aborted) await forgetSession(context, id);
+        await slot?.acquire();
+      },
+    },
+    async onHeld(collect) {
+      if (!mayDetach || claim.stop.aborted) return;
+      isSaved = await saveSession(context, plan, collect);
+      if (!isSaved || context.leavesWaiting !== true) return;
+      isLeaving = true;
+      void starting.then(async (run) => run.detach());
+    },
     onQuestion: async () => {
       // It is already waiting, and an answer might have been posted.
       if (isFoundWaiting) return void (isFoundWaiting = false);
@@ -103,7 +127,7 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
   };
   let starting: Promise<Run>;
   try {
-    starting = resumedFrom === undefined ? Promise.resolve(startRun(spec, ports)) : resumeRun(id, spec, ports);
+    starting = resumedFrom === undefined ? Promise.resolve(startRun(spec, ports)) : resume(context, plan, ports);
     claim.onReply(async (reply) => (await starting).reply(decodeReply(reply)));
     await starting;
   } catch (error) {
@@ -113,8 +137,8 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
   const run = await starting;
   plan.onRun?.(run);
   const stop = async (): Promise<void> => {
-    const hasDetached = mayDetach && context.signal.aborted && (await run.detach());
-    if (!hasDetached) await run.cancel(String(claim.stop.reason));
+    isLeaving ||= mayDetach && context.signal.aborted;
+    if (!isLeaving || !(await run.detach())) await run.cancel(String(claim.stop.reason));
   };
   const onStop = () => void stop();
   if (claim.stop.aborted) onStop();
@@ -122,7 +146,53 @@ export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldC
   const result = await run.result;
   claim.stop.removeEventListener('abort', onStop);
   await settleBudget(context, runs.budget, result.usage);
+  if (isDetached(result) && isSaved && context.leavesWaiting !== true) {
+    await store
+      .releaseRun({ id, workerId, now: clock(), retryAt: 0, isWaiting: true })
+      .catch((error: unknown) =>
+        context.logger.warn('cannot release a waiting run', { run_id: id, error: getErrorMessage(error) }),
+      );
+  }
   return result;
+}
+
+async function resume(context: WorkContext, { id, spec, isMoved, ownsFolder = false }: RunPlan, ports: RunPorts) {
+  if (isMoved !== true) return resumeRun(id, spec, ports);
+  const bytes = await retryStore(async () => context.sessions?.load(id), context);
+  if (bytes !== undefined) return resumeRun(id, spec, { ...ports, savedSession: { bytes, ownsFolder } });
+  throw new SluiceError('SESSION_LOST', 'The saved session of the run is not in the archive. Start a new run.');
+}
+
+/** Saves what another worker needs to resume a waiting run. If that is not possible, the run waits here. */
+async function saveSession(
+  { sessions, logger }: WorkContext,
+  { id, findObstacle }: RunPlan,
+  collect: () => Promise<SavedSession>,
+): Promise<boolean> {
+  if (sessions === undefined) return false;
+  try {
+    const obstacle = await findObstacle?.();
+    const session = obstacle === undefined ? await collect() : { reason: obstacle };
+    if ('reason' in session) {
+      logger.warn('a waiting run cannot be resumed elsewhere, so it waits here', { run_id: id, ...session });
+      return false;
+    }
+    await sessions.save(id, session.bytes);
+    logger.info('session of a waiting run saved', { run_id: id, bytes: session.bytes.length });
+    return true;
+  } catch (error) {
+    logger.warn('cannot save the session of a waiting run', { run_id: id, error: getErrorMessage(error) });
+    return false;
+  }
+}
+
+/** If this fails, the attempt number of the saved session shows that it is old. */
+async function forgetSession({ sessions, logger }: WorkContext, id: string): Promise<void> {
+  await sessions
+    ?.remove(id)
+    .catch((error: unknown) =>
+      logger.warn('cannot remove a saved session', { run_id: id, error: getErrorMessage(error) }),
+    );
 }
 
 /**

@@ -29,7 +29,10 @@ export function startWorker(options: WorkerOptions): Worker {
 }
 
 /** Starts the delivery of comments, and the reaper. */
-function startDuties({ store, lead, runs = {}, workerLostRetries }: WorkerOptions, worker: DutyContext): Duties {
+function startDuties(
+  { store, lead, runs = {}, workerLostRetries, sessions }: WorkerOptions,
+  worker: DutyContext,
+): Duties {
   const { clock, logger, data, pollMs, signal, adopt } = worker;
   const waker = createWaker();
 
@@ -57,6 +60,7 @@ function startDuties({ store, lead, runs = {}, workerLostRetries }: WorkerOption
     isNotified: true,
     onRequeued: worker.wake,
     workerLostRetries,
+    sessions,
     ...(runs.agents === undefined ? {} : { agents: runs.agents }),
     containers: runs.sandbox?.container,
     adopt,

@@ -1,6 +1,7 @@
 import type { Logger } from '../../base/index.js';
 import type { Lead } from '../lead/create-lead.js';
 import type { RunBudget, RunPorts } from '../../runs/index.js';
+import type { SessionKeeper } from '../../runs/archive/index.js';
 import type { Fleet, QueueNotifications, Store } from '../../store/index.js';
 import type { EventLog, OrderStore, ResultCache, RunStore, StoreClock } from '../../store/ports/index.js';
 import type { Labels, RunRecord } from '../../store/records/index.js';
@@ -75,6 +76,8 @@ export interface ClaimOptions {
   readonly workerTypes?: readonly string[];
   /** The labels of this worker: it claims only runs all of whose labels it has. */
   readonly labels?: Labels;
+  /** Keeps the sessions of runs that wait for an answer, so that workers on other hosts can resume them; none by default. */
+  readonly sessions?: SessionKeeper | undefined;
   /** Claims only runs that carry an order, or only runs that do not; both by default. */
   readonly kinds?: readonly ('orders' | 'runs')[];
   /** How long a claim is valid without being renewed; 30 seconds by default. */
@@ -113,6 +116,9 @@ export interface WorkContext<S extends WorkerStore = WorkerStore> {
   readonly logger: Logger;
   /** Requests a share of the budgets; unlimited by default. */
   readonly requestBudget?: (run: BudgetedRun) => Promise<BudgetOutcome>;
+  readonly sessions?: SessionKeeper | undefined;
+  /** Whether this process exits instead of waiting for an answer, once the session is saved: the answer places the run again. */
+  readonly leavesWaiting?: boolean;
   /** Without it, any number of runs can execute concurrently. */
   readonly slots?: Slots;
   /** Schedules a search for work at `moment` (by `clock`), when a released run can be claimed again. */

@@ -5,6 +5,12 @@ import type { ArchiveSettings } from './archive-settings.js';
 import { createGrowingCopy, openGrowingRun, removeGrowingRun, type GrowingCopy } from './growing-run.js';
 import { createDamagedError, openRemoteFile } from './remote-file.js';
 import { createS3Client, type S3RetryOptions } from './s3-client.js';
+import {
+  createArchivedSessions,
+  createSessionKeeper,
+  type SessionKeeper,
+  type SessionParts,
+} from './saved-sessions.js';
 import { abortUpload, requireBucket, uploadFile, type Upload } from './upload-file.js';
 
 /** An S3 store for the runs of all hosts: packed, or in parts while they grow. */
@@ -26,6 +32,8 @@ export interface Archive {
    * uploaded parts.
    */
   remove(runId: string, options?: Pick<Upload, 'progress'>): Promise<void>;
+  /** The sessions of runs that wait for an answer, until they have ended. */
+  readonly sessions: SessionParts & SessionKeeper;
   /** Writes, reads and deletes a small object; throws an `ArchiveError` if a step fails. */
   check(): Promise<void>;
 }
@@ -49,6 +57,8 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
   const { clock = Date.now } = options;
   const client = await createS3Client(settings, options.retry);
   const partBytes = options.partBytes === undefined ? {} : { partBytes: options.partBytes };
+  const parts = createArchivedSessions(client);
+  const sessions = { ...parts, ...createSessionKeeper(parts) };
   async function openPacked(runId: string): Promise<RunFolder | undefined> {
     const key = getPackedRunName(runId);
     const file = await openRemoteFile(client, key);
@@ -60,10 +70,12 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
     location,
     keepsLocal,
     copyEveryMs,
+    sessions,
     openGrowingCopy: (runId) => createGrowingCopy(client, runId, { partBytes: settings.growingPartBytes, clock }),
     async upload(runId, file, uploadOptions = {}) {
       await uploadFile(client, { key: getPackedRunName(runId), file, ...uploadOptions, ...partBytes });
       await removeGrowingRun(client, runId);
+      await sessions.remove(runId);
     },
     async openRun(runId) {
       // The packed file is tried again last, in case the run was packed, and its parts removed, meanwhile.
@@ -73,6 +85,7 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
       if (progress !== undefined) await abortUpload(client, getPackedRunName(runId), progress);
       await client.send({ method: 'DELETE', key: getPackedRunName(runId) });
       await removeGrowingRun(client, runId);
+      await sessions.remove(runId);
     },
     async check() {
       const key = `check-${randomUUID()}`;

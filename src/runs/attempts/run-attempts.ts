@@ -16,6 +16,7 @@ import { warn, type RunContext } from './run-context.js';
 import type { LiveAgent } from './live-agent.js';
 import { computeRemainingWait, type RecoveredRun } from './recover-run.js';
 import { explainStop } from './run-control.js';
+import { collectSession } from './saved-session.js';
 import type { PermissionOutcome } from './run-control.js';
 
 /** Runs attempts until one ends the run; each further attempt starts with a reply or a correction. */
@@ -30,6 +31,8 @@ export async function runAttempts(
   let artifacts: FsDiff = recovered?.artifacts ?? NO_CHANGES;
   let drift: RunDrift | undefined = recovered?.drift;
   let liveAgent: LiveAgent | null = null;
+  const onHeld = async (): Promise<void> =>
+    context.ports.onHeld(async () => collectSession(context, { workdir, artifacts }));
   let plan: AttemptPlan = {
     workdir,
     prompt: renderFirstPrompt(spec),
@@ -41,7 +44,7 @@ export async function runAttempts(
   };
   try {
     if (recovered !== null) {
-      const next = await decideResumeStep(context, recovered);
+      const next = await decideResumeStep(context, recovered, onHeld);
       if ('ended' in next) return buildResult(next.ended, context, { artifacts, drift });
       plan = { ...plan, ...next };
     }
@@ -53,7 +56,7 @@ export async function runAttempts(
       liveAgent = outcome.agent;
       artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
       drift = addDrift(drift, outcome.drift);
-      const next = await decideNextStep(context, plan, outcome);
+      const next = await decideNextStep(context, plan, outcome, onHeld);
       if ('ended' in next) {
         warnAboutUnusedApprovals(context, outcome.unusedAnswers);
         return buildResult(next.ended, context, { artifacts, drift });
@@ -84,10 +87,19 @@ type NextStep =
   | (Pick<AttemptPlan, 'prompt' | 'sessionId' | 'reply'> &
       Partial<Pick<AttemptPlan, 'storedAnswers' | 'agent'>> & { readonly isRetry: boolean });
 
-async function decideNextStep(context: RunContext, plan: AttemptPlan, outcome: AttemptOutcome): Promise<NextStep> {
+/** Called when a run has waited for `hold_s` without a process. */
+type OnHeld = () => Promise<void>;
+
+async function decideNextStep(
+  context: RunContext,
+  plan: AttemptPlan,
+  outcome: AttemptOutcome,
+  onHeld: OnHeld,
+): Promise<NextStep> {
   const { last, judged } = outcome;
-  if (last.type === 'user.input.required') return waitForReply(context, outcome.agent);
-  if (outcome.unansweredPermissions.length > 0) return waitForPermissions(context, outcome.unansweredPermissions);
+  if (last.type === 'user.input.required') return waitForReply(context, outcome.agent, onHeld);
+  if (outcome.unansweredPermissions.length > 0)
+    return waitForPermissions(context, outcome.unansweredPermissions, onHeld);
   const isRetry = last.type === 'diagnostic.warning' && last.data.code === 'OUTPUT_RETRIED';
   if (!isRetry || judged === null || !('error' in judged) || judged.error === undefined) return { ended: outcome };
   const { stop } = context.control;
@@ -107,6 +119,7 @@ async function decideNextStep(context: RunContext, plan: AttemptPlan, outcome: A
 async function waitForReply(
   context: RunContext,
   agent: LiveAgent | null,
+  onHeld: OnHeld,
   waitMs = context.limits.wait_s * 1000,
 ): Promise<NextStep> {
   const { control, limits, launcher, ports, progress } = context;
@@ -115,15 +128,19 @@ async function waitForReply(
   const reason = `No answer within limits.wait_s (${limits.wait_s} s).`;
   const hint = 'Start the run again when someone is available to answer.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), waitMs);
+  let held: Promise<void> | undefined;
   const release = (): void => {
-    void agent?.stopBetweenAttempts();
+    const stopped = agent?.stopBetweenAttempts();
     ports.slot.release();
+    held = Promise.resolve(stopped).then(onHeld);
   };
-  const hold = canResume && agent !== null ? setTimeout(release, limits.hold_s * 1000) : undefined;
+  const hold = canResume ? setTimeout(release, limits.hold_s * 1000) : undefined;
   if (agent === null) ports.slot.release();
   const answer = await control.waitForAnswer();
   clearTimeout(timer);
   clearTimeout(hold);
+  // The next process would change the files that are being saved.
+  await held;
   const isAlive = answer.kind === 'reply' && agent?.isAlive === true;
   if (!isAlive) progress.leftover = (await agent?.stopBetweenAttempts()) ?? [];
   await ports.slot.acquire();
@@ -151,7 +168,11 @@ async function waitForReply(
 const MAX_WORKER_LOSSES = 3;
 
 /** Determines how to continue a run that lost its worker. Its questions have already been reopened. */
-async function decideResumeStep(context: RunContext, { state, workerLosses }: RecoveredRun): Promise<NextStep> {
+async function decideResumeStep(
+  context: RunContext,
+  { state, workerLosses }: RecoveredRun,
+  onHeld: OnHeld,
+): Promise<NextStep> {
   const { launcher, limits, ports, progress } = context;
   const { sessionId } = progress;
   const end = async (reason: string): Promise<NextStep> => ({
@@ -160,9 +181,9 @@ async function decideResumeStep(context: RunContext, { state, workerLosses }: Re
   const canResume = sessionId !== null && launcher.canResume;
   switch (state.kind) {
     case 'question':
-      return waitForReply(context, null, computeRemainingWait(state.askedAt, limits.wait_s, ports.clock()));
+      return waitForReply(context, null, onHeld, computeRemainingWait(state.askedAt, limits.wait_s, ports.clock()));
     case 'permissions':
-      if (canResume) return waitForPermissions(context, state.questions, state.answers);
+      if (canResume) return waitForPermissions(context, state.questions, onHeld, state.answers);
       return end(
         `The permission was denied: the worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`,
       );
@@ -185,11 +206,13 @@ const INTERRUPTED_PROMPT =
 async function waitForPermissions(
   context: RunContext,
   questions: readonly PermissionQuestion[],
+  onHeld: OnHeld,
   answers: readonly StoredAnswer[] = [],
 ): Promise<NextStep> {
   const { control, limits, ports, progress } = context;
   const { sessionId } = progress;
   ports.slot.release();
+  let held = onHeld();
   // One at a time, because the events of an answer are numbered after those of the previous one.
   let recording = Promise.resolve();
   const waitForAnswer = async (question: PermissionQuestion): Promise<StoredAnswer> => {
@@ -199,10 +222,14 @@ async function waitForPermissions(
     recording = recording.then(async () => recordAnswer(context, answer));
     await recording;
     // Other requests are still open, although this answer marked the run as continued.
-    if (answer.by === 'person' && control.isWaiting) await ports.onQuestion().catch(() => undefined);
+    if (answer.by === 'person' && control.isWaiting) {
+      await ports.onQuestion().catch(() => undefined);
+      held = held.then(onHeld);
+    }
     return answer;
   };
   const storedAnswers = [...answers, ...(await Promise.all(questions.map(waitForAnswer)))];
+  await held;
   const { stop } = control;
   if (stop !== null)
     return { ended: await recordUnlaunchedAttempt(context, { sessionId, reply: null }, explainStop(stop)) };

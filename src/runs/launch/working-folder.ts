@@ -17,7 +17,7 @@ export class RunNotStartedError extends Error {
 }
 
 /** Returns the working folder, absolute and without links. */
-export async function findWorkdir({ spec, ports }: RunContext): Promise<string> {
+export async function findWorkdir({ spec, ports }: Pick<RunContext, 'spec' | 'ports'>): Promise<string> {
   const path = resolve(spec.workdir);
   const workdir = await realpath(path).catch(() => undefined);
   if (workdir !== undefined && workdir !== path && !(await isInPlace(path, workdir, ports)))

@@ -23,6 +23,9 @@ import {
 } from '../../store/ports/index.js';
 import type { ContainerSettings, SandboxFolders } from '../sandbox/index.js';
 
+/** A saved session, or why the run cannot be saved. */
+export type SavedSession = { readonly bytes: Uint8Array } | { readonly reason: string };
+
 /** The dependencies and settings of a run. Everything has a default. */
 export interface RunPorts {
   /**
@@ -76,6 +79,17 @@ export interface RunPorts {
   /** Called when a permission request is not answered in time; the run continues with a denial. */
   readonly onUnanswered?: () => Promise<void>;
   /**
+   * Called when the run has waited for an answer for `hold_s` and its process has exited; `collect` reads what another
+   * host needs to resume it. Must not reject.
+   */
+  readonly onHeld?: (collect: () => Promise<SavedSession>) => Promise<void>;
+  /** The session that `onHeld` has collected on another host: it is restored before the run is resumed. */
+  readonly savedSession?: {
+    readonly bytes: Uint8Array;
+    /** Whether the working folder belongs to this run alone, so changed files may be replaced there. */
+    readonly ownsFolder: boolean;
+  };
+  /**
    * The run's slot, if concurrency is limited: released while the run waits for an answer without a process, and
    * acquired before a process is launched again. Unlimited by default.
    */
@@ -105,8 +119,9 @@ export interface RunBudget {
 /** A run's ports, with defaults applied. */
 export interface ResolvedPorts extends Omit<
   Required<RunPorts>,
-  'eventLog' | 'secrets' | 'folderLock' | 'tracer' | 'inputs'
+  'eventLog' | 'secrets' | 'folderLock' | 'tracer' | 'inputs' | 'savedSession'
 > {
+  readonly savedSession: RunPorts['savedSession'];
   readonly inputs: RunInputs;
   readonly folderLock: FolderLock | undefined;
   readonly secretPatterns: readonly string[];
@@ -141,6 +156,8 @@ export function resolvePorts(ports: RunPorts): ResolvedPorts {
     onWarning: ports.onWarning ?? (() => undefined),
     onQuestion: ports.onQuestion ?? (async () => undefined),
     onUnanswered: ports.onUnanswered ?? (async () => undefined),
+    onHeld: ports.onHeld ?? (async () => undefined),
+    savedSession: ports.savedSession,
     budget: ports.budget ?? { limitsCost: false, spend: async () => undefined },
     slot: ports.slot ?? { release: () => undefined, acquire: async () => undefined },
     ending: ports.ending ?? new AbortController().signal,

@@ -2,6 +2,7 @@ import { omitUndefined, type FromSchema } from '../../base/index.js';
 import { getPosition, unpackEvents, type Emitted, type EventPack } from '../../events/index.js';
 import { endLost, requestBudget, retryLostPlaces, spendBudget } from '../../orders/dispatch/index.js';
 import { pickPlacement, type WorkerEnd } from '../../orders/index.js';
+import { MAX_SESSION_PARTS, readManifest, type SessionParts } from '../../runs/archive/index.js';
 import type { CachedResult } from '../../store/ports/index.js';
 import type { Evidence, Reading, RunRecord, RunResult, RunSpec } from '../../store/records/index.js';
 import type { workerCallSchema, workerEndSchema } from '../api/index.js';
@@ -22,6 +23,15 @@ export function createWorkerCalls(server: ServerContext, leaseMs: number) {
   const { store, data, clock, logger, settings } = server;
   const { workerLostRetries } = server.work;
   const lead = retryLostPlaces(server.lead, { store, lead: server.lead, workerLostRetries });
+
+  const sessions = server.archive?.sessions;
+
+  /** Returns the saved sessions, for a run that the worker holds. */
+  async function openSessions(id: string, workerId: string): Promise<SessionParts> {
+    await findHeld(id, workerId);
+    if (sessions === undefined) throw createNotHeldError();
+    return sessions;
+  }
 
   async function findHeld(id: string, workerId: string): Promise<RunRecord> {
     const record = await store.findRun(id);
@@ -66,6 +76,10 @@ export function createWorkerCalls(server: ServerContext, leaseMs: number) {
       }
       case 'release': {
         const release = { ...hold, retryAt: body.retry_at };
+        if (body.is_waiting === true)
+          return caller.isRun !== true && (await sessions?.find(id))?.complete === true
+            ? store.releaseRun({ ...release, isWaiting: true })
+            : false;
         return (await store.requeuePlaced(release)) || store.releaseRun(release);
       }
       case 'lost': {
@@ -105,6 +119,25 @@ export function createWorkerCalls(server: ServerContext, leaseMs: number) {
       case 'bytes':
         await findHeld(id, workerId);
         return Promise.all(body.files.map(async (file) => writeRunBytes(data, id, file)));
+      case 'write_session': {
+        const parts = await openSessions(id, workerId);
+        if (body.part < 1 || body.part > MAX_SESSION_PARTS)
+          throw new RequestError('INVALID_BODY', 'Invalid body: part: no such part.');
+        return parts.write(id, body.part, Buffer.from(body.data, 'base64'));
+      }
+      case 'describe_session': {
+        const manifest = readManifest(body.manifest);
+        if (manifest === undefined) throw new RequestError('INVALID_BODY', 'Invalid body: manifest: not a manifest.');
+        return (await openSessions(id, workerId)).describe(id, manifest);
+      }
+      case 'find_session':
+        return (await openSessions(id, workerId)).find(id);
+      case 'read_session': {
+        const bytes = await (await openSessions(id, workerId)).read(id, body.part);
+        return bytes === undefined ? undefined : Buffer.from(bytes).toString('base64');
+      }
+      case 'remove_session':
+        return (await openSessions(id, workerId)).remove(id);
       case 'order': {
         const { issue_ref, run_id } = await findOrderName(id, workerId);
         return store.findOrder(issue_ref, run_id);

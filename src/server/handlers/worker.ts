@@ -126,6 +126,7 @@ export function createWorkerHandlers(server: ServerContext): WorkerHandlers {
         approvals,
         secret_patterns: secretPatterns,
         has_budgets: Object.keys(budgets).length > 0,
+        keeps_sessions: server.archive !== undefined,
         expired,
       };
     },

@@ -3,6 +3,7 @@ import { getErrorMessage, isSluiceError, type Logger, type ReadableFile } from '
 import { openForReading, readSpan } from '../../base/files/index.js';
 import { listArtifactFiles } from '../../orders/dispatch/index.js';
 import { RESULT_FILES } from '../../orders/index.js';
+import { createSessionKeeper, type SessionKeeper, type SessionManifest } from '../../runs/archive/index.js';
 import { getRunFolderPath, listAuditFiles } from '../../runs/run-folder/index.js';
 import { isOutage } from '../../store/ports/index.js';
 import type { RunRecord, RunResult } from '../../store/records/index.js';
@@ -139,6 +140,27 @@ export function createRunCopies({ data, send, logger }: CopyOptions): RunCopies 
     close: () => clearInterval(timer),
   };
 }
+
+/** Reaches the sessions that a server keeps in its archive. */
+export function createRemoteSessions(call: <T>(id: string, request: SessionCall) => Promise<T>): SessionKeeper {
+  return createSessionKeeper({
+    find: async (id) => (await call<SessionManifest | null>(id, { call: 'find_session' })) ?? undefined,
+    describe: async (id, manifest) => call(id, { call: 'describe_session', manifest }),
+    write: async (id, part, bytes) =>
+      call(id, { call: 'write_session', part, data: Buffer.from(bytes).toString('base64') }),
+    async read(id, part) {
+      const data = await call<string | null>(id, { call: 'read_session', part });
+      return data === null ? undefined : Buffer.from(data, 'base64');
+    },
+    remove: async (id) => call(id, { call: 'remove_session' }),
+  });
+}
+
+type SessionCall =
+  | { readonly call: 'find_session' | 'remove_session' }
+  | { readonly call: 'describe_session'; readonly manifest: SessionManifest }
+  | { readonly call: 'write_session'; readonly part: number; readonly data: string }
+  | { readonly call: 'read_session'; readonly part: number };
 
 /** Lists the files that a run has created or changed. */
 async function listChanged({ spec, result }: PlainRun): Promise<readonly LocalFile[]> {

@@ -6,12 +6,13 @@ import type { BudgetOutcome, WorkerLead, WorkerStore } from '../../orders/dispat
 import { readLastOutput, readResult } from '../../orders/index.js';
 import type { Check, GitFilters, PullRequestFinding, Repo, Settlement, Wrapper } from '../../orders/index.js';
 import { compileSecrets, listSensitiveValues, type AgentSettings } from '../../runs/index.js';
+import type { SessionKeeper } from '../../runs/archive/index.js';
 import { getRunFolderPath, removeRunFolder } from '../../runs/run-folder/index.js';
 import type { CachedResult, ClaimedRun } from '../../store/ports/index.js';
 import type { ApprovalRule, OrderRecord, RunRecord } from '../../store/records/index.js';
 import type { workerCallSchema } from '../api/index.js';
 import type { Connection } from './connection.js';
-import { createRunCopies } from './copy-bytes.js';
+import { createRemoteSessions, createRunCopies } from './copy-bytes.js';
 import { createNotHeldError, formatEnd, splitPacks } from './messages.js';
 import { watchServer } from './watch-server.js';
 
@@ -33,6 +34,8 @@ export interface RemotePorts {
   readonly lead: WorkerLead;
   readonly settings: ServerSettings;
   readonly requestBudget: (run: Pick<RunRecord, 'id'>) => Promise<BudgetOutcome>;
+  /** Undefined if the server has no archive. */
+  readonly sessions: SessionKeeper | undefined;
   /** Returns the runs of this host whose lease has expired, as last reported, with the worker ids of this process. */
   readonly listExpired: () => readonly RunRecord[];
   /** Finds any run that was executed with this token. */
@@ -85,6 +88,7 @@ interface Report {
   readonly approvals: ServerSettings['approvals'];
   readonly secret_patterns: readonly string[];
   readonly has_budgets: boolean;
+  readonly keeps_sessions?: boolean;
   readonly expired: readonly RunRecord[];
 }
 
@@ -233,8 +237,9 @@ export async function openRemotePorts(
       if (outcome === 'started') copies.add(id);
       return outcome;
     },
-    async releaseRun({ id, retryAt }) {
-      return call<boolean>(id, { call: 'release', retry_at: Math.round(retryAt) });
+    async releaseRun({ id, retryAt, isWaiting }) {
+      const more = isWaiting === true ? { is_waiting: true } : {};
+      return call<boolean>(id, { call: 'release', retry_at: Math.round(retryAt), ...more });
     },
     renewRun: async ({ id }) => call(id, { call: 'renew' }),
     setWaiting: async ({ id, isWaiting = true }) => call(id, { call: 'wait', is_waiting: isWaiting }),
@@ -362,6 +367,8 @@ export async function openRemotePorts(
         (await call<string | null>(id, { call: 'spend_budget', ...used })) ?? undefined;
       return { status: 'granted', budget: { limitsCost, spend } };
     },
+    sessions:
+      first.keeps_sessions === true ? createRemoteSessions(async (id, request) => call(id, request)) : undefined,
     listExpired: () => expired,
     reportLost: async ({ id, owner }) =>
       call(id, { call: 'lost', from: getWorkerId(owner?.worker_id ?? ''), host: self.host }, getWorkerId(randomUUID())),

@@ -27,6 +27,23 @@ export function describeDeferring(makeSite: MakeSite): void {
       expect(await store.releaseRun({ ...HOLD, workerId: 'w2', retryAt: NOW })).toBe(false);
     });
 
+    it('queues a started run again only if it waits for an answer, which is kept for the next worker', async () => {
+      const store = await openSite(await makeSite());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim('w1'));
+      await store.markStarted(HOLD);
+      const release = { ...HOLD, retryAt: 0, isWaiting: true };
+      expect(await store.releaseRun(release)).toBe(false);
+      await store.setWaiting(HOLD);
+      expect(await store.releaseRun({ ...release, workerId: 'w2' })).toBe(false);
+      expect(await store.releaseRun(release)).toBe(true);
+      expect(await store.postReply('r1', 'yes')).toBe('posted');
+      const claimed = await store.claimRun(sampleClaim('w2'));
+      expect(claimed?.record).toMatchObject({ id: 'r1', started_at: expect.any(String) });
+      await store.setWaiting({ ...HOLD, workerId: 'w2' });
+      expect(await store.renewRun({ ...HOLD, workerId: 'w2', leaseMs: 1000 })).toMatchObject({ reply: 'yes' });
+    });
+
     it('reports a released run as waiting only for a worker once its delay is over', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });

@@ -25,8 +25,9 @@ export function describePlacedRuns(makeSite: MakeSite): void {
       expect(await store.claimRun(sampleClaim())).toBeUndefined();
       const listed = await store.listToPlace(NOW, 10);
       expect(listed.map(({ id }) => id)).toEqual([record.run, 'r1', 'r2']);
-      expect(listed[0]?.waiting_for).toBeNull();
-      expect(await store.findRun('r2')).toMatchObject({ state: 'queued', waiting_for: null });
+      const waiting_for = { reason: 'placement', placement: 'kubernetes' };
+      expect(listed[0]?.waiting_for).toEqual(waiting_for);
+      expect(await store.findRun('r2')).toMatchObject({ state: 'queued', waiting_for });
       expect(await store.listToPlace(NOW, 1)).toHaveLength(1);
     });
 
@@ -112,6 +113,27 @@ export function describePlacedRuns(makeSite: MakeSite): void {
       expect(await store.settleOrder({ ...settlement, heldBy: 'placing:1' })).toMatchObject({ repeated: false });
       expect(await store.settleOrder({ ...settlement, heldBy: 'placing:1' })).toMatchObject({ repeated: true });
       expect(await store.settleOrder({ ...settlement, heldBy: 'run:x' })).toMatchObject({ repeated: true });
+    });
+
+    it('that wait for an answer without a place are placed again with it', async () => {
+      const store = await openSite(await makeSite());
+      await add(store, 'r1');
+      await store.claimToPlace(claim('r1', 'run:x'));
+      await store.markStarted({ id: 'r1', workerId: 'run:x', now: NOW });
+      await store.setWaiting({ id: 'r1', workerId: 'run:x', now: NOW });
+      await store.fenceRun({ id: 'r1', from: 'run:x', to: 'parked:1', ...LEASE });
+      expect(await store.listPlaced()).toMatchObject([{ id: 'r1', isCalled: false }]);
+      expect(await store.postReply('r1', 'yes')).toBe('posted');
+      expect(await store.listPlaced()).toMatchObject([{ id: 'r1', isCalled: true }]);
+      const requeue = { id: 'r1', workerId: 'parked:1', retryAt: NOW };
+      expect(await store.requeuePlaced(requeue)).toBe(false);
+      expect(await store.requeuePlaced({ ...requeue, isResumed: true })).toBe(true);
+      expect(await store.claimToPlace(claim('r1', 'run:y'))).toMatchObject({ state: 'running' });
+      const taken = await store.takePlaced({ id: 'r1', from: 'run:y', worker: sampleWorker('run:y/1'), ...LEASE });
+      expect(taken?.record.started_at).not.toBeNull();
+      expect(await store.listPlaced()).toMatchObject([{ tries: 1 }]);
+      await store.setWaiting({ id: 'r1', workerId: 'run:y/1', now: NOW });
+      expect(await store.renewRun({ id: 'r1', workerId: 'run:y/1', ...LEASE })).toMatchObject({ reply: 'yes' });
     });
 
     it('are forgotten after they have ended, even if they were deleted', async () => {

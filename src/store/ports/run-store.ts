@@ -112,9 +112,10 @@ export interface RunStore {
   ): Promise<'started' | 'canceled' | 'lost'>;
   /**
    * Returns a claimed run to the queue, because its folder is in use elsewhere; it is not claimed again before
-   * `retryAt`. Returns false if it was already started.
+   * `retryAt`. Returns false if it was already started, unless `isWaiting`: a run that waits for an answer, and whose
+   * session was saved, is queued to be resumed.
    */
-  releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
+  releaseRun(hold: RunHold & { readonly retryAt: number; readonly isWaiting?: boolean }): Promise<boolean>;
   /**
    * Extends the lease and returns requests made since the last call. A returned reply counts as delivered: the run
    * continues. Calls made at the same time are one statement.

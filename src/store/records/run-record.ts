@@ -15,7 +15,8 @@ import { storedRunSpec } from './run-spec.js';
 
 /**
  * Why a queued run cannot start. `folder`: its folder is in use by another run, since `started_at`, or (null) by a
- * process outside the store. `budget`: the budget is used up.
+ * process outside the store. `budget`: the budget is used up. `placement`: no server
+ * has placed it yet.
  */
 const waitingForSchema = {
   anyOf: [
@@ -28,6 +29,7 @@ const waitingForSchema = {
         description: 'When the budget is reset. The run starts earlier if active runs release enough of it.',
       },
     }),
+    object({ reason: { const: 'placement' }, placement: name }),
   ],
 } as const;
 
@@ -45,6 +47,7 @@ export function describeWaitingFor(waiting: WaitingFor): string {
     const since = waiting.started_at === undefined ? '' : ` (started ${waiting.started_at})`;
     return `its folder, in use by ${waiting.run === null ? 'another process' : `run ${waiting.run}${since}`}`;
   }
+  if (waiting.reason === 'placement') return `a server with the placement "${waiting.placement}"`;
   const caller = /^caller (?<name>.*)$/su.exec(waiting.budget)?.groups?.['name'];
   const budget = caller === undefined ? 'the daily budget' : `the budget of token "${caller}"`;
   return `${budget}, which resets at ${waiting.opens_at}`;

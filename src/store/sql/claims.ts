@@ -44,7 +44,11 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
       return readFlag(held, 'is_canceled') ? 'canceled' : 'started';
     },
 
-    releaseRun: async ({ id, workerId, retryAt }) => (await database.run(RELEASE, [id, workerId, retryAt])) > 0,
+    async releaseRun({ id, workerId, retryAt, isWaiting = false }) {
+      const isReleased = (await database.run(RELEASE, [id, workerId, retryAt, isWaiting ? 'waiting' : ''])) > 0;
+      if (isReleased && isWaiting) await announce({ queue: true });
+      return isReleased;
+    },
 
     async renewRun({ id, workerId, leaseMs, now }) {
       // It would fail the renewals that are made with it.
@@ -150,7 +154,8 @@ const START = {
 export const UNCLAIMED = `state = 'queued', parked_on = '', worker_id = NULL, host = NULL, pid = NULL, pid_started = NULL`;
 
 const RELEASE = `
-  UPDATE runs SET ${UNCLAIMED}, not_before = $3 WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND started_at IS NULL`;
+  UPDATE runs SET ${UNCLAIMED}, not_before = $3
+  WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND (started_at IS NULL OR state = $4)`;
 
 /** Adds the lease of a claim. */
 export const ADD_LEASE = 'INSERT INTO leases (seq, lease_until) VALUES ($1, $2)';
@@ -180,9 +185,12 @@ const TAKE_REPLY = {
   statements: [`UPDATE runs SET reply = NULL, state = 'running' WHERE id IN (SELECT id FROM guard)`],
 } as const;
 
-/** A run that asks a second question is already waiting, and the first might have been answered: that answer is kept. */
+/**
+ * A run that asks a second question is already waiting, and the first might have been answered: that answer is kept. So is
+ * one that was posted before another worker resumes the run.
+ */
 const WAIT = `
-  UPDATE runs SET state = $3, reply = CASE WHEN state = 'waiting' AND $3::text = 'waiting' THEN reply END
+  UPDATE runs SET state = $3, reply = CASE WHEN $3::text = 'waiting' THEN reply END
   WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}`;
 
 /** Of the run that a guard has found. */

@@ -17,6 +17,8 @@ export interface PlacedRecord {
   readonly uid: string | null;
   /** How often it was placed. */
   readonly tries: number;
+  /** Whether a reply was posted, or cancellation requested. */
+  readonly isCalled: boolean;
 }
 
 /** Runs that servers place, instead of leaving them to workers. Times are milliseconds since 1970. */
@@ -60,8 +62,16 @@ export interface PlacedRuns {
     readonly leaseMs: number;
     readonly now: number;
   }): Promise<boolean>;
-  /** Returns a run that has not started to the queue, to be placed again at `retryAt`; its old place stays recorded. */
-  requeuePlaced(hold: { readonly id: string; readonly workerId: string; readonly retryAt: number }): Promise<boolean>;
+  /**
+   * Returns a run that has not started to the queue, to be placed again at `retryAt`; its old place stays recorded. With
+   * `isResumed`, also one that has: its session was saved while it waited.
+   */
+  requeuePlaced(hold: {
+    readonly id: string;
+    readonly workerId: string;
+    readonly retryAt: number;
+    readonly isResumed?: boolean;
+  }): Promise<boolean>;
   /** Forgets the place of a run that waits in the queue again. */
   forgetPlace(id: string): Promise<void>;
   /** Forgets a run that has ended, with its place. */
@@ -85,6 +95,7 @@ export function createPlacedRuns({ database }: Dialect): PlacedRuns {
         name: readTextOrNull(row, 'place_name'),
         uid: readTextOrNull(row, 'place_uid'),
         tries: readNumber(row, 'tries'),
+        isCalled: readNumber(row, 'is_called') === 1,
       }));
     },
 
@@ -106,8 +117,8 @@ export function createPlacedRuns({ database }: Dialect): PlacedRuns {
     fenceRun: async ({ id, from, to, leaseMs, now }) =>
       (await moveClaim(database, FENCE, [id, from, now + leaseMs, to])) !== undefined,
 
-    requeuePlaced: async ({ id, workerId, retryAt }) =>
-      (await database.change(REQUEUE_PLACED, [id, workerId, retryAt])).length > 0,
+    requeuePlaced: async ({ id, workerId, retryAt, isResumed = false }) =>
+      (await database.change(REQUEUE_PLACED, [id, workerId, retryAt, isResumed ? 1 : 0])).length > 0,
 
     async forgetPlace(id) {
       await database.run('UPDATE placements SET place_name = NULL, place_uid = NULL WHERE run = $1', [id]);
@@ -132,7 +143,7 @@ const LIST_TO_PLACE = `
 
 const LIST_PLACED = `
   SELECT runs.*, lease_until, NULL AS folder_holder, NULL AS folder_held_since, NULL AS waits_for,
-    placements.run AS placed_run, placements.placement, place_name, place_uid, tries
+    CASE WHEN reply IS NOT NULL OR cancel_requested = 1 THEN 1 ELSE 0 END AS is_called, placements.run AS placed_run, placements.placement, place_name, place_uid, tries
   FROM placements LEFT JOIN runs ON runs.id = placements.run LEFT JOIN leases ON leases.seq = runs.seq
   WHERE placements.run > $1 ORDER BY placements.run LIMIT $2`;
 
@@ -158,10 +169,12 @@ const SET_PLACE = `
 
 const TAKE_PLACED = {
   guard: `
-    SELECT seq, $3::bigint AS until FROM runs
-    WHERE id = $1 AND worker_id IN ($2, $4) AND state = 'running' AND started_at IS NULL FOR UPDATE`,
+    SELECT seq, id, started_at, $3::bigint AS until FROM runs
+    WHERE id = $1 AND state = 'running' AND (worker_id = $2 OR (worker_id = $4 AND started_at IS NULL)) FOR UPDATE`,
   statements: [
     'UPDATE runs SET worker_id = $4, host = $5, pid = $6, pid_started = $7 WHERE seq IN (SELECT seq FROM guard)',
+    // A run that waits again and again is placed as often.
+    'UPDATE placements SET tries = 1 WHERE run IN (SELECT id FROM guard WHERE started_at IS NOT NULL)',
     DELETE_LEASE,
   ],
 } as const;
@@ -174,8 +187,8 @@ const FENCE = {
 
 const REQUEUE_PLACED = {
   guard: `
-    SELECT id FROM runs WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND started_at IS NULL AND not_before = ${PLACED}
-    FOR UPDATE`,
+    SELECT id FROM runs WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND (started_at IS NULL OR $4::integer = 1)
+      AND not_before = ${PLACED} FOR UPDATE`,
   statements: [
     `UPDATE runs SET ${UNCLAIMED} FROM guard WHERE runs.id = guard.id`,
     'UPDATE placements SET retry_at = $3 FROM guard WHERE placements.run = guard.id',

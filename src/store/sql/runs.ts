@@ -197,4 +197,7 @@ const CANCEL = {
   }),
 } as const;
 
-const POST_REPLY = `UPDATE runs SET reply = $2 WHERE id = $1 AND state = 'waiting' AND reply IS NULL`;
+/** A started run in the queue waits for an answer too: its worker is gone, and another one resumes it. */
+const POST_REPLY = `
+  UPDATE runs SET reply = $2
+  WHERE id = $1 AND reply IS NULL AND (state = 'waiting' OR (state = 'queued' AND started_at IS NOT NULL))`;

@@ -81,7 +81,7 @@ export const workerCallSchema = {
     call('adopt', { from: name, host: name, pid: { type: 'integer' }, pid_started: orNull(text) }),
     /** Reports that a worker of this token on this host and the container of its run are gone; its lease has expired. */
     call('lost', { from: name, host: name }),
-    call('release', { retry_at: milliseconds }),
+    open({ call: { const: 'release' }, worker_id: name, retry_at: milliseconds }, { is_waiting: flag }),
     call('renew'),
     call('wait', { is_waiting: flag }),
     call('end', { result }),
@@ -93,6 +93,12 @@ export const workerCallSchema = {
     ),
     /** Appends base64 bytes to files of the run folder. An offset of 0 replaces the file. */
     call('bytes', { files: arrayOf(open({ path: name, offset: count, data: text })) }),
+    /** Writes, describes, reads and removes the session of a run that waits for an answer; see `saved-sessions.ts`. */
+    call('write_session', { part: count, data: text }),
+    call('describe_session', { manifest: anything }),
+    call('find_session'),
+    call('read_session', { part: count }),
+    call('remove_session'),
     /** Returns the order that the run carries. */
     call('order'),
     call('repository_start'),
@@ -148,6 +154,8 @@ export const workerEndpoints = defineEndpoints({
         secret_patterns: arrayOf(text),
         /** Whether runs have to request a share of a budget. */
         has_budgets: flag,
+        /** Whether sessions of waiting runs can be saved. */
+        keeps_sessions: flag,
         /** Runs of this token on the worker's host whose lease has expired. */
         expired: arrayOf(anything),
       }),
