@@ -94,8 +94,8 @@ export interface Dialect {
    * twice. Undefined if it cannot find this word. Absent without an index.
    */
   readonly findWord?: ((word: string, limit: number) => Promise<readonly number[] | undefined>) | undefined;
-  /** Stores the events that are not stored yet. */
-  readonly addEvents: (rows: readonly EventRow[]) => Promise<void>;
+  /** Stores the events that are not stored yet; returns the rows whose worker does not hold the run. */
+  readonly addEvents: (rows: readonly EventRow[]) => Promise<readonly EventRow[]>;
   /** Returns the bodies of the rows that contain a range, at least as many as a page needs. */
   readonly readBodies: (runId: string, protocol: string, range: EventRange) => Promise<Iterable<unknown>>;
   /** The maximum number of concurrent event writes. */

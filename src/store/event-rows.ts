@@ -6,15 +6,17 @@ import { containsNul, createColumnError, createNulError } from './store-error.js
 /** A row of `event_packs`: events of one run, protocol and attempt with consecutive numbers. */
 export interface EventRow extends EventPack {
   readonly runId: string;
+  /** The worker that must hold the run when the row is written; any by default. */
+  readonly heldBy?: string | undefined;
 }
 
 /**
  * Creates rows from a run's packs. An id that databases reject is rejected here, before it is written together with
  * rows of other runs.
  */
-export function toRows(runId: string, packs: readonly EventPack[]): EventRow[] {
-  if (containsNul(runId)) throw createNulError();
-  return packs.map((pack) => ({ runId, ...pack }));
+export function toRows(runId: string, packs: readonly EventPack[], heldBy?: string): EventRow[] {
+  if (containsNul(runId) || (heldBy !== undefined && containsNul(heldBy))) throw createNulError();
+  return packs.map((pack) => ({ runId, ...pack, heldBy }));
 }
 
 /** With larger rows, reading one event would decode too many others. */
@@ -25,7 +27,7 @@ const MAX_CHARACTERS = 256 * 1024;
 export function joinRows(rows: readonly EventRow[]): EventRow[] {
   const joined = new Map<string, EventRow[]>();
   for (const row of rows) {
-    const key = `${row.protocol} ${row.attempt} ${row.runId}`;
+    const key = JSON.stringify([row.protocol, row.attempt, row.runId, row.heldBy]);
     const runRows = joined.get(key) ?? [];
     joined.set(key, runRows);
     const isFresh = runRows.every(({ firstSeq, lastSeq }) => firstSeq > row.lastSeq || lastSeq < row.firstSeq);
@@ -59,7 +61,7 @@ export function subtractStored(row: EventRow, stored: readonly StoredRange[]): E
   const isStored = ({ event: { seq } }: Emitted): boolean =>
     stored.some(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
   const events = unpackEvents(row.protocol, row.lines)?.filter((emitted) => !isStored(emitted)) ?? [];
-  return toRows(row.runId, packEvents(events));
+  return toRows(row.runId, packEvents(events), row.heldBy);
 }
 
 /**

@@ -54,6 +54,11 @@ export function createOrderNotFoundError(issueRef: string, runId: string): Store
   );
 }
 
+/** Creates the error for a change by a worker whose claim has moved or ended. */
+export function createNotHeldError(): StoreError {
+  return new StoreError('ORDER_NOT_FOUND', 'The worker does not hold the run: its claim has moved or ended.');
+}
+
 export function createCursorError(): StoreError {
   return new StoreError('INVALID_CURSOR', 'Invalid cursor. Start again without a cursor.');
 }

@@ -23,6 +23,7 @@ import { createOutbox } from './sql/outbox.js';
 import { createRuns } from './sql/runs.js';
 import { readJson } from './rows.js';
 import { packEvents } from '../events/index.js';
+import { createNotHeldError } from './store-error.js';
 import { joinRows, readEventPage, toRows, type EventRow } from './event-rows.js';
 
 /** Everything that runs and orders need from a store. */
@@ -128,15 +129,16 @@ function createEventLog(dialect: Dialect): WatchableEventLog {
   const { database, addEvents, readBodies, announce, watchRun, eventWrites } = dialect;
   const append = createGatherer(
     async (rows: readonly EventRow[]) => {
-      await addEvents(joinRows(rows));
+      const lost = await addEvents(joinRows(rows));
       await announce({ runs: [...new Set(rows.map((row) => row.runId))] });
+      return lost;
     },
     { maxWrites: eventWrites },
   );
   return {
-    async append(runId, events, packs = packEvents(events)) {
+    async append(runId, events, packs = packEvents(events), heldBy) {
       database.checkOpen();
-      const rows = toRows(runId, packs);
+      const rows = toRows(runId, packs, heldBy);
       if (rows.length > 0) await append(rows);
     },
 
@@ -149,8 +151,11 @@ function createEventLog(dialect: Dialect): WatchableEventLog {
   };
 }
 
-/** Writes rows; resolves once they are stored. */
+/** Submits rows; resolves once they are stored. */
 type AppendRows = (rows: readonly EventRow[]) => Promise<void>;
+
+/** Writes rows; returns those whose worker does not hold the run, which are not stored. */
+type WriteRows = (rows: readonly EventRow[]) => Promise<readonly EventRow[]>;
 
 interface PendingAppend {
   readonly rows: readonly EventRow[];
@@ -186,7 +191,7 @@ interface GatherOptions {
  * Gathers rows into one write. A write starts once every active run has submitted its rows or is waiting for earlier
  * rows, so a single run does not wait. Slow runs delay a write by at most {@link GATHER_MS}.
  */
-export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptions = {}): AppendRows {
+export function createGatherer(write: WriteRows, { maxWrites = 1 }: GatherOptions = {}): AppendRows {
   let waiting: PendingAppend[] = [];
   /** Runs whose rows are being written. */
   const busy = new Set<string>();
@@ -263,8 +268,14 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
 
   async function finish(batch: readonly PendingAppend[], runs: ReadonlySet<string>): Promise<void> {
     try {
-      await write(batch.flatMap(({ rows }) => rows));
-      for (const { resolve } of batch) resolve();
+      const lost = await write(batch.flatMap(({ rows }) => rows));
+      for (const { rows, resolve, reject } of batch) {
+        const isLost = lost.some(({ runId, heldBy }) =>
+          rows.some((row) => row.runId === runId && row.heldBy === heldBy),
+        );
+        if (isLost) reject(createNotHeldError());
+        else resolve();
+      }
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }

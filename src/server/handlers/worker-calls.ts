@@ -1,4 +1,4 @@
-import { omitUndefined, type FromSchema } from '../../base/index.js';
+import { getErrorCode, omitUndefined, type FromSchema } from '../../base/index.js';
 import { getPosition, unpackEvents, type Emitted, type EventPack } from '../../events/index.js';
 import { endLost, requestBudget, retryLostPlaces, spendBudget } from '../../orders/dispatch/index.js';
 import { pickPlacement, type WorkerEnd } from '../../orders/index.js';
@@ -103,13 +103,14 @@ export function createWorkerCalls(server: ServerContext, leaseMs: number) {
         return complete(id, await lead.settle({ issueRef, runId, ...readEnd(body.end), heldBy: workerId }));
       }
       case 'events': {
-        await findHeld(id, workerId);
+        if (body.packs.length === 0) return void (await findHeld(id, workerId));
         const packs = body.packs.map(readPack);
-        return store.append(
-          id,
-          packs.flatMap(({ events }) => events),
-          packs.map(({ pack }) => pack),
-        );
+        const events = packs.flatMap((each) => each.events);
+        const stored = packs.map(({ pack }) => pack);
+        // Checked where they are written: the claim can move at any time.
+        return store.append(id, events, stored, workerId).catch((error: unknown) => {
+          throw getErrorCode(error) === 'ORDER_NOT_FOUND' ? createNotHeldError() : error;
+        });
       }
       case 'read': {
         await findHeld(id, workerId);

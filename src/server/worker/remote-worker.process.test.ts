@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { claimRuns, executeClaim, waitForOrder } from '../../orders/dispatch/index.js';
 import { createFailedResult } from '../../runs/index.js';
+import { sampleFcmp } from '../../store/contract/fixtures/run-samples.js';
 import { openListeningServer } from '../fixtures/open-listening-server.js';
 import { connect } from './connection.js';
 import { openRemotePorts } from './remote-store.js';
@@ -182,6 +183,24 @@ describe('the fence', () => {
       held: false,
     });
     expect(await mine.store.markStarted({ id: 'run-1', workerId: 'w1/1', now: 0 })).toBe('lost');
+  });
+
+  it('lets a worker publish nothing if its claim moves just before the events are written', async () => {
+    const site = await openSite();
+    const { store, work } = site;
+    const spec = { engine: 'command', command: ['true'], workdir: work };
+    await store.createRun({ id: 'run-1', spec, state: 'queued', now: store.now() } as never);
+    const mine = await site.open();
+    await mine.store.claimRun({ worker: identity('w1/1'), leaseMs: 1000, now: 0 });
+    const append = store.append.bind(store);
+    vi.spyOn(store, 'append').mockImplementationOnce(async (...appended) => {
+      const later = store.now() + 60_000;
+      await store.requeueExpired(later);
+      await store.claimRun({ worker: identity('database-worker'), leaseMs: 60_000, now: later });
+      return append(...appended);
+    });
+    await expect(mine.store.append('run-1', [sampleFcmp(1)])).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    expect(await store.read({ runId: 'run-1', protocol: 'fcmp', limit: 10 })).toEqual([]);
   });
 
   it('lets a worker take over a started run from a lost worker with the same token on its host, and no other', async () => {

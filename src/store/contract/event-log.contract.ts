@@ -3,8 +3,8 @@ import type { Emitted } from '../../events/index.js';
 import { describeEventLog as describeAnyEventLog } from '../../runs/ports/event-log.contract.js';
 import { describeWatchableEventLog } from '../../runs/ports/watchable-event-log.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { NOW, sampleSubmission } from './fixtures/order-samples.js';
-import { sampleFcmp, UNTRUSTED_TEXT, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
+import { NOW, sampleClaim, sampleSubmission } from './fixtures/order-samples.js';
+import { createRunResult, sampleFcmp, UNTRUSTED_TEXT, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 
 /** Wake-ups can be late; this only stops a test that hangs. */
 const WAIT_OPTIONS = { timeout: 10_000 };
@@ -41,6 +41,31 @@ export function describeEventLog(makeSite: MakeSite): void {
         expect(readSeqs(events)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
         expect(events[299]).toEqual(sampleFcmp(300, `run ${run}`));
       }
+    });
+  });
+
+  describe('events of a worker', () => {
+    it('are stored only while it holds the run, also if those of others are written with them', async () => {
+      const store = await openSite(await makeSite());
+      for (const id of ['r1', 'r2'])
+        await store.createRun({ id, spec: sampleSpec({ workdir: `/work/${id}` }), state: 'queued', now: NOW });
+      await store.claimRun(sampleClaim('w1'));
+      await store.claimRun(sampleClaim('w2'));
+      await store.append('r1', [sampleFcmp(1)], undefined, 'w1');
+      expect(await store.fenceRun({ id: 'r1', from: 'w1', to: 'w3', leaseMs: 1000, now: NOW })).toBe(true);
+      const append = async (id: string, seq: number, heldBy?: string) =>
+        store.append(id, [sampleFcmp(seq)], undefined, heldBy).then(
+          () => 'stored',
+          (error: { readonly code?: string }) => error.code,
+        );
+      const outcomes = [append('r1', 2, 'w1'), append('r1', 3, 'w3'), append('r2', 1, 'w2'), append('r2', 2)];
+      expect(await Promise.all(outcomes)).toEqual(['ORDER_NOT_FOUND', 'stored', 'stored', 'stored']);
+      // Events that are stored are no reason to accept others, and a run that has ended accepts none.
+      expect(await append('r1', 1, 'w1')).toBe('ORDER_NOT_FOUND');
+      await store.endRun({ id: 'r2', workerId: 'w2', result: createRunResult(), now: NOW });
+      expect(await append('r2', 3, 'w2')).toBe('ORDER_NOT_FOUND');
+      expect(readSeqs(await store.read({ runId: 'r1', protocol: 'fcmp', limit: 10 }))).toEqual([1, 3]);
+      expect(readSeqs(await store.read({ runId: 'r2', protocol: 'fcmp', limit: 10 }))).toEqual([1, 2]);
     });
   });
 

@@ -240,9 +240,10 @@ function hashText(text: string): string {
 export interface EventLog {
   /**
    * Appends a run's events, in order; an existing event (same protocol, attempt and seq) is left unchanged. `packs`
-   * contains the same events in packed form, if the caller has them.
+   * contains the same events in packed form, if the caller has them. With `heldBy`, nothing is stored unless that worker
+   * holds the run when the events are written: `ORDER_NOT_FOUND`.
    */
-  append(runId: string, events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
+  append(runId: string, events: readonly Emitted[], packs?: readonly EventPack[], heldBy?: string): Promise<void>;
   /**
    * Returns events of one protocol in order, after a position. For FCMP, `after` is a seq; for RASP, `attempt:seq`. Can
    * return fewer events than requested; an empty list means that no more exist yet.

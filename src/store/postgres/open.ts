@@ -136,8 +136,10 @@ function createEvents(database: PostgresDatabase): Pick<Dialect, 'addEvents' | '
     // Appending events must not use all of a worker's connections, because it also renews its claims through them.
     eventWrites: database.connections > 2 ? 2 : 1,
     async addEvents(rows) {
-      if (await insertNew(database, rows)) return;
-      for (const row of rows) await insertMissing(database, row);
+      if (await insertNew(database, rows)) return [];
+      const lost: EventRow[] = [];
+      for (const row of rows) if (!(await insertMissing(database, row))) lost.push(row);
+      return lost;
     },
     async readBodies(runId, protocol, { after, to, limit }) {
       const bounds = [after.attempt, after.seq, to.attempt, to.seq];
@@ -180,6 +182,7 @@ async function insertRows(database: Queryable, rows: readonly EventRow[]): Promi
     bodies.map((body) => body.length),
     Buffer.concat(bodies),
     [...new Set(rows.map(({ runId }) => runId))],
+    rows.map(({ heldBy }) => heldBy ?? null),
   ]);
   return readNumber(returned[0] ?? {}, 'added');
 }
@@ -187,20 +190,20 @@ async function insertRows(database: Queryable, rows: readonly EventRow[]): Promi
 /** An attempt fails if another process stores some of the same events concurrently. */
 const MAX_TRIES = 5;
 
-/** Inserts the part of a row that is not stored yet. Writers of one run take turns, so no event is stored twice. */
-async function insertMissing(database: PostgresDatabase, row: EventRow): Promise<void> {
+/** Inserts the part of a row that is not stored yet; false if its worker does not hold the run. Writers of one run take turns, so no event is stored twice. */
+async function insertMissing(database: PostgresDatabase, row: EventRow): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await database.transaction(async (transaction) => insertInTurn(transaction, row));
-      return;
+      return await database.transaction(async (transaction) => insertInTurn(transaction, row));
     } catch (error) {
       if (tries === MAX_TRIES || !isDuplicate(error)) throw error;
     }
   }
 }
 
-async function insertInTurn(transaction: Queryable, row: EventRow): Promise<void> {
-  const { runId, protocol, attempt, firstSeq, lastSeq } = row;
+async function insertInTurn(transaction: Queryable, row: EventRow): Promise<boolean> {
+  const { runId, protocol, attempt, firstSeq, lastSeq, heldBy } = row;
+  if (heldBy !== undefined && (await transaction.query(LOCK_HELD, [runId, heldBy])).rows.length === 0) return false;
   await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [runId]);
   const { rows: stored } = await transaction.query(
     `SELECT first_seq, last_seq FROM sluice.event_packs
@@ -213,14 +216,21 @@ async function insertInTurn(transaction: Queryable, row: EventRow): Promise<void
   }));
   const missing = subtractStored(row, ranges);
   if (missing.length > 0) await insertRows(transaction, missing);
+  return true;
 }
+
+/** Locked, so the claim cannot move before the events are stored. */
+const LOCK_HELD = `
+  SELECT 1 AS found FROM sluice.runs WHERE id = $1 AND worker_id = $2 AND state IN ('running', 'waiting') FOR KEY SHARE`;
 
 /** `OFFSET 0` makes the planner look up stored rows in the index, row by row, regardless of its statistics. */
 const INSERT_EVENTS = `
   WITH packs AS (
     SELECT run_id, protocol, attempt, first_seq, last_seq, substring($8::bytea FROM start FOR length) AS body
-    FROM unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[])
-      AS packs (run_id, protocol, attempt, first_seq, last_seq, start, length)
+    FROM unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[], $10::text[])
+      AS packs (run_id, protocol, attempt, first_seq, last_seq, start, length, held_by)
+    WHERE held_by IS NULL OR EXISTS (
+      SELECT FROM sluice.runs WHERE id = run_id AND worker_id = held_by AND state IN ('running', 'waiting') FOR KEY SHARE)
   ), added AS (
     INSERT INTO sluice.event_packs (run_id, protocol, attempt, first_seq, last_seq, body)
     SELECT * FROM packs

@@ -12,6 +12,7 @@ function open(fail: (rows: readonly EventRow[]) => boolean = () => false) {
   const append = createGatherer(async (rows) => {
     if (fail(rows)) throw new Error('no room');
     writes.push(rows.map(({ runId, firstSeq }) => `${runId}${firstSeq}`));
+    return [];
   });
   return { writes, append };
 }
@@ -63,7 +64,7 @@ describe('two concurrent writes', () => {
     const append = createGatherer(
       async (rows) =>
         new Promise((end) => {
-          writes.push({ rows: rows.map(({ runId, firstSeq }) => `${runId}:${firstSeq}`), end });
+          writes.push({ rows: rows.map(({ runId, firstSeq }) => `${runId}:${firstSeq}`), end: () => end([]) });
         }),
       { maxWrites: 2 },
     );

@@ -177,18 +177,24 @@ function createEvents(database: SqliteDatabase): Pick<Dialect, 'addEvents' | 're
 
   const insertNew = database.prepare(INSERT_NEW_EVENTS);
   const findEnd = database.prepare(FIND_END);
+  const findHolder = database.prepare(FIND_HOLDER);
   const readVersion = database.prepare('PRAGMA data_version');
   /** The last stored sequence number per run, protocol and attempt; valid while no other connection writes. */
   const ends = new Map<string, number>();
   let lastVersion: unknown;
 
   /** Inserts rows. A row after the last stored event skips the search for duplicates, which takes half the time. */
-  function addRows(rows: readonly EventRow[], minLength: number): void {
+  function addRows(rows: readonly EventRow[], minLength: number): readonly EventRow[] {
     const version = readVersion.get()?.['data_version'];
     if (version !== lastVersion || ends.size > MAX_ENDS) ends.clear();
     lastVersion = version;
+    const lost: EventRow[] = [];
     for (const row of rows) {
-      const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
+      const { runId, protocol, attempt, firstSeq, lastSeq, lines, heldBy } = row;
+      if (heldBy !== undefined && findHolder.get(runId, heldBy) === undefined) {
+        lost.push(row);
+        continue;
+      }
       const key = `${protocol} ${attempt} ${runId}`;
       if (firstSeq > (ends.get(key) ?? Number.POSITIVE_INFINITY)) {
         insertNew.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, minLength));
@@ -198,6 +204,7 @@ function createEvents(database: SqliteDatabase): Pick<Dialect, 'addEvents' | 're
         ends.set(key, readNumber(findEnd.get(runId, protocol, attempt) ?? {}, 'last_seq'));
       }
     }
+    return lost;
   }
 
   /** Inserts a row, or the missing part of it if some of its events are already stored. */
@@ -219,10 +226,12 @@ function createEvents(database: SqliteDatabase): Pick<Dialect, 'addEvents' | 're
     async addEvents(rows) {
       const hadToWait = performance.now() - lastEnd < MIN_PAUSE_MS;
       const hasManyRows = rows.length > (hadToWait ? FEW_ROWS : MANY_ROWS);
-      await database.writeWithBackgroundSync(() =>
-        addRows(rows, hasManyRows ? MIN_SENT_COMPRESSED_LENGTH : MIN_COMPRESSED_LENGTH),
-      );
+      let lost: readonly EventRow[] = [];
+      await database.writeWithBackgroundSync(() => {
+        lost = addRows(rows, hasManyRows ? MIN_SENT_COMPRESSED_LENGTH : MIN_COMPRESSED_LENGTH);
+      });
       lastEnd = performance.now();
+      return lost;
     },
 
     // The bodies are loaded one by one, because a page seldom needs all of its rows.
@@ -256,6 +265,8 @@ const MAX_ENDS = 10_000;
 
 const INSERT_NEW_EVENTS = `
   INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) VALUES (?, ?, ?, ?, ?, ?)`;
+
+const FIND_HOLDER = `SELECT 1 AS found FROM runs WHERE id = ? AND worker_id = ? AND state IN ('running', 'waiting')`;
 
 export const FIND_END = `
   SELECT last_seq FROM event_packs WHERE run_id = ? AND protocol = ? AND attempt = ? ORDER BY last_seq DESC LIMIT 1`;
