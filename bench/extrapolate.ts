@@ -1,101 +1,176 @@
-import type { Table } from './part-result.js';
+import { formatMs, type Table } from './part-result.js';
 
-/** The totals of a fleet up to a point in time. */
+/** The resources that a site has used, in total or during a phase. */
 export interface Usage {
   readonly seconds: number;
+  /** Requests to the server, by workers and by the caller that submits orders. */
   readonly requests: number;
-  readonly requestBytes: number;
   readonly transactions: number;
   readonly walBytes: number;
-  readonly databaseBytes: number;
-  /** Processor seconds of the Sluice server and of PostgreSQL. */
-  readonly serverCpu: number;
-  readonly databaseCpu: number;
+  /** Processor time of the Sluice server and of PostgreSQL. */
+  readonly serverMs: number;
+  readonly databaseMs: number;
+  readonly archiveWrites: number;
+  readonly archiveReads: number;
+  readonly archiveBytes: number;
 }
 
-/** Subtracts two totals. */
-export function subtract(after: Usage, before: Usage): Usage {
-  const keys = Object.keys(after) as (keyof Usage)[];
-  return Object.fromEntries(keys.map((key) => [key, after[key] - before[key]])) as unknown as Usage;
+/** The resources used in a phase, and the growth of the tables, with their indexes. */
+export interface Phase {
+  readonly used: Usage;
+  readonly tables: readonly { readonly table: string; readonly rows: number; readonly bytes: number }[];
 }
 
+/** The time from the submission of an order to the start of its run, in milliseconds. */
+export interface Starts {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** The measurements of the simulation. */
 interface Simulation {
   readonly workers: number;
-  readonly runs: number;
-  readonly costs: { readonly idle: Usage; readonly runs: Usage; readonly active: Usage };
+  readonly orders: number;
+  readonly ordersPerSecond: number;
+  /** How often agents printed something in the phase `printing`, and what: lines, each an event of both protocols. */
+  readonly steps: number;
+  readonly stepLines: number;
+  readonly stepBytes: number;
+  /** In `orders` each order has one step; in `ends` each worker ends an order with all the other steps. */
+  readonly phases: Readonly<Record<'idle' | 'orders' | 'renewals' | 'printing' | 'ends', Phase>>;
+  readonly starts: { readonly single: Starts; readonly busy: Starts };
   readonly connections: number;
-  readonly serverMegabytes: number;
-  readonly events: number;
-  readonly outputBytes: number;
+  /** Orders whose claims expired, because the host was busy. */
+  readonly lost: number;
+  /** The server's memory, in megabytes. */
+  readonly memory: number;
 }
 
-const MONTH_S = 30 * 24 * 60 * 60;
-const RUNS_PER_MONTH = 10_000_000;
-/** The average time of an agent. */
+// The assumed month. Everything else is measured.
+const WORKERS = 1000;
+const ORDERS_PER_MONTH = 10_000_000;
+/** The time of an agent, and how often it prints something. */
 const AGENT_S = 15 * 60;
-/** A busy hour has this many times the average. */
+const STEP_S = 10;
+/** In a busy hour, orders start this many times as often as on average, and all slots are used. */
 const PEAK = 5;
-/** A typical cloud's list prices in US dollars: a core for an hour, and a gigabyte of disk and of object storage for a month. */
-const PRICES = { coreHour: 0.05, diskMonth: 0.115, archiveMonth: 0.023 };
-/** How long the database keeps the events of runs, and the share of the bytes of a run that remains after packing. */
-const RETENTION_MONTHS = 1;
-const PACKED = 0.25;
-const LEASE_S = 30;
+const SLOTS = 4 * WORKERS;
+/** A claim is renewed three times per lease of 30 seconds. */
+const RENEWAL_S = 10;
+/** A server executes JavaScript on one core, and keeps some of it free. */
+const CORES_PER_SERVER = 0.7;
+/** PostgreSQL gets this many times the cores of the busy hour. */
+const DATABASE_RESERVE = 2;
+/** Typical list prices of a cloud, in US dollars. */
+const PRICES = { coreHour: 0.05, diskGbMonth: 0.115, archiveGbMonth: 0.023, archiveWrite: 5e-6, archiveRead: 4e-7 };
 
-/** Extrapolates a month of ten million runs from what was measured. */
+const MONTH_S = 30 * 24 * 60 * 60;
+
+/** Computes unit costs from what was measured, and what a month of ten million orders needs. */
 export function extrapolate(simulation: Simulation): readonly Table[] {
-  const { workers, runs, costs, connections, serverMegabytes, events, outputBytes } = simulation;
-  const idle = divide(costs.idle, costs.idle.seconds * workers);
-  // The workers' reports went on meanwhile.
-  const run = divide(subtract(costs.runs, multiply(idle, costs.runs.seconds * workers)), runs);
-  const renewals = (costs.active.seconds * workers) / (LEASE_S / 3);
-  const renewal = divide(subtract(costs.active, multiply(idle, costs.active.seconds * workers)), renewals);
-  const runsPerS = RUNS_PER_MONTH / MONTH_S;
-  const renewalsPerS = (runsPerS * AGENT_S) / (LEASE_S / 3);
-  const average = sum(multiply(idle, workers), multiply(run, runsPerS), multiply(renewal, renewalsPerS));
-  const peak = sum(multiply(idle, workers), multiply(run, PEAK * runsPerS), multiply(renewal, renewalsPerS));
-  const diskGb = (run.databaseBytes * RUNS_PER_MONTH * RETENTION_MONTHS) / 1e9;
-  const archiveGb = (outputBytes * PACKED * RUNS_PER_MONTH) / 1e9;
-  const cores = Math.max(2, Math.ceil(2 * peak.serverCpu)) + Math.max(2, Math.ceil(2 * peak.databaseCpu));
+  const { workers, orders, steps, stepLines, stepBytes, phases, starts } = simulation;
+  /** Idle workers cost something in every phase. */
+  const idle = divide(phases.idle.used, phases.idle.used.seconds * workers);
+  const withoutIdle = ({ used }: Phase): Usage => subtract(used, multiply(idle, used.seconds * workers));
+  const renewal = divide(withoutIdle(phases.renewals), (phases.renewals.used.seconds * workers) / RENEWAL_S);
+  const renewalsWhilePrinting = (phases.printing.used.seconds * workers) / RENEWAL_S;
+  const order = divide(withoutIdle(phases.orders), orders);
+  const measuredStep = divide(subtract(withoutIdle(phases.printing), multiply(renewal, renewalsWhilePrinting)), steps);
+  // A step reaches the archive when its run ends.
+  const archived = (phases.ends.used.archiveBytes / workers - order.archiveBytes) / (steps / workers);
+  const step = { ...measuredStep, archiveBytes: Math.max(0, archived) };
+
+  const stepsPerOrder = AGENT_S / STEP_S;
+  const disk = sumBytes(phases.orders) / orders + ((stepsPerOrder - 1) * sumBytes(phases.printing)) / steps;
+  const ordersPerS = ORDERS_PER_MONTH / MONTH_S;
+  /** The load of a second with so many starts and active runs; an order includes its first step. */
+  const load = (startsPerS: number, active: number): Usage =>
+    [
+      multiply(order, startsPerS),
+      multiply(renewal, active / RENEWAL_S),
+      multiply(step, active / STEP_S - startsPerS),
+    ].reduce(add, multiply(idle, WORKERS));
+  const average = load(ordersPerS, ordersPerS * AGENT_S);
+  const busy = load(PEAK * ordersPerS, SLOTS);
+  const servers = Math.max(2, Math.ceil(busy.serverMs / 1000 / CORES_PER_SERVER));
+  const databaseCores = Math.max(2, Math.ceil((DATABASE_RESERVE * busy.databaseMs) / 1000));
+  const diskGb = (disk * ORDERS_PER_MONTH) / 1e9;
+  const archiveGb = (average.archiveBytes * MONTH_S) / 1e9;
   const dollars = {
-    cores: cores * PRICES.coreHour * (MONTH_S / 3600),
-    disk: diskGb * PRICES.diskMonth,
-    archive: archiveGb * PRICES.archiveMonth,
+    cores: (servers + databaseCores) * PRICES.coreHour * (MONTH_S / 3600),
+    disk: diskGb * PRICES.diskGbMonth,
+    archive:
+      archiveGb * PRICES.archiveGbMonth +
+      ORDERS_PER_MONTH * (order.archiveWrites * PRICES.archiveWrite + order.archiveReads * PRICES.archiveRead),
   };
+  const total = dollars.cores + dollars.disk + dollars.archive;
   const formatUnit = (name: string, usage: Usage): string[] => [
     name,
     format(usage.requests),
     format(usage.transactions),
     formatBytes(usage.walBytes),
-    `${format(usage.serverCpu * 1000)} ms`,
-    `${format(usage.databaseCpu * 1000)} ms`,
+    `${format(usage.serverMs)} ms`,
+    `${format(usage.databaseMs)} ms`,
+    usage.archiveBytes === 0 ? '–' : formatBytes(usage.archiveBytes),
   ];
   return [
     {
-      title: `Unit costs: ${workers.toLocaleString('en-US')} virtual workers over HTTPS, one server, ${runs.toLocaleString('en-US')} runs of ${events} events and ${formatBytes(outputBytes)} of output, without agents; ${format(runs / costs.runs.seconds)} runs per second`,
-      columns: ['', 'requests', 'transactions', 'WAL', 'server', 'PostgreSQL'],
+      title: `Measured: ${workers.toLocaleString('en-US')} virtual workers over HTTPS, one server, PostgreSQL, an archive; ${orders.toLocaleString('en-US')} orders without agents and sandboxes, ${simulation.lost} lost`,
+      columns: ['', 'requests', 'transactions', 'WAL', 'server', 'PostgreSQL', 'archive'],
       rows: [
-        formatUnit('an idle worker, per second', idle),
-        formatUnit('a run', run),
-        formatUnit('a renewal', renewal),
+        formatUnit('an idle worker, per minute', multiply(idle, 60)),
+        formatUnit('an order: submit, claim, start, first step, settle, comment, pack, upload', order),
+        formatUnit('a renewal of a claim', renewal),
+        formatUnit(`a step: ${stepLines} lines, ${formatBytes(stepBytes)}, ${2 * stepLines} events`, step),
       ],
     },
     {
-      title: `Extrapolated: ${workers.toLocaleString('en-US')} workers and 10 million runs of 15 minutes per month (${format(runsPerS)} per second, ${Math.round(runsPerS * AGENT_S).toLocaleString('en-US')} active; ${PEAK} times as many starts in a busy hour)`,
+      title: `Measured: growth of the database, with indexes; the archive gets ${format(order.archiveWrites)} writes and ${format(order.archiveReads)} reads per order`,
+      columns: ['table', 'rows per order', 'bytes per order', 'bytes per step'],
+      rows: phases.orders.tables.flatMap(({ table, rows, bytes }) => {
+        const inSteps = phases.printing.tables.find((each) => each.table === table)?.bytes ?? 0;
+        if (bytes < orders && inSteps < steps) return [];
+        return [[table, format(rows / orders), format(bytes / orders), format(inSteps / steps)]];
+      }),
+    },
+    {
+      title: 'Measured: from the submission of an order to the start of its run',
+      columns: ['', 'p50', 'p95'],
+      rows: [
+        [
+          `one at a time, ${workers.toLocaleString('en-US')} idle workers`,
+          formatMs(starts.single.p50),
+          formatMs(starts.single.p95),
+        ],
+        [`${simulation.ordersPerSecond} orders per second`, formatMs(starts.busy.p50), formatMs(starts.busy.p95)],
+      ],
+    },
+    {
+      title: `Extrapolated: ${WORKERS.toLocaleString('en-US')} workers and 10 million orders per month, whose agents take ${AGENT_S / 60} minutes and print a step every ${STEP_S} seconds`,
       columns: ['', 'average', 'busy hour'],
       rows: [
-        ['connections to PostgreSQL, per server', String(connections), String(connections)],
-        ['requests per second', format(average.requests), format(peak.requests)],
-        ['transactions per second', format(average.transactions), format(peak.transactions)],
-        ['WAL per day', formatBytes(average.walBytes * 86_400), formatBytes(peak.walBytes * 86_400)],
-        ['cores of the servers', format(average.serverCpu), format(peak.serverCpu)],
-        ['cores of PostgreSQL', format(average.databaseCpu), format(peak.databaseCpu)],
-        ['memory of the server', `${serverMegabytes} MB`, `${serverMegabytes} MB`],
-        ['database, per month of history', `${format(diskGb)} GB`, ''],
-        ['archive, per month', `${format(archiveGb)} GB`, ''],
+        ['orders per second', format(ordersPerS), format(PEAK * ordersPerS)],
+        ['active runs', format(ordersPerS * AGENT_S), format(SLOTS)],
+        ['requests per second', format(average.requests), format(busy.requests)],
+        ['transactions per second', format(average.transactions), format(busy.transactions)],
+        ['cores of the servers', format(average.serverMs / 1000), format(busy.serverMs / 1000)],
+        ['cores of PostgreSQL', format(average.databaseMs / 1000), format(busy.databaseMs / 1000)],
+        ['WAL per day', formatBytes(average.walBytes * 86_400), ''],
+        ['database, per month of history', formatBytes(diskGb * 1e9), ''],
+        ['archive, per month of history', formatBytes(archiveGb * 1e9), ''],
         [
-          `cost per month: ${cores} cores (twice the busy hour), disk, archive; without agents`,
-          `$${format(dollars.cores)} + $${format(dollars.disk)} + $${format(dollars.archive)}`,
+          'servers, each with one core and the memory measured',
+          '',
+          `${servers} × ${simulation.memory.toLocaleString('en-US')} MB`,
+        ],
+        [
+          `connections to PostgreSQL, ${simulation.connections} per server`,
+          '',
+          String(servers * simulation.connections),
+        ],
+        [
+          `dollars per month without agents: ${servers} + ${databaseCores} cores at $${PRICES.coreHour} per hour, disk at $${PRICES.diskGbMonth} and archive at $${PRICES.archiveGbMonth} per GB, $${PRICES.archiveWrite * 1e6} per million writes`,
+          `${format(dollars.cores)} + ${format(dollars.disk)} + ${format(dollars.archive)} = ${format(total)}`,
           '',
         ],
       ],
@@ -103,22 +178,25 @@ export function extrapolate(simulation: Simulation): readonly Table[] {
   ];
 }
 
-function multiply(usage: Usage, factor: number): Usage {
-  const keys = Object.keys(usage) as (keyof Usage)[];
-  return Object.fromEntries(keys.map((key) => [key, usage[key] * factor])) as unknown as Usage;
+const sumBytes = ({ tables }: Phase): number => tables.reduce((total, { bytes }) => total + bytes, 0);
+
+/** Subtracts usages, value by value. */
+export function subtract(usage: Usage, other: Usage): Usage {
+  return combine(usage, (value, key) => value - other[key]);
 }
 
-function divide(usage: Usage, divisor: number): Usage {
-  return multiply(usage, 1 / divisor);
-}
+const add = (usage: Usage, other: Usage): Usage => combine(usage, (value, key) => value + other[key]);
+const multiply = (usage: Usage, factor: number): Usage => combine(usage, (value) => value * factor);
+const divide = (usage: Usage, divisor: number): Usage => multiply(usage, 1 / divisor);
 
-function sum(...usages: readonly Usage[]): Usage {
-  return usages.reduce((total, usage) => subtract(total, multiply(usage, -1)));
+function combine(usage: Usage, compute: (value: number, key: keyof Usage) => number): Usage {
+  const entries = Object.entries(usage) as [keyof Usage, number][];
+  return Object.fromEntries(entries.map(([key, value]) => [key, compute(value, key)])) as unknown as Usage;
 }
 
 function format(value: number): string {
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
-  return Math.abs(value) >= 10 ? value.toFixed(0) : value.toPrecision(2);
+  return Math.abs(value) >= 10 ? value.toFixed(0) : String(Number(value.toPrecision(2)));
 }
 
 function formatBytes(bytes: number): string {

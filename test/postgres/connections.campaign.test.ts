@@ -36,8 +36,14 @@ it(
       const connection = connect({ url: address, token: WORKER_TOKEN, ca });
       const self = { host: 'virtual', version: '0', engines: [] };
       const remote = await openRemotePorts({ connection, data, filters: {}, token: WORKER_TOKEN }, self);
-      const agent = { agentMs: () => 300, events: 5, outputBytes: 100, onEnd: (id: string) => void ended.push(id) };
-      const worker = startVirtualWorker(remote, { id: `w${number}`, data, ...agent });
+      const worker = startVirtualWorker(remote, {
+        id: `w${number}`,
+        data,
+        agent: async (print) => {
+          for (let line = 1; line <= 5; line += 1) await print([`line ${line}`]);
+        },
+        onEnd: (runId) => void ended.push(runId),
+      });
       return async () => {
         await worker.stop();
         remote.close();

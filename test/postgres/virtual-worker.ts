@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createWaker } from '../../src/orders/dispatch/index.js';
 import type { RemotePorts } from '../../src/server/worker/index.js';
-import { createRunResult, sampleFcmp } from '../../src/store/contract/fixtures/run-samples.js';
+import { sampleResult } from '../../src/store/contract/fixtures/order-samples.js';
+import { createRunResult, sampleFcmp, sampleRasp } from '../../src/store/contract/fixtures/run-samples.js';
 import type { ClaimedRun } from '../../src/store/ports/index.js';
 
 /** A worker without processes, which uses a server like a real one. */
@@ -13,10 +14,8 @@ export interface VirtualWorker {
 
 /** The behaviour of a virtual worker's agents. */
 export interface VirtualAgent {
-  /** How long an agent runs. */
-  readonly agentMs: () => number;
-  readonly events: number;
-  readonly outputBytes: number;
+  /** Returns when the agent ends. `print` publishes lines: as recorded bytes, and as an event of each protocol. */
+  readonly agent: (print: (lines: readonly string[]) => Promise<void>) => Promise<void>;
   readonly onEnd?: (runId: string) => void;
 }
 
@@ -29,8 +28,8 @@ interface VirtualOptions extends VirtualAgent {
 
 /** Starts a worker that claims one run at a time, and publishes events and bytes as if an agent had printed them. */
 export function startVirtualWorker(
-  { store, settings: { leaseMs } }: Pick<RemotePorts, 'store' | 'settings'>,
-  { id, data, agentMs, events, outputBytes, onEnd }: VirtualOptions,
+  { store, lead, settings: { leaseMs } }: Pick<RemotePorts, 'store' | 'lead' | 'settings'>,
+  { id, data, agent, onEnd }: VirtualOptions,
 ): VirtualWorker {
   const stopping = new AbortController();
   const waker = createWaker();
@@ -52,22 +51,37 @@ export function startVirtualWorker(
   // Workers that were started together do not report together.
   const reports = setInterval(() => void report(), leaseMs * (0.75 + Math.random() / 2));
 
-  async function execute({ record: { id: runId } }: ClaimedRun, workerId: string): Promise<void> {
+  async function execute({ record: { id: runId }, order }: ClaimedRun, workerId: string): Promise<void> {
     const hold = { id: runId, workerId, now: 0 };
     const stop = store.watchRequests(runId, () => undefined);
     const renewals = setInterval(() => void store.renewRun({ ...hold, leaseMs }).catch(() => undefined), leaseMs / 3);
+    const folder = join(data, 'runs', runId, '.audit');
+    let printed = 0;
+    const print = async (lines: readonly string[]): Promise<void> => {
+      const events = lines.flatMap((line, index) => {
+        const seq = printed + index + 1;
+        return [sampleRasp(1, seq, line), sampleFcmp(seq, line)];
+      });
+      printed += lines.length;
+      await appendFile(join(folder, 'stdout.1.log'), lines.map((line) => `${line}\n`).join(''));
+      await store.append(runId, events);
+    };
     try {
       if ((await store.markStarted(hold)) !== 'started') return;
-      await sleep(agentMs() / 2);
-      await store.append(
-        runId,
-        Array.from({ length: events }, (_, index) => sampleFcmp(index + 1)),
-      );
-      const folder = join(data, 'runs', runId, '.audit');
       await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, 'stdout.1.log'), 'x'.repeat(outputBytes));
-      await sleep(agentMs() / 2);
-      await store.endRun({ ...hold, result: createRunResult() });
+      await agent(print);
+      const runResult = createRunResult();
+      if (order === null) await store.endRun({ ...hold, result: runResult });
+      else {
+        const { issue_ref: issueRef, run_id } = order.order;
+        const reading = {
+          source: 'json',
+          path: 'work_result.json',
+          problems: [],
+          result: sampleResult(order),
+        } as const;
+        await lead.settle({ issueRef, runId: run_id, exitCode: 0, hasEnded: true, runResult, reading });
+      }
       onEnd?.(runId);
     } finally {
       clearInterval(renewals);
