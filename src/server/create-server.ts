@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { resolve, join } from 'node:path';
 import { rm, writeFile } from 'node:fs/promises';
 import { Hono, RESPONSE_ALREADY_SENT } from './http/hono.js';
@@ -87,6 +88,8 @@ export function createServer(options: ServerOptions): SluiceServer {
     );
   }
   const shutdown = new AbortController();
+  // Every open stream listens.
+  setMaxListeners(0, shutdown.signal);
   let isDraining = false;
   const checkAcceptsWork = (): void => {
     if (isDraining) throw new RequestError('SHUTTING_DOWN', 'The server is shutting down. Try again in a few seconds.');

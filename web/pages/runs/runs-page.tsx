@@ -30,7 +30,7 @@ export function RunsPage() {
 /** Lists the filters. The engine in the query is always an option, even if the engines are not loaded yet. */
 function listRunFilters(engines: readonly string[]): readonly Filter[] {
   return [
-    { name: 'search', label: t.search, kind: 'search', placeholder: t.promptErrorFolderIssueId },
+    { name: 'search', label: t.search, kind: 'search', placeholder: t.promptAnswerErrorFolderIssueId },
     {
       name: 'state',
       label: t.state,

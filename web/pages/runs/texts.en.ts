@@ -23,7 +23,7 @@ export const t = {
   tokens: (tokens: Value) => `${tokens} tokens`,
   noPrompt: 'No prompt',
   search: 'Search',
-  promptErrorFolderIssueId: 'Prompt, error, folder, issue, ID',
+  promptAnswerErrorFolderIssueId: 'Prompt, answer, error, folder, issue, ID',
   outcome: 'Outcome',
   engine: 'Engine',
   repair: 'Repair',

@@ -23,7 +23,7 @@ export const t: typeof english = {
   tokens: (tokens) => `${tokens} token`,
   noPrompt: '没有提示',
   search: '搜索',
-  promptErrorFolderIssueId: '提示、错误、目录、issue、ID',
+  promptAnswerErrorFolderIssueId: '提示、回答、错误、目录、issue、ID',
   outcome: '结果',
   engine: '引擎',
   repair: '修复',
