@@ -86,7 +86,8 @@ export function findCause({
   return MODEL_PATTERN.test(message) ? 'model' : 'unknown';
 }
 
-const QUOTA_PATTERN = /quota\b(?! increase)|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit/i;
+const QUOTA_PATTERN =
+  /quota\b(?! increase| limitations)|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit/i;
 const NETWORK_PATTERN =
   /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate|UND_ERR_\w+|socket hang up|other side closed|\bterminated\b|from connection|unexpected EOF/i;
 const CONTEXT_PATTERN =

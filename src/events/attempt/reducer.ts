@@ -219,7 +219,8 @@ export class Reducer {
         const isEmpty = fact.message.trim() === '';
         const message = isEmpty ? (this.#lastError ?? NO_MESSAGE) : fact.message;
         const data = toEngineErrorData({ ...fact, message });
-        const cause = data.cause ?? (isEmpty ? this.#lastCause : null);
+        // Qwen Code prints the reason of a retry once, then records of the retry without it.
+        const cause = data.cause ?? (isEmpty || data.retrying ? this.#lastCause : null);
         this.#lastError = data.message;
         // A warning does not explain why the engine exits.
         if (data.severity === 'error' || data.retrying) this.#lastCause = cause;

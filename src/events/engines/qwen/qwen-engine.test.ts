@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { DONE, translateLines } from '../../contract/translate-lines.contract.js';
+import { DONE, toBytes, translateLines } from '../../contract/translate-lines.contract.js';
 import type { Translated } from '../../contract/translate-lines.contract.js';
 import {
   listRawRecords,
@@ -20,6 +20,7 @@ import {
   toolUse,
   user,
 } from '../stream-json/shape.contract.js';
+import { createTranslator } from '../../index.js';
 import { qwenEngine } from './qwen-engine.js';
 
 const FIXTURES = new URL('./fixtures/', import.meta.url);
@@ -84,6 +85,15 @@ describe('a failed qwen request', () => {
     const translated = read(init(), errorMessage, failed);
     expect(translated.rasp('diagnostic.engine.error')).toHaveLength(1);
     expect(translated.of('conversation.failed')[0]?.error.message).toBe(error);
+  });
+
+  it('can be followed by advice, which is neither an answer nor the cause', () => {
+    const advised = `${error}\nPossible quota limitations in place or slow response times detected. Please wait.`;
+    const message = { ...errorMessage.message, content: [text(advised)] };
+    const failed = result({ subtype: 'error_during_execution', is_error: true, error: { message: advised } });
+    const translated = read(init(), { ...errorMessage, message }, failed);
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, cause: 'rate_limit' }]);
+    expect(finals(translated)).toEqual([]);
   });
 
   it('closes the message whose chunks were reported', () => {
@@ -167,6 +177,15 @@ describe('a qwen retry', () => {
       { code: 'ENGINE_RATE_LIMIT_HINT', http_status: 429, retrying: true, attempt: 1, max_attempts: 10 },
     ]);
     expect(translated.types).not.toContain('conversation.failed');
+  });
+
+  it('keeps the reason that was printed before the record', () => {
+    const translator = createTranslator({ engine: 'qwen', runId: 'r', attempt: 1 });
+    translator.push('stdout', toBytes([init()]));
+    translator.push('stderr', toBytes(['Retrying in 60s (attempt 1/10): [API Error: 429 Too many requests]']));
+    translator.push('stdout', toBytes([retry(false)]));
+    const { event } = translator.end({ exitCode: null, signal: 'SIGTERM', verdict: 'timed_out' }).at(-1) ?? {};
+    expect(event).toMatchObject({ data: { error: { code: 'RUN_TIMED_OUT', cause: 'rate_limit' } } });
   });
 
   it('is not a failure in text mode either, on any stream', () => {

@@ -42,8 +42,8 @@ const QWEN: Dialect = {
   readErrorDocument,
 };
 
-/** `[API Error: 429 …]`: the format of all Qwen Code model errors. */
-const API_ERROR = /^\[API Error: [^]*\]$/u;
+/** `[API Error: 429 …]`: the format of all Qwen Code model errors. Any 429 is followed by a line of advice. */
+const API_ERROR = /^\[API Error: [^]*\](?:\n(?:Possible quota|Please wait) [^\n]*)?$/u;
 
 /** `Retrying in 60s (attempt 1/10): [API Error: …]` */
 const RETRY_LINE = /^Retrying in \S{1,16} \(attempt (\d{1,6})\/(\d{1,6})\)/u;
