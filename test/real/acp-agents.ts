@@ -6,8 +6,8 @@ export interface RealAgent extends Pick<
   RealEngine,
   'engine' | 'homeFiles' | 'homeOutsideTemporary' | 'environment' | 'writeFile'
 > {
-  /** It does not store a session whose first turn did not end. */
-  readonly losesFirstTurn?: true;
+  /** It overwrites a session that is loaded in the minute in which it started: its file is named after the minute. */
+  readonly overwritesYoungSessions?: true;
   /** It declares that it accepts MCP servers, but does not start them. */
   readonly ignoresServers?: true;
   /** Its model here does not accept images, so it omits them. */
@@ -41,7 +41,7 @@ const kimi: RealAgent = {
 /** With automatic model selection Gemini first asks a model which model to use, for minutes if that fails. */
 const gemini: RealAgent = {
   ...REAL_ENGINES.gemini,
-  losesFirstTurn: true,
+  overwritesYoungSessions: true,
   environment: (url) => ({ ...REAL_ENGINES.gemini.environment(url), GEMINI_MODEL: 'gemini-2.5-pro' }),
 };
 

@@ -15,6 +15,7 @@ import type { Stage } from './stage.js';
 import { makeInputs, PIXEL, SLOW_ANSWER } from './inputs.js';
 
 const SCHEMA = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
+const MINUTE_MS = 60_000;
 const DONE = { content: 'Done.' };
 
 type Script = (folders: { readonly workdir: string }) => readonly [ModelReply, ...ModelReply[]];
@@ -118,8 +119,11 @@ function describeTurns(engine: AcpAgentName): void {
       twice,
       { permissions: 'ask', limits: { hold_s: 1 } },
       (event, run) => {
-        if (event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING')
-          void run.reply({ interaction_id: 'px_1_1', option_id: options[0] ?? '' });
+        if (event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING') {
+          const restOfMinute = MINUTE_MS + 100 - (Date.now() % MINUTE_MS);
+          const answer = () => void run.reply({ interaction_id: 'px_1_1', option_id: options[0] ?? '' });
+          setTimeout(answer, real.overwritesYoungSessions === true ? restOfMinute : 0);
+        }
         if (event.type === 'permission.required') {
           options.push(event.data.options.find(({ kind }) => kind === 'allow_once')?.id ?? '');
           // A rephrased request from the resumed agent is asked again.
@@ -127,10 +131,9 @@ function describeTurns(engine: AcpAgentName): void {
         }
       },
     );
-    const isLost = real.losesFirstTurn === true;
-    expect(result.error?.code).toBe(isLost ? 'SESSION_LOST' : undefined);
+    expect(result.error).toBeUndefined();
     expect(result.attempts).toBeGreaterThan(1);
-    expect(existsSync(createdFile)).toBe(!isLost);
+    expect(existsSync(createdFile)).toBe(true);
   });
 
   it('gets an image and an MCP server, with its variables', async () => {

@@ -16,8 +16,11 @@ export const PIXEL = Buffer.from(
   'base64',
 );
 
-/** An answer that takes seconds: some agents do not wait for their servers. */
-export const SLOW_ANSWER = { reply: { content: 'Seen. '.repeat(40) }, options: { pauseMs: 150 } } as const;
+/** An answer that takes seconds: some agents do not wait for their servers. Gemini ends a turn that repeats itself. */
+export const SLOW_ANSWER = {
+  reply: { content: `Seen. ${Array.from({ length: 80 }, (_, index) => index).join(' ')}` },
+  options: { pauseMs: 150 },
+} as const;
 
 /** Creates an image, and the server of `mcp-server/`, which writes a file once its tools were listed. */
 export function makeInputs({ workdir }: { readonly workdir: string }): {
