@@ -11,6 +11,7 @@ export type Row = Readonly<Record<string, unknown>>;
  * Executes statements. They are written once, in PostgreSQL's notation: `$1`, `::bigint`, `ctid` and `FOR UPDATE`, which
  * SQLite's dialect rewrites or drops, and `INDEXED BY`, which PostgreSQL's dialect drops. Two forms are rewritten for both:
  *
+ * - `seq IN each($1)`: in a JSON list of integers; as a join, PostgreSQL would compare every row with every integer
  * - `each($1) AS name`: the elements of a JSON list of strings or numbers, as `name.value`
  * - `objects($1) AS name`: the elements of a JSON list of objects, as `name.value`, read with `->>`
  *

@@ -264,6 +264,7 @@ function translate(sql: string): string {
   const text = sql
     .replaceAll(/ INDEXED BY \w+/g, '')
     .replaceAll('CROSS JOIN', 'JOIN')
+    .replaceAll(/\bIN each\((\$\d+)\)/g, "= ANY(translate($1, '[]', '{}')::bigint[])")
     .replaceAll(/\beach\((\$\d+)\) AS (\w+)/g, 'json_array_elements_text($1::json) AS $2 (value)')
     .replaceAll(/\bobjects\((\$\d+)\) AS (\w+)/g, 'json_array_elements($1::json) AS $2 (value)');
   if (translated.size < MAX_TRANSLATED) translated.set(sql, text);

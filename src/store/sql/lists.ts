@@ -195,7 +195,7 @@ export function buildRunSearch(
         AND ($12::text IS NULL OR digest.usage::json ->> 'model' = $12)
         AND ($13::text IS NULL OR digest.engine_version = $13)`;
   const scanned = `run_digests AS digest INDEXED BY ${index}`;
-  const listed = 'each($14) AS found CROSS JOIN run_digests AS digest ON digest.seq = found.value::bigint';
+  const listed = '(SELECT * FROM run_digests WHERE seq IN each($14)) AS digest';
   const selected = `SELECT runs.*, digest.${order} AS at`;
   const sorted = `ORDER BY digest.${order} DESC, digest.seq DESC`;
   return {

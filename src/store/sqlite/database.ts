@@ -338,6 +338,7 @@ export function translate(sql: string): string {
     .replaceAll(/\sFOR (?:NO KEY )?UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g, '')
     .replaceAll('= ANY (ARRAY(', 'IN (SELECT * FROM (')
     .replaceAll(/\bctid\b/g, 'rowid')
+    .replaceAll(/\bIN each\((\?\d+)\)/g, 'IN (SELECT value FROM json_each($1))')
     .replaceAll(/\b(?:each|objects)\((\?\d+)\) AS/g, 'json_each($1) AS')
     .replaceAll('greatest(', 'max(')
     .replaceAll('strpos(', 'instr(');

@@ -182,7 +182,9 @@ export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | 
     if (record === undefined) return;
     const runs = { data, logger, clock, programs: { [engine]: program } };
     const context = { store, lead, runs, leaseMs: DEFAULT_LEASE_MS, clock, logger, signal: stopping.signal };
-    await whileInProgress(workerId, async () => executeRun(context, { record, order: null, unresolved: [] }, workerId));
+    // It was created as running, so that no worker claims it, but it is not a run that is resumed.
+    const claimed = { record: { ...record, started_at: null }, order: null, unresolved: [] };
+    await whileInProgress(workerId, async () => executeRun(context, claimed, workerId));
   }
 
   const repoDir = await makeDemoRepository(data);
