@@ -5,7 +5,8 @@ import { findExecutable } from '../../src/base/files/index.js';
 
 /** Debian's packages by the program that shows whether they are installed. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  go: ['golang-go', 'golang-github-masterminds-sprig-dev', 'golang-k8s-sigs-yaml-dev'],
+  unzip: ['unzip'],
+  ...(process.arch === 'x64' ? {} : { 'qemu-x86_64-static': ['qemu-user-static'] }),
   promtool: ['prometheus'],
   kubectl: ['kubernetes-client'],
   etcd: ['etcd-server'],
@@ -34,7 +35,7 @@ export async function setup(): Promise<void> {
   }
 }
 
-/** Lists the programs that are missing; with a program, its libraries too. */
+/** Lists the programs that are missing. */
 async function listMissing(): Promise<string[]> {
   const found = await Promise.all(
     Object.keys(PACKAGES).map(async (program) => [program, await hasProgram(program)] as const),
@@ -42,15 +43,11 @@ async function listMissing(): Promise<string[]> {
   return found.filter(([, isPresent]) => !isPresent).map(([program]) => program);
 }
 
-/** Whether a program can be used, with the libraries that its check needs. */
+/** Whether a program can be used. */
 export async function hasProgram(program: string): Promise<boolean> {
-  if (program === 'go' && !existsSync(join(GO_LIBRARIES, 'src/github.com/Masterminds/sprig'))) return false;
   if (program === 'pg_dump') return findPostgres() !== undefined;
   return (await findExecutable(program, SEARCH)) !== undefined;
 }
-
-/** Where Debian has the sources of Go's libraries. */
-export const GO_LIBRARIES = '/usr/share/gocode';
 
 /** The folder with a PostgreSQL server and `pg_dump` of the same version: another version's cannot dump it. */
 export function findPostgres(): string | undefined {
