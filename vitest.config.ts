@@ -89,6 +89,9 @@ const PROJECTS = [
     ...UNSANDBOXED,
     name: 'kubernetes',
     include: ['test/kubernetes/**/*.test.ts'],
+    // The cluster itself waits up to half a minute before it tries something again.
+    testTimeout: 300_000,
+    expect: { poll: { timeout: 180_000 } },
     globalSetup: ['test/build-product.ts', 'test/kubernetes/global-setup.ts'],
   },
   { ...SHARED, name: 'site', include: ['test/site/**/*.test.ts'], globalSetup: ['test/site/global-setup.ts'] },

@@ -137,6 +137,7 @@ export async function startControlPlane({ hasControllers = true } = {}): Promise
       programs['kube-controller-manager'],
       ...local('manager', manager),
       `--service-account-private-key-file=${key}`,
+      `--root-ca-file=${join(folder, 'certificates', 'apiserver.crt')}`,
       '--use-service-account-credentials=true',
       '--node-monitor-grace-period=8s',
       '--node-monitor-period=1s',
@@ -145,6 +146,7 @@ export async function startControlPlane({ hasControllers = true } = {}): Promise
     'kube-scheduler': [programs['kube-scheduler'], ...local('scheduler', scheduler)],
   };
   await writeState(folder, { server, token, commands, pids: {} });
+  guard(folder);
   try {
     await startProgram(folder, 'etcd');
     await startProgram(folder, 'kube-apiserver');
@@ -158,6 +160,26 @@ export async function startControlPlane({ hasControllers = true } = {}): Promise
     throw error;
   }
   return folder;
+}
+
+/** Ends the programs when this process ends without stopping them, even if it is killed: the pipe is closed then. */
+function guard(folder: string): void {
+  const program = `
+const { readFileSync, rmSync } = process.getBuiltinModule('node:fs');
+process.stdin.resume().once('close', () => {
+  try {
+    const { pids } = JSON.parse(readFileSync('${STATE_FILE}', 'utf8'));
+    for (const pid of Object.values(pids)) try { process.kill(pid, 'SIGKILL'); } catch {}
+    rmSync(process.cwd(), { recursive: true, force: true, maxRetries: 5 });
+  } catch {}
+});`;
+  const child = spawn(process.execPath, ['-e', program], {
+    cwd: folder,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.unref();
+  (child.stdin as unknown as { unref(): void }).unref();
 }
 
 /** Writes the kubeconfig of a user with a token. */

@@ -1,27 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJsonLogger } from '../../src/base/index.js';
 import type { Placement, PlacementHandle } from '../../src/orders/placement/index.js';
 import { describePlacement } from '../../src/orders/placement/contract/placement.contract.js';
 import type { Cluster } from '../../src/orders/placement/kubernetes/cluster.js';
-import { startProgram, stopProgram, waitForServer } from './control-plane.js';
+import { getServer, startProgram, stopProgram, waitForServer } from './control-plane.js';
 import {
   CONTROL_PLANE,
   IMAGES,
+  IMPATIENT,
   makeNamespace,
   makeRun,
   openAdmin,
+  openLine,
   openPlacement,
   type TestNamespace,
 } from './test-cluster.js';
+import { describeDemo } from './demo-case.js';
 import { describeOrders } from './order-cases.js';
 import { TestNode } from './test-node.js';
-
-/** Makes the node controller end a silent node's pods soon. */
-const IMPATIENT = ['unreachable', 'not-ready'].map((condition) => ({
-  key: `node.kubernetes.io/${condition}`,
-  operator: 'Exists',
-  effect: 'NoExecute',
-  tolerationSeconds: 1,
-}));
 
 describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
   let admin: Cluster;
@@ -29,7 +25,9 @@ describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
 
   beforeAll(async () => {
     admin = await openAdmin();
-    node = await TestNode.start(admin, { name: 'node-1', images: IMAGES });
+    const { hostname, port } = new URL(await getServer(CONTROL_PLANE));
+    const variables = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+    node = await TestNode.start(admin, { name: 'node-1', images: IMAGES, variables });
   });
   afterAll(async () => node?.close());
 
@@ -60,6 +58,7 @@ describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
     () => admin,
     () => node,
   );
+  describeDemo(() => admin);
 
   it('are jobs, with no more rights than documented, and leave nothing behind', async () => {
     const namespace = await makeNamespace(admin);
@@ -132,32 +131,6 @@ describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
     expect(await namespace.listLeftovers()).toHaveLength(3);
   });
 
-  it('that are evicted or out of memory are gone, with the cause', async () => {
-    const namespace = await makeNamespace(admin);
-    const placement = await openPlacement(namespace);
-    const [evicted, oom] = [await placement.place(makeRun()), await placement.place(makeRun({ memory: '64Mi' }))];
-    await reach(placement, evicted, 'alive');
-    await reach(placement, oom, 'alive');
-    await node.evict(await findPod(namespace, evicted));
-    await node.killForMemory(await findPod(namespace, oom));
-    await reach(placement, evicted, 'gone');
-    await reach(placement, oom, 'gone');
-    expect(await placement.state(evicted)).toEqual({
-      state: 'gone',
-      cause: 'evicted',
-      reason: 'evicted: The node was low on resource: memory.',
-    });
-    expect(await placement.state(oom)).toMatchObject({ cause: 'oom' });
-  });
-
-  it('whose image cannot be pulled say so', async () => {
-    const placement = await openPlacement(await makeNamespace(admin));
-    const handle = await placement.place(makeRun({ image: 'missing:1' }));
-    await expect
-      .poll(async () => placement.state(handle))
-      .toEqual({ state: 'pending', cause: 'image', reason: 'ImagePullBackOff: Back-off pulling image "missing:1"' });
-  });
-
   it('beyond a quota are refused with its name, or wait for their pod', async () => {
     const namespace = await makeNamespace(admin);
     const placement = await openPlacement(namespace);
@@ -182,22 +155,6 @@ describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
     });
   });
 
-  it('that are preempted are gone, with the cause', async () => {
-    const namespace = await makeNamespace(admin);
-    const placement = await openPlacement(namespace);
-    const handle = await placement.place(makeRun({ cpu: 40 }));
-    await reach(placement, handle, 'alive');
-    const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
-    await admin.send('POST', classes, { metadata: { name: 'urgent' }, value: 1000 });
-    const resources = { requests: { cpu: '40' } };
-    const containers = [{ name: 'urgent', image: 'sleeps:1', command: ['sleep'], resources }];
-    await admin.send('POST', `/api/v1/namespaces/${namespace.name}/pods`, {
-      metadata: { name: 'urgent' },
-      spec: { priorityClassName: 'urgent', containers },
-    });
-    await expect.poll(async () => placement.state(handle)).toMatchObject({ cause: 'preempted' });
-  });
-
   it('on a silent node are unknown until it reports again, even if they are deleted by force', async () => {
     const namespace = await makeNamespace(admin);
     const placement = await openPlacement(namespace);
@@ -208,15 +165,21 @@ describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
       const [returning, forced, lost] = [await place(), await place(), await place()];
       const handles = [returning, forced, lost];
       for (const handle of handles) await reach(placement, handle, 'alive');
+      // Now: each job replaces a pod that the cluster evicts, so later it has two.
+      const [kept, pod] = [await findPod(namespace, returning), await findPod(namespace, forced)];
+      const pods = `/api/v1/namespaces/${namespace.name}/pods`;
       other.silence();
       for (const handle of handles) await reach(placement, handle, 'unknown');
       expect(await placement.state(returning)).toMatchObject({ cause: 'node_lost' });
-      const pod = await findPod(namespace, forced);
-      await admin.send('DELETE', `/api/v1/namespaces/${namespace.name}/pods/${pod}`, { gracePeriodSeconds: 0 });
+      await admin.send('DELETE', `${pods}/${pod}`, { gracePeriodSeconds: 0 });
       await expect
         .poll(async () => placement.state(forced))
         .toMatchObject({ state: 'unknown', reason: expect.stringContaining('did not report its end') as unknown });
       expect(other.running).toContain(pod);
+      // A node that is back before the cluster has evicted its pods keeps them.
+      await expect
+        .poll(async () => admin.send('GET', `${pods}/${kept}`))
+        .toHaveProperty('metadata.deletionTimestamp', expect.any(String));
       other.resume();
       await expect
         .poll(async () => placement.state(returning))
@@ -227,6 +190,46 @@ describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
     }
   });
 
+  it('are known again after a watch that ended with 410 Gone, also what happened meanwhile', async () => {
+    const namespace = await makeNamespace(admin);
+    const line = await openLine(namespace);
+    const log: string[] = [];
+    const logger = createJsonLogger((text) => void log.push(text));
+    const [placement, direct] = [
+      await openPlacement(line, {}, logger),
+      await openPlacement(namespace, { worker_image: 'sleeps:1' }),
+    ];
+    const seen = new Set<string>();
+    placement.watch?.(({ run }) => void seen.add(run));
+    const place = async () => direct.place(makeRun());
+    const [kept, evicted, deleted] = [await place(), await place(), await place()];
+    // Without a watch, the state would come from a request.
+    await expect.poll(() => seen.size).toBe(3);
+    for (const handle of [kept, evicted, deleted]) await reach(placement, handle, 'alive');
+    line.cut();
+    await reach(placement, kept, 'unknown');
+    await node.evict(await findPod(namespace, evicted));
+    await direct.stop(deleted, 1);
+    for (const handle of [evicted, deleted]) await reach(direct, handle, 'gone');
+    const added = await place();
+    await reach(direct, added, 'alive');
+    // A new server has only the changes since its start, so it no longer has the place where the watch was.
+    await stopProgram(CONTROL_PLANE, 'kube-apiserver');
+    await startProgram(CONTROL_PLANE, 'kube-apiserver');
+    await waitForServer(CONTROL_PLANE);
+    // A refusal while it starts would end the watch in another way.
+    await expect.poll(async () => direct.list().then((all) => all.length, String)).toBe(3);
+    expect(log.join('')).not.toContain('is too old');
+    line.restore();
+    await expect.poll(() => log.join('')).toMatch(/the watch of pods is too old.*410/);
+    for (const handle of [kept, added]) await reach(placement, handle, 'alive');
+    expect(await placement.state(evicted)).toMatchObject({ state: 'gone', cause: 'evicted' });
+    // It is missing, and nothing that this watch has seen proves that it had ended.
+    await expect
+      .poll(async () => placement.state(deleted))
+      .toMatchObject({ state: 'unknown', reason: expect.stringContaining('did not report its end') as unknown });
+  });
+
   it('on a node that was deleted are gone', async () => {
     const placement = await openPlacement(await makeNamespace(admin));
     const other = await TestNode.start(admin, { name: 'node-3', images: IMAGES });
@@ -234,53 +237,5 @@ describe.skipIf(CONTROL_PLANE === '')('runs on Kubernetes', () => {
     await reach(placement, handle, 'alive');
     await other.close();
     await expect.poll(async () => placement.state(handle)).toMatchObject({ cause: 'node_lost' });
-  });
-
-  it('survive a restart of the API server, during which nothing is known', async () => {
-    const namespace = await makeNamespace(admin);
-    const placement = await openPlacement(namespace);
-    const handles = await Promise.all(Array.from({ length: 50 }, async () => placement.place(makeRun())));
-    for (const handle of handles) await reach(placement, handle, 'alive');
-    await stopProgram(CONTROL_PLANE, 'kube-apiserver');
-    await expect
-      .poll(async () => Promise.all(handles.map(async (handle) => (await placement.state(handle)).state)))
-      .toEqual(handles.map(() => 'unknown'));
-    await expect(placement.place(makeRun())).rejects.toThrow(/does not answer/);
-    await startProgram(CONTROL_PLANE, 'kube-apiserver');
-    await waitForServer(CONTROL_PLANE);
-    for (const handle of handles) await reach(placement, handle, 'alive');
-    const [first] = handles;
-    if (first === undefined) throw new Error('no handle');
-    await placement.stop(first, 1);
-    await reach(placement, first, 'gone');
-    expect([...node.started.values()].every((count) => count === 1)).toBe(true);
-  });
-
-  it('are placed again once the service account has its rights back', async () => {
-    const namespace = await makeNamespace(admin);
-    const placement = await openPlacement(namespace);
-    const running = await placement.place(makeRun());
-    await reach(placement, running, 'alive');
-    await namespace.revoke();
-    const run = makeRun();
-    await expect
-      .poll(async () => placement.place(run).then(() => '', String))
-      .toMatch(/forbidden.*Grant the service account/s);
-    await namespace.grant();
-    await expect.poll(async () => placement.place(run).then(() => 'placed', String)).toBe('placed');
-    await reach(placement, running, 'alive');
-  });
-
-  it('of a deleted namespace end, and new ones name it', async () => {
-    const namespace = await makeNamespace(admin);
-    const placement = await openPlacement(namespace);
-    const handle = await placement.place(makeRun());
-    await reach(placement, handle, 'alive');
-    const pod = await findPod(namespace, handle);
-    expect(node.running).toContain(pod);
-    await admin.send('DELETE', `/api/v1/namespaces/${namespace.name}`);
-    await reach(placement, handle, 'gone');
-    await expect(placement.place(makeRun())).rejects.toThrow(namespace.name);
-    expect(node.running).not.toContain(pod);
   });
 });

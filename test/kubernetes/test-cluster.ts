@@ -1,20 +1,32 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { expect, inject, onTestFinished } from 'vitest';
 import { installTools } from '../../scripts/install-tools.js';
-import { createUlidGenerator } from '../../src/base/index.js';
+import { PROJECT } from '../../scripts/run-tool.js';
+import { createUlidGenerator, silentLogger, type Logger } from '../../src/base/index.js';
 import { openKubernetesPlacement, type PlacedRun, type Placement } from '../../src/orders/placement/index.js';
 import { openCluster, type Cluster } from '../../src/orders/placement/kubernetes/cluster.js';
 import type { KubernetesSettings } from '../../src/orders/placement/kubernetes/settings.js';
 import { BUNDLED_MAIN } from '../command-stage.js';
 import { getServer, writeKubeconfig } from './control-plane.js';
-import type { Images } from './test-node.js';
+import type { Images } from './pod-processes.js';
 
 /** The folder of the control plane; empty without one: then its tests are not run. */
 export const CONTROL_PLANE = inject('controlPlane');
 
 const claimed = new Set<string>();
+
+/** The names of services, which a cluster resolves, and the command `sluice` of an image. */
+export const HOSTS_FILE = join(CONTROL_PLANE, 'hosts');
+export const COMMAND_FILE = join(CONTROL_PLANE, 'sluice');
+
+const bind = (path: string, at = path): readonly string[] => ['--ro-bind-try', path, at];
 
 /** The images of the test node. */
 export const IMAGES: Images = {
@@ -31,7 +43,37 @@ export const IMAGES: Images = {
   'agents:1': ([, ...args]) => [process.execPath, ...args],
   'ends:1': () => ['true'],
   'fails:1': () => ['false'],
+  ...createDeployedImages(),
 };
+
+/** The images that the plain manifests name, with the programs of this host, for nodes that have bubblewrap. */
+function createDeployedImages(): Images {
+  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { readonly version: string };
+  const system = ['/usr', '/bin', '/lib', '/lib64', '/etc/passwd', '/etc/group', '/etc/ssl', process.execPath];
+  const base = [...system.flatMap((path) => bind(path)), ...bind(HOSTS_FILE, '/etc/hosts'), '--tmpfs', '/tmp'];
+  const sluice = [
+    // At its own path, which the bundled command contains; the optional package is found next to it.
+    ...bind(PROJECT),
+    ...bind(join(PROJECT, 'tools/kubernetes/node_modules'), join(PROJECT, '../node_modules')),
+    ...bind(COMMAND_FILE, '/app/bin/sluice'),
+  ];
+  const path = `/app/bin:${process.env['PATH'] ?? ''}`;
+  const env = { HOME: '/tmp', SLUICE_DATA: '/data', PATH: path };
+  const product = { root: [...base, ...sluice], entrypoint: ['sluice'], env };
+  return {
+    [`registry.example.org/sluice:${version}`]: product,
+    [`registry.example.org/sluice-worker:${version}`]: product,
+    [`registry.example.org/agents:${version}`]: { root: base, env: {} },
+  };
+}
+
+/** Tolerations that make the node controller end a silent node's pods soon. */
+export const IMPATIENT = ['unreachable', 'not-ready'].map((condition) => ({
+  key: `node.kubernetes.io/${condition}`,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds: 1,
+}));
 
 const newId = createUlidGenerator();
 
@@ -67,46 +109,58 @@ export interface TestNamespace {
   /** Takes the rights of the service account. */
   revoke(): Promise<void>;
   grant(): Promise<void>;
+  /** Creates the namespace, with its role; for one that was deleted, again. */
+  create(): Promise<void>;
   /** Lists the jobs, pods and secrets of runs that exist, as `KIND/NAME`. */
   listLeftovers(): Promise<readonly string[]>;
 }
 
-/** Creates a namespace, and deletes it with everything in it when the test is over. */
+/**
+ * Creates a namespace, and deletes it with everything in it when the test is over. The service account is in another
+ * one, as that of a server whose runs have their own namespace.
+ */
 export async function makeNamespace(admin: Cluster): Promise<TestNamespace> {
   const name = `runs-${randomUUID().slice(0, 8)}`;
   const core = `/api/v1/namespaces/${name}`;
-  await admin.send('POST', '/api/v1/namespaces', { metadata: { name } });
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
   onTestFinished(async () => {
-    await admin.send('DELETE', core).catch(() => undefined);
-    await admin.send('DELETE', `${RBAC}/clusterrolebindings/${name}`).catch(() => undefined);
+    for (const path of [core, `${RBAC}/clusterrolebindings/${name}`, `${accounts}/${name}`])
+      await admin.send('DELETE', path).catch(() => undefined);
   });
-  await admin.send('POST', `${core}/serviceaccounts`, { metadata: { name: 'sluice' } });
-  await admin.send('POST', `${RBAC}/namespaces/${name}/roles`, { metadata: { name: 'sluice' }, rules: RULES });
-  const subjects = [{ kind: 'ServiceAccount', name: 'sluice', namespace: name }];
+  await admin.send('POST', accounts, { metadata: { name } });
+  const subjects = [{ kind: 'ServiceAccount', name, namespace: 'default' }];
   const apiGroup = 'rbac.authorization.k8s.io';
   const bindings = `${RBAC}/namespaces/${name}/rolebindings`;
   const grant = async (): Promise<void> => {
     const roleRef = { apiGroup, kind: 'Role', name: 'sluice' };
     await admin.send('POST', bindings, { metadata: { name: 'sluice' }, roleRef, subjects });
   };
-  await grant();
+  const create = async (): Promise<void> => {
+    await expect
+      .poll(async () => admin.send('POST', '/api/v1/namespaces', { metadata: { name } }).then(() => '', String))
+      .toBe('');
+    await admin.send('POST', `${RBAC}/namespaces/${name}/roles`, { metadata: { name: 'sluice' }, rules: RULES });
+    await grant();
+    // Pods are refused until the cluster has created it.
+    await expect.poll(async () => admin.send('GET', `${core}/serviceaccounts/default`)).toBeDefined();
+  };
+  await create();
   const nodeRules = [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }];
   await admin
     .send('POST', `${RBAC}/clusterroles`, { metadata: { name: 'sluice-nodes' }, rules: nodeRules })
     .catch(() => undefined);
   const roleRef = { apiGroup, kind: 'ClusterRole', name: 'sluice-nodes' };
   await admin.send('POST', `${RBAC}/clusterrolebindings`, { metadata: { name }, roleRef, subjects });
-  const created = (await admin.send('POST', `${core}/serviceaccounts/sluice/token`, { spec: {} })) as {
+  const created = (await admin.send('POST', `${accounts}/${name}/token`, { spec: {} })) as {
     readonly status: { readonly token: string };
   };
   const kubeconfig = join(CONTROL_PLANE, `kubeconfig-${name}`);
   const { token } = created.status;
   await writeKubeconfig(CONTROL_PLANE, kubeconfig, { server: await getServer(CONTROL_PLANE), token, namespace: name });
-  // Pods are refused until the cluster has created it.
-  await expect.poll(async () => admin.send('GET', `${core}/serviceaccounts/default`)).toBeDefined();
   return {
     name,
     kubeconfig,
+    create,
     grant,
     revoke: async () => void (await admin.send('DELETE', `${bindings}/sluice`)),
     async listLeftovers() {
@@ -125,13 +179,41 @@ async function listNames(admin: Cluster, path: string): Promise<readonly string[
   return items.map(({ metadata }) => metadata.name);
 }
 
+/** A connection to the API server that can be cut: the kubeconfig of a namespace, with another address. */
+export async function openLine({ kubeconfig: original }: TestNamespace) {
+  const server = await getServer(CONTROL_PLANE);
+  const { hostname, port } = new URL(server);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const listener = createServer((socket) => {
+    const upstream = connect(Number(port), hostname);
+    sockets.add(socket);
+    pipeline(socket, upstream, socket, () => void sockets.delete(socket));
+    if (isCut) socket.destroy();
+  }).listen(0, hostname);
+  await once(listener, 'listening');
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(() => {
+    cut();
+    listener.close();
+  });
+  const kubeconfig = `${original}-line`;
+  const address = `https://${hostname}:${(listener.address() as AddressInfo).port}`;
+  await writeFile(kubeconfig, (await readFile(original, 'utf8')).replaceAll(server, address));
+  return { kubeconfig, cut, restore: () => void (isCut = false) };
+}
+
 /** Opens the placement as the service account of a namespace. */
 export async function openPlacement(
-  { kubeconfig }: TestNamespace,
+  { kubeconfig }: Pick<TestNamespace, 'kubeconfig'>,
   settings: KubernetesSettings = {},
+  logger: Logger = silentLogger,
 ): Promise<Placement> {
   const images = { worker_image: 'claims:1', image: 'ends:1' };
-  const placement = await openKubernetesPlacement({ kubeconfig, ...images, ...settings }, { load: loadClient });
+  const placement = await openKubernetesPlacement({ kubeconfig, ...images, ...settings }, { load: loadClient, logger });
   onTestFinished(async () => placement.close?.());
   return placement;
 }

@@ -1,37 +1,21 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../../src/orders/placement/kubernetes/cluster.js';
 import { ClusterError } from '../../src/orders/placement/kubernetes/cluster.js';
-
-/** A pod as a node reads it. */
-interface NodePod {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly deletionTimestamp?: string;
-    readonly deletionGracePeriodSeconds?: number;
-  };
-  readonly spec: {
-    readonly containers: readonly NodeContainer[];
-    readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
-  };
-  readonly status: object;
-}
-
-interface NodeContainer {
-  readonly name: string;
-  readonly image: string;
-  readonly command: readonly string[];
-  readonly args?: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly value?: string }[];
-  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
-}
+import {
+  getExitCode,
+  hasExited,
+  mountVolumes,
+  signalAll,
+  startContainer,
+  type Images,
+  type NodeContainer,
+  type NodePod,
+} from './pod-processes.js';
 
 /** A pod on this node. */
 interface LocalPod {
@@ -40,13 +24,19 @@ interface LocalPod {
   /** By container. */
   readonly processes: Map<string, ChildProcess>;
   /** Why the node ends it, if not because its process exited. */
-  fate?: { readonly reason: string; readonly message: string };
+  fate?: { readonly reason: string; readonly message: string; readonly container?: string };
   isEnding: boolean;
   isReported: boolean;
 }
 
-/** The programs in images, as commands of this host; an image that is not listed cannot be pulled. */
-export type Images = Readonly<Record<string, (command: readonly string[]) => readonly [string, ...string[]]>>;
+interface NodeOptions {
+  readonly name: string;
+  readonly images: Images;
+  /** The cores that the scheduler may give to pods. */
+  readonly cpu?: string;
+  /** Variables of every container, such as the address of the cluster. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
 
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const HEARTBEAT_MS = 1000;
@@ -59,6 +49,7 @@ export class TestNode {
   readonly name: string;
   readonly #cluster: Cluster;
   readonly #images: Images;
+  readonly #variables: Readonly<Record<string, string>>;
   readonly #pods = new Map<string, LocalPod>();
   readonly #closed = new AbortController();
   readonly #loops: Promise<void>[] = [];
@@ -66,18 +57,17 @@ export class TestNode {
   /** How many processes it has started, by pod name. */
   readonly started = new Map<string, number>();
 
-  private constructor(cluster: Cluster, name: string, images: Images) {
+  private constructor(cluster: Cluster, { name, images, variables = {} }: NodeOptions) {
     this.#cluster = cluster;
     this.name = name;
     this.#images = images;
+    this.#variables = variables;
   }
 
-  /** Registers a node. `cpu` is what the scheduler may give to pods. */
-  static async start(
-    cluster: Cluster,
-    { name, images, cpu = '64' }: { readonly name: string; readonly images: Images; readonly cpu?: string },
-  ): Promise<TestNode> {
-    const node = new TestNode(cluster, name, images);
+  /** Registers a node. */
+  static async start(cluster: Cluster, options: NodeOptions): Promise<TestNode> {
+    const { name, cpu = '64' } = options;
+    const node = new TestNode(cluster, options);
     await cluster.send('POST', '/api/v1/nodes', { metadata: { name, labels: { 'kubernetes.io/hostname': name } } });
     await node.#reportReady(cpu);
     const lease = {
@@ -99,13 +89,16 @@ export class TestNode {
       .map(({ pod }) => pod.metadata.name);
   }
 
-  /** Stops talking to the cluster, as a node without a network; its processes continue. */
-  silence(): void {
+  /** Stops talking to the cluster, as a node without a network; its processes continue, except those of one pod. */
+  silence(frozen?: string): void {
     this.#isSilent = true;
+    for (const local of this.#pods.values())
+      if (local.pod.metadata.name === frozen) signalAll(local.processes, 'SIGSTOP');
   }
 
   resume(): void {
     this.#isSilent = false;
+    for (const local of this.#pods.values()) signalAll(local.processes, 'SIGCONT');
   }
 
   /** Ends a pod as a kubelet does under memory pressure. */
@@ -118,16 +111,16 @@ export class TestNode {
     await this.#end(name);
   }
 
-  /** Kills a pod as the kernel does at its memory limit. */
-  async killForMemory(name: string): Promise<void> {
-    await this.#end(name, { reason: 'OOMKilled', message: '' });
+  /** Kills a container as the kernel does at its memory limit. */
+  async killForMemory(name: string, container: string): Promise<void> {
+    await this.#end(name, { reason: 'OOMKilled', message: '', container });
   }
 
   async #end(name: string, fate?: LocalPod['fate']): Promise<void> {
     const local = [...this.#pods.values()].find(({ pod }) => pod.metadata.name === name);
     if (local === undefined) throw new Error(`the pod ${name} is not on this node`);
     if (fate !== undefined) local.fate = fate;
-    signalAll(local, 'SIGKILL');
+    signalAll(local.processes, 'SIGKILL', fate?.container);
   }
 
   /** Kills all processes. With `unregister`, the node is deleted from the cluster, as when a machine is removed. */
@@ -135,7 +128,7 @@ export class TestNode {
     this.#closed.abort();
     await Promise.all(this.#loops);
     for (const local of this.#pods.values()) {
-      signalAll(local, 'SIGKILL');
+      signalAll(local.processes, 'SIGKILL');
       await rm(local.folder, { recursive: true, force: true, maxRetries: 5 });
     }
     if (!unregister) return;
@@ -183,7 +176,7 @@ export class TestNode {
     for (const [uid, local] of this.#pods) {
       if (found.has(uid)) continue;
       // Deleted by force: a kubelet ends it as soon as it learns of that.
-      signalAll(local, 'SIGKILL');
+      signalAll(local.processes, 'SIGKILL');
       await rm(local.folder, { recursive: true, force: true, maxRetries: 5 });
       this.#pods.delete(uid);
     }
@@ -209,8 +202,8 @@ export class TestNode {
         await this.#try('DELETE', getPodPath(pod), { gracePeriodSeconds: 0, preconditions: { uid } });
       } else if (!local.isEnding) {
         local.isEnding = true;
-        signalAll(local, 'SIGTERM');
-        setTimeout(() => signalAll(known, 'SIGKILL'), graceS * 1000).unref();
+        signalAll(local.processes, 'SIGTERM');
+        setTimeout(() => signalAll(known.processes, 'SIGKILL'), graceS * 1000).unref();
       }
     } else if (isOver) {
       if (!local.isReported) await this.#reportEnd(local);
@@ -219,55 +212,55 @@ export class TestNode {
   }
 
   async #launch(local: LocalPod): Promise<void> {
-    const { containers } = local.pod.spec;
-    const missing = containers.find(({ image }) => this.#images[image] === undefined);
+    const { containers, initContainers = [] } = local.pod.spec;
+    const missing = [...initContainers, ...containers].find(({ image }) => this.#images[image] === undefined);
     if (missing !== undefined) {
       const message = `Back-off pulling image "${missing.image}"`;
       return this.#report(local, 'Pending', () => ({ waiting: { reason: 'ImagePullBackOff', message } }));
     }
     // A kubelet waits for secrets.
-    if (!(await this.#mountVolumes(local))) return;
-    for (const container of containers) {
-      const command = [...container.command, ...(container.args ?? [])];
-      const mapPaths = createMapping(local.folder, container);
-      const [program = '', ...args] = this.#images[container.image]?.(command.map(mapPaths)) ?? [];
-      const env: Record<string, string> = { PATH: process.env['PATH'] ?? '' };
-      for (const { name, value = '' } of container.env ?? []) env[name] = mapPaths(value);
-      const child = spawn(program, args, { cwd: local.folder, env, stdio: ['ignore', 'inherit', 'inherit'] });
-      local.processes.set(container.name, child);
-      await once(child, 'spawn');
+    const mounted = await mountVolumes(local.pod, local.folder, async (path) => this.#try('GET', path));
+    if (!mounted) return;
+    const start = async (container: NodeContainer): Promise<ChildProcess> => {
+      const env = await this.#readVariables(local.pod, container);
+      return startContainer(container, { folder: local.folder, image: this.#images[container.image], env });
+    };
+    for (const container of initContainers) {
+      const [code] = (await once(await start(container), 'exit')) as [number | null];
+      if (code !== 0) throw new Error(`the container ${container.name} has failed`);
     }
+    for (const container of containers) local.processes.set(container.name, await start(container));
     const { name } = local.pod.metadata;
     this.started.set(name, (this.started.get(name) ?? 0) + 1);
     await this.#report(local, 'Running', () => ({ running: { startedAt: new Date().toISOString() } }));
   }
 
-  /** Creates the folders of a pod's volumes; returns whether its secrets exist. */
-  async #mountVolumes({ pod, folder }: LocalPod): Promise<boolean> {
-    for (const { name, secret } of pod.spec.volumes ?? []) {
-      await mkdir(join(folder, name), { recursive: true });
-      if (secret === undefined) continue;
-      const path = `/api/v1/namespaces/${pod.metadata.namespace}/secrets/${secret.secretName}`;
-      const { data } = ((await this.#try('GET', path)) ?? {}) as { readonly data?: Readonly<Record<string, string>> };
-      if (data === undefined) return false;
-      for (const [key, value] of Object.entries(data))
-        await writeFile(join(folder, name, key), Buffer.from(value, 'base64'));
+  /** The variables of a container, with those of secrets, and the address of the cluster. */
+  async #readVariables({ metadata }: NodePod, { env = [] }: NodeContainer): Promise<Record<string, string>> {
+    const variables = { ...this.#variables };
+    for (const { name, value = '', valueFrom } of env) {
+      variables[name] = value;
+      if (valueFrom === undefined) continue;
+      const { name: secret, key } = valueFrom.secretKeyRef;
+      const path = `/api/v1/namespaces/${metadata.namespace}/secrets/${secret}`;
+      const { data } = (await this.#cluster.send('GET', path)) as { readonly data: Readonly<Record<string, string>> };
+      variables[name] = Buffer.from(data[key] ?? '', 'base64').toString('utf8');
     }
-    return true;
+    return variables;
   }
 
   async #reportEnd(local: LocalPod): Promise<void> {
     const { fate, processes } = local;
-    const isOutOfMemory = fate?.reason === 'OOMKilled';
+    const outOfMemory = fate?.container;
     const codes = [...processes.values()].map(getExitCode);
     const phase = codes.every((code) => code === 0) ? 'Succeeded' : 'Failed';
     const getState = (name: string): object => {
       const child = processes.get(name);
       const exitCode = child === undefined ? 0 : getExitCode(child);
-      const reason = isOutOfMemory ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error';
+      const reason = name === outOfMemory ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error';
       return { terminated: { exitCode, reason, finishedAt: new Date().toISOString() } };
     };
-    await this.#report(local, phase, getState, isOutOfMemory ? undefined : fate);
+    await this.#report(local, phase, getState, outOfMemory === undefined ? fate : undefined);
   }
 
   async #report(
@@ -295,27 +288,6 @@ export class TestNode {
       throw error;
     });
   }
-}
-
-function signalAll({ processes }: LocalPod, name: NodeJS.Signals): void {
-  for (const child of processes.values()) child.kill(name);
-}
-
-function hasExited({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
-}
-
-function getExitCode({ exitCode, signalCode }: ChildProcess): number {
-  return exitCode ?? (signalCode === 'SIGKILL' ? 137 : 143);
-}
-
-/** Replaces the paths of mounted volumes with those of their folders. */
-function createMapping(folder: string, { volumeMounts = [] }: NodeContainer): (text: string) => string {
-  const longestFirst = volumeMounts.toSorted((left, right) => right.mountPath.length - left.mountPath.length);
-  return (text) => {
-    const mount = longestFirst.find(({ mountPath }) => text === mountPath || text.startsWith(`${mountPath}/`));
-    return mount === undefined ? text : join(folder, mount.name, text.slice(mount.mountPath.length));
-  };
 }
 
 /** Only the status is written, so a change of something else meanwhile does not matter. */
