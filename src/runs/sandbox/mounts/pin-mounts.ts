@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
-import { SluiceError } from '../../../base/index.js';
+import { FileError } from '../../../base/index.js';
 import { sortMounts, type Mount } from './mount.js';
 
 type Command = readonly [string, ...string[]];
@@ -55,9 +55,9 @@ function identify(path: string): string {
   throw createReplacedError(path);
 }
 
-function createReplacedError(path: string, cause?: unknown): SluiceError {
+function createReplacedError(path: string, cause?: unknown): FileError {
   const message = `"${path}" was replaced while the sandbox was prepared. Check what else writes there, then try again.`;
-  return new SluiceError('UNSAFE_FILE', message, { cause });
+  return new FileError('UNSAFE_FILE', message, { cause });
 }
 
 /** Not those of the PATH, which could name a folder that an agent has written to. */
