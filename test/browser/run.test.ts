@@ -106,7 +106,13 @@ describe('the conversation and the inspector', () => {
   it('keep the selection in the address', async () => {
     const page = await openRun(app.seeds.long);
     await pane(page, 'Conversation').focus();
-    await page.keyboard.press('End');
+    // The last rows are drawn a few frames after all events have arrived.
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('End');
+        return waitForHighlight(page, 'Conversation');
+      })
+      .toContain('Completed');
     // Above the end are the end of the turn and the warning that its done marker is missing.
     for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowUp');
     await expect.poll(async () => waitForHighlight(page, 'Conversation')).toContain('Message 599:');

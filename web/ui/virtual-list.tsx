@@ -30,6 +30,11 @@ export function VirtualList(props: VirtualListProps) {
 
   useLayoutEffect(() => (scroller.current === null ? undefined : viewport.attach(scroller.current)), []);
   useLayoutEffect(() => viewport.settle());
+  // Drawing can move the focused row in the DOM, which takes its focus away.
+  const hadFocus = scroller.current?.contains(document.activeElement) === true;
+  useLayoutEffect(() => {
+    if (hadFocus && scroller.current?.contains(document.activeElement) === false) focusRow();
+  });
   const hasTarget = target !== null && target < count;
   useEffect(() => {
     if (hasTarget) viewport.show(target);
@@ -37,10 +42,14 @@ export function VirtualList(props: VirtualListProps) {
   useEffect(() => {
     if (active === null || movedTo.current !== active) return;
     movedTo.current = null;
-    const focusTarget = scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"] .choose`);
-    focusTarget?.focus({ preventScroll: true });
+    focusRow();
     viewport.show(active);
   }, [active]);
+
+  function focusRow(): void {
+    const choice = scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"] .choose`);
+    (choice ?? scroller.current)?.focus({ preventScroll: true });
+  }
 
   const onKeyDown = (event: KeyboardEvent): void => {
     viewport.release();
@@ -52,6 +61,7 @@ export function VirtualList(props: VirtualListProps) {
     const to = Math.max(0, Math.min(count - 1, from + step));
     // At an end of the list the active row does not change, and a pending focus must not be applied later.
     movedTo.current = to === active ? null : to;
+    if (to === active) viewport.show(to);
     onMove(to);
   };
 

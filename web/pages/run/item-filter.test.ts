@@ -54,6 +54,7 @@ describe('the items of a run', () => {
       (run) => void tasks.push(run),
     );
     const list = (): readonly number[] => {
+      for (let run = tasks.shift(); run !== undefined; run = tasks.shift()) run();
       const visible = filter.shown(conversation.items.length);
       return Array.from({ length: visible.count }, (_, position) => visible.itemAt(position));
     };
@@ -70,7 +71,6 @@ describe('the items of a run', () => {
       fcmpEvent('assistant.message.final', { message_id: 'm4', text: 'Done.' }, { seq: 9, ms: 1800 }),
     );
     filter.update();
-    for (const run of tasks) run();
     expect(list()).toEqual([1, 6, 7]);
     filter.set({ kind: null, text: '.*' });
     expect(list()).toEqual([]);
