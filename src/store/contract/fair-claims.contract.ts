@@ -41,6 +41,22 @@ export function describeFairClaims(makeSite: MakeSite): void {
       expect(await claimAll(store)).toEqual(['a2', 'b1', 'c1', 'a3', 'b2', 'a4', 'a5']);
     });
 
+    it('do not wait for the hundreds of runs that another one queued first', async () => {
+      const store = await openSite(await makeSite());
+      await queue(
+        store,
+        'a',
+        Array.from({ length: 300 }, (_, index) => `a${index}`),
+      );
+      await queue(store, 'b', ['b0', 'b1']);
+      expect([await claim(store), await claim(store), await claim(store), await claim(store)]).toEqual([
+        'a0',
+        'b0',
+        'a1',
+        'b1',
+      ]);
+    });
+
     it('take turns again after everything that was running has ended', async () => {
       const store = await openSite(await makeSite());
       await queue(store, 'a', ['a1', 'a2', 'a3', 'a4']);

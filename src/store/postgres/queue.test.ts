@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../../../test/postgres/eventually.js';
-import { makeSite } from '../../../test/postgres/fresh-database.js';
+import { createDatabase, makeSite } from '../../../test/postgres/fresh-database.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import {
   sampleClaim,
@@ -152,6 +152,27 @@ describe('a claimable run', () => {
     const claims = await Promise.all([one.claimRun(sampleClaim('w1')), two.claimRun(sampleClaim('w2'))]);
     expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
     expect(await one.claimRun(sampleClaim('w1'))).toBeUndefined();
+  });
+});
+
+describe('the queue', () => {
+  it('claims the first run of another caller second, after 100,000 runs of one caller were queued', async () => {
+    const url = await createDatabase();
+    const [store, database] = [await openSite(url), await openPlain(url)];
+    // Without triggers, which would look for a worker to wake and a folder in use, 100,000 times.
+    await database.query(`
+      SET LOCAL session_replication_role = replica;
+      INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, exclusive, caller, turn)
+        SELECT 'a' || n, '{}', 'codex', 'queued', 0, '/a/' || n, 1, 'a', n FROM generate_series(1, 100000) AS n`);
+    for (const [id, caller] of [
+      ['a-last', 'a'],
+      ['b1', 'b'],
+    ] as const) {
+      await store.recordRequest({ run: id, caller, issueRef: null, now: NOW });
+      await store.createRun({ id, spec: sampleSpec({ workdir: `/${id}` }), state: 'queued', now: NOW });
+    }
+    const claimed = [await store.claimRun(sampleClaim()), await store.claimRun(sampleClaim())];
+    expect(claimed.map((claim) => claim?.record.id)).toEqual(['a1', 'b1']);
   });
 });
 

@@ -49,6 +49,27 @@ describe('the queue', () => {
     database.close();
   });
 
+  it('claims the first run of another caller second, after 100,000 runs of one caller were queued', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    const store = await openSite(`sqlite:${file}`);
+    const database = new DatabaseSync(file);
+    database.exec(`
+      PRAGMA synchronous = OFF;
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${QUEUED})
+        INSERT INTO runs (id, spec, engine, state, created_at, folder, exclusive, caller, turn)
+        SELECT 'a' || n, '{}', 'codex', 'queued', 0, '/a/' || n, 1, 'a', n FROM numbers`);
+    database.close();
+    for (const [id, caller] of [
+      ['a-last', 'a'],
+      ['b1', 'b'],
+    ] as const) {
+      await store.recordRequest({ run: id, caller, issueRef: null, now: NOW });
+      await store.createRun({ id, spec: sampleSpec({ workdir: `/${id}` }), state: 'queued', now: NOW });
+    }
+    const claimed = [await store.claimRun(sampleClaim()), await store.claimRun(sampleClaim())];
+    expect(claimed.map((claim) => claim?.record.id)).toEqual(['a1', 'b1']);
+  });
+
   it('parks runs whose folder is in use, however many there are', async () => {
     const { file, database, countReady } = await fillQueue();
     const store = await openSite(`sqlite:${file}`);
