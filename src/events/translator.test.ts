@@ -351,6 +351,13 @@ describe('unknown types and fields', () => {
     expect(translator.drift()?.unknown_fields).toEqual({ 'thread.started.mood': 3 });
   });
 
+  it('keep the values in the detail of the RASP event as well', () => {
+    const init = { type: 'system', subtype: 'init', session_id: 's', cwd: '/w', mood: 'fine' };
+    const { rasp, of } = translateLines({ engine: 'claude', stdout: [init] });
+    expect(rasp('lifecycle.run.status')).toMatchObject([{ detail: { mood: 'fine' } }]);
+    expect(of('raw.stdout')).toMatchObject([{ text: expect.stringContaining('fine') }]);
+  });
+
   it('keep the values of unknown fields within a limit', () => {
     const { of } = translateLines({ stdout: [{ ...codex.thread(), mood: 'x'.repeat(100_000) }] });
     expect(of('raw.stdout')).toEqual([{ text: expect.stringMatching(/^.{4000,4100}$/u) }]);

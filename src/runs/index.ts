@@ -25,6 +25,7 @@ export { createMemoryResultCache } from './cache/result-caches.js';
 export { renderContract } from './spec/render-contract.js';
 export { judgeRunAgain, judgeText, type JudgedRun, type StoredContract } from './judge/judge-again.js';
 export { createFailedResult } from './result/build-result.js';
+export { createSessionLostError } from './attempts/saved-session.js';
 export { identifyOwnProcess, getProcessState } from './process/process-identity.js';
 export { compileSecrets, type Secrets } from './secrets/compile-secrets.js';
 export { listSensitiveValues } from './secrets/environment.js';

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { SluiceError, getErrorMessage, isSluiceError, omitUndefined, createUlidGenerator } from '../../base/index.js';
+import { getErrorMessage, isSluiceError, omitUndefined, createUlidGenerator } from '../../base/index.js';
 import { decodeReply, type RunResult, type RunSpec, type RunState } from '../../store/records/index.js';
 import {
   createFailedResult,
+  createSessionLostError,
   lockFolder,
   resumeRun,
   startRun,
@@ -160,7 +161,7 @@ async function resume(context: WorkContext, { id, spec, isMoved, ownsFolder = fa
   if (isMoved !== true) return resumeRun(id, spec, ports);
   const bytes = await retryStore(async () => context.sessions?.load(id), context);
   if (bytes !== undefined) return resumeRun(id, spec, { ...ports, savedSession: { bytes, ownsFolder } });
-  throw new SluiceError('SESSION_LOST', 'The saved session of the run is not in the archive. Start a new run.');
+  throw createSessionLostError('it is not in the archive');
 }
 
 /** Saves what another worker needs to resume a waiting run. If that is not possible, the run waits here. */

@@ -12,7 +12,7 @@ import { mergeFsDiffs, NO_CHANGES } from '../result/run-findings.js';
 import { readEventLog } from '../../store/ports/index.js';
 import { addFindings } from './capture-process.js';
 import type { RunContext } from './run-context.js';
-import { createLostError } from './saved-session.js';
+import { createSessionLostError } from './saved-session.js';
 
 /** A run's state when its process was lost, with the totals of its attempts. */
 export interface RecoveredRun {
@@ -51,7 +51,7 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   const logged = ports.eventLog === null ? readRunEvents(folder, 'fcmp') : readEventLog(ports.eventLog, id, 'fcmp');
   for await (const { protocol, event } of logged) if (protocol === 'fcmp') loggedHistory.add(event);
   // It was saved on another host, and has been resumed since.
-  if ((loggedHistory.last?.meta.attempt ?? 0) > last) throw createLostError('it is older than the run');
+  if ((loggedHistory.last?.meta.attempt ?? 0) > last) throw createSessionLostError('it is older than the run');
   await endLastAttempt(context, folder, last, loggedHistory);
 
   let drift: RunDrift | undefined;

@@ -128,7 +128,7 @@ export async function restoreSession(
     const { number = '', path = '' } = STATE_FILE.exec(file.path)?.groups ?? {};
     const state = states[Number(number)];
     if (state === undefined || !isArtifactPath(path) || !path.includes(session) || !isKept(state.paths, path))
-      throw createLostError(`it contains "${file.path.slice(0, 200)}", which is no part of a session`);
+      throw createSessionLostError(`it contains "${file.path.slice(0, 200)}", which is no part of a session`);
     // Some engines name the folder of a project after its path.
     const moved = path
       .split('/')
@@ -136,13 +136,15 @@ export async function restoreSession(
       .join('/');
     return { ...file, content, root: state.folder, target: join(state.folder, moved), isWork: false };
   });
-  if (!deleted.every(isWorkPath)) throw createLostError('it deletes files outside the working folder');
+  if (!deleted.every(isWorkPath)) throw createSessionLostError('it deletes files outside the working folder');
   if (!ownsFolder) {
     const isDifferent = async ({ target, content, isWork }: WrittenFile): Promise<boolean> =>
       isWork && !(await hasContent(workdir, target.slice(workdir.length + 1), content));
     for (const write of writes)
       if (await isDifferent(write))
-        throw createLostError(`"${write.target}" is not there as the agent left it. Use a folder that workers share`);
+        throw createSessionLostError(
+          `"${write.target}" is not there as the agent left it. Use a folder that workers share`,
+        );
   }
   await removeFolder(join(runDir, AUDIT_FOLDER));
   for (const write of writes) if (ownsFolder || !write.isWork) await writeContent(write);
@@ -192,10 +194,10 @@ function readSession(bytes: Uint8Array): { readonly header: Header; readonly con
   const headerEnd = buffer.length < 4 ? 0 : 4 + buffer.readUInt32BE(0);
   const isLong = headerEnd > 4 + MAX_HEADER_BYTES || headerEnd > buffer.length;
   const header = isLong ? undefined : (parseJson(buffer.subarray(4, headerEnd).toString()) as Header | undefined);
-  if (!isHeader(header)) throw createLostError('it is damaged');
+  if (!isHeader(header)) throw createSessionLostError('it is damaged');
   let at = headerEnd;
   const contents = header.files.map(({ size }) => buffer.subarray(at, (at += size)));
-  if (at !== buffer.length) throw createLostError('it is damaged');
+  if (at !== buffer.length) throw createSessionLostError('it is damaged');
   return { header, contents };
 }
 
@@ -269,6 +271,6 @@ function slugify(path: string): string {
 }
 
 /** Creates the error for a session that cannot be restored. */
-export function createLostError(reason: string): SluiceError {
+export function createSessionLostError(reason: string): SluiceError {
   return new SluiceError('SESSION_LOST', `The saved session cannot be restored: ${reason}. Start a new run.`);
 }

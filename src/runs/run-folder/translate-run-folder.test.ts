@@ -1,4 +1,4 @@
-import { appendFile, cp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -97,6 +97,32 @@ describe('translateRunFolder', () => {
     });
     const { fcmp } = await translate(dir);
     expect(fcmp.filter(({ type }) => type === 'conversation.started')).toHaveLength(times);
+  });
+
+  test.each(['iflow', 'opencode'])(
+    'a recorded session of %s starts its conversation once in two attempts',
+    async (engine) => {
+      const recordings = fileURLToPath(new URL(`../../events/engines/${engine}/fixtures/`, import.meta.url));
+      const paths = await readdir(recordings, { recursive: true });
+      // Text recordings of OpenCode name no session.
+      const recording = paths.filter((path) => /h-resume\.\w+$/.test(path)).toSorted()[0] ?? '';
+      const { fcmp } = await translate(join(recordings, recording));
+      expect(new Set(fcmp.map(({ meta }) => meta.attempt))).toEqual(new Set([1, 2]));
+      const started = fcmp.filter(({ type }) => type === 'conversation.started');
+      expect(started).toMatchObject([{ data: { session_id: expect.any(String) }, meta: { attempt: 1 } }]);
+      const [session] = started.map(({ correlation }) => correlation.session_id);
+      expect(fcmp.at(-1)).toMatchObject({ meta: { attempt: 2 }, correlation: { session_id: session } });
+    },
+  );
+
+  test('each attempt warns once about an unknown field', async () => {
+    const field = lines({ type: 'turn.started', mood: 'fine' }, { type: 'turn.started', mood: 'bad' });
+    const dir = await makeRunFolder({ 'stdout.1.log': field + TURN, 'stdout.2.log': field + TURN });
+    const { fcmp } = await translate(dir, { engine: 'codex' });
+    const unknown = fcmp.filter(({ data }) => 'subject' in data && data.subject === 'turn.started.mood');
+    expect(unknown.map(({ meta }) => meta.attempt)).toEqual([1, 2]);
+    const values = fcmp.flatMap(({ type, data }) => (type === 'raw.stdout' && 'text' in data ? [data.text] : []));
+    expect(values.map((text) => /fine|bad/.exec(text)?.[0])).toEqual(['fine', 'bad', 'fine', 'bad']);
   });
 
   test('dates events by the start in the meta and the timing', async () => {

@@ -79,6 +79,7 @@ describe.each(['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen'] as cons
   it('is resumed with a reply', async () => {
     const { result, site, types } = await play(engine, 'h-resume', { mode: 'interactive' }, [1, 2]);
     expect(types.filter((type) => type === 'user.input.replied')).toHaveLength(1);
+    expect(types.filter((type) => type === 'conversation.started')).toHaveLength(1);
     expect(result.attempts).toBeGreaterThanOrEqual(2);
     const [, second] = await site.calls();
     expect(`${second?.input ?? ''} ${second?.args.join(' ') ?? ''}`).toContain('Go on.');

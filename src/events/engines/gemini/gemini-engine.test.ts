@@ -139,6 +139,12 @@ describe('the gemini stream', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
+  it('is read on stderr too, with one warning that has a confidence', () => {
+    const translated = translateLines({ stderr: [init, result] });
+    expect(translated.of('conversation.started')).toMatchObject([{ session_id: 'g-1' }]);
+    expect(translated.of('diagnostic.warning')).toMatchObject([{ code: 'STREAM_DRIFT_OBSERVED', confidence: 0.9 }]);
+  });
+
   it('keeps an unknown type as raw and an unknown field with its event, and counts both', () => {
     const translated = translateLines({
       stdout: [{ ...init, mood: 'fine' }, { type: 'thought', timestamp, content: 'hm' }, result],

@@ -96,7 +96,7 @@ describe('iflow messages', () => {
   it('are read from stderr if stdout is empty, with a warning', () => {
     const translated = translateLines({ stdout: info(), stderr: ['Which language?', '', 'English?'] });
     expect(translated.of('user.input.required')).toMatchObject([{ prompt: 'Which language?\n\nEnglish?' }]);
-    expect(translated.rasp('diagnostic.parser.warning')).toMatchObject([
+    expect(translated.of('diagnostic.warning')).toMatchObject([
       { code: 'STREAM_DRIFT_OBSERVED', subject: 'execution_info', confidence: 0.5 },
       { code: 'STREAM_DRIFT_OBSERVED', subject: 'message', confidence: 0.5 },
     ]);
@@ -155,7 +155,10 @@ describe('the iflow block', () => {
       stderr: ['<Execution Info>', '{"session-id": "session-1", oops', '</Execution Info>'],
     });
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'session-1' }]);
-    expect(translated.warnings).toEqual(['LOW_CONFIDENCE_PARSE', 'IFLOW_EXECUTION_INFO_PARSE_FAILED']);
+    expect(translated.of('diagnostic.warning')).toMatchObject([
+      { code: 'LOW_CONFIDENCE_PARSE', confidence: 0.3 },
+      { code: 'IFLOW_EXECUTION_INFO_PARSE_FAILED', confidence: 0.3 },
+    ]);
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
