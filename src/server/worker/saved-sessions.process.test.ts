@@ -145,6 +145,19 @@ describe('a run that waits for an answer longer than hold_s', () => {
     expect(await readFile(join(work, 'made.txt'), 'utf8')).toBe('changed by someone else\n');
     expect(await store.postReply('run-1', 'x')).toBe('not_waiting');
   });
+
+  it('ends if its saved session is no longer in the archive', async () => {
+    const { archive, start, add, find } = await openSite();
+    const first = await start();
+    await add('run-1');
+    await expect.poll(async () => archive.sessions.has('run-1')).toBe(true);
+    await first.stop();
+    await archive.sessions.remove('run-1');
+    await start();
+    await expect
+      .poll(async () => (await find('run-1'))?.result?.error)
+      .toMatchObject({ code: 'SESSION_LOST', message: expect.stringContaining('not in the archive') });
+  });
 });
 
 describe('an order that waits for an answer', () => {
