@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -154,6 +154,32 @@ describe('sluice worker --server', () => {
     await writeFile(join(repository, 'go'), '');
     expect(await worker.exitCode).toBe(0);
     expect(await call('/v1/executions')).toMatchObject({ items: [{ decision: 'advance' }] });
+  });
+
+  it('claims nothing after SIGTERM: with a slot free, the next order is left to another worker', async () => {
+    const { folder, repository, start, startWorker, call } = await makeSite();
+    await start();
+    const worker = startWorker(['--concurrency', '2']);
+    await call('/v1/orders', order(repository));
+    await expect.poll(async () => readFile(join(repository, 'started'), 'utf8').catch(() => '')).toBe('started\n');
+    worker.child.kill('SIGTERM');
+    await expect.poll(() => worker.printed.stderr).toContain('worker shutting down');
+    const next = join(folder, 'next');
+    await mkdir(next);
+    await writeFile(join(next, 'go'), '');
+    const { run } = (await call('/v1/orders', { ...order(next), issue_ref: 'local#2' })) as { readonly run: string };
+    await expect
+      .poll(async () => call('/v1/workers'))
+      .toMatchObject({ items: [{ state: 'stopping', capacity: 2, busy: 1 }] });
+    await writeFile(join(repository, 'go'), '');
+    expect(await worker.exitCode).toBe(0);
+    expect(await call('/v1/executions')).toMatchObject({ items: [{ issue_ref: 'local#1', decision: 'advance' }] });
+    expect(await call(`/v1/runs/${run}`)).toMatchObject({ state: 'queued', started_at: null });
+    expect(await readdir(next)).toEqual(['go']);
+    const second = startWorker();
+    await expect.poll(async () => call(`/v1/runs/${run}`)).toMatchObject({ state: 'ended' });
+    second.child.kill('SIGTERM');
+    expect(await second.exitCode).toBe(0);
   });
 
   it.each([
