@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeRunFolder } from '../../runs/run-folder/fixtures/make-run-folder.js';
-import { openForAppending, openForReading, readSmallFile } from './safe-file.js';
+import { appendTo, openForAppending, openForReading, readSmallFile } from './safe-file.js';
 
 describe('a file in a run folder', () => {
   test('is undefined if it is missing', async () => {
@@ -69,4 +69,15 @@ describe('a file in a run folder', () => {
     expect(await readSmallFile(join(dir, 'file'), 6)).toBe('汉字');
     await expect(readSmallFile(join(dir, 'file'), 5)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
   });
+});
+
+test('appends a long text unchanged, wherever its characters of four bytes are', async () => {
+  const path = join(await makeRunFolder({}), 'long');
+  const file = await openForAppending(path);
+  // The second begins one character later, so in one of them a slice would end inside a character.
+  const texts = ['😀'.repeat(1_100_000), `x${'😀'.repeat(1_100_000)}`];
+  for (const text of texts) await appendTo(file, text);
+  await file.close();
+  // Compared without a diff, which would be megabytes long.
+  expect((await readFile(path, 'utf8')) === texts.join('')).toBe(true);
 });

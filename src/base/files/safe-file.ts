@@ -86,10 +86,21 @@ async function openRegular(path: string, flags: number, root: TrustedRoot): Prom
 /** Larger writes could wait for the disk. */
 const MAX_SYNC_BYTES = 64 * 1024;
 
+/** Long text is encoded in slices of this length: as a whole, its bytes would take its size once more. */
+const SLICE_LENGTH = 1024 * 1024;
+
 /** Appends to an open file. */
 export async function appendTo(file: AppendableFile, data: string | Uint8Array): Promise<void> {
-  if (data.length > MAX_SYNC_BYTES) await file.appendFile(data);
-  else appendFileSync(file.fd, data);
+  if (data.length <= MAX_SYNC_BYTES) return appendFileSync(file.fd, data);
+  if (typeof data !== 'string') return file.appendFile(data);
+  for (let start = 0; start < data.length;) {
+    const end = start + SLICE_LENGTH;
+    // A slice that ended between two surrogates would damage their character.
+    const isBetween = (data.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+    const slice = data.slice(start, isBetween ? end - 1 : end);
+    await file.appendFile(slice);
+    start += slice.length;
+  }
 }
 
 /**
