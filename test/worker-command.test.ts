@@ -33,14 +33,14 @@ echo searched
 `;
 
 /** A server with TLS and without its own worker, in a new folder. */
-async function makeSite() {
+async function makeSite({ lease_s = 2 } = {}) {
   const folder = await makeFolder({ 'repository/x': '', 'agent.sh': AGENT, 'search.sh': SEARCHER, 'worker/x': '' });
   const config = (port: number) => ({
     data: join(folder, 'data'),
     server: { port, tls: { cert: getFixture('cert.pem'), key: getFixture('key.pem') }, grace_s: 0, allow_bypass: true },
     roots: [folder],
     commands: ['/bin/sh'],
-    lease_s: 2,
+    lease_s,
     retries: { worker_lost: 1 },
     wrappers: {
       scripted: { type: 'script', command: ['/bin/sh', join(folder, 'agent.sh')], inject: 'env', sandbox: 'off' },
@@ -92,7 +92,8 @@ const order = (repo_dir: string) => ({
 
 describe('sluice worker --server', () => {
   it('finishes an order once though its server is killed and started again', async () => {
-    const { repository, start, startWorker, call } = await makeSite();
+    // Longer than the server is away, however slow the host is.
+    const { repository, start, startWorker, call } = await makeSite({ lease_s: 60 });
     const server = await start();
     const worker = startWorker();
     const { run } = (await call('/v1/orders', order(repository))) as { readonly run: string };

@@ -1,72 +1,17 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { createUlidGenerator } from '../../src/base/ulid.js';
 import type { FcmpEvent } from '../../src/events/index.js';
 import type { WaitingEntry } from '../../src/server/api/index.js';
-import { openStore } from '../../src/store/open-store.js';
 import { findViolations } from './check-accessibility.js';
+import { createEvent, OPTIONS, REQUEST, seedPermission, WAIT_S, type Permission } from './seed-runs.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
 /** The runs created in the store have no files, so the page cannot read their bytes. */
 const NO_FILES = { mayFail: /404|409/ };
-const WAIT_S = 86_400;
 
 const app = useConsole(async (site: Site) => seedPermission(site.data));
-
-type Permission = Extract<WaitingEntry, { kind: 'permission' }>;
-
-const OPTIONS: Permission['options'] = [
-  { id: 'yes', label: 'Allow once', kind: 'allow_once' },
-  { id: 'all', label: 'Yes', kind: 'allow_always' },
-  { id: 'no', label: 'Deny', kind: 'reject_once' },
-];
-
-function createEvent(run: string, seq: number, type: FcmpEvent['type'], data: object, attempt = 1): FcmpEvent {
-  return {
-    protocol_version: 'fcmp/1.2',
-    run_id: run,
-    seq,
-    ts: new Date().toISOString(),
-    engine: 'claude',
-    type,
-    data,
-    meta: { attempt },
-    correlation: {},
-    raw_ref: null,
-  } as unknown as FcmpEvent;
-}
-
-const REQUEST = {
-  interaction_id: 'px_1_1',
-  tool_call_id: 't1',
-  tool: 'Edit',
-  input: { file_path: 'src/total.ts' },
-  diff: [{ path: 'src/total.ts', old_text: 'a\nb\nc\n', new_text: 'x\ny\nz\n' }],
-  options: OPTIONS,
-};
-
-/** Creates a run of another worker whose agent waits for a permission. */
-async function seedPermission(data: string): Promise<string> {
-  const now = Date.now();
-  const id = createUlidGenerator(() => now)();
-  const store = await openStore(`sqlite:${data}/sluice.db`);
-  try {
-    const spec = { engine: 'claude', prompt: 'Fix the total.', workdir: '/srv/shop', limits: { wait_s: WAIT_S } };
-    await store.createRun({ id, spec, state: 'running', workerId: 'elsewhere', leaseMs: 86_400_000, now });
-    const started = createEvent(id, 1, 'conversation.started', { session_id: 's' });
-    const events = [started, createEvent(id, 2, 'permission.required', REQUEST)];
-    await store.append(
-      id,
-      events.map((event) => ({ protocol: 'fcmp', event })),
-    );
-    await store.setWaiting({ id, workerId: 'elsewhere', now });
-  } finally {
-    await store.close();
-  }
-  return id;
-}
 
 /** The entry of a request that only the page knows. */
 function createEntry(changes: Partial<Permission> = {}): Permission {

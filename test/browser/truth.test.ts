@@ -3,14 +3,13 @@ import { createUlidGenerator } from '../../src/base/ulid.js';
 import { codex, toBytes } from '../../src/events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../src/events/index.js';
 import { openStore } from '../../src/store/open-store.js';
-import type { RunResult } from '../../src/store/records/run-result.js';
-import { longSession, session } from './codex-lines.js';
+import { longSession } from './codex-lines.js';
 import { seedHistory } from './seed-history.js';
+import { seedRetriedRun } from './seed-runs.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 
-const REJECTED = 'The output did not pass the contract schema: SCHEMA_MISMATCH at size.';
 const BEHIND_MS = 134_000;
 /** The runs created in the store have no files, so the page cannot read their bytes. */
 const NO_FILES = { mayFail: /404/ };
@@ -25,45 +24,6 @@ const app = useConsole(
   },
   { budgets: { day: { tokens: 1_000_000_000 } } },
 );
-
-/** Creates a run whose first answer was rejected and sent back; without a second answer, that one was rejected too. */
-async function seedRetriedRun(data: string, answer: string | null): Promise<string> {
-  const at = Date.now() - 60_000;
-  const id = createUlidGenerator(() => at)();
-  const common = { engine: 'codex', runId: id, mode: 'auto', clock: () => at } as const;
-  const first = createTranslator({ ...common, attempt: 1 });
-  const rejected = [
-    ...first.push('stdout', toBytes(session(codex.message('{"colour": "blue"}')))),
-    ...first.end({ exitCode: 0, signal: null, verdict: 'retry', reason: REJECTED }),
-  ];
-  const fcmpSeq = rejected.filter(({ protocol }) => protocol === 'fcmp').length;
-  const second = createTranslator({ ...common, attempt: 2, fcmpSeq });
-  const verdict = answer === null ? 'not_validated' : 'validated';
-  const last = [
-    ...second.push('stdout', toBytes(session(codex.message(answer ?? '{"colour": "red"}', 'item_1')))),
-    ...second.end({ exitCode: 0, signal: null, verdict, reason: REJECTED }),
-  ];
-  const error = { category: 'output', code: 'OUTPUT_NOT_VALIDATED', message: REJECTED } as const;
-  const shared = {
-    repair_level: 'none',
-    warnings: [],
-    artifacts: { created: [], modified: [], deleted: [] },
-    attempts: 2,
-    session_id: null,
-  } as const;
-  const result: RunResult =
-    answer === null ? { ...shared, status: 'failed', error } : { ...shared, status: 'success', value: {} };
-  const store = await openStore(`sqlite:${data}/sluice.db`);
-  try {
-    const spec = { engine: 'codex', prompt: 'Choose a size.', workdir: '/srv/shop', contract: {}, max_retries: 1 };
-    await store.createRun({ id, spec, state: 'running', workerId: 'past', leaseMs: 86_400_000, now: at });
-    await store.append(id, [...rejected, ...last]);
-    await store.endRun({ id, workerId: 'past', result, now: at + 5000 });
-  } finally {
-    await store.close();
-  }
-  return id;
-}
 
 /** Creates a run that another worker still executes, with events from two minutes ago that no page has read. */
 async function seedLiveRun(data: string, records: readonly (object | string)[]) {

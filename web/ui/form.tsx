@@ -1,5 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren, InputHTMLAttributes, RefObject, TextareaHTMLAttributes } from 'preact';
+import type {
+  ComponentChildren,
+  InputHTMLAttributes,
+  RefObject,
+  TargetedKeyboardEvent,
+  TextareaHTMLAttributes,
+} from 'preact';
 import { useRef } from 'preact/hooks';
 import { hasScope } from '../app/session.js';
 import { newRequestId } from '../data/client.js';
@@ -297,7 +303,7 @@ export function RequestFormView<Fields extends DraftFields>(props: {
   if (!hasScope('run')) return <ReadOnly scope="run" purpose={texts.purpose} />;
   if (choices.value === null && choices.failure === null) return <Loading />;
   return (
-    <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
+    <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit} onKeyDown={submitByKey}>
       {choices.failure === null ? null : (
         <FailureNotice title={t.cannotLoadTheChoicesFor} failure={choices.failure} reload={choices.reload}>
           {t.yourInputIsKept}
@@ -321,6 +327,14 @@ export function RequestFormView<Fields extends DraftFields>(props: {
       </div>
     </form>
   );
+}
+
+/** Only Ctrl+Enter submits: Enter alone, in one of many fields, could be a slip. */
+export function submitByKey(event: TargetedKeyboardEvent<HTMLFormElement>): void {
+  if (event.key !== 'Enter' || !(event.target instanceof HTMLElement)) return;
+  const isSubmit = event.ctrlKey || event.metaKey;
+  if (isSubmit || event.target.tagName === 'INPUT') event.preventDefault();
+  if (isSubmit) event.currentTarget.requestSubmit();
 }
 
 /** Shows why a form was refused, unless the messages next to the fields cover everything. */

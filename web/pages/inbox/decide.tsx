@@ -1,11 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItem } from '../../../src/server/api/index.js';
 import { hasScope, session } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { readRefusal, type FieldMap, type Refusal } from '../../data/refusal.js';
-import { bindFields, type FormPart } from '../../ui/form.js';
+import { bindFields, submitByKey, type FormPart } from '../../ui/form.js';
 import { Notice, ReadOnly } from '../../ui/notice.js';
 import { useKeys } from '../../ui/row-table.js';
 import { useDraft } from '../../ui/use-draft.js';
@@ -140,14 +139,6 @@ export function Decide(props: {
       />
     </form>
   );
-}
-
-/** Only Ctrl+Enter submits: Enter alone, in one of many fields, could be a slip. */
-function submitByKey(event: TargetedKeyboardEvent<HTMLFormElement>): void {
-  if (event.key !== 'Enter' || !(event.target instanceof HTMLElement)) return;
-  const isSubmit = event.ctrlKey || event.metaKey;
-  if (isSubmit || event.target.tagName === 'INPUT') event.preventDefault();
-  if (isSubmit) event.currentTarget.requestSubmit();
 }
 
 const NOT_ACCEPTABLE = t.notAvailableThisRunHas;

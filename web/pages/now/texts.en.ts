@@ -7,7 +7,7 @@ export const t = {
   aWorkerOnThisHost:
     'A worker on this host continues those that wait for an answer, and ends the others; their orders are tried again or go to review.',
   anotherWorkerEndsThemOnce: (host: Value) =>
-    `Another worker ends them once their leases have expired; their orders are tried again or go to review. Those that wait for an answer continue when a worker starts on ${host}.`,
+    `Another worker ends them once their leases have expired; their orders are tried again or go to review. Those that wait for an answer continue on any worker if their session is archived, otherwise when a worker starts on ${host}.`,
   now: 'Now',
   cannotLoadThePage: 'Cannot load the page',
   failedSinceYesterday: 'Failed since yesterday',

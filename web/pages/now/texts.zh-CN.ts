@@ -6,7 +6,7 @@ export const t: typeof english = {
   nothingHappensToThemUntil: '有 worker 启动之前，它们不会有任何变化。',
   aWorkerOnThisHost: '这台机器上的 worker 会接着等待回答的那些，结束其余的；它们的工单会重试或进入审核。',
   anotherWorkerEndsThemOnce: (host) =>
-    `租约过期后，别的 worker 会结束它们；它们的工单会重试或进入审核。等待回答的那些，等 ${host} 上有 worker 启动后继续。`,
+    `租约过期后，别的 worker 会结束它们；它们的工单会重试或进入审核。等待回答的那些，会话已归档的在任意 worker 上继续，否则等 ${host} 上有 worker 启动后继续。`,
   now: '现在',
   cannotLoadThePage: '无法加载页面',
   failedSinceYesterday: '昨天以来失败的',
