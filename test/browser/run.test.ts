@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { FcmpEvent } from '../../src/events/index.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, longSession, longSessionRecord, session } from './codex-lines.js';
 import { openProxy } from './open-proxy.js';
@@ -116,7 +117,13 @@ describe('the conversation and the inspector', () => {
     // Above the end are the end of the turn and the warning that its done marker is missing.
     for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowUp');
     await expect.poll(async () => waitForHighlight(page, 'Conversation')).toContain('Message 599:');
-    await expect.poll(() => new URL(page.url()).searchParams.has('at')).toBe(true);
+    const { events } = await app.site.client.readHistory({
+      id: app.seeds.long,
+      query: { protocol: 'fcmp', from: '599', limit: 1000 },
+    });
+    const selected = (events as readonly FcmpEvent[]).find((event) => JSON.stringify(event).includes('Message 599:'));
+    // The address follows the last of several quick selections.
+    await expect.poll(() => new URL(page.url()).searchParams.get('at')).toBe(`c${selected?.seq}`);
     await page.reload();
     await waitUntilLoaded(page);
     for (const name of ['Conversation', 'Events', 'Raw bytes'] as const) {
