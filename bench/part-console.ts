@@ -175,6 +175,7 @@ async function measureRound(browser: Browser, site: Site, id: string) {
   const page = await openPage(browser, site);
   const openTasks = await traceTasks(browser, page, async () => {
     await page.goto(`/runs/${id}`);
+    await showEvents(page);
     await untilRows(page, EVENTS);
   });
   const panes = await page.locator('.virtual').all();
@@ -209,6 +210,7 @@ async function measureLiveRun(browser: Browser, site: Site) {
   await page.addInitScript(recordKeys);
   await page.goto(`/runs/${run.id}`);
   await waitUntilLoaded(page);
+  await showEvents(page);
   const total = RATE * SECONDS;
   const tasks = await traceTasks(browser, page, async () => {
     const printing = printSteadily(run.print, total);
@@ -248,6 +250,11 @@ function recordKeys(): void {
   const keyDelays: number[] = [];
   Object.assign(globalThis, { keyDelays });
   addEventListener('keydown', ({ timeStamp }) => keyDelays.push(performance.now() - timeStamp), true);
+}
+
+/** Shows the list that has a row for every event; the conversation has fewer. */
+async function showEvents(page: Page): Promise<void> {
+  await page.getByRole('tab', { name: /^Event/ }).click();
 }
 
 /** Waits until one of the page's lists has this many rows. */
