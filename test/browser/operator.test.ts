@@ -236,6 +236,22 @@ describe('a question', () => {
     await question.waitFor({ state: 'detached' });
   });
 
+  it('opens next to the conversation, which keeps its height', async () => {
+    const asking = await app.site.startRun({
+      mode: 'interactive',
+      prints: session(codex.message(`Which one?\n\n${'- another colour\n'.repeat(60)}`)),
+    });
+    await app.site.waitForRun(asking.id, 'waiting');
+    const { page } = await app.open(`/runs/${asking.id}`);
+    const field = page.getByLabel('Your answer');
+    await field.waitFor();
+    const answer = await field.boundingBox();
+    const conversation = await page.locator('.virtual[aria-label="Conversation"]').boundingBox();
+    expect(conversation?.height).toBeGreaterThan(400);
+    expect(answer?.x).toBeGreaterThanOrEqual((conversation?.x ?? 0) + (conversation?.width ?? 0));
+    expect((answer?.y ?? 0) + (answer?.height ?? 0)).toBeLessThanOrEqual(800);
+  });
+
   it('can be answered on a phone without scrolling', async () => {
     const asking = await app.site.startRun({
       mode: 'interactive',

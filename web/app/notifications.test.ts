@@ -28,6 +28,7 @@ test('a browser that cannot show notifications turns them off, and the error doe
   vi.stubGlobal('isSecureContext', true);
   vi.stubGlobal('localStorage', { getItem: () => 'on' });
   vi.stubGlobal('document', { hidden: true });
+  vi.stubGlobal('navigator', { languages: ['en-US'] });
   vi.stubGlobal('location', { pathname: '/inbox', search: '', hash: '' });
   const { isNotifying, notify } = await import('./notifications.js');
   expect(isNotifying.value).toBe(true);

@@ -218,6 +218,7 @@ export const KEYS: readonly {
       [t.ctrlK, t.openTheCommandPalette],
       ['?', t.showKeyboardShortcuts],
       ['/', t.goToTheSearchField],
+      ['Ctrl+Enter', t.sendTheForm],
       ...PAGE_COMMANDS.map(({ keys = '', label }) => [keys, t.goTo(label)] as const),
     ],
   },
@@ -233,7 +234,6 @@ export const KEYS: readonly {
     keys: [
       ['x', t.selectTheItemForA],
       ['a e t r', t.acceptEditAndAcceptRetry],
-      ['Ctrl+Enter', t.sendTheDecision],
     ],
   },
   {
@@ -243,7 +243,6 @@ export const KEYS: readonly {
       ['Home End', t.firstAndLastRow],
       ['n N', t.nextAndPreviousError],
       ['Esc', t.clearTheSelection],
-      ['Ctrl+Enter', t.sendTheAnswer],
     ],
   },
 ];
