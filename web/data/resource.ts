@@ -16,9 +16,11 @@ let lastInputAt = performance.now();
 for (const type of ['pointermove', 'pointerdown', 'keydown', 'wheel'])
   globalThis.addEventListener?.(type, () => (lastInputAt = performance.now()), { capture: true, passive: true });
 
+const getIdleMs = (): number => performance.now() - lastInputAt;
+
 /** Chooses the delay before the next poll: longer if the page was not used for a minute. */
-export function choosePollDelay(now = performance.now(), ms = POLL_MS): number {
-  return now - lastInputAt > IDLE_AFTER_MS ? Math.max(ms, IDLE_POLL_MS) : ms;
+export function choosePollDelay(idleMs = getIdleMs(), ms = POLL_MS): number {
+  return idleMs > IDLE_AFTER_MS ? Math.max(ms, IDLE_POLL_MS) : ms;
 }
 
 /** Loads a resource; with `live`, also polls it while the page is visible, or `everyMs`. A new `key` drops the old value. */
@@ -52,7 +54,7 @@ export function useResource<Value>(
           failure.value = asFailure(error);
         }
       }
-      if (live) timer = setTimeout(() => void request(), choosePollDelay(performance.now(), everyMs));
+      if (live) timer = setTimeout(() => void request(), choosePollDelay(getIdleMs(), everyMs));
     };
     void request();
     return () => {
