@@ -42,7 +42,7 @@ const FILTERS: readonly Filter[] = [
 ];
 
 const COLUMNS: readonly Column<Issue>[] = [
-  { name: t.state, width: '9rem', cell: ({ state }) => <StateBadge state={state} /> },
+  { name: t.state, width: '10.4rem', cell: ({ state }) => <StateBadge state={state} /> },
   {
     name: t.issue,
     class: 'wide',
