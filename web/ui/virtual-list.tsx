@@ -30,11 +30,6 @@ export function VirtualList(props: VirtualListProps) {
 
   useLayoutEffect(() => (scroller.current === null ? undefined : viewport.attach(scroller.current)), []);
   useLayoutEffect(() => viewport.settle());
-  // Drawing can move the focused row in the DOM, which takes its focus away.
-  const hadFocus = scroller.current?.contains(document.activeElement) === true;
-  useLayoutEffect(() => {
-    if (hadFocus && scroller.current?.contains(document.activeElement) === false) focusRow();
-  });
   const hasTarget = target !== null && target < count;
   useEffect(() => {
     if (hasTarget) viewport.show(target);
@@ -42,14 +37,10 @@ export function VirtualList(props: VirtualListProps) {
   useEffect(() => {
     if (active === null || movedTo.current !== active) return;
     movedTo.current = null;
-    focusRow();
+    const focusTarget = scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"] .choose`);
+    focusTarget?.focus({ preventScroll: true });
     viewport.show(active);
   }, [active]);
-
-  function focusRow(): void {
-    const choice = scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"] .choose`);
-    (choice ?? scroller.current)?.focus({ preventScroll: true });
-  }
 
   const onKeyDown = (event: KeyboardEvent): void => {
     viewport.release();
