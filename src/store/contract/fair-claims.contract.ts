@@ -24,6 +24,13 @@ async function claimAll(store: Store): Promise<string[]> {
   return claimed;
 }
 
+/** Queues one more run of caller `a` and the first one of caller `b`, and returns the next two claims. */
+export async function claimWithNewCaller(store: Store): Promise<readonly (string | undefined)[]> {
+  await queue(store, 'a', ['a-last']);
+  await queue(store, 'b', ['b1']);
+  return [await claim(store), await claim(store)];
+}
+
 /** A claim by a worker on another host. */
 function on(host: string): Partial<RunClaim> {
   return { worker: { ...sampleWorker('w1'), host } };

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../../../test/postgres/eventually.js';
 import { createDatabase, makeSite } from '../../../test/postgres/fresh-database.js';
+import { claimWithNewCaller } from '../contract/fair-claims.contract.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import {
   sampleClaim,
@@ -164,15 +165,7 @@ describe('the queue', () => {
       SET LOCAL session_replication_role = replica;
       INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, exclusive, caller, turn)
         SELECT 'a' || n, '{}', 'codex', 'queued', 0, '/a/' || n, 1, 'a', n FROM generate_series(1, 100000) AS n`);
-    for (const [id, caller] of [
-      ['a-last', 'a'],
-      ['b1', 'b'],
-    ] as const) {
-      await store.recordRequest({ run: id, caller, issueRef: null, now: NOW });
-      await store.createRun({ id, spec: sampleSpec({ workdir: `/${id}` }), state: 'queued', now: NOW });
-    }
-    const claimed = [await store.claimRun(sampleClaim()), await store.claimRun(sampleClaim())];
-    expect(claimed.map((claim) => claim?.record.id)).toEqual(['a1', 'b1']);
+    expect(await claimWithNewCaller(store)).toEqual(['a1', 'b1']);
   });
 });
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
+import { claimWithNewCaller } from '../contract/fair-claims.contract.js';
 import { openSite } from '../contract/fixtures/open-site.js';
 import { NOW, sampleClaim, sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { sampleSpec } from '../contract/fixtures/run-samples.js';
@@ -59,15 +60,7 @@ describe('the queue', () => {
         INSERT INTO runs (id, spec, engine, state, created_at, folder, exclusive, caller, turn)
         SELECT 'a' || n, '{}', 'codex', 'queued', 0, '/a/' || n, 1, 'a', n FROM numbers`);
     database.close();
-    for (const [id, caller] of [
-      ['a-last', 'a'],
-      ['b1', 'b'],
-    ] as const) {
-      await store.recordRequest({ run: id, caller, issueRef: null, now: NOW });
-      await store.createRun({ id, spec: sampleSpec({ workdir: `/${id}` }), state: 'queued', now: NOW });
-    }
-    const claimed = [await store.claimRun(sampleClaim()), await store.claimRun(sampleClaim())];
-    expect(claimed.map((claim) => claim?.record.id)).toEqual(['a1', 'b1']);
+    expect(await claimWithNewCaller(store)).toEqual(['a1', 'b1']);
   });
 
   it('parks runs whose folder is in use, however many there are', async () => {

@@ -9,6 +9,7 @@ import { readCommand } from '../../../src/base/index.js';
 import { formatWait, Timestamp } from '../../ui/format.js';
 import { Refused } from '../../ui/notice.js';
 import { Markdown } from '../../ui/markdown.js';
+import { submitByKey } from '../../ui/form.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { JsonTree } from '../../ui/json-tree.js';
@@ -97,6 +98,7 @@ export function ReplyForm(props: {
         event.preventDefault();
         if (permission === undefined) send();
       }}
+      onKeyDown={submitByKey}
     >
       {isQuoted && permission === undefined ? (
         <div class="reply-question" tabIndex={0} role="group" aria-label={t.question}>
@@ -122,9 +124,6 @@ export function ReplyForm(props: {
         aria-describedby={`${field}-help`}
         aria-invalid={failure !== null}
         onInput={({ currentTarget }) => write(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && permission === undefined) send();
-        }}
       />
       {permission === undefined ? (
         <div class="row">
