@@ -49,9 +49,3 @@ async function fetchUnlessKnown(address: string, init: RequestInit = {}): Promis
   for (const oldest of known.keys()) if (known.size > MAX_KNOWN) known.delete(oldest);
   return new Response(body, response);
 }
-
-/** Creates a unique request id. Not `randomUUID`, which browsers offer only on secure connections. */
-export function newRequestId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-}

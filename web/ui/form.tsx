@@ -8,8 +8,8 @@ import type {
 } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hasScope } from '../app/session.js';
-import { newRequestId } from '../data/client.js';
 import { readRefusal, type FieldErrors, type FieldMap, type Refusal } from '../data/refusal.js';
+import { newRequestId } from '../data/request-id.js';
 import type { Resource } from '../data/resource.js';
 import { FailureNotice, Loading, Notice, ReadOnly } from './notice.js';
 import { useDraft, type DraftFields } from './use-draft.js';
