@@ -1,5 +1,5 @@
 import { omitUndefined } from '../base/index.js';
-import { DEFAULT_SINKS, readTokens, type Token, type Config } from './config/index.js';
+import { DEFAULT_SINKS, readTokens, type Token, type Config, type ModelPrice } from './config/index.js';
 import type { BudgetSettings, Schedule } from '../orders/dispatch/index.js';
 import type { ApprovalRule } from '../store/records/index.js';
 import type { AgentSettings } from '../runs/index.js';
@@ -41,6 +41,8 @@ export interface ServerSettings extends TokenSettings {
   readonly limits: ServerLimits;
   /** Limits shared by all runs. */
   readonly budgets: BudgetSettings;
+  /** Prices by model, for estimates of costs that engines do not report. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
   /** Webhooks that submit orders, by the name in their URL; none by default. */
   readonly triggers: Readonly<Record<string, TriggerSettings>>;
   /** Orders on a schedule, by name. */
@@ -109,6 +111,7 @@ export function readServerSettings(
     | 'server'
     | 'agents'
     | 'budgets'
+    | 'prices'
     | 'triggers'
     | 'schedules'
     | 'approvals'
@@ -130,6 +133,7 @@ export function readServerSettings(
     https: server.https ?? server.tls !== undefined,
     limits: { ...DEFAULT_LIMITS, ...readLimits(server.limits ?? {}) },
     budgets: config.budgets ?? {},
+    prices: config.prices ?? {},
     triggers: readTriggers(config, env),
     schedules: config.schedules ?? {},
     approvals: config.approvals ?? [],

@@ -24,6 +24,10 @@ export interface ModelUsage extends Omit<RunUsage, 'cost'> {
   readonly runs: number;
   /** In US dollars, for runs whose engine reports it. */
   readonly cost: number;
+  /** The tokens of the other runs. */
+  readonly unpriced_input_tokens: number;
+  readonly unpriced_cached_input_tokens: number;
+  readonly unpriced_output_tokens: number;
 }
 
 /** Unsupported types and fields of one engine version; `engine_version` is null if unknown. */
@@ -58,8 +62,20 @@ export function countRun({ outcome, repair_level, started_at, ended_at, usage, .
     outcomes: { success: 0, failed: 0, canceled: 0, comment: 0, [outcome]: 1 },
     repair_levels: { none: 0, deterministic_generic: 0, schema_aligned: 0, [repair_level]: 1 },
     durations: started_at === null ? [] : [[roundDuration(ended_at - started_at), 1]],
-    usage: usage === null ? [] : [{ ...usage, runs: 1, cost: Math.max(0, usage.cost ?? 0) }],
+    usage: usage === null ? [] : [countUsage(usage)],
     drift: hasDrift ? [{ engine_version, runs: 1, unknown_types, unknown_fields }] : [],
+  };
+}
+
+function countUsage(usage: RunUsage): ModelUsage {
+  const isUnpriced = usage.cost === null;
+  return {
+    ...usage,
+    runs: 1,
+    cost: Math.max(0, usage.cost ?? 0),
+    unpriced_input_tokens: isUnpriced ? usage.input_tokens : 0,
+    unpriced_cached_input_tokens: isUnpriced ? usage.cached_input_tokens : 0,
+    unpriced_output_tokens: isUnpriced ? usage.output_tokens : 0,
   };
 }
 
@@ -79,6 +95,9 @@ export function sumCounts(all: Iterable<RunCounts>): RunCounts {
     'cached_input_tokens',
     'output_tokens',
     'cost',
+    'unpriced_input_tokens',
+    'unpriced_cached_input_tokens',
+    'unpriced_output_tokens',
   ]);
   const drift = createSums<VersionDrift>('engine_version', ['runs', 'unknown_types', 'unknown_fields']);
   for (const counts of all) {

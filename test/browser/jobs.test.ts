@@ -26,6 +26,7 @@ const app = useConsole(
   },
   {
     schedules: { nightly: { cron: CRON, request: { ...request, repo_dir: process.cwd() } } },
+    prices: { 'gemini-*': { input: 2, cached_input: 0.2, output: 12 } },
     sinks: [{ type: 'webhook', name: 'hook', url: 'http://127.0.0.1:9/', secret_env: 'SLUICE_TEST_SECRET' }],
   },
   { env: { SLUICE_TEST_SECRET: 'a-secret-of-this-test' } },
@@ -154,5 +155,7 @@ describe('the clicks that a job takes', () => {
     const rows = card(page, 'Cost by day').getByRole('row');
     await rows.filter({ hasText: 'claude' }).waitFor();
     await rows.filter({ hasText: 'codex' }).waitFor();
+    // It reports no cost, but its model has a price.
+    await rows.filter({ hasText: /gemini.*≈ \$\d/s }).waitFor();
   });
 });

@@ -128,10 +128,37 @@ export function formatMoney(dollars: number): string {
   return (Number(dollars.toFixed(4)) < 0.01 ? getSmallAmounts() : getAmounts()).format(dollars);
 }
 
-/** Formats a total of costs. It is a lower bound if a part of it is not reported, and unknown if all of it is not. */
-export function formatCost(dollars: number, { isComplete }: { readonly isComplete: boolean }): string {
-  if (isComplete) return formatMoney(dollars);
-  return dollars === 0 ? '–' : `≥ ${formatMoney(dollars)}`;
+/** A sum in US dollars: a lower bound if it is not complete, and approximate if a part of it is estimated. */
+export interface Cost {
+  readonly value: number;
+  readonly isComplete: boolean;
+  readonly isEstimate?: boolean;
+}
+
+/** Formats a sum of costs, which is unknown if nothing of it is reported. */
+export function formatCost({ value, isComplete, isEstimate = false }: Cost): string {
+  if (isComplete) return isEstimate ? `≈ ${formatMoney(value)}` : formatMoney(value);
+  return value === 0 ? '–' : `≥ ${formatMoney(value)}`;
+}
+
+interface ModelUsage {
+  readonly cost: number;
+  readonly unpriced_tokens: number;
+  readonly estimated_cost: number | null;
+}
+
+/** Whether a part of the cost is neither reported nor estimated. */
+export function isUnpriced({ unpriced_tokens, estimated_cost }: ModelUsage): boolean {
+  return unpriced_tokens > 0 && estimated_cost === null;
+}
+
+/** Adds up costs. Estimates count only if they make the sum complete: a lower bound has to be certain. */
+export function sumCosts(usage: readonly ModelUsage[]): Cost {
+  const isComplete = !usage.some(isUnpriced);
+  const estimated = usage.filter((one) => isComplete && one.unpriced_tokens > 0);
+  const reported = usage.reduce((sum, { cost }) => sum + cost, 0);
+  const value = estimated.reduce((sum, { estimated_cost }) => sum + (estimated_cost ?? 0), reported);
+  return { value, isComplete, isEstimate: estimated.length > 0 };
 }
 
 /** Formats a large number compactly: `950`, `12.3k`, `4.5M`. */

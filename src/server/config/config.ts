@@ -159,6 +159,14 @@ const budgetsSchema = object(
   },
 );
 
+const dollars = { type: 'number', minimum: 0 } as const;
+
+/** A model's prices in US dollars per million tokens; cached input costs as much as other input by default. */
+const priceSchema = object({ input: dollars, output: dollars }, { cached_input: dollars });
+
+/** See {@link priceSchema}. */
+export type ModelPrice = FromSchema<typeof priceSchema>;
+
 /** A work request without the fields that Sluice adds. Its fields are checked when it is submitted. */
 const requestPart = { type: 'object' } as const;
 
@@ -301,6 +309,11 @@ export const configFileSchema = object(
      */
     traces: object({}, { content: flag, console_url: name }),
     budgets: budgetsSchema,
+    /**
+     * Prices by model, to estimate the cost of runs whose engine reports none; `*` matches any characters, and the first
+     * match counts.
+     */
+    prices: { type: 'object', additionalProperties: priceSchema },
     schedules: { type: 'object', additionalProperties: scheduleSchema },
     triggers: { type: 'object', additionalProperties: triggerSchema },
     retention: retentionSchema,

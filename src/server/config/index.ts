@@ -9,7 +9,7 @@ export {
   readSandbox,
   readSecrets,
 } from './read-settings.js';
-export { DEFAULT_SINKS, findDatabaseFile, readPacking, readRetention, type Config } from './config.js';
+export { DEFAULT_SINKS, findDatabaseFile, readPacking, readRetention, type Config, type ModelPrice } from './config.js';
 export {
   type Token,
   findTokensFile,

@@ -1,4 +1,4 @@
-import { omitUndefined, startOfStep } from '../../base/index.js';
+import { matchGlob, omitUndefined, startOfStep } from '../../base/index.js';
 import type { Decision, OutboxMessage } from '../../store/records/index.js';
 import type { ExecutionFilter } from '../../store/ports/index.js';
 import { exportExecutions, type ExportFormat } from '../export/export-executions.js';
@@ -6,6 +6,8 @@ import { readPage, readTime } from './query.js';
 import type { Handlers } from '../http/request-checks.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
+import type { ServerSettings } from '../server-settings.js';
+import type { ModelPrice } from '../config/index.js';
 import { streamBody, createJsonResponse } from '../http/responses.js';
 import { reportBudgets } from '../../orders/dispatch/index.js';
 import { createWaitingList } from '../waiting/waiting-list.js';
@@ -15,6 +17,7 @@ import {
   sumCounts,
   type InboxHistory,
   type InboxSlot,
+  type ModelUsage,
   type RunCounts,
   type RunSlot,
 } from '../../store/index.js';
@@ -75,7 +78,7 @@ export function createRecordHandlers({ store, settings, guard, clock }: ServerCo
         until: new Date(until).toISOString(),
         step_s: stepMs / 1000,
         complete: true,
-        buckets: countStatistics({ span, runs, inbox, now }),
+        buckets: countStatistics({ span, runs, inbox, now, prices: settings.prices }),
       };
     },
   } satisfies Partial<Handlers>;
@@ -148,13 +151,14 @@ interface StatisticsSource {
   readonly runs: readonly RunSlot[];
   readonly inbox: InboxHistory;
   readonly now: number;
+  readonly prices: ServerSettings['prices'];
 }
 
 /** The maximum number of causes counted separately, because causes are untrusted input. */
 const MAX_NAMES = 50;
 
 /** Counts the runs and inbox items of each time step. */
-export function countStatistics({ span, runs, inbox, now }: StatisticsSource): readonly Bucket[] {
+export function countStatistics({ span, runs, inbox, now, prices }: StatisticsSource): readonly Bucket[] {
   const { since, until, stepMs } = span;
   const findBucket = (time: number): number => Math.floor((time - since) / stepMs);
   const runsByBucket = groupBy(runs, ({ at }) => findBucket(at));
@@ -179,7 +183,9 @@ export function countStatistics({ span, runs, inbox, now }: StatisticsSource): r
         repair_levels,
         latency_ms: readLatency(durations),
       })),
-      usage: byEngine.flatMap(({ engine, usage }) => usage.map((entry) => ({ engine, ...entry }))),
+      usage: byEngine.flatMap(({ engine, usage }) =>
+        usage.map((entry) => ({ engine, ...describeUsage(entry, prices) })),
+      ),
       drift: byEngine.flatMap(({ engine, drift }) => drift.map((entry) => ({ engine, ...entry }))),
       inbox: queue,
       needs_human: [...groupBy(openedItems, ({ cause }) => toCountedCause(cause))].map(([cause, counts]) => ({
@@ -188,6 +194,34 @@ export function countStatistics({ span, runs, inbox, now }: StatisticsSource): r
       })),
     };
   });
+}
+
+function describeUsage(usage: ModelUsage, prices: ServerSettings['prices']): Omit<Bucket['usage'][number], 'engine'> {
+  const {
+    unpriced_input_tokens: input,
+    unpriced_cached_input_tokens: cached,
+    unpriced_output_tokens: output,
+    ...reported
+  } = usage;
+  const name = Object.keys(prices).find((pattern) => matchGlob(pattern, usage.model ?? ''));
+  const price = name === undefined ? undefined : prices[name];
+  return {
+    ...reported,
+    unpriced_tokens: input + output,
+    estimated_cost: price === undefined ? null : estimateCost({ input, cached, output }, price),
+  };
+}
+
+const MILLION = 1_000_000;
+
+/** `input` includes `cached`. */
+function estimateCost(
+  { input, cached, output }: Readonly<{ input: number; cached: number; output: number }>,
+  { input: inputPrice, cached_input: cachedPrice = inputPrice, output: outputPrice }: ModelPrice,
+): number {
+  // Engines are untrusted: some have reported more cached tokens than input.
+  const uncached = Math.max(0, input - cached);
+  return (uncached * inputPrice + cached * cachedPrice + output * outputPrice) / MILLION;
 }
 
 function readLatency(durations: RunCounts['durations']): Bucket['runs'][number]['latency_ms'] {

@@ -5,6 +5,7 @@ import { readJson, openServer } from '../fixtures/open-server.js';
 import { countRun } from '../../store/roll-up.js';
 import type { RunSample } from '../../store/roll-up.js';
 import type { InboxHistory } from '../../store/inbox-roll-up.js';
+import type { ServerSettings } from '../server-settings.js';
 import { countStatistics, computePercentile, readStatisticsSpan } from './records.js';
 
 const NOW = Date.parse('2026-11-15T06:30:00.000Z');
@@ -77,8 +78,8 @@ function toHistory(items: readonly Item[], since = SPAN.since): InboxHistory {
   };
 }
 
-const count = (runs: readonly RunSample[], inbox: readonly Item[] = []) =>
-  countStatistics({ span: SPAN, runs: runs.map(toSlot), inbox: toHistory(inbox), now: NOW });
+const count = (runs: readonly RunSample[], inbox: readonly Item[] = [], prices: ServerSettings['prices'] = {}) =>
+  countStatistics({ span: SPAN, runs: runs.map(toSlot), inbox: toHistory(inbox), now: NOW, prices });
 
 /** Converts a run to the record that a store returns while it is not yet counted in a slot. */
 const toSlot = (sample: RunSample) => ({ at: sample.ended_at, engine: sample.engine, counts: countRun(sample) });
@@ -123,6 +124,31 @@ describe('statistics over time', () => {
     expect(count([createRun({ started_at: null })])[1]?.runs[0]?.latency_ms).toBeNull();
   });
 
+  it('have the tokens of runs without a cost, and their estimated cost if the model has a price', () => {
+    const used = { input_tokens: 3_000_000, cached_input_tokens: 1_000_000, output_tokens: 500_000 };
+    const createUse = (model: string | null, cost: number | null) => createRun({ usage: { ...used, model, cost } });
+    const runs = [createUse('gpt-5', null), createUse('gpt-5', 7), createUse('opus', 0), createUse(null, null)];
+    const readUsage = (prices: ServerSettings['prices']) =>
+      count(runs, [], prices)[1]?.usage.map(({ model, cost, unpriced_tokens, estimated_cost }) => [
+        model,
+        cost,
+        unpriced_tokens,
+        estimated_cost,
+      ]);
+    const price = { input: 2, cached_input: 0.5, output: 10 };
+    expect(readUsage({ 'gpt-*': price })).toEqual([
+      ['gpt-5', 7, 3_500_000, 9.5],
+      ['opus', 0, 0, null],
+      [null, 0, 3_500_000, null],
+    ]);
+    // The first match counts, and cached input has the price of input unless it has one.
+    expect(readUsage({ 'gpt-5': { input: 2, output: 10 }, '*': { input: 1, output: 0 } })).toEqual([
+      ['gpt-5', 7, 3_500_000, 11],
+      ['opus', 0, 0, 0],
+      [null, 0, 3_500_000, 3],
+    ]);
+  });
+
   it('count unknown types and fields by version, including versions without any', () => {
     const [, bucket] = count([
       createRun({ engine_version: '1.0', unknown_types: 2 }),
@@ -155,8 +181,10 @@ describe('statistics over time', () => {
         cached_input_tokens: 8,
         output_tokens: 4,
         cost: 0.5,
+        unpriced_tokens: 12,
+        estimated_cost: null,
       },
-      { engine: 'codex', model: null, runs: 1, input_tokens: 10, cached_input_tokens: 4, output_tokens: 2, cost: 0.5 },
+      { ...usage, engine: 'codex', model: null, runs: 1, unpriced_tokens: 0, estimated_cost: null },
     ]);
   });
 
@@ -191,7 +219,7 @@ describe('statistics over time', () => {
           resolved_at: item.resolved_at === null ? null : item.created_at + item.resolved_at,
         }));
         const now = NOW + 10 * HOUR;
-        const buckets = countStatistics({ span: SPAN, runs: [], inbox: toHistory(all), now });
+        const buckets = countStatistics({ span: SPAN, runs: [], inbox: toHistory(all), now, prices: {} });
         for (const [place, { inbox }] of buckets.entries()) {
           const end = SPAN.since + (place + 1) * HOUR;
           const open = all.filter((item) => item.created_at < end && (item.resolved_at ?? now) >= end);
@@ -205,7 +233,9 @@ describe('statistics over time', () => {
   it('never have a negative age', () => {
     const inbox = toHistory([{ created_at: NOW - 5, resolved_at: null, cause: 'x' }]);
     const span = { since: NOW - HOUR, until: NOW + HOUR, stepMs: 2 * HOUR };
-    expect(countStatistics({ span, runs: [], inbox, now: NOW })).toMatchObject([{ inbox: { oldest_age_ms: 5 } }]);
+    expect(countStatistics({ span, runs: [], inbox, now: NOW, prices: {} })).toMatchObject([
+      { inbox: { oldest_age_ms: 5 } },
+    ]);
   });
 
   it('distinguish a bounded number of versions and causes', () => {

@@ -101,8 +101,12 @@ export function describeStatistics(makeSite: MakeSite): void {
         cached_input_tokens: 400,
         output_tokens: 80,
         cost: 0.5,
+        unpriced_input_tokens: 0,
+        unpriced_cached_input_tokens: 0,
+        unpriced_output_tokens: 0,
       });
       expect(overlong).toMatchObject({ runs: 1, input_tokens: 1, cached_input_tokens: 0, output_tokens: 2, cost: 0 });
+      expect(overlong).toMatchObject({ unpriced_input_tokens: 1, unpriced_output_tokens: 2 });
       expect(overlong?.model).toHaveLength(100);
     });
 

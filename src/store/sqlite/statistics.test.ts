@@ -85,6 +85,9 @@ it(
           cached_input_tokens: 120_000,
           output_tokens: 240_000,
           cost: 60_000,
+          unpriced_input_tokens: 0,
+          unpriced_cached_input_tokens: 0,
+          unpriced_output_tokens: 0,
         },
       ],
     };

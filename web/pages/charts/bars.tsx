@@ -4,8 +4,8 @@ import { SafeText } from '../../ui/safe-text.js';
 import {
   buildListPath,
   findAxisEnd,
+  formatSeriesValue,
   formatShortValue,
-  formatValue,
   isStacked,
   summarizeSeries,
 } from './chart-model.js';
@@ -79,7 +79,7 @@ function Bar({ chart, index, step, end, isFirst }: BarProps) {
   const shared = {
     class: `bar ${chooseColour(series, index)}`,
     style: { height: `${(value / end) * 100}%` },
-    title: `${describeTime(times[step] ?? 0)}: ${formatValue(value, unit)} ${series.label.slice(0, 60)}`,
+    title: `${describeTime(times[step] ?? 0)}: ${formatSeriesValue(series, value, unit)} ${series.label.slice(0, 60)}`,
   };
   if (path === null) return <span {...shared} />;
   return <a {...shared} href={path} aria-label={shared.title} tabIndex={isFirst ? 0 : -1} />;

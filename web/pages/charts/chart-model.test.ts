@@ -9,8 +9,10 @@ import {
   toSpreadsheet,
   buildListPath,
   findAxisEnd,
+  summarizePeriod,
   sumUsage,
 } from './chart-model.js';
+import { formatCost } from '../../ui/format.js';
 import { formatTimeMark } from './bars.js';
 import { sumByDay, toCsv } from './day-table.js';
 
@@ -168,6 +170,8 @@ const createUsage = (engine: string, model: string | null, cost: number): Bucket
   cached_input_tokens: 10,
   output_tokens: 5,
   cost,
+  unpriced_tokens: cost > 0 ? 0 : 105,
+  estimated_cost: null,
 });
 
 describe('the usage', () => {
@@ -182,11 +186,61 @@ describe('the usage', () => {
   });
 
   it('is summed over the period, most expensive first', () => {
-    expect(sumUsage(statistics, null)).toEqual([
-      { engine: 'claude', model: 'opus', runs: 2, input: 200, cached: 20, output: 10, cost: 3 },
-      { engine: 'codex', model: null, runs: 1, input: 100, cached: 10, output: 5, cost: 0 },
+    expect(sumUsage(statistics, null)).toMatchObject([
+      {
+        engine: 'claude',
+        model: 'opus',
+        runs: 2,
+        input: 200,
+        cached: 20,
+        output: 10,
+        cost: { value: 3, isComplete: true },
+      },
+      {
+        engine: 'codex',
+        model: null,
+        runs: 1,
+        input: 100,
+        cached: 10,
+        output: 5,
+        cost: { value: 0, isComplete: false },
+      },
     ]);
     expect(sumUsage(statistics, 'codex')).toHaveLength(1);
+  });
+
+  const readCost = (view: StatisticsView) => summarizePeriod(view, null).find(({ label }) => label === 'Cost');
+
+  it('has a lower bound as its cost if some runs of a model report none, although others do', () => {
+    const mixed = { ...createUsage('claude', 'opus', 2), unpriced_tokens: 5 };
+    expect(readCost(createStatistics({ usage: [mixed] }))).toMatchObject({
+      value: '≥ $2.00',
+      note: '1 engine reports no cost',
+    });
+  });
+
+  it('has a cost of zero if that is what the engine reports', () => {
+    const free = { ...createUsage('claude', 'opus', 0), unpriced_tokens: 0 };
+    expect(readCost(createStatistics({ usage: [free] }))).toEqual({ label: 'Cost', value: '$0', note: '' });
+  });
+
+  it('has an estimate from prices, marked everywhere, but never as a part of a lower bound', () => {
+    const priced = { ...createUsage('codex', 'gpt', 0), estimated_cost: 0.5 };
+    const estimated = createStatistics({ usage: [createUsage('claude', 'opus', 2), priced] });
+    expect(readCost(estimated)).toMatchObject({
+      value: '≈ $2.50',
+      note: 'Partly estimated from the configured prices',
+    });
+    const chart = findChart(estimated, 'cost');
+    expect(chart.help).toContain('≈');
+    expect(chart.unreported).toEqual([[]]);
+    expect(chart.series.map((one) => summarizeSeries(one, chart))).toEqual(['$2.00', '≈ $0.50']);
+    expect(sumUsage(estimated, null).map(({ cost }) => formatCost(cost))).toEqual(['$2.00', '≈ $0.50']);
+    expect(toCsv(sumByDay(estimated, null, 'cost'))).toContain('codex,0.5,0.5,true,true\r\n');
+    const partly = createStatistics({
+      usage: [createUsage('claude', 'opus', 2), priced, createUsage('gemini', null, 0)],
+    });
+    expect(readCost(partly)).toMatchObject({ value: '≥ $2.00', note: '1 engine reports no cost' });
   });
 });
 
@@ -231,10 +285,10 @@ test('a table has the sums by engine and day, and what is not reported is neithe
   const table = sumByDay(createStatistics(...hours), null, 'cost');
   expect(table.days).toEqual(['2026-11-14', '2026-11-15']);
   expect(toCsv(table).split('\r\n')).toEqual([
-    'engine,2026-11-14,2026-11-15,total,complete',
-    "'=codex,,0,,false",
-    'claude,2,0.75,2.75,true',
-    'total,2,0.75,2.75,false',
+    'engine,2026-11-14,2026-11-15,total,complete,estimated',
+    "'=codex,,0,,false,false",
+    'claude,2,0.75,2.75,true,false',
+    'total,2,0.75,2.75,false,false',
     '',
   ]);
   expect(sumByDay(createStatistics(...hours), null, 'tokens').total).toEqual({ value: 4 * 105, isComplete: true });

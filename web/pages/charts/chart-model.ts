@@ -1,7 +1,17 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { labelState } from '../../ui/badge.js';
 import { LEVEL_LABELS } from '../../ui/json-labels.js';
-import { formatCount, formatCost, formatMoney, formatShort, formatDay, formatDuration } from '../../ui/format.js';
+import {
+  formatCost,
+  formatCount,
+  formatDay,
+  formatDuration,
+  formatMoney,
+  formatShort,
+  isUnpriced,
+  sumCosts,
+  type Cost,
+} from '../../ui/format.js';
 import { t } from './texts.js';
 
 type Bucket = StatisticsView['buckets'][number];
@@ -15,6 +25,8 @@ export interface Series {
   readonly values: readonly (number | null)[];
   /** The filter of the linked list, or null: with a decision, of executions; otherwise of runs. */
   readonly listFilter: Readonly<Record<string, string>> | null;
+  /** Whether the values are, at least in part, estimates. */
+  readonly isEstimate?: boolean;
 }
 
 /** One chart: the same numbers are shown as bars and as a table. */
@@ -70,6 +82,12 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       usageByBucket.map((bucket) => bucket.map((one) => [getModelLabel(one), read(one)])),
       (label) => toNameFilter(label, 'model'),
     );
+  const estimated = new Set(
+    usageByBucket
+      .flat()
+      .filter(({ estimated_cost }) => (estimated_cost ?? 0) > 0)
+      .map(getModelLabel),
+  );
   const byOutcome = OUTCOMES.map(([outcome, tone]): Series => {
     const values = sum(({ outcomes }) => outcomes[outcome]);
     return { label: labelState(outcome), tone, values, listFilter: { ...engineFilter, outcome } };
@@ -107,14 +125,15 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
     chart(
       'cost',
       t.cost,
-      t.usDollarsByEngineAnd,
-      byModel(({ cost }) => cost),
+      estimated.size === 0 ? t.usDollarsByEngineAnd : t.usDollarsWithEstimates,
+      byModel(({ cost, estimated_cost }) => cost + (estimated_cost ?? 0)).map((one) => ({
+        ...one,
+        isEstimate: estimated.has(one.label),
+      })),
       {
         unit: 'money',
         emptyText: t.engineDoesNotReport,
-        unreported: usageByBucket.map((usage) => [
-          ...new Set(usage.filter((one) => !isReported(one)).map((one) => one.engine)),
-        ]),
+        unreported: usageByBucket.map((usage) => [...new Set(usage.filter(isUnpriced).map((one) => one.engine))]),
       },
     ),
     chart(
@@ -156,15 +175,23 @@ export function formatValue(value: number | null, unit: ChartModel['unit']): str
   return unit === 'duration' ? formatDuration(value) : formatCount(value);
 }
 
+/** Formats a value of a series, and marks an estimate. */
+export function formatSeriesValue(
+  { isEstimate = false }: Series,
+  value: number | null,
+  unit: ChartModel['unit'],
+): string {
+  return `${isEstimate && (value ?? 0) > 0 ? '≈ ' : ''}${formatValue(value, unit)}`;
+}
+
 /** Summarizes a series: its total, its current value, or its median. */
-export function summarizeSeries({ values }: Series, { unit, isState }: ChartModel): string {
+export function summarizeSeries(series: Series, { unit, isState }: ChartModel): string {
+  const { values } = series;
   const knownValues = values.filter((value) => value !== null);
   if (isState) return t.now(formatShortValue(values.at(-1) ?? null, unit));
   if (unit === 'duration') return knownValues.length === 0 ? '' : `~ ${formatValue(findMiddle(knownValues), unit)}`;
-  return formatShortValue(
-    knownValues.reduce((soFar, value) => soFar + value, 0),
-    unit,
-  );
+  const total = knownValues.reduce((soFar, value) => soFar + value, 0);
+  return unit === 'money' ? formatSeriesValue(series, total, unit) : formatShortValue(total, unit);
 }
 
 /** Whether the values of a chart add up to a bar; percentiles do not. */
@@ -303,27 +330,16 @@ export function summarizePeriod(
     { label: t.tokens, value: formatShort(sum(({ input, output }) => input + output)) },
     {
       label: t.cost,
-      value: formatTotalCost(usage),
-      note: describeUnpriced(usage.filter((row) => !isPriced(row)).map((row) => row.engine)),
+      value: formatCost(sumRows(usage)),
+      note: describeCost(usage),
     },
     { label: t.waitingItems, value: formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0) },
   ];
 }
 
-/** Formats the cost of a period, which is a lower bound if engines report none. */
-export function formatTotalCost(rows: readonly UsageRow[]): string {
-  const cost = rows.reduce((sum, row) => sum + row.cost, 0);
-  return formatCost(cost, { isComplete: rows.every(isPriced) });
-}
-
-/** Whether an engine reported a cost: tokens without any mean that it does not. */
-export function isReported({ cost, input_tokens, output_tokens }: Usage): boolean {
-  return cost > 0 || input_tokens + output_tokens === 0;
-}
-
-/** Whether the cost of a row is known: tokens without any cost mean that the engine does not report it. */
-export function isPriced({ cost, input, output }: UsageRow): boolean {
-  return cost > 0 || input + output === 0;
+/** Adds up the costs of a table's rows. */
+export function sumRows(rows: readonly UsageRow[]): Cost {
+  return sumCosts(rows.flatMap(({ usage }) => usage));
 }
 
 /** Usage by an engine and a model over the whole period. */
@@ -334,25 +350,35 @@ export interface UsageRow {
   readonly input: number;
   readonly cached: number;
   readonly output: number;
-  readonly cost: number;
+  readonly cost: Cost;
+  /** The usage in each step. */
+  readonly usage: readonly Usage[];
 }
 
 /** Sums a period's usage by engine and model, most expensive first. */
 export function sumUsage({ buckets }: StatisticsView, engine: string | null): readonly UsageRow[] {
-  const rows = new Map<string, { -readonly [Key in keyof UsageRow]: UsageRow[Key] }>();
+  const byModel = new Map<string, Usage[]>();
   for (const one of buckets.flatMap(({ usage }) => usage)) {
     if (engine !== null && one.engine !== engine) continue;
-    const key = getModelLabel(one);
-    const { engine: name, model } = one;
-    const row = rows.get(key) ?? { engine: name, model, runs: 0, input: 0, cached: 0, output: 0, cost: 0 };
-    row.runs += one.runs;
-    row.input += one.input_tokens;
-    row.cached += one.cached_input_tokens;
-    row.output += one.output_tokens;
-    row.cost += one.cost;
-    rows.set(key, row);
+    const label = getModelLabel(one);
+    const own = byModel.get(label);
+    if (own === undefined) byModel.set(label, [one]);
+    else own.push(one);
   }
-  return [...rows.values()].sort((one, other) => other.cost - one.cost || other.input - one.input);
+  const rows = [...byModel.values()].map((usage): UsageRow => {
+    const sum = (read: (one: Usage) => number): number => usage.reduce((soFar, one) => soFar + read(one), 0);
+    return {
+      engine: usage[0]?.engine ?? '',
+      model: usage[0]?.model ?? null,
+      runs: sum(({ runs }) => runs),
+      input: sum(({ input_tokens }) => input_tokens),
+      cached: sum(({ cached_input_tokens }) => cached_input_tokens),
+      output: sum(({ output_tokens }) => output_tokens),
+      cost: sumCosts(usage),
+      usage,
+    };
+  });
+  return rows.sort((one, other) => other.cost.value - one.cost.value || other.input - one.input);
 }
 
 /** Formats a chart's data for a spreadsheet: tab-separated columns, exact numbers, one line per step. */
@@ -371,8 +397,9 @@ export function formatCell(label: string): string {
   return /^[=+\-@]/.test(singleLine) ? `'${singleLine}` : singleLine;
 }
 
-/** Describes how many engines report no cost; empty if all do. */
-function describeUnpriced(engines: readonly string[]): string {
-  const count = new Set(engines).size;
-  return count === 0 ? '' : t.unpriced(count);
+/** Describes how many engines report no cost, or that a part is estimated; empty if all of it is reported. */
+function describeCost(rows: readonly UsageRow[]): string {
+  const unpriced = new Set(rows.filter(({ cost }) => !cost.isComplete).map((row) => row.engine)).size;
+  if (unpriced > 0) return t.unpriced(unpriced);
+  return sumRows(rows).isEstimate === true ? t.partlyEstimated : '';
 }

@@ -1,19 +1,18 @@
 import { useMemo, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import {
-  formatTotalCost,
-  isPriced,
   listEngineNames,
   hasData,
   sumUsage,
   summarizePeriod,
   toCharts,
   buildListPath,
-  formatValue,
+  formatSeriesValue,
+  sumRows,
   toSpreadsheet,
 } from './chart-model.js';
 import type { ChartModel, Series, UsageRow } from './chart-model.js';
-import { MEASURES, sumByDay, toCsv, type Measure, type Sum } from './day-table.js';
+import { MEASURES, sumByDay, toCsv, type Measure } from './day-table.js';
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { query, setQuery } from '../../app/router.js';
 import { client } from '../../data/client.js';
@@ -26,7 +25,7 @@ import { FilterField } from '../../ui/list-page.js';
 import { DataTable } from '../../ui/row-table.js';
 import { Button, CopyButton } from '../../ui/button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatCost, formatCount, formatMoney } from '../../ui/format.js';
+import { formatCost, formatCount, type Cost } from '../../ui/format.js';
 import { saveAs } from '../run/artifact.js';
 import { Bars, describeTime, Legend } from './bars.js';
 import './charts.css';
@@ -168,7 +167,8 @@ function ChartTable({ chart }: Readonly<{ chart: ChartModel }>) {
   const renderValue = (one: Series, index: number): ComponentChildren => {
     const value = one.values[index] ?? null;
     const path = value === null || value <= 0 ? null : buildListPath(one, times, index);
-    return path === null ? formatValue(value, unit) : <a href={path}>{formatValue(value, unit)}</a>;
+    const shown = formatSeriesValue(one, value, unit);
+    return path === null ? shown : <a href={path}>{shown}</a>;
   };
   const rows = times.flatMap((time, index) =>
     series.some(({ values }) => (values[index] ?? 0) > 0)
@@ -197,9 +197,9 @@ function DayTableCard({ statistics, engine }: Readonly<{ statistics: StatisticsV
   const table = sumByDay(statistics, engine, measure);
   if (table.rows.length === 0) return null;
   const { unit } = MEASURES[measure];
-  const format = ({ value, isComplete }: Sum): string => {
-    if (value === 0 && isComplete) return '';
-    return unit === 'money' ? formatCost(value, { isComplete }) : formatCount(value);
+  const format = (sum: Cost): string => {
+    if (sum.value === 0 && sum.isComplete) return '';
+    return unit === 'money' ? formatCost(sum) : formatCount(sum.value);
   };
   const name = `sluice-${measure}-${table.days[0] ?? ''}.csv`;
   return (
@@ -248,9 +248,9 @@ function UsageTable({ rows, since }: Readonly<{ rows: readonly UsageRow[]; since
             <a href={buildUsagePath(row, since)}>{row.engine}</a>,
             row.model === null ? <span class="dim">{t.unknown}</span> : <SafeText text={row.model} limit={100} />,
             ...COUNTED.map((name) => formatCount(row[name])),
-            isPriced(row) ? formatMoney(row.cost) : '–',
+            formatCost(row.cost),
           ])}
-        foot={[t.total, '', ...COUNTED.map(total), formatTotalCost(rows)]}
+        foot={[t.total, '', ...COUNTED.map(total), formatCost(sumRows(rows))]}
       />
     </section>
   );

@@ -1,26 +1,28 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
-import { formatCell, isReported, type Usage } from './chart-model.js';
+import { sumCosts, type Cost } from '../../ui/format.js';
+import { formatCell, type Usage } from './chart-model.js';
 import { t } from './texts.js';
+
+const count =
+  (read: (one: Usage) => number) =>
+  (usage: readonly Usage[]): Cost => ({ value: usage.reduce((sum, one) => sum + read(one), 0), isComplete: true });
 
 /** The measures of the table of engines and days. */
 export const MEASURES = {
-  cost: { label: t.cost, unit: 'money', read: ({ cost }: Usage) => cost },
-  tokens: { label: t.tokens, unit: 'count', read: (one: Usage) => one.input_tokens + one.output_tokens },
-  runs: { label: t.runs, unit: 'count', read: ({ runs }: Usage) => runs },
+  cost: { label: t.cost, unit: 'money', sum: sumCosts },
+  tokens: { label: t.tokens, unit: 'count', sum: count((one) => one.input_tokens + one.output_tokens) },
+  runs: { label: t.runs, unit: 'count', sum: count(({ runs }) => runs) },
 } as const;
 
 /** See {@link MEASURES}. */
 export type Measure = keyof typeof MEASURES;
 
-/** A sum; it is a lower bound if `isComplete` is false. */
-export type Sum = Readonly<{ value: number; isComplete: boolean }>;
-
 /** The sums by engine and day. The days are those of the statistics, which begin at midnight UTC. */
 export interface DayTable {
   readonly days: readonly string[];
-  readonly rows: readonly Readonly<{ engine: string; sums: readonly Sum[]; total: Sum }>[];
-  readonly totals: readonly Sum[];
-  readonly total: Sum;
+  readonly rows: readonly Readonly<{ engine: string; sums: readonly Cost[]; total: Cost }>[];
+  readonly totals: readonly Cost[];
+  readonly total: Cost;
 }
 
 /** Sums a measure by engine and day, with totals. */
@@ -28,10 +30,7 @@ export function sumByDay({ buckets }: StatisticsView, engine: string | null, mea
   const days = [...new Set(buckets.map(({ at }) => at.slice(0, 10)))];
   const used = buckets.flatMap(({ at, usage }) => usage.map((one) => ({ day: at.slice(0, 10), one })));
   const shown = used.filter(({ one }) => engine === null || one.engine === engine);
-  const sum = (entries: typeof shown): Sum => ({
-    value: entries.reduce((total, { one }) => total + MEASURES[measure].read(one), 0),
-    isComplete: measure !== 'cost' || entries.every(({ one }) => isReported(one)),
-  });
+  const sum = (entries: typeof shown): Cost => MEASURES[measure].sum(entries.map(({ one }) => one));
   const engines = [...new Set(shown.map(({ one }) => one.engine))].sort();
   return {
     days,
@@ -47,19 +46,20 @@ export function sumByDay({ buckets }: StatisticsView, engine: string | null, mea
 /** Formats the table as CSV with exact numbers; a value that an engine did not report is not zero, but empty. */
 export function toCsv({ days, rows, totals, total }: DayTable): string {
   const lines = [
-    ['engine', ...days, 'total', 'complete'],
+    ['engine', ...days, 'total', 'complete', 'estimated'],
     ...rows.map((row) => [
       formatCell(row.engine),
       ...row.sums.map(formatSum),
       formatSum(row.total),
       row.total.isComplete,
+      row.total.isEstimate ?? false,
     ]),
-    ['total', ...totals.map(formatSum), formatSum(total), total.isComplete],
+    ['total', ...totals.map(formatSum), formatSum(total), total.isComplete, total.isEstimate ?? false],
   ];
   return `${lines.map((cells) => cells.map(quoteCell).join(',')).join('\r\n')}\r\n`;
 }
 
-function formatSum({ value, isComplete }: Sum): string {
+function formatSum({ value, isComplete }: Cost): string {
   return value === 0 && !isComplete ? '' : String(value);
 }
 

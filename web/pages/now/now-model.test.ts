@@ -14,6 +14,8 @@ const usage = (cost: number, engine = 'codex') => ({
   cached_input_tokens: 0,
   output_tokens: 5,
   cost,
+  unpriced_tokens: cost > 0 ? 0 : 15,
+  estimated_cost: null,
 });
 const day = (...entries: readonly ReturnType<typeof usage>[]): Bucket => ({
   at: '',
@@ -27,19 +29,19 @@ const day = (...entries: readonly ReturnType<typeof usage>[]): Bucket => ({
 describe('the cost of today', () => {
   test('is compared with the median of the days with usage', () => {
     const buckets = [day(usage(9)), day(), day(usage(1)), day(usage(2)), day(usage(3), usage(1))];
-    expect(summarizeCost(buckets)).toMatchObject({ today: { cost: 4, isComplete: true }, usual: { cost: 2 } });
+    expect(summarizeCost(buckets)).toMatchObject({ today: { value: 4, isComplete: true }, usual: { value: 2 } });
   });
 
   test('is a lower bound if an engine reports no cost', () => {
     expect(summarizeCost([day(usage(1)), day(usage(3), usage(0, 'gemini'))])).toMatchObject({
-      today: { cost: 3, isComplete: false },
+      today: { value: 3, isComplete: false },
       usual: { isComplete: true },
     });
   });
 
   test('has nothing to be compared with at first', () => {
     expect(summarizeCost([day(), day(usage(1))]).usual).toBeNull();
-    expect(summarizeCost([])).toEqual({ today: { cost: 0, isComplete: true }, usual: null });
+    expect(summarizeCost([])).toEqual({ today: { value: 0, isComplete: true, isEstimate: false }, usual: null });
   });
 });
 

@@ -1,32 +1,26 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import type { Budget, WorkerRecord } from '../../../src/store/records/index.js';
+import { sumCosts, type Cost } from '../../ui/format.js';
 import { t } from './texts.js';
-
-type Usage = Readonly<{ cost: number; isComplete: boolean }>;
 
 /** The cost of today, and the usual cost of a day: the median of the days before. Days begin at 00:00 UTC. */
 export interface DailyCost {
-  readonly today: Usage;
+  readonly today: Cost;
   /** Null if nothing was used on the days before. */
-  readonly usual: Usage | null;
+  readonly usual: Cost | null;
 }
 
-/** Compares the last bucket, today, with the days before. A cost is incomplete if an engine reports tokens without one. */
+/** Compares the last bucket, today, with the days before. */
 export function summarizeCost(buckets: StatisticsView['buckets']): DailyCost {
-  const days = buckets.map(({ usage }) => ({
-    cost: usage.reduce((sum, { cost }) => sum + cost, 0),
-    isComplete: usage.every(({ cost, input_tokens, output_tokens }) => cost > 0 || input_tokens + output_tokens === 0),
-    isUsed: usage.length > 0,
-  }));
-  const used = days
+  const used = buckets
     .slice(0, -1)
-    .filter(({ isUsed }) => isUsed)
-    .toSorted((one, other) => one.cost - other.cost);
+    .filter(({ usage }) => usage.length > 0)
+    .map(({ usage }) => sumCosts(usage))
+    .toSorted((one, other) => one.value - other.value);
   const middle = used[Math.floor(used.length / 2)];
-  const isComplete = used.every((day) => day.isComplete);
   return {
-    today: days.at(-1) ?? { cost: 0, isComplete: true },
-    usual: middle === undefined ? null : { cost: middle.cost, isComplete },
+    today: sumCosts(buckets.at(-1)?.usage ?? []),
+    usual: middle === undefined ? null : { ...middle, isComplete: used.every((day) => day.isComplete) },
   };
 }
 

@@ -111,11 +111,9 @@ function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<Ret
         </Card>
         <Card title={t.costToday} href="/charts">
           <p>
-            <strong class="now-figure">{formatCost(cost.today.cost, cost.today)}</strong>{' '}
+            <strong class="now-figure">{formatCost(cost.today)}</strong>{' '}
             <span class="dim">
-              {cost.usual === null
-                ? t.nothingWasUsedInThe
-                : t.usuallyInAWholeDay(formatCost(cost.usual.cost, cost.usual))}
+              {cost.usual === null ? t.nothingWasUsedInThe : t.usuallyInAWholeDay(formatCost(cost.usual))}
             </span>
           </p>
         </Card>

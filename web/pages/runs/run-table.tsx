@@ -98,7 +98,7 @@ const OPTIONAL = {
     cell: ({ result }) =>
       result?.usage === undefined
         ? ''
-        : formatCost(result.usage.cost ?? 0, { isComplete: result.usage.cost !== undefined }),
+        : formatCost({ value: result.usage.cost ?? 0, isComplete: result.usage.cost !== undefined }),
   },
   folder: {
     width: '12rem',
@@ -164,7 +164,7 @@ export function describeTotals(runs: readonly RunSummary[]): string {
   return [
     [...outcomes].map(([outcome, count]) => `${count} ${t.counted[outcome]}`).join(', '),
     ...(tokens === 0 ? [] : [t.tokens(formatShort(tokens))]),
-    ...(cost === 0 ? [] : [formatCost(cost, { isComplete })]),
+    ...(cost === 0 ? [] : [formatCost({ value: cost, isComplete })]),
   ].join(' · ');
 }
 

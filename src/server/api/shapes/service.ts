@@ -88,6 +88,10 @@ const bucketSchema = object({
       output_tokens: count,
       /** In US dollars, for runs whose engine reports it. */
       cost: { type: 'number', minimum: 0 },
+      /** Input and output tokens of the other runs. */
+      unpriced_tokens: count,
+      /** Their cost by the configured `prices`; `null` if the model has no price. */
+      estimated_cost: orNull({ type: 'number', minimum: 0 }),
     }),
   },
   /** Unknown types and fields by engine version; `null` for an unknown version. */
