@@ -60,7 +60,8 @@ describe.runIf(hasCluster)('a real API server', () => {
     const items = (await renderAll()).filter((manifest) => !(getKind(manifest) in PUBLISHED));
     const dryRun = async (objects: readonly object[]) =>
       server.kubectl(
-        ['apply', '--dry-run=server', '--namespace=sluice', '--filename=-'],
+        // As Helm 4 applies: stricter than `kubectl apply`, which merges on the client.
+        ['apply', '--server-side', '--dry-run=server', '--namespace=sluice', '--filename=-'],
         JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
       );
     const { exitCode, stdout, stderr } = await dryRun(items);
