@@ -9,11 +9,12 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /**
  * Executes statements. They are written once, in PostgreSQL's notation: `$1`, `::bigint`, `ctid` and `FOR UPDATE`, which
- * SQLite's dialect rewrites or drops, and `INDEXED BY`, which PostgreSQL's dialect drops. Two forms are rewritten for both:
+ * SQLite's dialect rewrites or drops, and `INDEXED BY`, which PostgreSQL's dialect drops. Some forms are rewritten:
  *
  * - `seq IN each($1)`: in a JSON list of integers; as a join, PostgreSQL would compare every row with every integer
  * - `each($1) AS name`: the elements of a JSON list of strings or numbers, as `name.value`
  * - `objects($1) AS name`: the elements of a JSON list of objects, as `name.value`, read with `->>`
+ * - `JOIN LATERAL (SELECT … LIMIT …) AS table ON true`: row by row and no further than needed; in SQLite, `CROSS JOIN`
  *
  * `= ANY (ARRAY(SELECT …))` and not `IN (SELECT … LIMIT …)`: PostgreSQL can execute the subquery of `IN` once per row,
  * skipping the rows it has already changed, so more rows than the limit would be changed.

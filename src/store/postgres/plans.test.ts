@@ -169,18 +169,19 @@ describe('countScans', () => {
   });
 });
 
-describe('a claim', () => {
-  /** Counts how many rows of `runs` have been read. */
-  async function countRunRowsRead(url: string): Promise<number> {
-    const database = await openOnlyConnection(url);
-    const { rows } = await database.query(
-      `SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS read FROM pg_stat_user_tables
-       WHERE schemaname = 'sluice' AND relname = 'runs'`,
-    );
-    await database.close();
-    return Number(rows[0]?.['read']);
-  }
+/** Counts how many rows of a table have been read. */
+async function countRowsRead(url: string, table: string): Promise<number> {
+  const database = await openOnlyConnection(url);
+  const { rows } = await database.query(
+    `SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS read FROM pg_stat_user_tables
+     WHERE schemaname = 'sluice' AND relname = $1`,
+    [table],
+  );
+  await database.close();
+  return Number(rows[0]?.['read']);
+}
 
+describe('a claim', () => {
   /**
    * Counts the rows that two claims read while this many runs wait for ten folders in use, the same number for a
    * wrapper type at its limit, and the same number are deferred.
@@ -211,15 +212,36 @@ describe('a claim', () => {
     expect(await store.claimRun(sampleClaim('w1', { concurrency: { full: 0 } }))).toBeUndefined();
     await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
     await store.close();
-    const before = await countRunRowsRead(url);
+    const before = await countRowsRead(url, 'runs');
     const next = await openSite(url);
     expect((await next.claimRun(sampleClaim('w1', { concurrency: { full: 0 } })))?.record.id).toBe('free');
     expect(await next.claimRun(sampleClaim('w1', { concurrency: { full: 0 } }))).toBeUndefined();
     await next.close();
-    return (await countRunRowsRead(url)) - before;
+    return (await countRowsRead(url, 'runs')) - before;
   }
 
   it('reads few rows while 150,000 runs wait for folders in use, for a wrapper type at its limit, or are deferred', async () => {
     expect(await measureClaim(50_000)).toBeLessThan(100);
+  });
+});
+
+describe('a step of retention', () => {
+  it('reads hardly more events than it deletes', async () => {
+    const url = await createTables();
+    const database = await openDatabase(url);
+    await database.query(`
+      INSERT INTO sluice.runs (id, spec, engine, state, created_at, ended_at)
+        SELECT 'r' || n, '{}', 'codex', 'ended', 0, 5000 - n FROM generate_series(1000, 3999) AS n;
+      INSERT INTO sluice.event_packs (run_id, protocol, attempt, first_seq, last_seq, body)
+        SELECT 'r' || run, 'rasp', 1, n, n, convert_to(repeat('x', 500), 'UTF8')
+        FROM generate_series(1, 20) AS n CROSS JOIN generate_series(1000, 3999) AS run;
+      ANALYZE`);
+    await database.close();
+    const before = await countRowsRead(url, 'event_packs');
+    const store = await openSite(url);
+    const { ids } = await store.purgeRuns({ endedBefore: NOW, runs: 50, rows: 200, now: NOW });
+    expect(ids).toHaveLength(10);
+    await store.close();
+    expect((await countRowsRead(url, 'event_packs')) - before).toBeLessThan(300);
   });
 });

@@ -127,16 +127,19 @@ const LIST_DUE = `
       WHERE orders.issue_ref = order_issue_ref AND orders.run_id = order_run_id AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT $2`;
 
-/** Run by run and oldest first, so most runs are deleted whole. */
+/**
+ * Run by run and oldest first, so most runs are deleted whole. With `run_id IN (…)`, PostgreSQL would read the events of
+ * every run that is due in each step, or even of all runs.
+ */
 const DROP_EVENTS = `
   DELETE FROM event_packs WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM event_packs
-    WHERE run_id IN (SELECT due.value FROM each($1) AS due)
-    ORDER BY run_id, protocol, attempt, last_seq LIMIT $2))`;
+    SELECT event_packs.ctid FROM each($1) AS due
+    JOIN LATERAL (SELECT ctid FROM event_packs WHERE run_id = due.value LIMIT $2) AS event_packs ON true
+    LIMIT $2))`;
 
 const MARK_PURGED = `
   UPDATE runs SET purged_at = $2
-  WHERE id IN (SELECT due.value FROM each($1) AS due)
+  WHERE id = ANY (ARRAY(SELECT due.value FROM each($1) AS due))
     AND NOT EXISTS (SELECT 1 FROM event_packs WHERE event_packs.run_id = runs.id)
   RETURNING id`;
 
