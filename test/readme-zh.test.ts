@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 
-/** Lists the commands in the code blocks of a page, without comments, which are in the language of the page. */
+/** Lists the code blocks of a page, without comments, which are in the language of the page. */
 function listCode(page: string): string[] {
-  const blocks = [...page.matchAll(/^```(?:ts|js|sh)\n([^]*?)^```$/gm)].map(([, code]) => code ?? '');
+  const blocks = [...page.matchAll(/^```(.*\n[^]*?)^```$/gm)].map(([, code]) => code ?? '');
   return blocks.map((code) => code.replaceAll(/(?:^| +)(?:\/\/|# ).*$/gm, '').trim());
 }
 
@@ -16,11 +16,9 @@ function listNumbers(page: string): string[] {
 }
 
 describe('the Chinese guides', () => {
-  const names = readdirSync(join(PROJECT, 'docs/zh')).filter((name) => name !== 'README.md');
-
-  it.each(names)('%s shows the same code as the English guide', (name) => {
+  it.each(readdirSync(join(PROJECT, 'docs/guides')))('%s shows the same code as the English guide', (name) => {
     const code = listCode(readFileSync(join(PROJECT, 'docs/zh', name), 'utf8'));
-    expect(code.length).toBeGreaterThan(1);
+    expect(code.length).toBeGreaterThan(0);
     expect(code).toEqual(listCode(readFileSync(join(PROJECT, 'docs/guides', name), 'utf8')));
   });
 });

@@ -43,7 +43,7 @@ describe.each(sites)('the site at $base', ({ base, folder, url }) => {
     ['guides/parsing.html', '中文', 'zh/guides/parsing.html'],
     ['zh/guides/parsing.html', 'English', 'guides/parsing.html'],
     ['start.html', '中文', 'zh/start.html'],
-    ['guides/streaming.html', '中文', 'zh/'],
+    ['configuration.html', '中文', 'zh/'],
   ])('switches the language of %s to %s', async (from, language, to) => {
     const { page } = await open(url + from);
     await page.locator('.VPNavBarTranslations').hover();
