@@ -45,14 +45,14 @@ export function createSidebars(pages: readonly SitePage[]): Sidebars {
   const placed = new Set([...reference, ...project, 'start.md', 'index.md', 'playground.md']);
   const other = pages.map(({ path }) => path).filter((path) => !path.includes('/') && !placed.has(path));
   return {
-    '/zh/': [group('开始', ['zh/start.md']), group('指南', guides('zh/guides/'))],
+    '/zh/': [{ text: '开始', items: [{ text: '快速开始', link: '/zh/start' }] }, group('指南', guides('zh/guides/'))],
     '/api/': section('API reference', 'api/'),
     '/http/': section('HTTP reference', 'http/'),
     '/errors/': section('Error codes', 'errors/'),
     '/decisions/': section('Decisions', 'decisions/'),
     '/rooms/': section('Rooms', 'rooms/'),
     '/': [
-      group('Start', ['start.md']),
+      { text: 'Start', items: [{ text: 'Get started', link: '/start' }] },
       group('Guides', guides('guides/')),
       group('Reference', reference),
       group('Operations', other),
