@@ -87,6 +87,14 @@ export function describeFairClaims(makeSite: MakeSite): void {
       expect(claimed).toEqual(['a1', 'a2', 'b1', 'a3']);
     });
 
+    it('do not get ahead by submitting many runs at once', async () => {
+      const store = await openSite(await makeSite());
+      await Promise.all(Array.from({ length: 60 }, async (_, index) => queue(store, 'a', [`a${index}`])));
+      await queue(store, 'b', ['b0', 'b1', 'b2', 'b3']);
+      const callers = (await claimAll(store)).map((id) => id.slice(0, 1)).join('');
+      expect(callers).toBe('abababab'.padEnd(64, 'a'));
+    });
+
     it('take turns within a priority: a higher one always comes first', async () => {
       const store = await openSite(await makeSite());
       await queue(store, 'a', ['a1', 'a2']);

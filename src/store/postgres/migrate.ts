@@ -73,8 +73,8 @@ const CHECK_SCHEMA_VERSION = `
   END $$`;
 
 /**
- * The number of the lock under which one process at a time migrates the tables. Locks for folders and wrapper types have
- * negative numbers (`tables.ts`), named locks the hash of their name, listening connections random numbers.
+ * The number of the lock under which one process at a time migrates the tables. Locks for folders, wrapper types and
+ * turns have negative numbers (`tables.ts`), named locks the hash of their name, listening connections random numbers.
  */
 const MIGRATION_LOCK = 758_423;
 

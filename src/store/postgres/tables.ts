@@ -27,10 +27,28 @@ const QUEUE = `
     PRIMARY KEY (listener, worker)
   );
 
-  -- A thousand locks for all folders, and as many for all types: a transaction that adds many runs must not take more locks than a
-  -- server has. Negative, unlike the numbers of listeners. Two folders with one lock wait for each other, no more.
+  -- A thousand locks for all folders, and as many for all types and all turns: a transaction that adds many runs must not take more
+  -- locks than a server has. Negative, unlike the numbers of listeners. Two folders with one lock wait for each other, no more.
   CREATE FUNCTION sluice.lock_key(kind text, name text) RETURNS bigint LANGUAGE sql IMMUTABLE
     AS $$ SELECT -1 - (hashtextextended(name, 0) & 1023) - CASE kind WHEN 'folder' THEN 0 ELSE 1024 END $$;
+
+  -- Of runs that a caller submits at once, each would get the number after the last committed one, and others would wait for all of
+  -- them. The lock of a number is free once its run is committed, and visible to the next statement, or rolled back. None waits.
+  CREATE FUNCTION sluice.choose_turn() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    FOR attempt IN 1..1024 LOOP
+      IF pg_try_advisory_xact_lock(-2049 - ((hashtextextended(NEW.caller, 0) + NEW.turn) & 1023)) THEN
+        PERFORM FROM sluice.runs
+          WHERE caller = NEW.caller AND priority = NEW.priority AND turn = NEW.turn AND state = 'queued';
+        IF NOT FOUND THEN RETURN NEW; END IF;
+      END IF;
+      NEW.turn := NEW.turn + 1;
+    END LOOP;
+    RETURN NEW;
+  END $$;
+  -- Its name comes before that of add_to_queue, which compares turns.
+  CREATE TRIGGER a_choose_turn BEFORE INSERT ON sluice.runs FOR EACH ROW WHEN (NEW.state = 'queued' AND NEW.turn > 0)
+    EXECUTE FUNCTION sluice.choose_turn();
 
   -- Wakes one worker that has room and takes such runs. A wake-up assigns nothing.
   CREATE FUNCTION sluice.wake_worker(kind text) RETURNS void LANGUAGE plpgsql AS $$
