@@ -199,7 +199,6 @@ function parse(text: string): unknown {
 }
 
 function createOutage(server: string, cause: unknown): StoreError {
-  return new StoreError('STORE_UNAVAILABLE', `The server ${server} is unavailable: ${getErrorMessage(cause)}.`, {
-    cause,
-  });
+  const reason = getErrorMessage(cause).replace(/\.?$/, '.');
+  return new StoreError('STORE_UNAVAILABLE', `The server ${server} is unavailable: ${reason}`, { cause });
 }
