@@ -19,7 +19,11 @@ timed out, timeout, deadline, ECONNRESET, EHOSTUNREACH, ETIMEDOUT, ENOTFOUND, EA
 UND_ERR_SOCKET, socket hang up, fetch failed, network, terminated, server error, bad gateway
 service unavailable`;
 
-const iflowInfo = ['<Execution Info>', '{"session-id": "s-1", "tokenUsage": {"input": 3}}', '</Execution Info>'];
+const iflowInfo = [
+  '<Execution Info>',
+  '{"session-id": "s-1", "conversation-id": "c-1", "tokenUsage": {"input": 3, "total": 5}}',
+  '</Execution Info>',
+];
 
 const opencode = (type: string, part: object) => ({
   type,
@@ -70,7 +74,7 @@ describe('codex NDJSON', () => {
 
   test('a completed agent_message is the final message, a completed reasoning the summary', () => {
     expect(translated.rasp('agent.message.final')).toMatchObject([{ text: 'Hello.' }]);
-    expect(translated.rasp('agent.reasoning.summary')).toMatchObject([{ text: 'Thinking.' }]);
+    expect(translated.rasp('agent.reasoning.summary')).toEqual([{ text: 'Thinking.', reasoning_id: 'item_0' }]);
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
   });
 
@@ -109,7 +113,9 @@ describe('gemini JSON', () => {
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'g-1', model: 'm' }]);
     expect(listSessions(translated)).toEqual(['g-1']);
     expect(translated.rasp('agent.message.final')).toMatchObject([{ text: 'Done.\n```json\n{"ok": true}\n```' }]);
-    expect(translated.rasp('lifecycle.run.status')).toMatchObject([{ usage: { input_tokens: 3, output_tokens: 2 } }]);
+    expect(translated.rasp('lifecycle.run.status')).toMatchObject([
+      { usage: { input_tokens: 3, output_tokens: 2 }, detail: { stats: { tools: {}, files: {} } } },
+    ]);
   });
 
   test('fenced JSON in the response is its structured payload, and the text is kept', () => {
@@ -119,7 +125,7 @@ describe('gemini JSON', () => {
   });
 
   test('a fenced array is a structured payload too', () => {
-    const response = 'Both:\n```json\n[1, 2]\n```';
+    const response = 'Both:\r\n```json\r\n[1, 2]\r\n```';
     expect(
       translateLines({ engine: 'gemini', stderr: [gemini(response)] }).of('assistant.message.final'),
     ).toMatchObject([{ text: response, structured_payload: [1, 2] }]);
@@ -135,7 +141,9 @@ describe('gemini JSON', () => {
   test('noise on stdout is an engine error: a warning if the engine recovers, otherwise a failure', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff... Error: 429';
     const recovered = translateLines({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
-    expect(recovered.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: true }]);
+    expect(recovered.rasp('diagnostic.engine.error')).toMatchObject([
+      { http_status: 429, retrying: true, severity: 'warning' },
+    ]);
     expect(recovered.types).not.toContain('conversation.failed');
     const failed = translateLines({
       engine: 'gemini',
@@ -171,13 +179,17 @@ describe('iflow text', () => {
   test('JSON blocks and Execution Info are parsed', () => {
     const translated = translateLines({ engine: 'iflow', stdout: ['```json', '{"ok": true}', '```', ...iflowInfo] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
-    expect(translated.rasp('lifecycle.run.status')).toMatchObject([{ session_id: 's-1', usage: { input_tokens: 3 } }]);
+    expect(translated.rasp('lifecycle.run.status')).toMatchObject([
+      { session_id: 's-1', usage: { input_tokens: 3, total_tokens: 5 }, detail: { conversation_id: 'c-1' } },
+    ]);
   });
 
   test('the rest is the message; if that is a guess, it has a warning and the raw lines', () => {
     const translated = translateLines({ engine: 'iflow', stderr: ['Hello.'] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
-    expect(translated.warnings).toContain('LOW_CONFIDENCE_PARSE');
+    expect(translated.of('diagnostic.warning')).toContainEqual(
+      expect.objectContaining({ code: 'LOW_CONFIDENCE_PARSE', confidence: 0.3 }),
+    );
     expect(listRaspTypes(translated)).toContain('raw.stderr');
   });
 });
@@ -198,10 +210,13 @@ describe('a line of iflow that resumes the session', () => {
 });
 
 describe('a line of iflow that starts like an error', () => {
-  test.each(['Error', 'Uncaught', 'Unhandled', 'Failed to', 'Request failed', '错误', '失败'])('%j', (start) => {
-    const { rasp } = translateLines({ engine: 'iflow', stdout: ['Hello.'], stderr: [`${start} x`] });
-    expect(rasp('diagnostic.engine.error')).toMatchObject([{ message: `${start} x` }]);
-  });
+  test.each(['Error', 'Uncaught', 'Unhandled', 'Failed to', 'Request failed', 'Generate data error', '错误', '失败'])(
+    '%j',
+    (start) => {
+      const { rasp } = translateLines({ engine: 'iflow', stdout: ['Hello.'], stderr: [`${start} x`] });
+      expect(rasp('diagnostic.engine.error')).toMatchObject([{ message: `${start} x` }]);
+    },
+  );
 });
 
 describe('opencode NDJSON', () => {
@@ -230,10 +245,10 @@ describe('opencode NDJSON', () => {
   });
 
   test('a text that is marked as not inserted is the message', () => {
-    const stdout = [opencodeStart, opencode('text', { text: 'Hello.', synthetic: false, ignored: false })];
-    expect(translateLines({ engine: 'opencode', stdout }).of('assistant.message.final')).toMatchObject([
-      { text: 'Hello.' },
-    ]);
+    const stdout = [opencode('text', { text: 'Hello.', synthetic: false, ignored: false })];
+    const { of } = translateLines({ engine: 'opencode', stdout });
+    expect(of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    expect(of('conversation.started')).toEqual([{ session_id: 'ses_1' }]);
   });
 
   test.each(['pending', 'running'])('a tool with status %s and its input has started', (status) => {
@@ -243,16 +258,23 @@ describe('opencode NDJSON', () => {
   });
 
   test.each([
-    ['completed', { status: 'completed', input: {}, output: 'a' }, 'tool.call.completed'],
-    ['completed, but its command failed,', { status: 'completed', metadata: { exit: 3 } }, 'tool.call.completed'],
-    ['error', { status: 'error', input: {}, error: 'no file' }, 'tool.call.failed'],
-    ['error, but no reason,', { status: 'error', input: {} }, 'tool.call.failed'],
-  ])('a tool with status %s is a call that starts and ends', (_, state, ended) => {
+    ['completed', { status: 'completed', input: {}, output: 'a' }, 'completed', { output: 'a' }],
+    [
+      'completed, but its command failed,',
+      { status: 'completed', metadata: { exit: 3 } },
+      'completed',
+      { exit_code: 3 },
+    ],
+    ['error', { status: 'error', input: {}, error: 'no file' }, 'failed', { error: 'no file' }],
+    ['error, but no reason,', { status: 'error', input: {} }, 'failed', { error: 'The tool failed without a reason.' }],
+  ] as const)('a tool with status %s is a call that starts and ends', (_, state, ended, data) => {
     const translated = translateLines({
       engine: 'opencode',
       stdout: [opencodeStart, opencodeTool(state), opencodeStop()],
     });
-    expect(listRaspTypes(translated)).toEqual(expect.arrayContaining(['tool.call.started', ended]));
+    expect(translated.rasp('tool.call.started')).toHaveLength(1);
+    expect(translated.rasp(`tool.call.${ended}`)).toMatchObject([data]);
+    expect(translated.of('assistant.tool_call')).toMatchObject([{ status: 'started' }, { status: ended, ...data }]);
   });
 
   test('a line that is not JSON becomes raw.stdout', () => {
@@ -283,10 +305,10 @@ describe('opencode NDJSON', () => {
 
 describe('artifacts', () => {
   test.each(ENGINES)("of %s are the new files, without Sluice's files", (_, scenario) => {
-    const own = ['.audit/stdout.1.log', 'sub/.audit/x'];
+    const own = ['.audit/stdout.1.log', 'sub/.audit/x', 'sub\\.audit\\y'];
     const paths = { created: ['a/text.md', '.env'], modified: ['b', 'c'], deleted: ['d', 'e'] };
     const fsDiff = {
-      created: [...paths.created, ...own],
+      created: ['.\\a\\text.md', '.env', ...own],
       modified: [...paths.modified, ...own],
       deleted: [...paths.deleted, ...own],
     };
@@ -312,7 +334,9 @@ describe('the next attempt', () => {
 
 describe('how an attempt ends', () => {
   test.each(ENGINES)('%s: the end signal without the marker asks the user', (_, scenario) => {
-    expect(translateLines(scenario('Which one?')).types.at(-1)).toBe('user.input.required');
+    const { types, of } = translateLines(scenario('Which one?'));
+    expect(types.at(-1)).toBe('user.input.required');
+    expect(of('user.input.required')).toMatchObject([{ interaction_id: 'ix_1', prompt: 'Which one?' }]);
   });
 
   test.each<[string, Scenario]>([
@@ -335,6 +359,7 @@ describe('how an attempt ends', () => {
 
   test.each([
     ['an exit code', { exitCode: 2 }],
+    ['a negative exit code', { exitCode: -1 }],
     ['a signal', { exitCode: null, signal: 'SIGKILL' }],
   ])('without either, %s is an interruption', (_, end) => {
     const translated = translateLines({ stdout: [codex.thread(), codex.message('Hel')], end });
@@ -343,9 +368,12 @@ describe('how an attempt ends', () => {
   });
 
   test('without any of these the end is unknown, with a warning', () => {
-    const translated = translateLines({ stdout: [codex.thread(), codex.message('Hel')] });
-    expect(translated.rasp('lifecycle.completion.state')).toMatchObject([{ state: 'unknown' }]);
-    expect(translated.types.at(-1)).toBe('diagnostic.warning');
+    // A new turn takes back the end signal of the one before.
+    const turn = [codex.message('One.'), codex.completed(), codex.turn];
+    const { rasp, of } = translateLines({ stdout: [codex.thread(), ...turn, codex.message('Hel')] });
+    expect(rasp('lifecycle.completion.state')).toMatchObject([{ state: 'unknown' }]);
+    const code = 'INCOMPLETE_STATE_CLASSIFICATION';
+    expect(of('diagnostic.warning').at(-1)).toMatchObject({ code, confidence: 0.3 });
   });
 });
 

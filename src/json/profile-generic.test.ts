@@ -169,6 +169,11 @@ describe('generic rules: deterministic, and no others', () => {
     expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
   });
 
+  test('profile generic tries only the first JSON object in running text', () => {
+    const error = expectError(parse(`First {"draft": 1}, then ${TEXT}`, Digest, { profile: 'generic' }));
+    expect(error).toMatchObject({ code: 'SCHEMA_MISMATCH', value: { draft: 1 } });
+  });
+
   test('finishes quickly on a fence followed by many spaces', () => {
     const text = `\`\`\`${' '.repeat(100_000)}x`;
     expect(expectError(parse(text, undefined, { profile: 'generic' })).code).toBe('NO_JSON');

@@ -87,8 +87,8 @@ describe('profile tagged', () => {
 
 describe('profile tagged: which block', () => {
   test('uses the last of several blocks', () => {
-    const raw = '<json>{"draft":1}</json> wait, better: <json>{"draft":2}</json> done';
-    expect(expectSuccess(parseTagged(raw)).value).toEqual({ draft: 2 });
+    const raw = '<json>{"draft":1}</json> better: <json>{"draft":2}</json> best: <json>{"draft":3}</json> done';
+    expect(expectSuccess(parseTagged(raw)).value).toEqual({ draft: 3 });
   });
 
   test('the last block is the only candidate, even if an earlier one matches the schema', () => {

@@ -74,6 +74,11 @@ describe('profile unified: nine steps in order', () => {
     expect(result).toMatchObject({ value: VALUE, candidate: { finder: 'fence' } });
   });
 
+  test('step 3: a fence that is never closed hides nothing', () => {
+    const result = parse(`Here:\n\`\`\`json\n${GOOD}\n`, Verdict, { profile: 'unified' });
+    expect(expectSuccess(result).value).toEqual(VALUE);
+  });
+
   test('step 3: reads from the first fence to the last, so a fence inside a string does not cut the answer', () => {
     const raw = '```json\n{"code": "```js\\nf()\\n```", "n": 1}\n```';
     expect(expectSuccess(parseUnified(raw)).value).toEqual({ code: '```js\nf()\n```', n: 1 });
@@ -309,5 +314,7 @@ describe('profile unified: functions and errors', () => {
         /^research\/macro: /,
       );
     }
+    const options = { profile: 'tagged', label: 'research/macro' } as const;
+    expect(() => parseOrThrow('prose', Verdict, options)).toThrow(/^research\/macro: /);
   });
 });

@@ -3,6 +3,7 @@ import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { codex } from '../events/contract/translate-lines.contract.js';
 import { makeSite } from './scenarios/fixtures/make-site.js';
 import type { Site } from './scenarios/fixtures/make-site.js';
 import { runToEnd } from './scenarios/run.contract.js';
@@ -141,6 +142,17 @@ describe('a running command', () => {
       comment: 'I looked, all is fine.\n',
       warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT' }],
     });
+  });
+
+  it('degrades to a comment of all messages if an agent prints several without a tag', async () => {
+    const records = [codex.thread(), codex.message('I looked.'), codex.message('All is fine.'), codex.completed()];
+    const site = await makeSite([{ print: records.map((record) => `${JSON.stringify(record)}\n`).join('') }]);
+    const spec: RunSpec = { engine: 'codex', prompt: 'Look.', workdir: site.workdir };
+    const { result } = await runToEnd(
+      { ...spec, contract: { schema: LINE, profile: 'tagged' } },
+      { ...site, programs: { codex: site.agent } },
+    );
+    expect(result).toMatchObject({ status: 'comment', comment: 'I looked.\n\nAll is fine.' });
   });
 
   it('is judged by a schema from the caller’s library', async () => {

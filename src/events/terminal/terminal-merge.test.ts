@@ -65,6 +65,17 @@ describe('a terminal that shows the records in another order', () => {
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(warnings).not.toContain('PTY_STREAM_MISMATCH');
   });
+
+  it('adds none of two equal ones again', () => {
+    const again = codex.message('again');
+    const others = ['one', 'two', 'three'].map((text) => codex.message(text, text));
+    const { of, warnings } = translateLines({
+      stdout: [codex.thread(), again, again, ...others, codex.completed()],
+      pty: showInTerminal([codex.thread(), ...others, again, again, codex.completed()]),
+    });
+    expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['again', 'again', 'one', 'two', 'three']);
+    expect(warnings).not.toContain('PTY_STREAM_MISMATCH');
+  });
 });
 
 describe('a terminal that shows more than stdout', () => {
@@ -203,6 +214,11 @@ describe('a terminal from another session', () => {
       ),
     );
     expectCovered(translator.coverage());
+  });
+
+  it('is set aside, with a warning, even if it shows a single record', () => {
+    const { warnings } = translateLines({ stdout: SCENARIO, pty: showInTerminal([codex.thread('other')]) });
+    expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
   });
 
   it('is merged if one of the two has no session', () => {

@@ -46,6 +46,7 @@ describe('renderComment', () => {
 
   test.each([
     ['lines', Array.from({ length: 9000 }, (_, index) => `line ${index}`).join('\n'), undefined],
+    ['its last line', ['x'.repeat(50_000), 'y'.repeat(13_000), 'z'.repeat(900), 'z'.repeat(900)].join('\n'), undefined],
     ['markup', '<a> @b [c](d) https://e\n'.repeat(9000), undefined],
     ['one line', '<'.repeat(90_000), undefined],
     ['an answer that was cut when it was stored', 'word\n'.repeat(13_000), 500_000],

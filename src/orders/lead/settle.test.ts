@@ -43,10 +43,11 @@ describe('a lead that settles', () => {
     const { lead, report, findState, inbox, comments } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted, changes));
-    const { decision } = await lead.settle(cleanEnd(submitted));
-    expect(decision.action).toBe('needs-human');
+    const { decision, reading } = await lead.settle(cleanEnd(submitted));
+    const { action, reason, next } = decision;
+    expect(action).toBe('needs-human');
     expect(await findState()).toBe('needs-human');
-    expect(await inbox()).toMatchObject([{ run_id: submitted.order.run_id, reason: decision.reason }]);
+    expect(await inbox()).toMatchObject([{ run_id: submitted.order.run_id, reason, next, reading }]);
     await lead.deliver();
     expect(await comments()).toContain('Action: blocked\nStatus: needs-human');
   });
@@ -69,6 +70,7 @@ describe('a lead that settles', () => {
     expect(decision.reason).toContain(`Run ${current.order.run_id} is active`);
     expect(await findState()).toBe('doing');
     expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(current.order.run_id);
+    expect(await store.findOrder('acme/shop#12', old.order.run_id)).toMatchObject({ result: { status: 'ok' } });
     expect(await outbox()).toEqual([]);
     expect(await executions()).toMatchObject([
       { run_id: old.order.run_id, decision: 'archive', parse_status: 'parsed', duration_ms: 3000 },

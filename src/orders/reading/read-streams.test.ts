@@ -12,7 +12,11 @@ describe('findAnchors', () => {
   });
 
   test('uses the last occurrence', () => {
-    expect(findAnchors('Status: ok\nStatus: fail')).toEqual({ status: 'fail' });
+    const [first, last] = [order, { issue_ref: 'acme/shop#13', run_id: '2026-11-15-backend-0002' }];
+    const print = (one: typeof last, status: string) => JSON.stringify({ ...one, status });
+    const { issue_ref, run_id } = first;
+    const text = `${print({ issue_ref, run_id }, 'ok')}\n${print(last, 'fail')}`;
+    expect(findAnchors(text)).toEqual({ ...last, status: 'fail' });
   });
 
   test('ignores text that only looks like an anchor', () => {
@@ -23,7 +27,7 @@ describe('findAnchors', () => {
 describe('output of an agent without a result file', () => {
   test('yields anchors and a draft, never a result', () => {
     const stdout = `Working…\n{"IssueRef":"acme/shop#12","RunId":"2026-11-15-backend-0001","Status":"ok","Summary":"Done"}`;
-    expect(readStreams({ stdout })).toEqual({
+    expect(readStreams({ stdout, stderr: 'Status: fail' })).toEqual({
       source: 'streams',
       path: 'stdout',
       anchors: { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' },

@@ -84,6 +84,15 @@ describe('translateRunFolder', () => {
     },
   );
 
+  test('reads the signal in the meta file', async () => {
+    const dir = await makeRunFolder({
+      'stdout.1.log': TURN.split('\n', 1).join(''),
+      'meta.1.json': '{"engine":"codex","signal":"SIGKILL"}',
+    });
+    const { fcmp } = await translate(dir);
+    expect(fcmp.at(-1)).toMatchObject({ type: 'conversation.failed', data: { error: { code: 'PROCESS_SIGNALED' } } });
+  });
+
   test.each([
     ['once if no attempt names its session', {}, 1],
     ['again with a new session', { session_id: null }, 2],

@@ -149,7 +149,10 @@ describe('a retry prompt', () => {
 
   it('describes the format itself for a command without a contract', () => {
     const command = { engine: 'command', command: ['x'], workdir: '.' } as const;
-    const ask = (profile: Profile) => renderRetry({ ...command, contract: { profile } }, error, false);
+    const ask = (profile: Profile, thinking = true) =>
+      renderRetry({ ...command, contract: { profile, thinking } }, error, false);
+    expect(ask('tagged')).toContain('between the tags <thinking> and </thinking>');
+    expect(ask('tagged', false)).not.toContain('<thinking>');
     expect(ask('tagged')).toContain('between the tags <json> and </json>');
     expect(ask('generic')).toContain('without any words or Markdown around it');
   });

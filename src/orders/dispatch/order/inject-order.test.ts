@@ -16,14 +16,28 @@ const variables = {
 describe('a worker with a command', () => {
   const script = {
     type: 'script',
-    command: ['node', '{run_dir}/../x.mjs', '--order={work_order}', '{repo_dir}{role}', '{odd}'],
+    command: [
+      'node',
+      '{run_dir}/../x.mjs',
+      '--order={work_order}',
+      '{repo_dir}{role}',
+      '{odd}',
+      '{issue_ref}/{run_id}',
+    ],
   };
 
   test('gets its placeholders replaced', () => {
     const { spec } = injectOrder(script, order, runDir);
     expect(spec).toEqual({
       engine: 'command',
-      command: ['node', `${runDir}/../x.mjs`, `--order=${runDir}/work_order.json`, '/srv/shopbackend', '{odd}'],
+      command: [
+        'node',
+        `${runDir}/../x.mjs`,
+        `--order=${runDir}/work_order.json`,
+        '/srv/shopbackend',
+        '{odd}',
+        `${order.issue_ref}/${order.run_id}`,
+      ],
       workdir: '/srv/shop',
       mode: 'auto',
       env: Object.keys(variables),
@@ -58,7 +72,7 @@ describe('a worker with a command', () => {
       '-v',
       `${runDir}/work_order.json`,
     ]);
-    expect(injectOrder({ ...script, inject: 'args' }, order, runDir).spec.command).toHaveLength(5);
+    expect(injectOrder({ ...script, inject: 'args' }, order, runDir).spec.command).toHaveLength(script.command.length);
     const other = injectOrder({ type: 'script', command: ['agent', '{role}'], inject: 'args' }, order, runDir);
     expect(other.spec.command?.at(-1)).toBe(`${runDir}/work_order.json`);
   });
