@@ -174,6 +174,29 @@ describe.runIf(canRunContainers)('an agent in a container', () => {
     expect(text).toMatch(/^agent$/m);
   });
 
+  it('cannot write to control groups, which would end its limits and those of others', async () => {
+    const { shell } = await makeContainerSite();
+    for (const network of ['none', 'host'] as const) {
+      const files = 'find /sys -type f \\( -name cgroup.procs -o -name tasks \\)';
+      const text = await shell(
+        `for file in $(${files}); do (: >> "$file") 2>/dev/null && echo "opened $file"; done; echo end`,
+        {
+          network,
+        },
+      );
+      expect(text).toBe('end');
+    }
+  });
+
+  it('sees nothing of a folder that is hidden in its working folder', async () => {
+    const { shell, workdir, ports } = await makeContainerSite();
+    const hidden = join(workdir, 'hidden');
+    await mkdir(hidden);
+    await writeFile(join(hidden, 'token'), 'a secret');
+    Object.assign(ports.sandbox ?? {}, { hidden: [hidden] });
+    expect(await shell('cat hidden/token; ls -A hidden; echo end')).not.toMatch(/secret|^token$/m);
+  });
+
   it('has no capabilities, is not root, and cannot see or signal processes outside', async () => {
     const { shell } = await makeContainerSite();
     const text = await shell(

@@ -99,6 +99,7 @@ export async function openContainer(engine: ContainerEngine, request: ContainerR
       'create',
       ...LIMITS,
       ...(engine.name === 'podman' ? ['--http-proxy=false'] : []),
+      ...(engine.name === 'podman' && network === 'host' ? HOST_NETWORK_MASKS : []),
       `--name=${name}`,
       '--hostname=sluice',
       `--workdir=${workdir}`,
@@ -106,7 +107,7 @@ export async function openContainer(engine: ContainerEngine, request: ContainerR
       `--network=${network === 'host' ? 'host' : 'none'}`,
       ...user.args,
       ...renderSize(request),
-      ...renderMounts(mounts),
+      ...renderMounts(mounts, engine),
       ...variables.args,
       // The image's own entry point would change what is started.
       '--entrypoint=',
@@ -141,6 +142,12 @@ const LIMITS: readonly string[] = [
   `--shm-size ${SHARED_MEMORY_BYTES}`,
   ...['/tmp', '/var/tmp'].map((path) => `--tmpfs ${path}:rw,exec,nosuid,nodev,mode=1777,size=${PRIVATE_BYTES}`),
 ].flatMap((words) => words.split(' '));
+
+/**
+ * With the network of the host, Podman mounts the host's `/sys` with everything below it, and only the top is read-only:
+ * a user who is root outside could write to all control groups, and so freeze other processes and leave its limits.
+ */
+const HOST_NETWORK_MASKS = ['--security-opt', 'mask=/sys/fs:/sys/kernel'];
 
 /**
  * Creates the container. A container of that name is one that an earlier process of Sluice has left, because only one
@@ -263,7 +270,9 @@ async function listMounts(request: ContainerRequest, guard: GuardGit) {
 }
 
 /** Renders mounts for both engines, which sort them by depth. */
-function renderMounts(mounts: readonly Mount[]): string[] {
+function renderMounts(mounts: readonly Mount[], engine: Pick<ContainerEngine, 'name'>): string[] {
+  // Podman would copy what is hidden.
+  const empty = engine.name === 'podman' ? ',notmpcopyup' : '';
   return sortMounts(mounts).flatMap((mount) => {
     const { at } = mount;
     // Both engines split this at commas.
@@ -274,7 +283,7 @@ function renderMounts(mounts: readonly Mount[]): string[] {
       case 'write':
         return ['--mount', `type=bind,source=${mount.from},target=${at}`];
       case 'hidden':
-        if (mount.isFolder) return ['--tmpfs', `${at}:ro,size=65536,mode=0555`];
+        if (mount.isFolder) return ['--tmpfs', `${at}:ro,size=65536,mode=0555${empty}`];
         return ['--mount', `type=bind,source=/dev/null,target=${at},readonly`];
       case 'private':
       case 'copy':
