@@ -10,7 +10,7 @@ import { identifyProcess } from '../../runs/process/process-identity.js';
 import type { WorkerIdentity } from '../../store/records/run-record.js';
 import type { WorkRequest } from '../../store/records/work-order.js';
 import { whileInProgress } from './hold-claim.js';
-import { reconcile } from './reconcile.js';
+import { adoptExpired, reconcile } from './reconcile.js';
 import type { ReconcileOptions } from './reconcile.js';
 import { goodResult, makeRequest, startLead } from '../lead/fixtures/start-lead.js';
 
@@ -163,6 +163,43 @@ describe('reconcile', () => {
     expect(await reconcileAll()).toMatchObject({ requeued: 0, ended: 1 });
     // No second agent is started: the first one could still be running.
     expect((await store.listOrders({ issueRef: 'acme/shop#12', limit: 10 })).items).toHaveLength(1);
+  });
+
+  it('does not kill the agent of such a worker after a process of this host that ran it before', async () => {
+    const { reconcileAll, data, submitted } = await withClaim(await makeWorkerInContainer(), true);
+    const { pid, pid_started: started } = await makeDeadWorker();
+    const runDir = join(data, 'runs', submitted.run);
+    await mkdir(join(data, 'processes'), { recursive: true });
+    await writeFile(
+      join(data, 'processes', 'a.process'),
+      `${JSON.stringify({ owner: { pid, started }, run_dir: runDir })}\n`,
+    );
+    const agent = spawn('sleep', ['60'], { env: { SLUICE_RUN_DIR: runDir } });
+    onTestFinished(() => void agent.kill('SIGKILL'));
+    await once(agent, 'spawn');
+    expect(await reconcileAll()).toMatchObject({ processes: 0 });
+    expect(agent.signalCode).toBeNull();
+  });
+
+  it.each([
+    ['running', 'another PID namespace', 0],
+    ['waiting', 'another PID namespace', 1],
+    ['running', 'this PID namespace', 1],
+  ] as const)('adopts a %s run of a lost worker in %s: %i', async (state, place, count) => {
+    const worker = await (place === 'this PID namespace' ? makeDeadWorker() : makeWorkerInContainer());
+    const site = await startLead({});
+    const spec = { engine: 'codex', prompt: 'x', workdir: site.data, resume: 'same-host' } as const;
+    await site.store.createRun({ id: 'r1', spec, state: 'queued', now: 0 });
+    await site.store.claimRun({ worker, leaseMs: 1000, now: Date.now() });
+    const hold = { id: 'r1', workerId: worker.worker_id, now: Date.now() };
+    await site.store.markStarted(hold);
+    if (state === 'waiting') await site.store.setWaiting(hold);
+    await mkdir(join(site.data, 'runs', 'r1'), { recursive: true });
+    const run = await site.store.findRun('r1');
+    const adopted: string[] = [];
+    const adopt = async ({ id }: { readonly id: string }) => adopted.push(id) > 0;
+    await adoptExpired({ ...site, clock: () => Date.now() + 60_000, adopt }, run === undefined ? [] : [run]);
+    expect(adopted).toHaveLength(count);
   });
 
   it.each(['worker:fleet/1', 'run:abc/1', '1'])(

@@ -113,7 +113,7 @@ interface OrphanOptions extends Pick<ReconcileOptions, 'containers'> {
 export async function endOrphanedProcesses({ store, data, containers }: OrphanOptions): Promise<number> {
   const killedProcesses = await terminateOrphans(join(await realpath(data).catch(() => data), 'processes'), {
     containers,
-    isOrphan: async ({ runDir }) => hasNoLiveOwner((await store.findRun(basename(runDir)))?.owner ?? null),
+    isOrphan: async ({ runDir }) => hasNoLiveOwner(await store.findRun(basename(runDir))),
   });
   return killedProcesses.length;
 }
@@ -252,9 +252,13 @@ export function isThroughServer({ worker_id }: NonNullable<RunRecord['owner']>):
 
 /**
  * Whether no live worker on this host holds a run. The store is authoritative, because process records are only files.
+ * The processes of a worker in another container with this host's name can be visible here: they are left alone.
  */
-async function hasNoLiveOwner(owner: RunRecord['owner']): Promise<boolean> {
-  return owner === null || !(await isHeld(owner));
+async function hasNoLiveOwner(run: RunRecord | undefined): Promise<boolean> {
+  const { owner = null, state } = run ?? {};
+  if (owner === null || state === 'ended') return true;
+  if (await isHeld(owner)) return false;
+  return owner.host !== hostname() || (await isOnThisHost(owner));
 }
 
 /**
@@ -275,6 +279,8 @@ async function isResumable({ store, agents, clock }: Omit<AdoptionOptions, 'data
 export async function adoptExpired(options: AdoptionOptions, runs: readonly RunRecord[]): Promise<void> {
   for (const run of runs) {
     if (run.owner === null || (await isHeld(run.owner)) || !(await isResumable(options, run))) continue;
+    // In another container with this host's name, the agent of a run that does not wait could still be working.
+    if (run.state !== 'waiting' && !(await isOnThisHost(run.owner))) continue;
     await terminateRunProcesses(run.id);
     await resumeLater(options, run);
   }

@@ -7,6 +7,7 @@ import { readWorkRequest } from '../shapes/read-work-request.js';
 import { findRepo } from '../repos/repos.js';
 import { findWrapper, findAgentEngine, pickPlacement, type Wrapper } from '../wrappers/wrappers.js';
 import type { Rival } from '../../store/ports/index.js';
+import { LeadError } from '../orders-error.js';
 import type { LeadContext } from './lead-context.js';
 
 /** An order that has a run id and is waiting for a worker. */
@@ -28,7 +29,7 @@ export interface SubmittedOrder {
 export async function submit(
   context: LeadContext,
   request: unknown,
-  { traceparent, beforeQueued, by, keepsUndecided }: SubmitOptions = {},
+  { traceparent, beforeQueued, by, keepsUndecided, after }: SubmitOptions = {},
 ): Promise<SubmittedOrder> {
   const validRequest = readWorkRequest(request);
   const now = context.clock();
@@ -37,11 +38,17 @@ export async function submit(
   const [first, ...otherOrders] = await Promise.all(listWorkers(validRequest).map(prepare));
   if (first === undefined) throw new Error('A race has at least one run.');
   for (const { run } of [first, ...otherOrders]) await beforeQueued?.({ run, issueRef: validRequest.issue_ref });
+  // Called in the transaction that submits the order, after the issue is locked.
+  const makeRunId = (number: number): string => {
+    if (after !== undefined && number > after + 1 + otherOrders.length)
+      throw new LeadError('CONFLICT', `The issue "${validRequest.issue_ref}" has a newer order. Try again.`);
+    return formatRunId(now, validRequest.role, number);
+  };
   const submitted = await context.store.submitOrder({
     ...first,
     rivals: otherOrders,
     ...omitUndefined({ by, keepsUndecided }),
-    makeRunId: (number) => formatRunId(now, validRequest.role, number),
+    makeRunId,
     now,
   });
   const { record, repeated } = submitted;
@@ -56,6 +63,8 @@ export interface SubmitOptions {
   readonly by?: string;
   /** Rejects the order with `ISSUE_UNDECIDED` if it would replace an undecided inbox item. */
   readonly keepsUndecided?: boolean;
+  /** The issue's last run number: rejects the order with `CONFLICT` if another one was submitted since. */
+  readonly after?: number;
   /** Called with each run before a worker can claim it. */
   readonly beforeQueued?: (run: { readonly run: string; readonly issueRef: string }) => Promise<void>;
 }

@@ -41,6 +41,7 @@ export function createOrderHandlers(server: ServerContext) {
   return {
     async submitOrder({ body, caller, requestId, context }) {
       server.checkAcceptsWork();
+      checkRequestId(body.request_id);
       const { record, rivals } = await lead.submit(await checkFolder(body), {
         traceparent: readTraceparent(context),
         by: caller.name,
@@ -85,6 +86,15 @@ export function createOrderHandlers(server: ServerContext) {
       return race;
     },
   } satisfies Partial<Handlers>;
+}
+
+/** Refuses the ids of schedules and triggers: an order with the id of a future tick would suppress that tick. */
+function checkRequestId(requestId: string | undefined): void {
+  if (requestId === undefined || !/^(?:schedule|trigger):/.test(requestId)) return;
+  const message = 'ids that start with "schedule:" or "trigger:" are reserved; use another one';
+  throw new RequestError('INVALID_BODY', `Invalid body: request_id: ${message}.`, {
+    issues: [{ path: 'request_id', message }],
+  });
 }
 
 function createIssueNotFoundError(): RequestError {

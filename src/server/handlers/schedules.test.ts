@@ -37,6 +37,16 @@ it('runs a schedule at once, even while it is paused', async () => {
   expect(await readJson(get('/v1/issues/local%231'))).toMatchObject({ orders: [{ state: 'queued' }] });
 });
 
+it.each(['schedule:nightly:2026-11-16T03:10:00.000Z', 'trigger:issues:1'])(
+  'refuses an order with the id of a schedule or trigger, which would suppress it: %s',
+  async (request_id) => {
+    const { post, work } = await openWith();
+    const order = { issue_ref: 'local#2', role: 'qa', repo_dir: work, worker: 'scripted', instructions: 'Look.' };
+    const refused = await readJson(post('/v1/orders', { ...order, request_id }));
+    expect(refused).toMatchObject({ code: 'INVALID_BODY', issues: [{ path: 'request_id' }] });
+  },
+);
+
 it.each(['pause', 'resume', 'run'])('refuses to %s an unknown schedule', async (action) => {
   const { post } = await openWith();
   for (const name of ['weekly', '__proto__']) {

@@ -3,6 +3,7 @@ import type { Lead } from '../../lead/create-lead.js';
 import type { Budgets, Fleet } from '../../../store/index.js';
 import type { SchedulePause, ScheduleTick, ScheduleView } from '../../../store/records/index.js';
 import type { OrderStore, StoreClock } from '../../../store/ports/index.js';
+import { readSpellings } from '../../shapes/spelling.js';
 import type { BackgroundJob } from '../run-by-one-process.js';
 
 /** An order that is submitted on a schedule. */
@@ -23,7 +24,7 @@ export interface ScheduleOptions {
   readonly schedules: Readonly<Record<string, Schedule>>;
   readonly lead: Pick<Lead, 'submit'>;
   readonly store: Pick<Budgets, 'recordRequest'> &
-    Pick<OrderStore, 'listOrders' | 'listInbox'> &
+    Pick<OrderStore, 'findIssue' | 'listOrders' | 'listInbox'> &
     Pick<Fleet, 'recordTick' | 'listTicks' | 'listPauses'> &
     StoreClock;
   readonly logger: Logger;
@@ -50,32 +51,27 @@ export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
     schedule,
     isDue: parseCron(schedule.cron),
   }));
-  const handled = new Map<string, number>();
-  const waiting = new Map<string, number>();
-  let isRestored = false;
   return {
     name: 'schedules',
     everyMs: EVERY_MS,
     async work() {
-      isRestored ||= await restoreWaiting(store, waiting);
+      // Read again each time: another process could have fired them since.
+      const ticks = await store.listTicks();
       const pauses = new Map((await store.listPauses()).map((pause) => [pause.schedule, pause]));
       for (const { name, schedule, isDue } of schedules) {
+        const { handled, waiting } = findLastTicks(ticks, name, store.now());
         const due = findTick(isDue, store.now());
-        const isNew = due !== undefined && due !== handled.get(name);
-        const tick = isNew ? due : waiting.get(name);
+        const isNew = due !== undefined && due > handled;
+        const tick = isNew ? due : waiting;
         const pause = pauses.get(name);
         if (tick === undefined || (pause !== undefined && !isNew)) continue;
         if (pause !== undefined) {
           await recordTick(options, { name, tick }, { action: 'skipped', why: describePause(pause) });
-          handled.set(name, tick);
           continue;
         }
         const fired = await fire(options, { name, schedule, tick, seenAt });
         // Repeated every few seconds while it waits, so only the first is logged.
         if (isNew || fired.action !== 'queued') await recordTick(options, { name, tick }, fired);
-        if (fired.action === 'queued') waiting.set(name, tick);
-        else waiting.delete(name);
-        if (isNew) handled.set(name, due);
       }
     },
   };
@@ -98,7 +94,7 @@ export async function listSchedules({
       name,
       cron,
       overlap,
-      issue_ref: String(request['issue_ref']),
+      issue_ref: readIssueRef(request),
       next_at: next === undefined ? null : new Date(next).toISOString(),
       paused,
       last: ticks.find(({ schedule }) => schedule === name) ?? null,
@@ -160,33 +156,41 @@ interface FiredTick extends Pick<ScheduleTick, 'action' | 'why'> {
   readonly run_id?: string;
 }
 
-/** Restores the ticks that were waiting when the last process stopped: of each schedule, the last one. */
-async function restoreWaiting(store: ScheduleOptions['store'], waiting: Map<string, number>): Promise<true> {
-  for (const { schedule, at, action } of (await store.listTicks()).toReversed()) {
-    if (action === 'queued') waiting.set(schedule, Date.parse(at));
-    else waiting.delete(schedule);
-  }
-  return true;
+/**
+ * Finds when the last tick of a schedule was, and the queued one that waits. A tick that was skipped after that one,
+ * because of a pause, does not end it.
+ */
+function findLastTicks(ticks: readonly ScheduleTick[], name: string, now: number) {
+  const times = ticks.flatMap(({ schedule, at, action }) => {
+    const time = Date.parse(at);
+    return schedule === name && time <= now ? [{ time, action }] : [];
+  });
+  const last = times.find(({ action }) => action !== 'skipped');
+  return { handled: times[0]?.time ?? 0, waiting: last?.action === 'queued' ? last.time : undefined };
 }
 
 async function fire({ lead, store }: ScheduleOptions, { name, schedule, tick, seenAt, who }: Tick): Promise<FiredTick> {
   const caller = `schedule:${name}`;
   const by = who ?? caller;
   const { overlap = 'skip', request } = schedule;
-  const issueRef = String(request['issue_ref']);
+  const issueRef = readIssueRef(request);
+  const wait = (why: string): FiredTick => ({ action: overlap === 'queue' ? 'queued' : 'skipped', why });
   try {
+    // Read first: an order that is submitted after the search for obstacles has a later number.
+    const lastNumber = (await store.findIssue(issueRef))?.last_run_number ?? 0;
     const { items: orders } = await store.listOrders({ issueRef, limit: 100 });
     if (tick < seenAt && !orders.some(({ order }) => order.request_id?.startsWith(`${caller}:`) === true)) {
       return { action: 'skipped', why: 'the tick is older than the schedule' };
     }
     const isKnown = orders.some(({ order }) => order.request_id === formatRequestId(caller, tick));
     const obstacle = isKnown ? undefined : await findObstacle(store, issueRef, overlap);
-    if (obstacle !== undefined) return { action: overlap === 'queue' ? 'queued' : 'skipped', why: obstacle };
+    if (obstacle !== undefined) return wait(obstacle);
     const { record, repeated } = await lead.submit(
       { ...request, request_id: formatRequestId(caller, tick) },
       {
         by,
         keepsUndecided: true,
+        ...(overlap === 'replace' ? {} : { after: lastNumber }),
         beforeQueued: async (run) => store.recordRequest({ ...run, caller: by, now: store.now() }),
       },
     );
@@ -195,11 +199,17 @@ async function fire({ lead, store }: ScheduleOptions, { name, schedule, tick, se
     const code = getErrorCode(error);
     // Another process has a different version of this schedule and has already submitted the order for this tick.
     if (code === 'REQUEST_ID_REUSED') return { action: 'repeated', why: 'the tick already has an order' };
-    if (code === 'ISSUE_UNDECIDED') return { action: overlap === 'queue' ? 'queued' : 'skipped', why: UNDECIDED };
+    if (code === 'ISSUE_UNDECIDED') return wait(UNDECIDED);
+    if (code === 'CONFLICT') return wait('another order was submitted for the issue');
     // A failing schedule does not stop the others; an unavailable store is retried.
     if (code?.startsWith('STORE_') === true) throw error;
     return { action: 'failed', why: getErrorMessage(error) };
   }
+}
+
+/** Reads a request's issue, whose key can have either spelling. */
+function readIssueRef(request: Schedule['request']): string {
+  return String(readSpellings(Object.entries(request), ['issue_ref']).known.get('issue_ref'));
 }
 
 const UNDECIDED = 'the issue has an undecided inbox item';

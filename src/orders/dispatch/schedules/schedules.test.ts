@@ -205,18 +205,19 @@ describe('schedules', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it('keep a queued tick while they are paused', async () => {
-    const { store, fireAt, list, fail, decide } = await openSite('queue');
+  it('keep a queued tick while they are paused, also across a restart', async () => {
+    const { store, start, fireAt, list, fail, decide } = await openSite('queue');
     await fireAt('03:00:10');
     await fireAt('03:10:00');
     await store.pauseSchedule({ schedule: 'nightly', who: 'Ada', why: 'Busy.', at: '2026-11-16T03:11:00.000Z' });
     await fail();
     await decide();
     await fireAt('03:12:00');
+    await fireAt('03:20:00');
     expect(await list()).toHaveLength(1);
     await store.resumeSchedule('nightly');
-    await fireAt('03:13:00');
-    expect(await list()).toHaveLength(2);
+    await fireAt('03:21:00', start());
+    expect((await list())[0]?.order.request_id).toBe('schedule:nightly:2026-11-16T03:10:00.000Z');
   });
 
   it('run at once in the name of a user, but not twice at a time', async () => {
@@ -231,6 +232,36 @@ describe('schedules', () => {
     expect(second).toMatchObject({ action: 'skipped', why: `run ${first.run_id} of the issue is under way` });
     expect(await store.listTicks()).toEqual([second, first]);
   });
+
+  it('find the run under way of an issue whose key has another spelling', async () => {
+    const { options, start, fireAt, list, nightly } = await openSite();
+    const { issue_ref: IssueRef, ...request } = nightly.request;
+    const spelled = { ...nightly, request: { ...request, IssueRef } };
+    const fire = start({ spelled });
+    await fireAt('03:00:10', fire);
+    await fireAt('03:10:00', fire);
+    expect((await list()).map(({ state }) => state)).toEqual(['queued']);
+    expect(await listSchedules({ ...options, schedules: { spelled } })).toMatchObject([{ issue_ref: 'local#1' }]);
+  });
+
+  it.each(['skip', 'queue', 'replace'] as const)(
+    'replace an order that is submitted at the same moment only if they may (%s)',
+    async (overlap) => {
+      const { options, clock, lead, list, nightly } = await openSite(overlap);
+      const submit: typeof lead.submit = async (...submitted) => {
+        await lead.submit(nightly.request, { by: 'Ada' });
+        return lead.submit(...submitted);
+      };
+      const job = createScheduleJob({ ...options, lead: { submit } });
+      clock.now = at('2026-11-16T03:00:10');
+      await job.work(new AbortController().signal);
+      expect((await list()).map(({ state }) => state)).toEqual(
+        overlap === 'replace' ? ['queued', 'canceled'] : ['queued'],
+      );
+      const action = { skip: 'skipped', queue: 'queued', replace: 'submitted' }[overlap];
+      expect(await options.store.listTicks()).toMatchObject([{ action }]);
+    },
+  );
 
   it('replace a run under way, but never an undecided item', async () => {
     const { fireAt, list, inbox, fail } = await openSite('replace');
@@ -255,6 +286,17 @@ describe('schedules', () => {
     clock.now = at('2026-11-16T03:22:00');
     await fireAt('03:22:00', start());
     expect((await list())[0]?.order.request_id).toBe('schedule:nightly:2026-11-16T03:20:00.000Z');
+  });
+
+  it('do not fire a tick again that another process has skipped', async () => {
+    const { start, fireAt, list, fail, decide } = await openSite();
+    const other = start();
+    await fireAt('03:00:10');
+    await fireAt('03:10:00');
+    await fail();
+    await decide();
+    await fireAt('03:12:00', other);
+    expect(await list()).toHaveLength(1);
   });
 
   it('an explicit order that replaces an undecided item is named in it', async () => {
