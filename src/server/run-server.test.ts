@@ -78,6 +78,12 @@ describe('a server on a port', () => {
   it.each([
     ['a request that is not HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
     ['a request without a host', 'GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['an empty host', 'GET /healthz HTTP/1.1\r\nHost: \r\nConnection: close\r\n\r\n', /^HTTP\/1\.1 400 /],
+    [
+      'the address of another host',
+      'GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      /^HTTP\/1\.1 421 /,
+    ],
     [
       'headers that are too long',
       `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,

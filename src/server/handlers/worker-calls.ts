@@ -154,8 +154,9 @@ export function createWorkerCalls(server: ServerContext, leaseMs: number) {
         return order?.start_run === body.run ? found : undefined;
       }
       case 'check':
-        await findHeld(id, workerId);
-        if (!isOwn(caller, body.check_worker_id)) throw createNotHeldError();
+        // Only orders have checks. With checks of checks, the token of a run would not end with its claim.
+        if ((await findHeld(id, workerId)).order === null || !isOwn(caller, body.check_worker_id))
+          throw createNotHeldError();
         return store.createRun({
           id: body.run,
           spec: body.spec as RunSpec,

@@ -2,9 +2,12 @@ import type { RunRecord } from '../../store/records/index.js';
 import { RequestError } from '../http/problem.js';
 import type { Caller } from '../security/tokens.js';
 
-/** Returns the start of the worker ids that a caller may use. Token names and run tokens cannot collide. */
+/**
+ * Returns the start of the worker ids that a caller may use. Token names and run tokens cannot collide, nor can the
+ * tokens "a" and "a/b".
+ */
 export function getPrefix({ name, isRun = false }: Caller): string {
-  return isRun ? name : `worker:${name}`;
+  return isRun ? name : `worker:${encodeURIComponent(name)}`;
 }
 
 /** Whether a worker id belongs to a caller. */

@@ -72,10 +72,11 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
   let lastAccepted: string | undefined;
 
   function checkHost(context: Context): void {
-    const requested = context.req.header('host') ?? new URL(context.req.url).host;
-    if (acceptsAnyHost || requested === lastAccepted) return;
-    const name = readHostName(requested);
-    if (isLoopback(name) || names.has(name)) {
+    const target = context.req.url.split('/', 3)[2] ?? '';
+    const requested = context.req.header('host') ?? target;
+    if (acceptsAnyHost || (requested === lastAccepted && target === requested)) return;
+    // A request for an absolute address names its host twice (RFC 9112, 3.2.2).
+    if ([requested, target].map(readHostName).every((name) => isLoopback(name) || names.has(name))) {
       lastAccepted = requested;
       return;
     }

@@ -17,9 +17,11 @@ printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a"
 
 const WORKER_TOKEN = 'a-worker-token-with-32-characters';
 const OTHER_TOKEN = 'another-worker-token-with-32-char';
+const TEAM_TOKEN = 'a-team-worker-token-with-32-chars';
 const tokens = [
   { name: 'fleet', scopes: ['worker'], value: WORKER_TOKEN },
   { name: 'other', scopes: ['worker'], value: OTHER_TOKEN },
+  { name: 'fleet/team', scopes: ['worker'], value: TEAM_TOKEN },
   { name: 'reader', scopes: ['read'], value: 'a-reader-token-with-32-characters' },
 ] as const;
 
@@ -119,6 +121,11 @@ describe('a worker without a database', () => {
     await expect(remote.claimPlaced('run-2')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
     await expect(remote.connection.send('/v1/worker/place', {})).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
     const claimed = await remote.claimPlaced('run-1');
+    const workerId = (await store.findRun('run-1'))?.owner?.worker_id;
+    const check = { call: 'check', worker_id: workerId, run: 'check-1', check_worker_id: `${workerId}/1`, spec };
+    // A run has no checks: their claims would outlive its own.
+    const refused = remote.connection.send('/v1/worker/runs/run-1', check);
+    await expect(refused).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
     const { signal } = new AbortController();
     await executeClaim({ ...remote, runs: { data: remote.data } }, claimed, { workerId: '', signal });
     expect(await store.findRun('run-1')).toMatchObject({ state: 'ended', result: { status: 'success' } });
@@ -163,6 +170,18 @@ describe('the fence', () => {
     expect(renewed).toEqual({ value: { held: false, cancel: false, reply: null } });
     expect(await send('worker:other/w1/1', { call: 'end', result: ENDED })).toEqual({ value: false });
     expect(await store.findRun('run-1')).toMatchObject({ state: 'running', result: null });
+  });
+
+  it('separates tokens whose names start alike', async () => {
+    const { store, work, open } = await openSite();
+    const spec = { engine: 'command', command: ['true'], workdir: work };
+    await store.createRun({ id: 'run-1', spec, state: 'queued', now: store.now() } as never);
+    await (await open(TEAM_TOKEN)).store.claimRun({ worker: identity('w1/1'), leaseMs: 1000, now: 0 });
+    const { worker_id } = (await store.findRun('run-1'))?.owner ?? {};
+    const { connection, findOwnRun } = await open();
+    const read = connection.send('/v1/worker/runs/run-1', { call: 'read', worker_id, protocol: 'fcmp', limit: 1 });
+    await expect(read).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    expect(await findOwnRun('run-1')).toBeUndefined();
   });
 
   it('lets a worker publish nothing after its claim has moved', async () => {
