@@ -102,12 +102,13 @@ describe('generateAndParse: call, parse, retry with the error', () => {
   });
 
   test('the English prompt: what was wrong, the error summary, what to do, then the original prompt', async () => {
-    const { call, requests } = createScriptedModel('{"verdict": "maybe", "confidence": 1}', GOOD);
+    const { call, requests } = createScriptedModel('{"verdict": "maybe"}', GOOD);
     await generateAndParse(call, Verdict, { prompt: PROMPT, retryPrompt: 'en' });
-    const error = expectError(parse('{"verdict": "maybe", "confidence": 1}', Verdict));
+    const error = expectError(parse('{"verdict": "maybe"}', Verdict));
     const retry = requests[1]?.prompt ?? '';
     expect(retry).toMatch(/^Your previous output could not be parsed/);
     expect(retry).toContain(error.message);
+    expect(error.message).toMatch(/verdict: .*; confidence: /);
     expect(retry).toContain('verdict');
     expect(retry.indexOf(error.message)).toBeLessThan(retry.indexOf(PROMPT));
     expect(retry.endsWith(PROMPT)).toBe(true);

@@ -281,8 +281,11 @@ Cannot use the agent's result: no result file found. Its process exited with cod
     expect(comment).toContain('## Next\nCheck the output, then enter the result by hand or retry.\n');
   });
 
-  test('does not show a result that names another run', () => {
-    const comment = renderReading(createReading({ run_id: '2026-11-15-backend-0009', summary: 'Not mine.' }));
+  test.each([
+    ['run', { run_id: '2026-11-15-backend-0009' }],
+    ['issue', { issue_ref: 'acme/shop#13' }],
+  ])('does not show a result that names another %s', (_, other) => {
+    const comment = renderReading(createReading({ ...other, summary: 'Not mine.' }));
     expect(comment).toContain('ResultCode: stale_run');
     expect(comment).toContain('- PR: none\n- Commit: none\n');
     expect(comment).not.toContain('Not mine.');
