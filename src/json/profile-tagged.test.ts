@@ -62,7 +62,7 @@ describe('profile tagged', () => {
   });
 
   test('without a tag the whole raw output is a comment, with a warning', () => {
-    const raw = 'I looked at everything.\nThere is nothing to report.';
+    const raw = '  I looked at everything.\nThere is nothing to report.\n';
     const result = parseTagged(raw);
     expect(expectComment(result)).toMatchObject({ ok: false, status: 'comment', comment: raw, repairLevel: 'none' });
     expect(listWarnings(result)).toEqual(['OUTPUT_DEGRADED_TO_COMMENT']);
