@@ -31,7 +31,7 @@ export const ENTRY_LIMITS: readonly EntryLimit[] = [
   { entry: 'react', bytes: 28_300, isForPages: true, import: 2 },
   { entry: 'index', bytes: 31_000, import: 1 },
   { entry: 'run-folder', bytes: 96_300, import: 2 },
-  { entry: 'runs', bytes: 206_800, import: 6 },
+  { entry: 'runs', bytes: 206_900, import: 6 },
   { entry: 'store', bytes: 54_000, import: 6.5 },
   { entry: 'orders', bytes: 83_000, import: 10 },
   { entry: 'dispatch', bytes: 247_800, import: 12 },
