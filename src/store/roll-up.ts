@@ -128,8 +128,7 @@ export function createSums<Entry extends object>(nameKey: keyof Entry, numbers: 
     add(entry: Entry): void {
       const name = chooseName(entry[nameKey]);
       const sum = sums.get(name);
-      // Slots that an earlier version counted lack the later numbers.
-      const added = numbers.map((key) => [key, Number(sum?.[key] ?? 0) + Number(entry[key] ?? 0)] as const);
+      const added = numbers.map((key) => [key, Number(sum?.[key] ?? 0) + Number(entry[key])] as const);
       sums.set(name, { ...entry, [nameKey]: name, ...Object.fromEntries(added) });
     },
     list: (): Entry[] => [...sums.values()],

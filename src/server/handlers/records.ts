@@ -77,7 +77,6 @@ export function createRecordHandlers({ store, settings, guard, clock }: ServerCo
         since: new Date(since).toISOString(),
         until: new Date(until).toISOString(),
         step_s: stepMs / 1000,
-        complete: true,
         buckets: countStatistics({ span, runs, inbox, now, prices: settings.prices }),
       };
     },

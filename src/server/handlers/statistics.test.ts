@@ -19,7 +19,6 @@ it('GET /v1/statistics counts the runs and inbox items in the store', async () =
     since: '2026-11-15T06:00:00.000Z',
     until: '2026-11-15T06:30:00.000Z',
     step_s: 60,
-    complete: true,
   });
   const buckets = statistics['buckets'] as unknown[];
   expect(buckets).toHaveLength(30);

@@ -10,8 +10,8 @@ import {
   buildListPath,
   findAxisEnd,
   summarizePeriod,
-  sumUsage,
 } from './chart-model.js';
+import { sumUsage } from './usage.js';
 import { formatCost } from '../../ui/format.js';
 import { formatTimeMark } from './bars.js';
 import { sumByDay, toCsv } from './day-table.js';
@@ -38,7 +38,6 @@ function createStatistics(...buckets: readonly Partial<Bucket>[]): StatisticsVie
     since: '2026-11-15T00:00:00.000Z',
     until: '2026-11-15T01:00:00.000Z',
     step_s: 60,
-    complete: true,
     buckets: buckets.map((bucket, index) => ({ at: `2026-11-15T00:0${index}:00.000Z`, ...EMPTY_BUCKET, ...bucket })),
   };
 }

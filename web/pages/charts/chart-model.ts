@@ -9,10 +9,9 @@ import {
   formatMoney,
   formatShort,
   isUnpriced,
-  sumCosts,
-  type Cost,
 } from '../../ui/format.js';
 import { t } from './texts.js';
+import { describeCost, getModelLabel, sumRows, sumUsage, type Usage, type UsageRow } from './usage.js';
 
 type Bucket = StatisticsView['buckets'][number];
 type RunStatistics = Bucket['runs'][number];
@@ -298,13 +297,6 @@ export function buildListPath({ listFilter }: Series, times: readonly number[], 
   return `/runs?${new URLSearchParams({ ...listFilter, ...bounds }).toString()}`;
 }
 
-/** The usage of an engine and a model in a step. */
-export type Usage = Bucket['usage'][number];
-
-function getModelLabel({ engine, model }: Usage): string {
-  return `${engine} ${model ?? t.modelUnknown}`;
-}
-
 /** Summarizes the period in a few numbers. */
 export function summarizePeriod(
   statistics: StatisticsView,
@@ -337,50 +329,6 @@ export function summarizePeriod(
   ];
 }
 
-/** Adds up the costs of a table's rows. */
-export function sumRows(rows: readonly UsageRow[]): Cost {
-  return sumCosts(rows.flatMap(({ usage }) => usage));
-}
-
-/** Usage by an engine and a model over the whole period. */
-export interface UsageRow {
-  readonly engine: string;
-  readonly model: string | null;
-  readonly runs: number;
-  readonly input: number;
-  readonly cached: number;
-  readonly output: number;
-  readonly cost: Cost;
-  /** The usage in each step. */
-  readonly usage: readonly Usage[];
-}
-
-/** Sums a period's usage by engine and model, most expensive first. */
-export function sumUsage({ buckets }: StatisticsView, engine: string | null): readonly UsageRow[] {
-  const byModel = new Map<string, Usage[]>();
-  for (const one of buckets.flatMap(({ usage }) => usage)) {
-    if (engine !== null && one.engine !== engine) continue;
-    const label = getModelLabel(one);
-    const own = byModel.get(label);
-    if (own === undefined) byModel.set(label, [one]);
-    else own.push(one);
-  }
-  const rows = [...byModel.values()].map((usage): UsageRow => {
-    const sum = (read: (one: Usage) => number): number => usage.reduce((soFar, one) => soFar + read(one), 0);
-    return {
-      engine: usage[0]?.engine ?? '',
-      model: usage[0]?.model ?? null,
-      runs: sum(({ runs }) => runs),
-      input: sum(({ input_tokens }) => input_tokens),
-      cached: sum(({ cached_input_tokens }) => cached_input_tokens),
-      output: sum(({ output_tokens }) => output_tokens),
-      cost: sumCosts(usage),
-      usage,
-    };
-  });
-  return rows.sort((one, other) => other.cost.value - one.cost.value || other.input - one.input);
-}
-
 /** Formats a chart's data for a spreadsheet: tab-separated columns, exact numbers, one line per step. */
 export function toSpreadsheet({ times, series }: ChartModel): string {
   const head = ['time', ...series.map(({ label }) => formatCell(label))];
@@ -395,11 +343,4 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
 export function formatCell(label: string): string {
   const singleLine = label.replace(/\s+/g, ' ');
   return /^[=+\-@]/.test(singleLine) ? `'${singleLine}` : singleLine;
-}
-
-/** Describes how many engines report no cost, or that a part is estimated; empty if all of it is reported. */
-function describeCost(rows: readonly UsageRow[]): string {
-  const unpriced = new Set(rows.filter(({ cost }) => !cost.isComplete).map((row) => row.engine)).size;
-  if (unpriced > 0) return t.unpriced(unpriced);
-  return sumRows(rows).isEstimate === true ? t.partlyEstimated : '';
 }

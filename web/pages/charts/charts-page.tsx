@@ -3,15 +3,13 @@ import type { ComponentChildren } from 'preact';
 import {
   listEngineNames,
   hasData,
-  sumUsage,
   summarizePeriod,
   toCharts,
   buildListPath,
   formatSeriesValue,
-  sumRows,
   toSpreadsheet,
 } from './chart-model.js';
-import type { ChartModel, Series, UsageRow } from './chart-model.js';
+import type { ChartModel, Series } from './chart-model.js';
 import { MEASURES, sumByDay, toCsv, type Measure } from './day-table.js';
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { query, setQuery } from '../../app/router.js';
@@ -30,6 +28,7 @@ import { saveAs } from '../run/artifact.js';
 import { Bars, describeTime, Legend } from './bars.js';
 import './charts.css';
 import { t } from './texts.js';
+import { sumRows, sumUsage, type UsageRow } from './usage.js';
 
 /** Run outcomes and costs over time, as bar charts and as tables. */
 export function ChartsPage() {
@@ -80,11 +79,6 @@ export function ChartsPage() {
       {statistics.failure === null ? null : (
         <FailureNotice title={t.cannotLoadTheStatistics} failure={statistics.failure} reload={statistics.reload} />
       )}
-      {statistics.value?.complete === false ? (
-        <Notice tone="warn" title={t.incompleteStatistics}>
-          {t.thisPeriodHasTooMany}
-        </Notice>
-      ) : null}
       {statistics.value !== null && !charts.some(hasData) ? (
         <Notice tone="plain" title={t.noDataInThisPeriod}>
           {t.chooseALongerPeriodOr}

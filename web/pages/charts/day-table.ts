@@ -1,7 +1,8 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { sumCosts, type Cost } from '../../ui/format.js';
-import { formatCell, type Usage } from './chart-model.js';
+import { formatCell } from './chart-model.js';
 import { t } from './texts.js';
+import type { Usage } from './usage.js';
 
 const count =
   (read: (one: Usage) => number) =>

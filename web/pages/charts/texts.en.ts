@@ -43,8 +43,6 @@ export const t = {
   step: 'Step',
   engine: 'Engine',
   cannotLoadTheStatistics: 'Cannot load the statistics',
-  incompleteStatistics: 'Incomplete statistics',
-  thisPeriodHasTooMany: 'This period has too many runs to count, so the oldest are missing. Choose a shorter period.',
   noDataInThisPeriod: 'No data in this period',
   chooseALongerPeriodOr: 'Choose a longer period, or ',
   startARun: 'start a run',

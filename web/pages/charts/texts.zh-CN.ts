@@ -43,8 +43,6 @@ export const t: typeof english = {
   step: '间隔',
   engine: '引擎',
   cannotLoadTheStatistics: '无法加载统计',
-  incompleteStatistics: '统计不完整',
-  thisPeriodHasTooMany: '这个时段的运行太多，没有计入最早的一些。请选择更短的时段。',
   noDataInThisPeriod: '这个时段没有数据',
   chooseALongerPeriodOr: '请选择更长的时段，或者 ',
   startARun: '启动运行',

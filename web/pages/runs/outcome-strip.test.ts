@@ -11,7 +11,6 @@ const statistics = {
   since: '2026-11-15T00:00:00.000Z',
   until: '2026-11-15T06:00:00.000Z',
   step_s: 10_800,
-  complete: true,
   buckets: [
     {
       at: '2026-11-15T00:00:00.000Z',

@@ -116,8 +116,6 @@ export const statisticsSchema = object({
   since: timestamp,
   until: timestamp,
   step_s: count,
-  /** Always true: everything is counted. Earlier versions counted only the latest inbox items. */
-  complete: flag,
   buckets: { type: 'array', items: bucketSchema },
 });
 
