@@ -30,7 +30,7 @@ import { createTriggerHandlers } from './handlers/triggers.js';
 import { createRecordHandlers, createServiceHandlers } from './handlers/records.js';
 import { createRunEventHandlers } from './handlers/run-events.js';
 import { createRunFileHandlers } from './handlers/run-files.js';
-import { createRunHandlers } from './handlers/runs.js';
+import { createRunHandlers, createRunIssueList } from './handlers/runs.js';
 import { createWorkerHandlers } from './handlers/worker.js';
 import { createParsing, INLINE_BYTES, type Parsing } from './parse/create-parsing.js';
 
@@ -230,8 +230,10 @@ function createApp(server: ServerContext): Hono {
     const handler = handlers[name] as Handler<Endpoint>;
     const gate = ALWAYS_ADMITTED.has(name) ? undefined : chooseGate(endpoint.response.media);
     const largeBody = name === 'parse' ? { above: INLINE_BYTES, answer: parsing.parseInThread } : undefined;
+    const listFurtherIssues = name === 'startRun' ? createRunIssueList(server) : undefined;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate, bodies, deadlines, largeBody }));
+    const route = { name, endpoint, handler, gate, bodies, deadlines, largeBody, listFurtherIssues };
+    app.on(endpoint.method, path, createRoute(server, route));
   }
   app.on(MCP_ENDPOINT.method, MCP_ENDPOINT.path, createMcpRoute(server, { app, gate: streams, bodies }));
   addPages(app, server);

@@ -190,9 +190,52 @@ describe('POST /v1/runs', () => {
     const body = { engine: 'codex', promt: 'x', workDir: '/', limits: { timeS: 3 }, zzz: 1 };
     const { detail, issues } = await readJson(post('/v1/runs', body));
     expect(detail).toMatch(
-      /^Invalid body: promt: unknown key \(did you mean "prompt"\?\); workDir: unknown key \(did you mean "workdir"\?\); limits\.timeS: unknown key \(did you mean "time_s"\?\); zzz: unknown key \(use one of: engine, format, .*\)\.$/,
+      /^Invalid body: promt: unknown key \(did you mean "prompt"\?\); workDir: unknown key \(did you mean "workdir"\?\); limits\.timeS: unknown key \(did you mean "time_s"\?\); zzz: unknown key \(use one of: engine, format, .*\); prompt: codex needs a prompt\.$/,
     );
-    expect(issues).toHaveLength(4);
+    // The valid part of the request is checked too.
+    expect(issues).toHaveLength(5);
+    expect(issues).toContainEqual({ path: 'prompt', message: 'codex needs a prompt' });
+  });
+
+  it('names the object that has a key, lists the keys once, and says what a value of the wrong type is for', async () => {
+    const { post } = await openRuns();
+    const body = { engine: 'command', command: 'echo hi', profile: 'tagged', zzz: 1, yyyyyyyyy: 2 };
+    const { issues } = await readJson(post('/v1/runs', body));
+    expect(issues).toEqual([
+      {
+        path: 'command',
+        message:
+          'expected array, got string (The executable and its arguments, for example ["npm", "test"]; for engine "command" only.)',
+      },
+      { path: 'profile', message: 'unknown key (did you mean "contract.profile"?)' },
+      { path: 'zzz', message: expect.stringMatching(/^unknown key \(use one of: engine, /) as string },
+      { path: 'yyyyyyyyy', message: 'unknown key' },
+    ]);
+  });
+
+  it('reports unknown keys, an invalid spec and what is not allowed at once, with the paths that were sent', async () => {
+    const { post } = await openRuns();
+    const wrong = { schema: { type: 'objct' }, workdir: '/etc', permissions: 'bypass' };
+    const paths = async (body: object) => {
+      const { code, issues } = await readJson(post('/v1/runs', body));
+      return [code, ...(issues as { path: string }[]).map(({ path }) => path)];
+    };
+    expect(await paths({ engine: 'codexx', prompt: 'x', ...wrong })).toEqual([
+      'INVALID_RUN_SPEC',
+      'engine',
+      'schema',
+      'permissions',
+      'workdir',
+    ]);
+    expect(await paths({ engine: 'codex', promt: 'x', mode: 1, ...wrong })).toEqual([
+      'INVALID_BODY',
+      'promt',
+      'mode',
+      'prompt',
+      'schema',
+      'permissions',
+      'workdir',
+    ]);
   });
 
   it('reports everything that is not allowed at once, with the next steps', async () => {

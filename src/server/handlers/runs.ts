@@ -7,9 +7,11 @@ import {
   type PermissionReply,
 } from '../../store/records/index.js';
 import { checkRunSpec, RunSpecError } from '../../runs/index.js';
-import { RequestError } from '../http/problem.js';
+import { describeProblem, RequestError } from '../http/problem.js';
 import { readTraceparent } from '../http/read-request.js';
-import type { Handlers } from '../http/request-checks.js';
+import type { Handlers, ListFurtherIssues } from '../http/request-checks.js';
+import type { BodyOf, ENDPOINTS } from '../api/index.js';
+import { isJsonObject } from '../../json/schema/index.js';
 import type { ServerContext } from '../server-context.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
 import { createRunNotFoundError, createTitles, findRun, summarizeRun, toRunView } from './run-view.js';
@@ -25,7 +27,7 @@ export function createRunHandlers(server: ServerContext) {
   return {
     async startRun({ body, caller, requestId, context }) {
       server.checkAcceptsWork();
-      const { request_id, ...requested } = moveSchema(body);
+      const { request_id, ...requested } = body;
       const traceparent = readTraceparent(context) ?? requested.traceparent;
       const spec: RunSpec = await checkRunRequest({ ...requested, ...omitUndefined({ traceparent }) }, server);
       const idFields = omitUndefined({ requestId: request_id });
@@ -99,43 +101,74 @@ export function createRunHandlers(server: ServerContext) {
   } satisfies Partial<Handlers>;
 }
 
+type RequestedRun = Omit<BodyOf<(typeof ENDPOINTS)['startRun']>, 'request_id'>;
+
 /** Moves the schema of a request into its contract. */
-function moveSchema<T extends { readonly schema?: object; readonly contract?: { readonly schema?: object } }>(body: T) {
-  const { schema, ...rest } = body;
+function moveSchema({ schema, ...rest }: RequestedRun): Omit<RequestedRun, 'schema'> {
   if (schema === undefined) return rest;
-  if (body.contract?.schema !== undefined) {
+  if (rest.contract?.schema !== undefined) {
     const message = 'is the same as contract.schema; send one of them';
     throw new RequestError('INVALID_BODY', `Invalid body: schema: ${message}.`, {
       issues: [{ path: 'schema', message }],
     });
   }
-  return { ...rest, contract: { ...body.contract, schema } };
+  return { ...rest, contract: { ...rest.contract, schema } };
 }
 
 /**
- * Checks that a requested run uses an allowed folder, an allowed executable, and no more permissions than the
- * configuration grants; all that is not allowed is reported at once. The folder is replaced by its real path, so
+ * Checks that a requested run is valid, and uses an allowed folder, an allowed executable, and no more permissions than
+ * the configuration grants; everything that is wrong is reported at once. The folder is replaced by its real path, so
  * changing a link later has no effect. Without a folder, the only configured root is used.
  */
 async function checkRunRequest(
-  body: unknown,
+  body: RequestedRun,
   { settings, data }: Pick<ServerContext, 'settings' | 'data'>,
 ): Promise<RunSpec> {
   const { roots, agents } = settings;
-  const placements = ['local', ...Object.keys(settings.placements)];
-  checkSchemaSize(body);
-  const [workdir] = roots.length === 1 ? roots : [];
-  const { spec } = checkRunSpec({ ...omitUndefined({ workdir }), ...(body as object) }, { agents, placements });
-  const refusals = [...listRefusals(spec, settings)];
-  const folder = await resolveAllowedFolder(spec.workdir, { roots, data }).catch((error: unknown) => {
-    if (!(error instanceof RequestError)) throw error;
-    refusals.push({ code: error.code, path: 'workdir', message: error.message });
-    return spec.workdir;
-  });
-  const [first] = refusals;
-  if (first === undefined) return { ...spec, workdir: folder };
-  const issues = refusals.map(({ path, message }) => ({ path, message }));
-  throw new RequestError(first.code, issues.map(({ message }) => message).join(' '), { issues });
+  const [root] = roots.length === 1 ? roots : [];
+  const requested = { ...omitUndefined({ workdir: root }), ...moveSchema(body) };
+  const refusals = [...listRefusals(requested, settings)];
+  const folder =
+    requested.workdir === undefined
+      ? ''
+      : await resolveAllowedFolder(requested.workdir, { roots, data }).catch((error: unknown) => {
+          if (!(error instanceof RequestError)) throw error;
+          refusals.push({ code: error.code, path: 'workdir', message: error.message });
+          return '';
+        });
+  try {
+    checkSchemaSize(requested);
+    const { spec } = checkRunSpec(requested, { agents, placements: ['local', ...Object.keys(settings.placements)] });
+    const [first] = refusals;
+    if (first === undefined) return { ...spec, workdir: folder };
+    const issues = refusals.map(({ path, message }) => ({ path, message }));
+    throw new RequestError(first.code, issues.map(({ message }) => message).join(' '), { issues });
+  } catch (error) {
+    if (!(error instanceof RunSpecError)) throw error;
+    const isShort = body.schema !== undefined;
+    const issues = error.issues.map(({ path, message }) => {
+      const [parent, ...rest] = path;
+      return { path: isShort && parent === 'contract' && rest[0] === 'schema' ? rest : path, message };
+    });
+    throw new RunSpecError([...issues, ...refusals.map(({ path, message }) => ({ path: [path], message }))]);
+  }
+}
+
+/** Lists what is wrong with the valid part of an invalid request for a run. */
+export function createRunIssueList(server: ServerContext): ListFurtherIssues {
+  return async (body, issues) => {
+    if (!isJsonObject(body)) return [];
+    const isReported = (path: string): boolean =>
+      issues.some((issue) => issue.path.split('.', 1)[0] === path.split('.', 1)[0]);
+    const rest = Object.fromEntries(Object.entries(body).filter(([key]) => !isReported(key)));
+    try {
+      // The shape of what is left was valid.
+      await checkRunRequest(rest as RequestedRun, server);
+      return [];
+    } catch (error) {
+      return (describeProblem(error, '').issues ?? []).filter(({ path }) => !isReported(path));
+    }
+  };
 }
 
 /** A field of a request that the configuration does not allow. */
@@ -146,7 +179,7 @@ interface Refusal {
 }
 
 function* listRefusals(
-  spec: RunSpec,
+  spec: RequestedRun,
   { commands, placements, env, allowBypass }: ServerContext['settings'],
 ): Iterable<Refusal> {
   const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
@@ -204,9 +237,7 @@ function* listRefusals(
 /** The maximum size of a schema. Compiling a larger one would delay other requests. */
 const MAX_SCHEMA_CHARACTERS = 64 * 1024;
 
-function checkSchemaSize(body: unknown): void {
-  // The endpoint's schema has checked the body's shape.
-  const { contract } = body as Pick<RunSpec, 'contract'>;
+function checkSchemaSize({ contract }: Pick<RequestedRun, 'contract'>): void {
   if (contract?.schema === undefined || JSON.stringify(contract.schema).length <= MAX_SCHEMA_CHARACTERS) return;
   const message = `is larger than ${MAX_SCHEMA_CHARACTERS} characters; use a smaller schema`;
   throw new RunSpecError([{ path: ['contract', 'schema'], message }]);

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { ResponseOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf } from '../api/index.js';
+import type { ResponseOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf, Problem } from '../api/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import { fromJsonSchema, isJsonObject } from '../../json/schema/index.js';
 import { findNearestName } from '../../base/index.js';
@@ -27,13 +27,19 @@ export type Handler<E extends Endpoint> = (
 
 export type Handlers = { readonly [Name in EndpointName]: Handler<(typeof ENDPOINTS)[Name]> };
 
+/** A problem of a request, and where it is. */
+export type RequestIssue = NonNullable<Problem['issues']>[number];
+
+/** Lists what else is wrong with a body whose shape is invalid, so that its sender can correct everything at once. */
+export type ListFurtherIssues = (body: unknown, issues: readonly RequestIssue[]) => Promise<readonly RequestIssue[]>;
+
 /** The validators of one endpoint. They are compiled once, because a server checks many requests. */
 export interface RequestChecks {
   query(sent: Readonly<Record<string, string>>): void;
-  body(sent: unknown): void;
+  body(sent: unknown): Promise<void>;
 }
 
-export function createRequestChecks(definition: Endpoint): RequestChecks {
+export function createRequestChecks(definition: Endpoint, listFurtherIssues?: ListFurtherIssues): RequestChecks {
   const parameters = Object.entries(definition.query ?? {}).map(
     ([name, schema]) => [name, fromJsonSchema(schema), schema.type] as const,
   );
@@ -46,12 +52,16 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
         throw new RequestError('INVALID_QUERY', describeUnknownParameter(unknown, [...knownNames]));
       for (const [name, schema, type] of parameters) {
         const value = sent[name];
-        if (value !== undefined)
-          check(schema, type === 'integer' ? readInteger(value) : value, { code: 'INVALID_QUERY', at: name });
+        if (value === undefined) continue;
+        const issues = listIssues(schema, type === 'integer' ? readInteger(value) : value, { at: [name] });
+        if (issues.length > 0) throw createIssuesError('INVALID_QUERY', issues);
       }
     },
-    body(sent) {
-      if (body !== undefined) check(body, sent, { code: 'INVALID_BODY', definition: definition.body });
+    async body(sent) {
+      const issues = body === undefined ? [] : listIssues(body, sent, { definition: definition.body });
+      if (issues.length === 0) return;
+      const further = (await listFurtherIssues?.(sent, issues)) ?? [];
+      throw createIssuesError('INVALID_BODY', [...issues, ...further]);
     },
   };
 }
@@ -64,44 +74,62 @@ function describeUnknownParameter(name: string, knownNames: readonly string[]): 
 /** The number of issues in the message; the problem's `issues` have all. */
 const MAX_DESCRIBED = 10;
 
-interface Checked {
-  readonly code: 'INVALID_BODY' | 'INVALID_QUERY';
-  /** The name of a query parameter. */
-  readonly at?: string;
-  /** The JSON Schema of a body, to name the keys that it knows. */
+interface CheckedPlace {
+  /** The path of the checked value. */
+  readonly at?: readonly string[];
+  /** The JSON Schema of a body, which knows its keys. */
   readonly definition?: unknown;
 }
 
-function check(schema: StandardSchema, value: unknown, { code, at, definition }: Checked): void {
+function listIssues(schema: StandardSchema, value: unknown, { at = [], definition }: CheckedPlace): RequestIssue[] {
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
-  if (result.issues === undefined) return;
-  const issues = result.issues.map(({ path = [], message }) => {
+  const listed = new Set<unknown>();
+  return (result.issues ?? []).map(({ path = [], message }) => {
     const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
-    return {
-      path: [...(at === undefined ? [] : [at]), ...keys].join('.'),
-      message: describeUnknownKey(definition, keys) ?? message,
-    };
+    return { path: [...at, ...keys].join('.'), message: explainIssue(definition, keys, { message, listed }) };
   });
+}
+
+function createIssuesError(code: 'INVALID_BODY' | 'INVALID_QUERY', issues: RequestIssue[]): RequestError {
   const described = issues
     .slice(0, MAX_DESCRIBED)
-    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`.replace(/\.$/, '')));
   const left = issues.length - described.length;
   if (left > 0) described.push(`${left} more in "issues"`);
   const subject = code === 'INVALID_BODY' ? 'body' : 'query';
-  throw new RequestError(code, `Invalid ${subject}: ${described.join('; ')}.`, { issues });
+  return new RequestError(code, `Invalid ${subject}: ${described.join('; ')}.`, { issues });
 }
 
-/** Describes a key that its object's schema does not have; undefined if it has it, or its keys are not listed. */
-function describeUnknownKey(definition: unknown, keys: readonly string[]): string | undefined {
-  const [key, ...rest] = keys;
-  if (key === undefined || !isJsonObject(definition)) return undefined;
-  const { properties, items } = definition;
-  if (!isJsonObject(properties)) return describeUnknownKey(items, rest);
-  if (Object.hasOwn(properties, key)) return describeUnknownKey(properties[key], rest);
+/**
+ * Explains an issue with what the schema at its path says: the description of a value, or the names that an unknown key
+ * could mean. An object's keys are listed once.
+ */
+function explainIssue(
+  definition: unknown,
+  [key, ...rest]: readonly string[],
+  { message, listed }: Readonly<{ message: string; listed: Set<unknown> }>,
+): string {
+  if (!isJsonObject(definition)) return message;
+  const { properties, items, description } = definition;
+  if (key === undefined) return typeof description === 'string' ? `${message} (${description})` : message;
+  if (!isJsonObject(properties)) return explainIssue(items, rest, { message, listed });
+  if (Object.hasOwn(properties, key)) return explainIssue(properties[key], rest, { message, listed });
   const known = Object.keys(properties);
-  const nearest = findNearestName(key, known);
-  return `unknown key (${nearest === undefined ? `use one of: ${known.join(', ')}` : `did you mean "${nearest}"?`})`;
+  const nearest = findNearestName(key, known) ?? findNestedName(key, properties);
+  if (nearest !== undefined) return `unknown key (did you mean "${nearest}"?)`;
+  if (listed.has(properties)) return 'unknown key';
+  listed.add(properties);
+  return `unknown key (use one of: ${known.join(', ')})`;
+}
+
+/** Finds a key by its name in the objects that the properties contain. */
+function findNestedName(key: string, properties: Readonly<Record<string, unknown>>): string | undefined {
+  const parent = Object.entries(properties).find(
+    ([, schema]) =>
+      isJsonObject(schema) && isJsonObject(schema['properties']) && Object.hasOwn(schema['properties'], key),
+  );
+  return parent === undefined ? undefined : `${parent[0]}.${key}`;
 }
 
 /** Parses a decimal number; any other string is returned unchanged and fails validation. */

@@ -4,7 +4,13 @@ import { createJsonResponse, createProblemResponse, createReadResponse, complete
 import { type Deadlines, type Gate, type BodyAdmission, createDeadlines } from './admission.js';
 import { readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
 import { RequestError } from './problem.js';
-import { createRequestChecks, type Handler, type RequestChecks, type CheckedRequest } from './request-checks.js';
+import {
+  createRequestChecks,
+  type CheckedRequest,
+  type Handler,
+  type ListFurtherIssues,
+  type RequestChecks,
+} from './request-checks.js';
 import { createRateLimit } from '../security/rate-limit.js';
 import type { Caller } from '../security/tokens.js';
 import type { RouteName, ServerContext } from '../server-context.js';
@@ -25,6 +31,7 @@ interface Route {
   readonly deadlines: Deadlines;
   /** Handles bodies of more than `above` bytes without parsing them here. */
   readonly largeBody?: LargeBody | undefined;
+  readonly listFurtherIssues?: ListFurtherIssues | undefined;
 }
 
 /** How an endpoint handles large bodies. */
@@ -39,7 +46,7 @@ export interface LargeBody {
  * response, metrics and log. Its promises never reject.
  */
 export function createRoute(server: ServerContext, route: Route): (context: Context) => Promise<Response> {
-  const { name, endpoint, handler, gate, bodies, deadlines, largeBody } = route;
+  const { name, endpoint, handler, gate, bodies, deadlines, largeBody, listFurtherIssues } = route;
   const { guard, newRequestId, clock } = server;
   // Compiled on first use: the server starts sooner, and most callers use few endpoints.
   let checks: RequestChecks | undefined;
@@ -52,7 +59,7 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
     { caller, requestId, releaseAtEnd, keepUntilSent }: AdmittedRequest,
   ): Promise<Response> {
     const query = context.req.query();
-    checks ??= createRequestChecks(endpoint);
+    checks ??= createRequestChecks(endpoint, listFurtherIssues);
     checks.query(query);
     const incomingBody =
       endpoint.body === undefined ? undefined : bodies.receive(context, endpoint, { caller, releaseAtEnd });
@@ -66,7 +73,7 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
       return createJsonResponse(await largeBody.answer(bytes, caller.name), endpoint.response.status, requestId);
     }
     const body = bytes === undefined ? undefined : readJson(bytes);
-    checks.body(body);
+    await checks.body(body);
     // The path has matched, so no parameter is missing; query and body were validated above.
     const params = context.req.param() as never;
     const result: unknown = await handler({
