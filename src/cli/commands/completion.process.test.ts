@@ -43,6 +43,10 @@ describe('the description of a CLI', () => {
     expect(words).toEqual({ kind: 'words', words: ['open', 'close'] });
     expect(options?.flatMap(({ names }) => names)).toEqual(['--engine', '-h', '--help', '--wide']);
     expect(options?.[0]?.value?.completion).toEqual({ kind: 'words', words: ['codex', 'claude'] });
+    // Words that are also choices are offered once.
+    const { options: fetchOptions } = readProgramShape(program, { how: ['fast', 'best'] }).commands[0] ?? {};
+    const how = fetchOptions?.find(({ names }) => names.includes('--how'));
+    expect(how?.value?.completion).toEqual({ kind: 'words', words: ['fast', 'slow', 'best'] });
   });
 });
 

@@ -90,7 +90,7 @@ function readOptions(command: Command, suggestions: Suggestions): OptionShape[] 
 function toShape(option: Option, suggestions: Suggestions): OptionShape {
   const names = [option.short, option.long].filter((name) => name !== undefined);
   const value = /[<[]([^.>\]]+)/.exec(option.flags)?.[1];
-  const choices = [...readChoices(option), ...(suggestions[option.name()] ?? [])];
+  const choices = [...new Set([...readChoices(option), ...(suggestions[option.name()] ?? [])])];
   return {
     names,
     description: option.description,

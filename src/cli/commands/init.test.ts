@@ -48,6 +48,13 @@ describe('sluice init', () => {
     expect(await readFile(join(project, 'sluice.config.json'), 'utf8')).toContain('"roots": ["/srv/shop"]');
   });
 
+  it('accepts the name of the program for the agent', async () => {
+    expect(await sluice(['init'], async (question) => (question.includes('agent') ? 'claude' : ''))).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await readRequest()).toMatchObject({ worker: 'claude-code' });
+  });
+
   it('overwrites nothing, and needs a terminal or --yes', async () => {
     expect(await sluice(['init'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--yes') });
     await sluice(['init', '--yes']);

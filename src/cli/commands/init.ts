@@ -82,8 +82,9 @@ async function askForAnswers(suggested: Answers, ask: NonNullable<CommandIo['ask
   const askOr = async (question: string, suggestion: string): Promise<string> =>
     (await ask(`${question} [${suggestion || 'none'}] `)).trim() || suggestion;
   const types = Object.keys(AGENTS);
-  const agent = await askOr(`Which agent shall do the work? (${types.join(', ')})`, suggested.agent);
-  if (!types.includes(agent)) throw new MisuseError(`There is no agent "${agent}". Use one of: ${types.join(', ')}.`);
+  const named = await askOr(`Which agent shall do the work? (${types.join(', ')})`, suggested.agent);
+  const agent = types.find((type) => type === named || AGENTS[type] === named);
+  if (agent === undefined) throw new MisuseError(`There is no agent "${named}". Use one of: ${types.join(', ')}.`);
   const check = await askOr('Which command checks its work?', suggested.check.join(' '));
   const root = await askOr('Which folder may requests to the server use?', suggested.root);
   return { agent, check: check.split(/\s+/).filter((word) => word !== ''), root };
