@@ -1,5 +1,13 @@
 export { addAgentToConfig } from './add-agent.js';
-export { type ConfigFlags, examineConfig, findConfigFile, loadConfig } from './load-config.js';
+export {
+  type ConfigFlags,
+  describeUnknownKey,
+  examineConfig,
+  findConfigFile,
+  findSubschema,
+  getMember,
+  loadConfig,
+} from './load-config.js';
 export { recordTrust, revokeTrust, type UntrustedConfig } from './trust.js';
 export {
   createNotifyPost,

@@ -1,31 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { listKnownKeys } from './load-config.js';
+import { configFileSchema } from './config.js';
+import { describeUnknownKey } from './load-config.js';
 
-describe('listKnownKeys', () => {
+describe('describeUnknownKey', () => {
   it.each([
-    [[], ['data', 'sinks', 'retention']],
-    [['retention'], ['runs', 'records', 'delivered', 'results']],
-    [['programs'], ['codex', 'qwen']],
-    [
-      ['server', 'limits'],
-      ['body_bytes', 'request_s'],
-    ],
-    [
-      ['sinks', '0'],
-      ['type', 'url', 'secret_env'],
-    ],
-    [
-      ['wrappers', 'mine'],
-      ['type', 'command', 'inject'],
-    ],
-  ])('includes the keys at %j', (path, keys) => {
-    expect(listKnownKeys(path)).toEqual(expect.arrayContaining(keys));
+    [['retention', 'zzz'], 'use one of: runs, records, delivered, results'],
+    [['programs', 'qwenn'], 'did you mean "qwen"?'],
+    [['server', 'limits', 'body_byte'], 'did you mean "body_bytes"?'],
+    [['sinks', '0', 'secretEnv'], 'did you mean "secret_env"?'],
+    [['wrappers', 'mine', 'injekt'], 'did you mean "inject"?'],
+    // A key of an object that the object has.
+    [['port'], 'did you mean "server.port"?'],
+  ])('describes %j', (path, advice) => {
+    expect(describeUnknownKey(configFileSchema, path)).toContain(`unknown key (${advice}`);
   });
 
-  it.each([[['wrappers']], [['concurrency']], [['nowhere', 'at all']], [['constructor']], [['data', '0']]])(
-    'returns an empty list at %j',
-    (path) => {
-      expect(listKnownKeys(path)).toEqual([]);
-    },
-  );
+  it.each([
+    [[]],
+    [['data']],
+    [['wrappers', 'any']],
+    [['concurrency', 'any']],
+    [['nowhere', 'at all']],
+    [['data', '0']],
+  ])('says nothing about %j, which is known, or whose object may have any key', (path) => {
+    expect(describeUnknownKey(configFileSchema, path)).toBeUndefined();
+  });
 });

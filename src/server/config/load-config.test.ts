@@ -192,26 +192,17 @@ describe('settings', () => {
   it.each([
     ['{"database": {"pool": 1}}', 'database.pool'],
     ['{"database": {"pool": "many"}}', 'database.pool'],
-    ['{"database": {"size": 3}}', '(known keys: url, pool)'],
-    [
-      '{"sinkss": []}',
-      'sinkss: this property is not allowed (did you mean sinks? known keys: $schema, data, database, wrappers, checks, sinks,',
-    ],
-    ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known keys: host, port,'],
-    ['{"retention": {"run": 1}}', '(did you mean runs? known keys: runs, records, delivered, results, mirrors)'],
+    ['{"database": {"size": 3}}', 'unknown key (use one of: url, pool)'],
+    ['{"sinkss": []}', 'sinkss: unknown key (did you mean "sinks"?).'],
+    ['{"server": {"prot": 1}}', 'server.prot: unknown key (use one of: host, port,'],
+    ['{"retention": {"run": 1}}', 'retention.run: unknown key (did you mean "runs"?)'],
     ['{"agents": {"mine": {"command": ["x"]}}}', 'agents.mine'],
     ['{"agents": {"mine": {"command": ["x"], "format": "codx"}}}', 'agents.mine.format'],
-    [
-      '{"agents": {"mine": {"command": ["x"], "reads": "codex"}}}',
-      'agents.mine.reads: this property is not allowed (renamed to format)',
-    ],
+    ['{"port": 80}', 'port: unknown key (did you mean "server.port"?)'],
     ['{"agents": {"mine": {"command": ["x"], "format": "acp"}}}', 'agents.mine.format'],
     ['{"agents": {"mine": {"acp": ["x"], "format": "codex"}}}', 'agents.mine'],
     ['{"agents": {"My Agent": {"acp": ["x"]}}}', 'agents'],
-    [
-      '{"programs": {"codx": "codex"}}',
-      '(did you mean codex? known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)',
-    ],
+    ['{"programs": {"codx": "codex"}}', 'programs.codx: unknown key (did you mean "codex"?)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
   ])('are rejected, with the location or the known keys: %s', async (text, expected) => {
     await write('sluice.config.json', text);

@@ -105,26 +105,13 @@ async function checkShape(file: string, value: unknown): Promise<ConfigFile> {
   if (checked.issues === undefined) return checked.value;
   const problems = checked.issues.map(({ path = [], message }) => {
     const keys = path.map(String);
-    return `${keys.join('.') || 'the file'}: ${message}${listAlternatives(keys)}`;
+    const unknown = describeUnknownKey(configFileSchema, keys);
+    return `${keys.join('.') || 'the file'}: ${unknown ?? message}`;
   });
   throw new SluiceError(
     'INVALID_CONFIG',
     `Invalid configuration in "${file}": ${problems.join('; ')}. docs/configuration.md lists all settings.`,
   );
-}
-
-/** Keys that were renamed, with their new names. */
-const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['reads', 'format']]);
-
-/** Names the new key for a renamed one and the nearest key for a misspelled one, or lists the known keys. */
-function listAlternatives(keys: readonly string[]): string {
-  const known = listKnownKeys(keys.slice(0, -1));
-  const key = keys.at(-1);
-  if (key === undefined || known.length === 0 || known.includes(key)) return '';
-  const newName = RENAMED_KEYS.get(key);
-  if (newName !== undefined && known.includes(newName)) return ` (renamed to ${newName})`;
-  const nearest = findNearestName(key, known);
-  return ` (${nearest === undefined ? '' : `did you mean ${nearest}? `}known keys: ${known.join(', ')})`;
 }
 
 /** Reads the file once, so the hashed bytes are the ones that are parsed. */
@@ -307,25 +294,35 @@ function resolveProgram(base: string, program: string): string {
 }
 
 /**
- * Lists the keys that a configuration may have at a path; empty if any key is allowed or the path is unknown.
+ * Describes a key that its object does not have according to a JSON Schema, with the nearest key of the object or of an
+ * object in it; without one, with all its keys. Undefined if the object has the key, or any key is allowed.
  *
  * @example
- * listKnownKeys(['retention']) // ['runs', 'records', 'delivered', 'results', 'mirrors']
+ * describeUnknownKey(configFileSchema, ['retention', 'run']) // 'unknown key (did you mean "runs"?)'
  */
-export function listKnownKeys(path: readonly string[]): readonly string[] {
-  let schema: unknown = configFileSchema;
-  for (const key of path) {
-    schema =
-      getMember(getMember(schema, 'properties'), key) ??
-      getMember(schema, 'additionalProperties') ??
-      getMember(schema, 'items');
-  }
-  const names = getMember(getMember(schema, 'propertyNames'), 'enum');
-  if (Array.isArray(names)) return names.map(String);
-  const properties = getMember(schema, 'properties');
-  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+export function describeUnknownKey(schema: unknown, path: readonly string[]): string | undefined {
+  const key = path.at(-1);
+  const parent = findSubschema(schema, path.slice(0, -1));
+  const names = getMember(getMember(parent, 'propertyNames'), 'enum');
+  const properties = Object.entries(getMember(parent, 'properties') ?? {});
+  const known = Array.isArray(names) ? names.map(String) : properties.map(([name]) => name);
+  if (key === undefined || known.length === 0 || known.includes(key)) return undefined;
+  const owner = properties.find(([, property]) => getMember(getMember(property, 'properties'), key) !== undefined);
+  const nearest = findNearestName(key, known) ?? (owner === undefined ? undefined : `${owner[0]}.${key}`);
+  return `unknown key (${nearest === undefined ? `use one of: ${known.join(', ')}` : `did you mean "${nearest}"?`})`;
 }
 
-function getMember(value: unknown, key: string): unknown {
+/** Finds the JSON Schema of the value at a path; undefined if the schema does not say. */
+export function findSubschema(schema: unknown, path: readonly string[]): unknown {
+  return path.reduce(
+    (parent, key) =>
+      getMember(getMember(parent, 'properties'), key) ??
+      getMember(parent, 'additionalProperties') ??
+      getMember(parent, 'items'),
+    schema,
+  );
+}
+
+export function getMember(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }

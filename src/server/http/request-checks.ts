@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import type { ResponseOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf, Problem } from '../api/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import { fromJsonSchema, isJsonObject } from '../../json/schema/index.js';
-import { findNearestName } from '../../base/index.js';
+import { fromJsonSchema } from '../../json/schema/index.js';
+import { describeUnknownKey, findSubschema, getMember } from '../config/index.js';
 import { RequestError } from './request-error.js';
 import type { Caller } from '../security/tokens.js';
 
@@ -84,10 +84,16 @@ interface CheckedPlace {
 function listIssues(schema: StandardSchema, value: unknown, { at = [], definition }: CheckedPlace): RequestIssue[] {
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
-  const listed = new Set<unknown>();
-  return (result.issues ?? []).map(({ path = [], message }) => {
+  const listed = new Set<string>();
+  return (result.issues ?? []).map(({ path = [], message: problem }) => {
     const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
-    return { path: [...at, ...keys].join('.'), message: explainIssue(definition, keys, { message, listed }) };
+    const unknown = describeUnknownKey(definition, keys);
+    const description = getMember(findSubschema(definition, keys), 'description');
+    const explained = typeof description === 'string' ? `${problem} (${description})` : problem;
+    // The keys of an object are listed once.
+    const message = unknown !== undefined && listed.has(unknown) ? 'unknown key' : (unknown ?? explained);
+    if (unknown !== undefined) listed.add(unknown);
+    return { path: [...at, ...keys].join('.'), message };
   });
 }
 
@@ -99,37 +105,6 @@ function createIssuesError(code: 'INVALID_BODY' | 'INVALID_QUERY', issues: Reque
   if (left > 0) described.push(`${left} more in "issues"`);
   const subject = code === 'INVALID_BODY' ? 'body' : 'query';
   return new RequestError(code, `Invalid ${subject}: ${described.join('; ')}.`, { issues });
-}
-
-/**
- * Explains an issue with what the schema at its path says: the description of a value, or the names that an unknown key
- * could mean. An object's keys are listed once.
- */
-function explainIssue(
-  definition: unknown,
-  [key, ...rest]: readonly string[],
-  { message, listed }: Readonly<{ message: string; listed: Set<unknown> }>,
-): string {
-  if (!isJsonObject(definition)) return message;
-  const { properties, items, description } = definition;
-  if (key === undefined) return typeof description === 'string' ? `${message} (${description})` : message;
-  if (!isJsonObject(properties)) return explainIssue(items, rest, { message, listed });
-  if (Object.hasOwn(properties, key)) return explainIssue(properties[key], rest, { message, listed });
-  const known = Object.keys(properties);
-  const nearest = findNearestName(key, known) ?? findNestedName(key, properties);
-  if (nearest !== undefined) return `unknown key (did you mean "${nearest}"?)`;
-  if (listed.has(properties)) return 'unknown key';
-  listed.add(properties);
-  return `unknown key (use one of: ${known.join(', ')})`;
-}
-
-/** Finds a key by its name in the objects that the properties contain. */
-function findNestedName(key: string, properties: Readonly<Record<string, unknown>>): string | undefined {
-  const parent = Object.entries(properties).find(
-    ([, schema]) =>
-      isJsonObject(schema) && isJsonObject(schema['properties']) && Object.hasOwn(schema['properties'], key),
-  );
-  return parent === undefined ? undefined : `${parent[0]}.${key}`;
 }
 
 /** Parses a decimal number; any other string is returned unchanged and fails validation. */
