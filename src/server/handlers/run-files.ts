@@ -234,14 +234,9 @@ async function findRunFiles(
   return folder === undefined ? undefined : { source: 'archive', folder };
 }
 
-/** Returns the host that executed a run; undefined before it was claimed. */
-function findHost({ owner }: Pick<RunRecord, 'owner'>): string | undefined {
-  return owner === null || owner.host === '' ? undefined : owner.host;
-}
-
 /** Creates the error for a run whose files are not on this host. It names the host that has them. */
 function createFilesMissingError(record: Pick<RunRecord, 'owner' | 'state'>): RequestError {
-  const host = findHost(record);
+  const { host } = pickHost(record.owner?.host);
   if (host !== undefined && host !== hostname() && record.state !== 'queued' && record.state !== 'ended') {
     const message = `The run is active on "${host}", and its files are only there. Send the request to the server on that host, wait until the run has ended and is in the archive, or set copy_every_s in "archive".`;
     return new RequestError('RUN_ON_ANOTHER_HOST', message);
