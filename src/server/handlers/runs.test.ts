@@ -197,16 +197,12 @@ describe('POST /v1/runs', () => {
     expect(issues).toContainEqual({ path: 'prompt', message: 'codex needs a prompt' });
   });
 
-  it('names the object that has a key, lists the keys once, and says what a value of the wrong type is for', async () => {
+  it('names the object that has a key, lists the keys once, and shows how a list is written', async () => {
     const { post } = await openRuns();
     const body = { engine: 'command', command: 'echo hi', profile: 'tagged', zzz: 1, yyyyyyyyy: 2 };
     const { issues } = await readJson(post('/v1/runs', body));
     expect(issues).toEqual([
-      {
-        path: 'command',
-        message:
-          'expected array, got string (The executable and its arguments, for example ["npm", "test"]; for engine "command" only.)',
-      },
+      { path: 'command', message: 'expected array, got string (a list is written ["one", "two"])' },
       { path: 'profile', message: 'unknown key (did you mean "contract.profile"?)' },
       { path: 'zzz', message: expect.stringMatching(/^unknown key \(use one of: engine, /) as string },
       { path: 'yyyyyyyyy', message: 'unknown key' },

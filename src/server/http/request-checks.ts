@@ -36,10 +36,10 @@ export type ListFurtherIssues = (body: unknown, issues: readonly RequestIssue[])
 /** The validators of one endpoint. They are compiled once, because a server checks many requests. */
 export interface RequestChecks {
   query(sent: Readonly<Record<string, string>>): void;
-  body(sent: unknown): Promise<void>;
+  body(sent: unknown): void;
 }
 
-export function createRequestChecks(definition: Endpoint, listFurtherIssues?: ListFurtherIssues): RequestChecks {
+export function createRequestChecks(definition: Endpoint): RequestChecks {
   const parameters = Object.entries(definition.query ?? {}).map(
     ([name, schema]) => [name, fromJsonSchema(schema), schema.type] as const,
   );
@@ -57,11 +57,9 @@ export function createRequestChecks(definition: Endpoint, listFurtherIssues?: Li
         if (issues.length > 0) throw createIssuesError('INVALID_QUERY', issues);
       }
     },
-    async body(sent) {
+    body(sent) {
       const issues = body === undefined ? [] : listIssues(body, sent, { definition: definition.body });
-      if (issues.length === 0) return;
-      const further = (await listFurtherIssues?.(sent, issues)) ?? [];
-      throw createIssuesError('INVALID_BODY', [...issues, ...further]);
+      if (issues.length > 0) throw createIssuesError('INVALID_BODY', issues);
     },
   };
 }
@@ -89,7 +87,8 @@ function listIssues(schema: StandardSchema, value: unknown, { at = [], definitio
     const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
     const unknown = describeUnknownKey(definition, keys);
     const description = getMember(findSubschema(definition, keys), 'description');
-    const explained = typeof description === 'string' ? `${problem} (${description})` : problem;
+    const hint = problem === 'expected array, got string' ? 'a list is written ["one", "two"]' : description;
+    const explained = typeof hint === 'string' ? `${problem} (${hint})` : problem;
     // The keys of an object are listed once.
     const message = unknown !== undefined && listed.has(unknown) ? 'unknown key' : (unknown ?? explained);
     if (unknown !== undefined) listed.add(unknown);
@@ -97,7 +96,11 @@ function listIssues(schema: StandardSchema, value: unknown, { at = [], definitio
   });
 }
 
-function createIssuesError(code: 'INVALID_BODY' | 'INVALID_QUERY', issues: RequestIssue[]): RequestError {
+/** Creates the error for an invalid body or query, with the first issues in its message. */
+export function createIssuesError(
+  code: 'INVALID_BODY' | 'INVALID_QUERY',
+  issues: readonly RequestIssue[],
+): RequestError {
   const described = issues
     .slice(0, MAX_DESCRIBED)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`.replace(/\.$/, '')));

@@ -5,6 +5,7 @@ import { type Deadlines, type Gate, type BodyAdmission, createDeadlines } from '
 import { readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
 import { RequestError } from './problem.js';
 import {
+  createIssuesError,
   createRequestChecks,
   type CheckedRequest,
   type Handler,
@@ -59,7 +60,7 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
     { caller, requestId, releaseAtEnd, keepUntilSent }: AdmittedRequest,
   ): Promise<Response> {
     const query = context.req.query();
-    checks ??= createRequestChecks(endpoint, listFurtherIssues);
+    checks ??= createRequestChecks(endpoint);
     checks.query(query);
     const incomingBody =
       endpoint.body === undefined ? undefined : bodies.receive(context, endpoint, { caller, releaseAtEnd });
@@ -73,7 +74,13 @@ export function createRoute(server: ServerContext, route: Route): (context: Cont
       return createJsonResponse(await largeBody.answer(bytes, caller.name), endpoint.response.status, requestId);
     }
     const body = bytes === undefined ? undefined : readJson(bytes);
-    await checks.body(body);
+    try {
+      checks.body(body);
+    } catch (error) {
+      if (listFurtherIssues === undefined || !(error instanceof RequestError)) throw error;
+      const { issues = [] } = error.extra;
+      throw createIssuesError('INVALID_BODY', [...issues, ...(await listFurtherIssues(body, issues))]);
+    }
     // The path has matched, so no parameter is missing; query and body were validated above.
     const params = context.req.param() as never;
     const result: unknown = await handler({

@@ -15,10 +15,6 @@ export const runRequestSchema = {
   required: ['engine'],
   properties: {
     ...storedRunSpec.properties,
-    command: {
-      ...storedRunSpec.properties.command,
-      description: 'The executable and its arguments, for example ["npm", "test"]; for engine "command" only.',
-    },
     workdir: {
       ...storedRunSpec.properties.workdir,
       description: "The agent's working folder, an absolute path; may be omitted if only one root is configured.",
