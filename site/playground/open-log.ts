@@ -4,8 +4,7 @@ import { createConversation } from '../../web/pages/run/conversation.js';
 import { findHighlight, type RunData, type Selection } from '../../web/pages/run/highlight.js';
 import { createItemFilter } from '../../web/pages/run/item-filter.js';
 import type { OpenRun } from '../../web/pages/run/open-run.js';
-import { createRawBlocks } from '../../web/pages/run/raw-blocks.js';
-import { createEventList, createRawRows } from '../../web/pages/run/raw-rows.js';
+import { createRawBlocks, createEventList, createRawRows } from '../../web/pages/run/raw-bytes.js';
 
 /** A log that was translated into events. */
 export interface OpenLog {

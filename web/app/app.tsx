@@ -66,19 +66,19 @@ const lazyPage = (load: () => Promise<ComponentType>): ComponentType =>
 
 const VIEWS: Readonly<Record<Exclude<Route['page'], 'unknown'>, ComponentType>> = {
   now: lazyPage(async () => (await import('../pages/now/now-page.js')).NowPage),
-  schedules: lazyPage(async () => (await import('../pages/schedules/schedules-page.js')).SchedulesPage),
-  sinks: lazyPage(async () => (await import('../pages/outbox/sinks-page.js')).SinksPage),
-  budgets: lazyPage(async () => (await import('../pages/workers/budgets-page.js')).BudgetsPage),
-  rules: lazyPage(async () => (await import('../pages/settings/settings-pages.js')).RulesPage),
-  tokens: lazyPage(async () => (await import('../pages/settings/settings-pages.js')).TokensPage),
+  schedules: lazyPage(async () => (await import('../pages/system/schedules-page.js')).SchedulesPage),
+  sinks: lazyPage(async () => (await import('../pages/delivery/sinks-page.js')).SinksPage),
+  budgets: lazyPage(async () => (await import('../pages/system/system-pages.js')).BudgetsPage),
+  rules: lazyPage(async () => (await import('../pages/system/system-pages.js')).RulesPage),
+  tokens: lazyPage(async () => (await import('../pages/system/system-pages.js')).TokensPage),
   runs: lazyPage(async () => (await import('../pages/runs/runs-page.js')).RunsPage),
   run: lazyPage(async () => (await import('../pages/run/run-page.js')).RunPage),
   inbox: lazyPage(async () => (await import('../pages/inbox/inbox-page.js')).InboxPage),
   issues: lazyPage(async () => (await import('../pages/issues/issues-page.js')).IssuesPage),
-  outbox: lazyPage(async () => (await import('../pages/outbox/outbox-page.js')).OutboxPage),
-  executions: lazyPage(async () => (await import('../pages/executions/executions-page.js')).ExecutionsPage),
+  outbox: lazyPage(async () => (await import('../pages/delivery/outbox-page.js')).OutboxPage),
+  executions: lazyPage(async () => (await import('../pages/delivery/executions-page.js')).ExecutionsPage),
   workbench: lazyPage(async () => (await import('../pages/workbench/workbench-page.js')).WorkbenchPage),
-  workers: lazyPage(async () => (await import('../pages/workers/workers-page.js')).WorkersPage),
+  workers: lazyPage(async () => (await import('../pages/system/system-pages.js')).WorkersPage),
   charts: lazyPage(async () => (await import('../pages/charts/charts-page.js')).ChartsPage),
 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fcmpEvent } from '../pages/run/fixtures/events.js';
-import { findAnswerObstacle } from './obstacles.js';
+import { findAnswerObstacle } from './delayed-actions.js';
 
 const REQUEST = { run: 'r1', interactionId: 'px_1_1', seq: 4 };
 const ASKED = fcmpEvent('permission.required', { interaction_id: 'px_1_1' }, { seq: 4 });

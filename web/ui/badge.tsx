@@ -3,6 +3,8 @@ import type { Tone } from './notice.js';
 import type { RepairLevel as RepairLevelName } from '../../src/json/index.js';
 import { LEVEL_LABELS } from './json-labels.js';
 import { t } from '../app/texts.js';
+import { toPath } from '../app/route.js';
+import { Timestamp } from './format.js';
 
 /** A short label, such as a state. Its meaning is in the text; the colour and the dot only emphasize it. */
 export function Badge(props: Readonly<{ tone?: Tone; isLive?: boolean; title?: string; children: ComponentChildren }>) {
@@ -71,4 +73,55 @@ export function RepairLevel(props: Readonly<{ level: RepairLevelName; kinds?: re
 /** Whether valid JSON was extracted from surrounding text without any change. */
 export function isOnlyExtracted(level: RepairLevelName, kinds: readonly string[]): boolean {
   return level === 'deterministic_generic' && kinds.length > 0 && kinds.every((kind) => kind === 'extracted');
+}
+
+/** Why a queued run does not start. A newer server might send reasons that this page does not support. */
+interface Waiting {
+  readonly reason: string;
+  /** The run that uses the folder; null if a process outside the store uses it. */
+  readonly run?: string | null;
+  readonly started_at?: string;
+  /** `day`, or `caller NAME`. */
+  readonly budget?: string;
+  readonly opens_at?: string;
+}
+
+/** Explains in one line why a queued run does not start. */
+export function WaitingFor({ waiting }: Readonly<{ waiting: Waiting | null }>) {
+  if (waiting === null) return null;
+  const { run = null, started_at: startedAt, opens_at: opensAt } = waiting;
+  return (
+    <span class="waiting-for">
+      {describeReason(waiting)}
+      {run === null ? null : (
+        <>
+          {t.inUseBy} <a href={toPath({ page: 'run', id: run })}>{run}</a>
+          {startedAt === undefined ? null : (
+            <>
+              {' '}
+              ({t.startedAt} <Timestamp at={startedAt} />)
+            </>
+          )}
+        </>
+      )}
+      {opensAt === undefined ? null : (
+        <>
+          {t.whichResetsAt} <Timestamp at={opensAt} />
+        </>
+      )}
+    </span>
+  );
+}
+
+/** Describes why a run is waiting. */
+export function describeReason({ reason, budget = 'day' }: Waiting): string {
+  if (reason === 'folder') return t.waitingForItsFolder;
+  return reason === 'budget' ? t.waitingForThe(describeBudget(budget)) : t.waitingFor(reason);
+}
+
+/** Describes a budget by its wire name. */
+export function describeBudget(name: string): string {
+  const caller = /^caller (.*)$/su.exec(name)?.[1];
+  if (caller !== undefined) return t.budgetOfToken(caller);
+  return name === 'day' ? t.dailyBudget : t.budgetOf(name);
 }

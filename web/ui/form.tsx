@@ -9,7 +9,6 @@ import type {
 import { useRef } from 'preact/hooks';
 import { hasScope } from '../app/session.js';
 import { readRefusal, type FieldErrors, type FieldMap, type Refusal } from '../data/refusal.js';
-import { newRequestId } from '../data/request-id.js';
 import type { Resource } from '../data/resource.js';
 import { FailureNotice, Loading, Notice, ReadOnly } from './notice.js';
 import { useDraft, type DraftFields } from './use-draft.js';
@@ -280,6 +279,12 @@ export function useRequestForm<Fields extends DraftFields & { readonly requestId
       discard();
     },
   };
+}
+
+/** Creates a unique request id. Not `randomUUID`, which browsers offer only on secure connections. */
+export function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
 /** The layout of a form that submits a request: its columns, why it was refused, the buttons, and its effect. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeMissingFiles } from './run-files.js';
+import { describeMissingFiles } from './facts.js';
 
 describe('the explanation of an empty file list', () => {
   it('names the host that executed the run, if known', () => {

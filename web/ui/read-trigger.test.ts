@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTrigger } from './read-trigger.js';
+import { readTrigger } from './facts.js';
 
 test('reads a run, a decision or an unknown trigger', () => {
   expect(readTrigger('workrun:2026-11-15-dev-0001')).toEqual({ kind: 'run', runId: '2026-11-15-dev-0001' });

@@ -11,10 +11,9 @@ import {
   findAxisEnd,
   summarizePeriod,
 } from './chart-model.js';
-import { sumUsage } from './usage.js';
+import { sumUsage, sumByDay, toCsv } from './usage.js';
 import { formatCost } from '../../ui/format.js';
 import { formatTimeMark } from './bars.js';
-import { sumByDay, toCsv } from './day-table.js';
 
 type Bucket = StatisticsView['buckets'][number];
 

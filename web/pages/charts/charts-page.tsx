@@ -10,7 +10,7 @@ import {
   toSpreadsheet,
 } from './chart-model.js';
 import type { ChartModel, Series } from './chart-model.js';
-import { MEASURES, sumByDay, toCsv, type Measure } from './day-table.js';
+import { MEASURES, sumByDay, toCsv, type Measure, sumRows, sumUsage, type UsageRow } from './usage.js';
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { query, setQuery } from '../../app/router.js';
 import { client } from '../../data/client.js';
@@ -28,7 +28,6 @@ import { saveAs } from '../run/artifact.js';
 import { Bars, describeTime, Legend } from './bars.js';
 import './charts.css';
 import { t } from './texts.js';
-import { sumRows, sumUsage, type UsageRow } from './usage.js';
 
 /** Run outcomes and costs over time, as bar charts and as tables. */
 export function ChartsPage() {

@@ -24,8 +24,7 @@ import type { DecisionField, ActionTexts, ResolveBody, LineComment, DecisionFiel
 import { SafeText } from '../../ui/safe-text.js';
 import { ClientError } from '../../../src/server/client/index.js';
 import { Button } from '../../ui/button.js';
-import { delayAction, delayedActions } from '../../data/delayed-actions.js';
-import { findDecisionObstacle } from '../../data/obstacles.js';
+import { delayAction, delayedActions, findDecisionObstacle } from '../../data/delayed-actions.js';
 import { findEntry, loadWaiting, waiting } from '../../data/waiting.js';
 import { t } from './texts.js';
 

@@ -5,7 +5,7 @@ import { client } from '../../data/client.js';
 import { useResource, type Failure } from '../../data/resource.js';
 import { Badge, StateBadge } from '../../ui/badge.js';
 import { Loaded, UpToDate, InlineFailure } from '../../ui/notice.js';
-import { RunExports, describeMissingFiles } from '../../ui/run-files.js';
+import { RunExports, describeMissingFiles, Facts, Notes, Verdicts, type NoteView } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp, formatBytes } from '../../ui/format.js';
 import { hasScope } from '../../app/session.js';
@@ -14,7 +14,6 @@ import { CommentLine } from '../issues/order-card.js';
 import { ChangeView, useChange } from './change-view.js';
 import { Decide } from './decide.js';
 import { putComment, readComments, describeResolution, type LineComment } from './decision.js';
-import { Facts, Notes, Verdicts, type NoteView } from '../../ui/facts.js';
 import { Link } from '../../ui/button.js';
 import { t } from './texts.js';
 
@@ -263,8 +262,8 @@ export function checkCommit({ result, problems, notices = [] }: Reading): Commit
   return UNCHECKED.some((code) => codes.includes(code)) ? 'unchecked' : 'found';
 }
 
-/** Error codes of failed commit lookups. `COMMIT_NOT_CHECKED` occurs in records written by version 0.1.0. */
-const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY', 'COMMIT_NOT_CHECKED'];
+/** Error codes of failed commit lookups. */
+const UNCHECKED = ['COMMIT_UNCHECKED', 'NOT_A_REPOSITORY'];
 
 /** The run's files: the order, the result and the output, unchanged. */
 function RawFiles({ run }: Readonly<{ run: string }>) {

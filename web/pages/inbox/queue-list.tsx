@@ -2,8 +2,14 @@ import { signal, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { WaitingEntry } from '../../../src/server/api/index.js';
 import { hasScope, session } from '../../app/session.js';
-import { delayedActions, delayAction, dropAction, type DelayedAction } from '../../data/delayed-actions.js';
-import { findAnswerObstacle, findDecisionObstacle } from '../../data/obstacles.js';
+import {
+  delayedActions,
+  delayAction,
+  dropAction,
+  type DelayedAction,
+  findAnswerObstacle,
+  findDecisionObstacle,
+} from '../../data/delayed-actions.js';
 import { getEntryPath, getEntryText, getEntryTitle, loadWaiting, type Waiting } from '../../data/waiting.js';
 import { Badge } from '../../ui/badge.js';
 import { FilterField } from '../../ui/list-page.js';

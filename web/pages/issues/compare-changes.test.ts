@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../../src/server/api/index.js';
-import { compareChanges, findEqual } from './compare-changes.js';
+import { compareChanges, findEqual } from './issues-page.js';
 
 type Line = Change['files'][number]['hunks'][number]['lines'][number];
 

@@ -1,12 +1,11 @@
 import type { InboxItem, OrderView, OutboxMessage } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, StateBadge } from '../../ui/badge.js';
-import { Facts } from '../../ui/facts.js';
+import { Facts, readTrigger } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, Timestamp } from '../../ui/format.js';
 import { labelResolution } from '../inbox/decision.js';
 import type { Client } from '../../../src/server/client/index.js';
-import { readTrigger } from '../../ui/read-trigger.js';
 import { t } from './texts.js';
 
 /** One order: its wrapper, the decision, its inbox items and its comments. */

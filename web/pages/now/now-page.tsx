@@ -18,8 +18,16 @@ import { formatCost, formatWait, Timestamp, toOneLine } from '../../ui/format.js
 import { InlineFailure, Loaded } from '../../ui/notice.js';
 import { Redelivery } from '../../ui/redelivery.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { LastTick, Meter, nameBudget, NextTick } from './now-parts.js';
-import { computePercent, describeFate, nameWorker, summarizeCost } from './now-model.js';
+import {
+  LastTick,
+  Meter,
+  nameBudget,
+  NextTick,
+  computePercent,
+  describeFate,
+  nameWorker,
+  summarizeCost,
+} from './now-parts.js';
 import './now.css';
 import { t } from './texts.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RawRef } from '../../../src/events/index.js';
 import { createConversation } from './conversation.js';
-import { createEventList, createRawRows } from './raw-rows.js';
+import { createEventList, createRawRows } from './raw-bytes.js';
 import { fcmpEvent, raspEvent } from './fixtures/events.js';
 import { findHighlight, parseSelection, formatSelection } from './highlight.js';
 import type { RunData, Selection } from './highlight.js';

@@ -1,6 +1,6 @@
 import { joinSpans, findFirstAbove, type ByteRanges, type ByteSpan } from './byte-ranges.js';
 import type { Conversation } from './conversation.js';
-import type { EventList, RawRows } from './raw-rows.js';
+import type { EventList, RawRows } from './raw-bytes.js';
 import type { RawRef } from '../../../src/events/index.js';
 
 /** The data behind a run's panes. */

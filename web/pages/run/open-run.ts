@@ -3,11 +3,10 @@ import type { EventGap } from '../../../src/server/client/index.js';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { client, getServerTime } from '../../data/client.js';
 import { createConversation } from './conversation.js';
-import { createEventList, createRawRows, readStreamSizes } from './raw-rows.js';
+import { createEventList, createRawRows, readStreamSizes, createRawBlocks, type RawBlocks } from './raw-bytes.js';
 import { createItemFilter, type ItemFilter } from './item-filter.js';
 import { isRasp, createFollower, findLogEnd, sleep, type StreamState } from './follow-events.js';
 import { findHighlight, type Highlight, type RunData, type Selection } from './highlight.js';
-import { createRawBlocks, type RawBlocks } from './raw-blocks.js';
 
 /** A tab of the inspector; on a narrow screen, also the conversation and the timeline. */
 export type TabName =

@@ -11,8 +11,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Clock, findStart } from './clock.js';
 import { PaneList, type PaneProps } from './pane-list.js';
 import { findFirstAbove } from './byte-ranges.js';
-import type { RawText } from './raw-blocks.js';
-import { ROW_BYTES, type RawRow } from './raw-rows.js';
+import { type RawText, ROW_BYTES, type RawRow } from './raw-bytes.js';
 import { Button } from '../../ui/button.js';
 import { t } from './texts.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ByteSpan } from './byte-ranges.js';
-import { BLOCK_BYTES, createRawBlocks, BYTES_BEFORE, decodeLastSpan, decodeSpan } from './raw-blocks.js';
+import { BLOCK_BYTES, createRawBlocks, BYTES_BEFORE, decodeLastSpan, decodeSpan } from './raw-bytes.js';
 
 const stdout = { attempt_number: 1, stream: 'stdout' } as const;
 const row = (byte_from: number, byte_to: number, isLast = false) => ({ ...stdout, byte_from, byte_to, isLast });

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RaspEvent } from '../../../src/events/index.js';
-import { ROW_BYTES, createRawRows, findLastStderr, readStreamSizes } from './raw-rows.js';
-import type { RawRows } from './raw-rows.js';
+import { ROW_BYTES, createRawRows, findLastStderr, readStreamSizes, type RawRows } from './raw-bytes.js';
 import { raspEvent } from './fixtures/events.js';
 
 const listRows = (rows: RawRows) => Array.from({ length: rows.count() }, (_, index) => rows.row(index));

@@ -1,7 +1,6 @@
 import { hasScope } from '../../app/session.js';
 import { client, getServerTime } from '../../data/client.js';
-import { delayAction, delayedActions } from '../../data/delayed-actions.js';
-import { findAnswerObstacle } from '../../data/obstacles.js';
+import { delayAction, delayedActions, findAnswerObstacle } from '../../data/delayed-actions.js';
 import { isReplaced, QUESTION_REPLACED, type OpenQuestion } from '../../data/read-question.js';
 import { useAction } from '../../data/resource.js';
 import { findEntry, loadWaiting, waiting } from '../../data/waiting.js';

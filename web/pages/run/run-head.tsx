@@ -1,15 +1,14 @@
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import type { RunView } from '../../../src/server/api/index.js';
 import { toPath } from '../../app/route.js';
-import { Badge, StateBadge, RepairLevel } from '../../ui/badge.js';
-import { RunExports, describeMissingFiles } from '../../ui/run-files.js';
+import { Badge, StateBadge, RepairLevel, WaitingFor } from '../../ui/badge.js';
+import { RunExports, describeMissingFiles } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, formatUsage } from '../../ui/format.js';
-import { WaitingFor } from '../../ui/waiting-for.js';
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
-import { newRequestId } from '../../data/request-id.js';
+import { newRequestId } from '../../ui/form.js';
 import { findOpenItem, waiting } from '../../data/waiting.js';
 import { navigate } from '../../app/router.js';
 import { useAction, useResource, type Resource } from '../../data/resource.js';
@@ -18,7 +17,7 @@ import { Button, Link } from '../../ui/button.js';
 import { AnsiText } from '../../ui/ansi-text.js';
 import { describeItem, type ItemView } from './conversation.js';
 import type { OpenRun } from './open-run.js';
-import { findLastStderr } from './raw-rows.js';
+import { findLastStderr } from './raw-bytes.js';
 import { t } from './texts.js';
 
 /** The page header: the run's task, two actions and a menu and, below them, its state. */

@@ -7,15 +7,14 @@ import { client } from '../../data/client.js';
 import { useAction } from '../../data/resource.js';
 import { Badge, labelState, listStateOptions, StateBadge } from '../../ui/badge.js';
 import { Button, CopyButton } from '../../ui/button.js';
-import { Facts, IssueLink } from '../../ui/facts.js';
+import { Facts, IssueLink, readTrigger } from '../../ui/facts.js';
 import { formatCount, Timestamp } from '../../ui/format.js';
 import { ListPage, type Filter } from '../../ui/list-page.js';
 import { Notice, type Tone } from '../../ui/notice.js';
 import { Redelivery, redeliveries } from '../../ui/redelivery.js';
-import { readTrigger } from '../../ui/read-trigger.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import './outbox.css';
+import './delivery.css';
 import { t } from './texts.js';
 
 const FILTERS: readonly Filter[] = [

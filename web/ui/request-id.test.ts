@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newRequestId } from './request-id.js';
+import { newRequestId } from './form.js';
 
 test('generates a new id with its prefix each time', () => {
   expect(newRequestId()).toMatch(/^console-[\da-f]{32}$/);

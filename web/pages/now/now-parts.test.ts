@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import type { WorkerRecord } from '../../../src/store/records/index.js';
 import { findDead } from '../../data/waiting.js';
-import { computePercent, describeFate, nameWorker, summarizeCost } from './now-model.js';
+import { computePercent, describeFate, nameWorker, summarizeCost } from './now-parts.js';
 
 type Bucket = StatisticsView['buckets'][number];
 
@@ -49,6 +49,8 @@ test('a budget is as full as its fuller limit', () => {
   const amount = (used: number, limit: number) => ({ used, limit, held: used });
   expect(computePercent({ tokens: amount(50, 100), cost: amount(3, 2) })).toBe(150);
   expect(computePercent({ tokens: null, cost: amount(0, 0) })).toBe(100);
+  // It is exceeded at 100 percent, so it is not rounded up.
+  expect(computePercent({ tokens: amount(999, 1000), cost: null })).toBe(99);
   expect(computePercent({ tokens: null, cost: null })).toBe(0);
 });
 

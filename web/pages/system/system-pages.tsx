@@ -1,0 +1,298 @@
+import type { WorkerRecord, Budget, ApprovalRule } from '../../../src/store/records/index.js';
+import { client } from '../../data/client.js';
+import { useResource } from '../../data/resource.js';
+import { Badge, labelState, describeBudget } from '../../ui/badge.js';
+import { FailureNotice, Loaded, Notice, type Tone, ReadOnly } from '../../ui/notice.js';
+import { RowTable, type Column } from '../../ui/row-table.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { Timestamp, formatMoment, formatMoney, formatShort, formatTimeZone } from '../../ui/format.js';
+import { workers } from '../../data/waiting.js';
+import { RunLink } from '../../ui/facts.js';
+import { describeFate, nameWorker, Meter, nameBudget } from '../now/now-parts.js';
+import { t } from './texts.js';
+import { toPath } from '../../app/route.js';
+import { hasScope } from '../../app/session.js';
+import './system.css';
+
+const TONES: Readonly<Record<WorkerRecord['state'], Tone>> = { alive: 'good', stopping: 'warn', gone: 'bad' };
+
+const COLUMNS: readonly Column<WorkerRecord>[] = [
+  {
+    name: t.state,
+    width: '7.5rem',
+    cell: ({ state }) => <Badge tone={TONES[state]}>{labelState(state)}</Badge>,
+  },
+  {
+    name: t.worker,
+    class: 'wide',
+    cell: (worker) => (
+      <>
+        <SafeText text={nameWorker(worker)} limit={100} />
+        {worker.state === 'gone' ? <Fate worker={worker} /> : null}
+      </>
+    ),
+  },
+  { name: t.load, width: '11rem', cell: ({ busy, capacity }) => <Load busy={busy} capacity={capacity} /> },
+  { name: t.version, width: '7rem', class: 'nowrap', cell: ({ version }) => <SafeText text={version} /> },
+  { name: t.engines, width: '26%', cell: ({ engines }) => <SafeText text={engines.join(', ')} limit={300} /> },
+  { name: t.lastSeen, width: '9.5rem', class: 'nowrap', cell: ({ seen_at }) => <Timestamp at={seen_at} /> },
+];
+
+/** The runs of a worker that died, and what happens to them next. */
+function Fate({ worker }: Readonly<{ worker: WorkerRecord }>) {
+  return (
+    <span class="below">
+      {worker.runs.length === 0 ? null : (
+        <>
+          {t.holds}{' '}
+          {worker.runs.map((run, index) => (
+            <span key={run}>
+              {index === 0 ? '' : ', '}
+              <RunLink id={run} />
+            </span>
+          ))}
+          {t.endOfRuns}
+        </>
+      )}
+      {describeFate(worker, workers.value ?? [])}
+    </span>
+  );
+}
+
+/** The workers that share the store: their hosts, their engines, and whether they are alive. */
+export function WorkersPage() {
+  const resource = useResource('workers', async (signal) => client.listWorkers({ signal }), { live: true });
+  const { value, failure, reload } = resource;
+  return (
+    <>
+      <div class="page-head">
+        <h1>{t.workers}</h1>
+      </div>
+      {failure === null || value === null ? null : (
+        <FailureNotice title={t.cannotLoadTheWorkers} failure={failure} reload={reload} />
+      )}
+      <Loaded resource={resource} title={t.cannotLoadTheWorkers} space="list">
+        {({ items }) => (
+          <>
+            {items.some(({ state }) => state === 'alive') ? null : (
+              <Notice tone="bad" title={t.noWorkerIsRunning}>
+                {t.queuedRunsAndOrdersCannot}
+                <code>sluice worker</code>
+                {t.or} <code>sluice serve</code>
+                {t.without}
+                <code>--no-worker</code>.
+              </Notice>
+            )}
+            {items.length === 0 ? null : <RowTable columns={COLUMNS} items={items} getKey={({ id }) => id} />}
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Load({ busy, capacity }: Readonly<{ busy: number; capacity: number }>) {
+  return (
+    <span class="load">
+      <Meter fraction={capacity === 0 ? 0 : busy / capacity} />
+      <span class="nowrap">{t.busy(busy, capacity)}</span>
+    </span>
+  );
+}
+
+/** The budgets, their usage, and the runs waiting for a budget. */
+export function BudgetsPage() {
+  const budgets = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
+  return (
+    <>
+      <div class="page-head">
+        <h1>{t.budgets}</h1>
+      </div>
+      <Loaded resource={budgets} title={t.cannotLoadTheBudgets} space="list">
+        {(value) =>
+          value.items.length === 0 ? (
+            <div class="card empty">
+              <strong>{t.noBudgets}</strong>
+              <p>
+                {t.limitsOnTokensAndCost}
+                <code>budgets</code>.
+              </p>
+            </div>
+          ) : (
+            <Budgets value={value} />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Budgets({ value }: { readonly value: Awaited<ReturnType<typeof client.listBudgets>> }) {
+  return (
+    <section class="budgets stack" aria-label={t.budgets}>
+      <p class="help">{describeBudgetDay(new Date())}</p>
+      <div class="budget-cards">
+        {value.items.map(({ scope, name, tokens, cost }) => (
+          <div key={`${scope} ${name}`} class="card">
+            <h2>
+              <SafeText text={nameBudget({ scope, name })} limit={100} />
+              {isExceeded(tokens) || isExceeded(cost) ? <Badge tone="bad">{t.exceeded}</Badge> : null}
+            </h2>
+            <Amount label={t.tokens} amount={tokens} format={formatShort} />
+            <Amount label={t.cost} amount={cost} format={formatMoney} />
+          </div>
+        ))}
+      </div>
+      {value.waiting.length === 0 ? null : (
+        <>
+          <h2>{t.waitingForABudget}</h2>
+          <ul class="notes">
+            {value.waiting.map(({ run, budget }) => (
+              <li key={run}>
+                <a href={toPath({ page: 'run', id: run })}>{run}</a>{' '}
+                <SafeText text={labelState(describeBudget(budget))} limit={80} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Says when a day's budget begins: at midnight UTC, wherever the browser is. */
+function describeBudgetDay(now: Date): string {
+  const zone = formatTimeZone(now);
+  const begin = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
+  return t.budgetDay(zone === 'UTC' ? null : formatMoment(begin.toISOString(), begin).slice(0, 5), zone);
+}
+
+const isExceeded = (amount: Budget['tokens']): boolean => amount !== null && amount.used >= amount.limit;
+
+function Amount(props: Readonly<{ label: string; amount: Budget['tokens']; format: (value: number) => string }>) {
+  const { label, amount, format } = props;
+  if (amount === null) return null;
+  const { used, held, limit } = amount;
+  return (
+    <div class="budget-amount">
+      <span class="dim">{label}</span>
+      <span class="end">
+        <strong>{format(used)}</strong>
+        {t.ofLimit(format(limit))}
+      </span>
+      <Meter fraction={limit === 0 ? 1 : used / limit} isWarning={used >= limit * NEARLY_USED} />
+      {held > used ? <span class="dim budget-held">{t.reserved(format(held))}</span> : null}
+    </div>
+  );
+}
+
+/** The fraction above which a budget is shown as nearly used up. */
+const NEARLY_USED = 0.8;
+
+type Settings = Awaited<ReturnType<typeof client.readSettings>>;
+
+/** A read-only page about a part of the configuration. */
+function SettingsPage<Item>(props: {
+  readonly title: string;
+  readonly purpose: string;
+  readonly select: (settings: Settings) => readonly Item[];
+  readonly columns: readonly Column<Item>[];
+  readonly empty: string;
+  readonly hint: string;
+}) {
+  const { title, purpose, select, columns, empty, hint } = props;
+  const canRead = hasScope('decide');
+  const settings = useResource(`settings ${String(canRead)}`, async (signal) =>
+    canRead ? client.readSettings({ signal }) : null,
+  );
+  return (
+    <>
+      <div class="page-head">
+        <h1>{title}</h1>
+      </div>
+      {canRead ? (
+        <Loaded resource={settings} title={t.cannotLoad(title)} space="list">
+          {(value) =>
+            value === null || select(value).length === 0 ? (
+              <div class="card empty">
+                <strong>{empty}</strong>
+                <p>{hint}</p>
+              </div>
+            ) : (
+              <div class="stack">
+                <p class="help">{hint}</p>
+                <RowTable columns={columns} items={select(value)} getKey={(item) => JSON.stringify(item)} />
+              </div>
+            )
+          }
+        </Loaded>
+      ) : (
+        <ReadOnly scope="decide" purpose={purpose} />
+      )}
+    </>
+  );
+}
+
+const RULE_TONES: Readonly<Record<ApprovalRule['decide'], Tone>> = { allow: 'plain', deny: 'plain', ask: 'warn' };
+const RULE_LABELS: Readonly<Record<ApprovalRule['decide'], string>> = { allow: t.allow, deny: t.deny, ask: t.ask };
+
+const pattern = (text: string | undefined) =>
+  text === undefined ? <span class="dim">{t.any}</span> : <SafeText as="code" text={text} limit={200} />;
+
+type NumberedRule = ApprovalRule & { readonly number: number };
+
+const RULE_COLUMNS: readonly Column<NumberedRule>[] = [
+  { name: t.no, width: '4rem', isNumber: true, cell: ({ number }) => number },
+  {
+    name: t.decision,
+    width: '7rem',
+    cell: ({ decide }) => <Badge tone={RULE_TONES[decide]}>{RULE_LABELS[decide]}</Badge>,
+  },
+  { name: t.tool, width: '18%', cell: ({ tool }) => pattern(tool) },
+  { name: t.command, width: '22%', cell: ({ command }) => pattern(command) },
+  { name: t.path, width: '22%', cell: ({ path }) => pattern(path) },
+  { name: t.reason, cell: ({ why }) => <SafeText text={why ?? ''} limit={300} /> },
+];
+
+/** The approval rules, in the order they are tried. */
+export function RulesPage() {
+  return (
+    <SettingsPage
+      title={t.approvalRules}
+      purpose={t.readTheApprovalRules}
+      select={({ approvals }) => approvals.map((rule, index) => ({ ...rule, number: index + 1 }))}
+      columns={RULE_COLUMNS}
+      empty={t.noApprovalRules}
+      hint={t.theFirstRuleThatMatches}
+    />
+  );
+}
+
+const TOKEN_COLUMNS: readonly Column<Settings['tokens'][number]>[] = [
+  { name: t.token, class: 'wide', cell: ({ name }) => <SafeText text={name} limit={100} /> },
+  {
+    name: t.scopes,
+    width: '60%',
+    cell: ({ scopes }) => (
+      <span class="row">
+        {scopes.map((scope) => (
+          <Badge key={scope}>{scope}</Badge>
+        ))}
+      </span>
+    ),
+  },
+];
+
+/** The tokens and their scopes, without their values. */
+export function TokensPage() {
+  return (
+    <SettingsPage
+      title={t.accessTokens}
+      purpose={t.seeTheTokens}
+      select={({ tokens }) => tokens}
+      columns={TOKEN_COLUMNS}
+      empty={t.noTokens}
+      hint={t.decisionsAreRecordedUnderThe}
+    />
+  );
+}
