@@ -12,7 +12,7 @@ import { describeItem } from './conversation.js';
 import { countPaneRows } from './highlight.js';
 import type { OpenRun, TabName } from './open-run.js';
 import { ReplyForm } from './reply-box.js';
-import { AttemptsView, ChangedFiles, RunResultView, TaskView } from './run-details.js';
+import { AttemptsView, ChangedFiles, MAX_ATTEMPTS, RunResultView, TaskView } from './run-details.js';
 import { t } from './texts.js';
 
 export type { TabName } from './open-run.js';
@@ -108,17 +108,16 @@ function Count({ run, name }: Readonly<{ run: OpenRun; name: TabName }>) {
   return <span class="run-pane-count"> {formatCount(count)}</span>;
 }
 
-const MAX_ATTEMPT_TABS = 20;
-
-/** Tabs that limit the conversation to one attempt; none if there is only one. */
+/** Tabs that limit the conversation to one attempt, for the last attempts; none if there is only one. */
 export function AttemptTabs({ run, view }: Readonly<{ run: OpenRun; view: RunView }>) {
   void run.redraws.page.value;
-  const count = Math.min(MAX_ATTEMPT_TABS, countAttempts(run, view));
+  const count = countAttempts(run, view);
   if (count < 2) return null;
+  const omitted = Math.max(0, count - MAX_ATTEMPTS);
   const { attempt } = run.filter.query.value;
   return (
     <div class="run-tabs" role="group" aria-label={t.attempts}>
-      {[null, ...Array.from({ length: count }, (_, index) => index + 1)].map((number) => (
+      {[null, ...Array.from({ length: count - omitted }, (_, index) => omitted + index + 1)].map((number) => (
         <Button
           key={number}
           label={number === null ? t.allAttempts : t.attempt(number)}

@@ -175,6 +175,17 @@ describe('the items of a run', () => {
       { attempt: 2, messages: 1, tools: 0, reply: 'Blue.', lastText: 'Blue it is.' },
     ]);
   });
+
+  test('are compared up to the last one, however many there are', () => {
+    const conversation = createConversation();
+    for (let attempt = 1; attempt <= 25; attempt += 1) {
+      const place = { seq: attempt, ms: attempt, attempt };
+      conversation.append(fcmpEvent('user.input.replied', { text: `Answer ${attempt}` }, place));
+    }
+    const attempts = summarizeAttempts(conversation);
+    expect(attempts.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 20 }, (_, index) => index + 6));
+    expect(attempts.at(-1)?.reply).toBe('Answer 25');
+  });
 });
 
 test('an axis has room for an open bar to grow', () => {

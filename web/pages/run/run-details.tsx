@@ -84,10 +84,10 @@ interface AttemptSummary {
 
 type Usage = FcmpData<'conversation.completed'>['usage'] | null;
 
-/** The maximum number of compared attempts; the conversation has all of them. */
-const MAX_ATTEMPTS = 20;
+/** The maximum number of listed attempts; the conversation has all of them. */
+export const MAX_ATTEMPTS = 20;
 
-/** Summarizes a conversation's attempts for comparison. */
+/** Summarizes a conversation's last attempts for comparison. */
 export function summarizeAttempts(
   conversation: Pick<Conversation, 'events' | 'times' | 'items'>,
 ): readonly AttemptSummary[] {
@@ -100,8 +100,9 @@ export function summarizeAttempts(
     if (first === undefined || last === undefined) continue;
     const { attempt } = first.meta;
     const summary = attempts.get(attempt) ?? createSummary(attempt, times[item.events[0] ?? 0] ?? 0);
-    if (!attempts.has(attempt) && attempts.size >= MAX_ATTEMPTS) continue;
     attempts.set(attempt, summary);
+    // A run with many answers has many attempts, and its last ones matter.
+    for (const oldest of attempts.keys()) if (attempts.size > MAX_ATTEMPTS) attempts.delete(oldest);
     summary.to = Math.max(summary.to, times[lastIndex] ?? 0);
     addItem(summary, last);
   }
