@@ -110,6 +110,8 @@ describe('a worker that died', () => {
     await link.click();
     const row = page.getByRole('row').filter({ hasText: 'machine-2 · 000ABC' });
     await row.getByText('Another worker ends them once their leases have expired').waitFor();
+    // Its last report is not its load.
+    expect(await row.innerText()).not.toContain('1 of 4');
   });
 });
 

@@ -67,7 +67,7 @@ function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
     case 'contradicted':
       return <Badge tone="bad">{t.contradicted}</Badge>;
     case 'unchecked':
-      return by === 'worker' ? <Badge tone="warn">{t.reportedNotVerified}</Badge> : <Badge>{t.notChecked}</Badge>;
+      return <Badge>{by === 'worker' ? t.reportedNotVerified : t.notChecked}</Badge>;
   }
 }
 

@@ -5,16 +5,15 @@ import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { useAction } from '../../data/resource.js';
-import { Badge, labelState, listStateOptions, StateBadge } from '../../ui/badge.js';
+import { listStateOptions, StateBadge } from '../../ui/badge.js';
 import { Button, CopyButton } from '../../ui/button.js';
 import { Facts, IssueLink, readTrigger } from '../../ui/facts.js';
 import { formatCount, Timestamp } from '../../ui/format.js';
 import { ListPage, type Filter } from '../../ui/list-page.js';
-import { Notice, type Tone } from '../../ui/notice.js';
+import { Notice } from '../../ui/notice.js';
 import { Redelivery, redeliveries } from '../../ui/redelivery.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import './delivery.css';
 import { t } from './texts.js';
 
 const FILTERS: readonly Filter[] = [
@@ -81,16 +80,11 @@ export function OutboxPage() {
       getKey={(message) => message.id}
       columns={COLUMNS}
       details={(message) => <Details message={message} />}
-      above={(messages) => (
-        <>
-          {sinks.value
-            .filter(({ state, name }) => state !== 'waiting' || redeliveries.value.has(name))
-            .map((sink) => (
-              <FailingSink key={sink.name} sink={sink} />
-            ))}
-          <SinkHealthRow messages={messages} sinks={sinks.value} />
-        </>
-      )}
+      above={() =>
+        sinks.value
+          .filter(({ state, name }) => state !== 'waiting' || redeliveries.value.has(name))
+          .map((sink) => <FailingSink key={sink.name} sink={sink} />)
+      }
       emptyTitle={t.noCommentsYet}
       emptyText={t.eachDecisionAboutAnOrder}
     />
@@ -104,76 +98,6 @@ function FailingSink({ sink: { name, state, open, dead, last_error: error } }: {
       <SafeText text={error ?? ''} limit={300} /> <Redelivery name={name} sink={{ open, dead, error }} />
     </Notice>
   );
-}
-
-const TONES: Readonly<Record<SinkHealth['state'], Tone>> = {
-  ok: 'good',
-  waiting: 'plain',
-  failing: 'warn',
-  broken: 'bad',
-};
-
-/** A list of the sinks, each with its state and its last delivery or error. */
-export function SinkHealthRow(props: Readonly<{ messages: readonly OutboxMessage[]; sinks: readonly SinkState[] }>) {
-  const { messages, sinks } = props;
-  return (
-    <ul class="sinks" aria-label={t.sinks}>
-      {summarizeSinks(messages, sinks).map(({ name, state, last, undelivered, error }) => (
-        <li key={name} class="card">
-          <span class="row">
-            <SafeText as="strong" text={name} limit={60} />
-            <Badge tone={TONES[state]}>{labelState(state)}</Badge>
-            {undelivered === 0 ? null : <span class="dim end">{t.notDelivered(undelivered)}</span>}
-          </span>
-          <span class="dim small one-line">
-            {error !== null ? (
-              <SafeText text={error} limit={200} />
-            ) : last === null ? (
-              t.noCommentDeliveredYet
-            ) : (
-              <>
-                {t.lastCommentDelivered}
-                <Timestamp at={last.at} />
-              </>
-            )}
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** A sink's health, derived from the listed comments and the server's list of failing sinks. */
-interface SinkHealth {
-  readonly name: string;
-  readonly state: 'ok' | SinkState['state'];
-  readonly last: Readonly<{ at: string; to: string }> | null;
-  readonly undelivered: number;
-  readonly error: string | null;
-}
-
-/** Summarizes the sinks of the listed comments and all sinks with undelivered comments, sorted by name. */
-export function summarizeSinks(
-  messages: readonly OutboxMessage[],
-  failing: readonly SinkState[],
-): readonly SinkHealth[] {
-  const delivered = new Map<string, SinkHealth['last']>();
-  // Messages are listed newest first.
-  for (const { sink, state, created_at: at, delivered_to: to } of messages) {
-    const last = state === 'delivered' ? { at, to: to ?? '' } : null;
-    delivered.set(sink, delivered.get(sink) ?? last);
-  }
-  const names = [...new Set([...delivered.keys(), ...failing.map(({ name }) => name)])].sort();
-  return names.map((name) => {
-    const failure = failing.find((sink) => sink.name === name);
-    return {
-      name,
-      state: failure?.state ?? 'ok',
-      last: delivered.get(name) ?? null,
-      undelivered: (failure?.open ?? 0) + (failure?.dead ?? 0),
-      error: failure?.last_error ?? null,
-    };
-  });
 }
 
 function describeDelivery({ state, delivered_to, last_error }: OutboxMessage): string {

@@ -23,7 +23,7 @@ const TONES: Readonly<Record<SinkState['state'], Tone>> = { waiting: 'plain', fa
 const COLUMNS: readonly Column<SinkRow>[] = [
   {
     name: t.sink,
-    width: '20%',
+    width: '18%',
     class: 'wide',
     cell: ({ name, type }) => (
       <>
@@ -60,7 +60,7 @@ const COLUMNS: readonly Column<SinkRow>[] = [
   },
   {
     name: t.redelivery,
-    width: '24%',
+    width: '20%',
     cell: ({ name, state }) =>
       state === undefined && !redeliveries.value.has(name) ? (
         ''

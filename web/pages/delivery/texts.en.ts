@@ -11,8 +11,6 @@ export const t = {
   noCommentsYet: 'No comments yet',
   eachDecisionAboutAnOrder: 'Each decision about an order adds a comment here. Delivered comments stay listed.',
   sinks: 'Sinks',
-  noCommentDeliveredYet: 'No comment delivered yet',
-  lastCommentDelivered: 'Last comment delivered ',
   humanDecision: 'Human decision',
   reason: 'Reason',
   decisionInTheInbox: 'Decision in the inbox',
@@ -37,7 +35,6 @@ export const t = {
   /** A failing sink: its undelivered comments, and how many of them failed permanently. */
   sinkNotice: (name: string, count: number, formatted: string, dead: number | null) =>
     `${name}: ${formatted} ${count === 1 ? 'comment' : 'comments'} not delivered${dead === null ? '' : `, ${dead} failed`}`,
-  notDelivered: (count: number) => `${count} not delivered`,
   resultOf: (run: string) => `Result of ${run}`,
   run: 'Run',
   wrapper: 'Wrapper',

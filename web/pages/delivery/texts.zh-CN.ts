@@ -13,8 +13,6 @@ export const t: typeof english = {
   noCommentsYet: '还没有评论',
   eachDecisionAboutAnOrder: '每个关于工单的决定都会在这里加一条评论。已投递的评论仍会列出。',
   sinks: '投递目标',
-  noCommentDeliveredYet: '还没有投递过评论',
-  lastCommentDelivered: '上一条评论投递于 ',
   humanDecision: '人的决定',
   reason: '原因',
   decisionInTheInbox: '收件箱里的决定',
@@ -37,7 +35,6 @@ export const t: typeof english = {
   attemptCount: () => ' 次尝试',
   sinkNotice: (name, _count, formatted, dead) =>
     `${name}：${formatted} 条评论未投递${dead === null ? '' : `，${dead} 条失败`}`,
-  notDelivered: (count) => `${count} 条未投递`,
   resultOf: (run) => `${run} 的结果`,
   run: '运行',
   wrapper: 'Wrapper',

@@ -72,10 +72,7 @@ function Head({ item, failure }: Readonly<{ item: InboxItem; failure: Failure | 
         </span>
         <a href={toPath({ page: 'run', id: item.run })}>{t.run(item.run_id)}</a>
         <UpToDate failure={failure} />
-        <span class="row end">
-          <RunExports id={item.run} hasEnded />
-          <Link label={t.backToTheList} class="back" href="/inbox" />
-        </span>
+        <Link label={t.backToTheList} class="back end" href="/inbox" />
       </div>
       <SafeText as="p" class="lead" text={item.reason} /> <SafeText as="code" class="dim" text={item.result_code} />
       <p>
@@ -117,7 +114,7 @@ function Evidence({ item }: Readonly<{ item: InboxItem }>) {
 const COMMIT_LABELS = {
   found: { tone: 'good', label: t.foundInTheRepository },
   missing: { tone: 'bad', label: t.notInTheRepository },
-  unchecked: { tone: 'warn', label: t.notChecked },
+  unchecked: { tone: 'plain', label: t.notChecked },
 } as const;
 
 function NoteSection({ title, notes }: Readonly<{ title: string; notes: readonly NoteView[] }>) {
@@ -275,7 +272,10 @@ function RawFiles({ run }: Readonly<{ run: string }>) {
     <section class="card raw-files" aria-label={t.rawFiles}>
       <div class="row">
         <h2>{t.rawFiles}</h2>
-        <Link label={t.openTheRun} class="end" href={toPath({ page: 'run', id: run })} />
+        <span class="row end">
+          <Link label={t.openTheRun} href={toPath({ page: 'run', id: run })} />
+          <RunExports id={run} hasEnded />
+        </span>
       </div>
       {agentFiles.map((file) => (
         <File key={file.name} run={run} {...file} />

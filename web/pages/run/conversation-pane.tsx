@@ -133,7 +133,14 @@ function Body({ runId, view }: Readonly<{ runId: string; view: ItemView }>) {
         </p>
       );
     case 'status':
-      return <JsonTree value={view.statuses.length === 1 ? view.statuses[0] : view.statuses} />;
+      return (
+        <details>
+          <summary>
+            <SafeText text={readFirstLine(view.names.join(', '))} />
+          </summary>
+          <JsonTree value={view.statuses.length === 1 ? view.statuses[0] : view.statuses} />
+        </details>
+      );
     case 'message':
       return (
         <>

@@ -134,7 +134,7 @@ export type ItemView = {
   readonly parent: string | null;
 } & (
   | { readonly kind: 'start'; readonly sessionId: string | null }
-  | { readonly kind: 'status'; readonly statuses: readonly object[] }
+  | { readonly kind: 'status'; readonly names: readonly string[]; readonly statuses: readonly object[] }
   | { readonly kind: 'message'; readonly text: string; readonly isComplete: boolean; readonly payload: unknown }
   | { readonly kind: 'reasoning'; readonly text: string; readonly isComplete: boolean }
   | ToolView
@@ -191,7 +191,8 @@ export function describeItem(
       return { ...common, kind: 'start', sessionId: first.data.session_id };
     case 'conversation.status': {
       const statuses = selectParts(events, item, eventCount, first.type).map(({ data }) => data);
-      return { ...common, kind: 'status', statuses };
+      const names = [...new Set(statuses.map(({ status }) => status))];
+      return { ...common, kind: 'status', names, statuses };
     }
     case 'assistant.message.delta':
     case 'assistant.message.final': {

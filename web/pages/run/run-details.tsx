@@ -140,6 +140,7 @@ function createSummary(attempt: number, from: number): MutableSummary {
 export function RunResultView({ result }: Readonly<{ result: NonNullable<RunView['result']> }>) {
   const { value, comment, text, error, warnings, repairs = [], process, cached_from, model } = result;
   const { denials = [], diagnostics = [] } = result;
+  const otherDiagnostics = diagnostics.filter(({ code }) => !warnings.some((warning) => warning.code === code));
   return (
     <>
       {cached_from === undefined ? null : (
@@ -167,7 +168,7 @@ export function RunResultView({ result }: Readonly<{ result: NonNullable<RunView
       />
       <NoteList
         title={t.diagnostics}
-        lines={diagnostics.map(({ code, message, count }) => [code, message, count === 1 ? '' : t.times(count)])}
+        lines={otherDiagnostics.map(({ code, message, count }) => [code, message, count === 1 ? '' : t.times(count)])}
       />
       <NoteList
         title={t.repairs}

@@ -22,7 +22,7 @@ export function listColumns(): readonly Column<RunSummary>[] {
   const optional = columns.value.map((name) => ({ name: t.columnLabels[name], ...OPTIONAL[name] }));
   const isIssueShown = columns.value.includes('issue');
   return [
-    { name: t.state, width: '10.4rem', cell: (run) => <RunState run={run} /> },
+    { name: t.state, width: '9.6rem', cell: (run) => <RunState run={run} /> },
     ...optional.slice(0, isIssueShown ? 1 : 0),
     { name: t.task, class: 'wide', cell: (run) => <Task run={run} /> },
     ...optional.slice(isIssueShown ? 1 : 0),
@@ -82,7 +82,7 @@ const OPTIONAL = {
       ) : null,
   },
   tokens: {
-    width: '5rem',
+    width: '4.6rem',
     isNumber: true,
     cell: ({ result }) =>
       result?.usage === undefined ? null : (
@@ -92,7 +92,7 @@ const OPTIONAL = {
       ),
   },
   cost: {
-    width: '5.2rem',
+    width: '4.9rem',
     isNumber: true,
     cell: ({ result }) =>
       result?.usage === undefined
@@ -113,7 +113,7 @@ const OPTIONAL = {
     },
   },
   age: {
-    width: '5.2rem',
+    width: '4.6rem',
     isNumber: true,
     cell: ({ created_at }) => (
       <time dateTime={created_at} title={created_at}>

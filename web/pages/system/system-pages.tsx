@@ -14,7 +14,7 @@ import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import './system.css';
 
-const TONES: Readonly<Record<WorkerRecord['state'], Tone>> = { alive: 'good', stopping: 'warn', gone: 'bad' };
+const TONES: Readonly<Record<WorkerRecord['state'], Tone>> = { alive: 'good', stopping: 'plain', gone: 'bad' };
 
 const COLUMNS: readonly Column<WorkerRecord>[] = [
   {
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<WorkerRecord>[] = [
       </>
     ),
   },
-  { name: t.load, width: '11rem', cell: ({ busy, capacity }) => <Load busy={busy} capacity={capacity} /> },
+  { name: t.load, width: '11rem', cell: (worker) => <Load {...worker} /> },
   { name: t.version, width: '7rem', class: 'nowrap', cell: ({ version }) => <SafeText text={version} /> },
   { name: t.engines, width: '26%', cell: ({ engines }) => <SafeText text={engines.join(', ')} limit={300} /> },
   { name: t.lastSeen, width: '9.5rem', class: 'nowrap', cell: ({ seen_at }) => <Timestamp at={seen_at} /> },
@@ -91,7 +91,9 @@ export function WorkersPage() {
   );
 }
 
-function Load({ busy, capacity }: Readonly<{ busy: number; capacity: number }>) {
+/** How much of a worker is used; for a dead one, its last report would be untrue. */
+function Load({ busy, capacity, state }: WorkerRecord) {
+  if (state === 'gone') return <span class="dim">–</span>;
   return (
     <span class="load">
       <Meter fraction={capacity === 0 ? 0 : busy / capacity} />
@@ -233,7 +235,7 @@ function SettingsPage<Item>(props: {
   );
 }
 
-const RULE_TONES: Readonly<Record<ApprovalRule['decide'], Tone>> = { allow: 'plain', deny: 'plain', ask: 'warn' };
+const RULE_TONES: Readonly<Record<ApprovalRule['decide'], Tone>> = { allow: 'plain', deny: 'plain', ask: 'plain' };
 const RULE_LABELS: Readonly<Record<ApprovalRule['decide'], string>> = { allow: t.allow, deny: t.deny, ask: t.ask };
 
 const pattern = (text: string | undefined) =>
