@@ -11,7 +11,7 @@ import {
   isUnpriced,
 } from '../../ui/format.js';
 import { t } from './texts.js';
-import { describeCost, getModelLabel, sumRows, sumUsage, type Usage, type UsageRow } from './usage.js';
+import { formatCell, describeCost, getModelLabel, sumRows, sumUsage, type Usage, type UsageRow } from './usage.js';
 
 type Bucket = StatisticsView['buckets'][number];
 type RunStatistics = Bucket['runs'][number];
@@ -337,10 +337,4 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
     ...series.map(({ values }) => String(values[index] ?? '')),
   ]);
   return `${[head, ...lines].map((columns) => columns.join('\t')).join('\n')}\n`;
-}
-
-/** Formats a name for a cell: names come from engines, and must create neither cells nor formulas. */
-export function formatCell(label: string): string {
-  const singleLine = label.replace(/\s+/g, ' ');
-  return /^[=+\-@]/.test(singleLine) ? `'${singleLine}` : singleLine;
 }

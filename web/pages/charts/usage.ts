@@ -1,7 +1,6 @@
 import type { StatisticsView } from '../../../src/server/api/index.js';
 import { sumCosts, type Cost } from '../../ui/format.js';
 import { t } from './texts.js';
-import { formatCell } from './chart-model.js';
 
 /** The usage of an engine and a model in a step. */
 export type Usage = StatisticsView['buckets'][number]['usage'][number];
@@ -124,4 +123,10 @@ function formatSum({ value, isComplete }: Cost): string {
 
 function quoteCell(cell: string | boolean): string {
   return /[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : String(cell);
+}
+
+/** Formats a name for a cell: names come from engines, and must create neither cells nor formulas. */
+export function formatCell(label: string): string {
+  const singleLine = label.replace(/\s+/g, ' ');
+  return /^[=+\-@]/.test(singleLine) ? `'${singleLine}` : singleLine;
 }
