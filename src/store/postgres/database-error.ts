@@ -24,6 +24,11 @@ export function isRetryable(error: unknown): boolean {
   return RETRYABLE.has(readSqlState(error) ?? '');
 }
 
+/** Whether the connection prepared the statement before its tables were changed. */
+export function isPlanOutdated(error: unknown): boolean {
+  return readSqlState(error) === OUTDATED_PLAN;
+}
+
 /** Whether a row with the same key exists, or was just added by another transaction; also accepts a converted error. */
 export function isDuplicate(error: unknown): boolean {
   return readSqlState(error instanceof StoreError ? error.cause : error) === UNIQUE_VIOLATION;

@@ -5,7 +5,7 @@ import { isSluiceError } from '../../base/index.js';
 import { containsNul, isReadOnly, createClosedError, StoreError } from '../store-error.js';
 import type { Database, Session, GuardedChange } from '../driver.js';
 import { SCHEMA_STEPS, type SchemaStep } from '../sql/schema.js';
-import { isRetryable, isConnectionUsable, toStoreError } from './database-error.js';
+import { isRetryable, isConnectionUsable, isPlanOutdated, toStoreError } from './database-error.js';
 import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable } from './driver.js';
 
 export interface DatabaseOptions {
@@ -151,7 +151,9 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
         return await limiter.run(command);
       } catch (error) {
         if (error instanceof Error && workErrors.has(error)) throw error;
-        if (count === MAX_TRIES || !isRetryable(error)) throw toStoreError(error, where);
+        // After a migration, each connection has outdated plans once.
+        const mostTries = isPlanOutdated(error) ? MAX_TRIES + connections : MAX_TRIES;
+        if (count >= mostTries || !isRetryable(error)) throw toStoreError(error, where);
         // A random delay, so two conflicting transactions do not retry simultaneously.
         await sleep(Math.random() * MAX_PAUSE_MS * count);
       }

@@ -2,11 +2,18 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
-import { sampleClaim, sampleSubmission } from '../contract/fixtures/order-samples.js';
-import { sampleFcmp } from '../contract/fixtures/run-samples.js';
+import { fillStore } from '../contract/fixtures/filled-store.js';
+import { NOW, sampleClaim, sampleSubmission } from '../contract/fixtures/order-samples.js';
+import { sampleFcmp, sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { migrate } from './migrate.js';
 import { SCHEMA_STEPS, STORED_TABLES, UNCOPIED_TABLES } from '../sql/schema.js';
+
+/** A step after which processes of the version before can use every table. */
+const EXPANDING = Object.assign(
+  () => STORED_TABLES.map(({ name }) => `ALTER TABLE ${name} ADD COLUMN added_later text;`).join('\n'),
+  { oldest: SCHEMA_STEPS.length },
+);
 
 describe('opening a store on PostgreSQL', () => {
   it('creates the tables once when opened concurrently', async () => {
@@ -66,7 +73,34 @@ describe('opening a store on PostgreSQL', () => {
     const url = await createDatabase();
     const database = await openPlain(url);
     await migrate(database);
-    await database.query('INSERT INTO sluice.schema_versions (version) VALUES ($1)', [SCHEMA_STEPS.length + 1]);
+    await database.query('UPDATE sluice.schema_versions SET version = $1', [SCHEMA_STEPS.length + 1]);
+    expect(await catchCode(openSite(url))).toBe('STORE_TOO_NEW');
+  });
+
+  it('lets processes of the version before work on after a step that only adds something', async () => {
+    const url = await createDatabase();
+    const store = await openSite(url);
+    const claim = async (run: string) => {
+      await store.createRun({ id: run, spec: sampleSpec({ workdir: `/${run}` }), state: 'queued', now: NOW });
+      const claimed = await store.claimRun(sampleClaim());
+      await store.append(run, [sampleFcmp(1)]);
+      return claimed?.record.id;
+    };
+    // Its connections have prepared these statements.
+    expect(await claim('run-1')).toBe('run-1');
+    const steps = [...SCHEMA_STEPS, EXPANDING];
+    const database = await openPlain(url, { steps });
+    await migrate(database);
+    expect(await claim('run-2')).toBe('run-2');
+    await fillStore(store);
+    expect((await store.listOrders({})).items).not.toHaveLength(0);
+    const restarted = await openSite(url);
+    expect(await restarted.findRun('run-2')).toMatchObject({ state: 'running' });
+    await restarted.submitOrder(sampleSubmission({ issue_ref: 'local#after-restart' }));
+    const contracting = () => 'ALTER TABLE issues DROP COLUMN added_later';
+    await migrate(await openPlain(url, { steps: [...steps, contracting] }));
+    expect(await catchCode(store.submitOrder(sampleSubmission({ issue_ref: 'local#3' })))).toBe('STORE_TOO_NEW');
+    expect(await catchCode(database.run(`UPDATE issues SET state = 'todo'`))).toBe('STORE_TOO_NEW');
     expect(await catchCode(openSite(url))).toBe('STORE_TOO_NEW');
   });
 
@@ -75,12 +109,12 @@ describe('opening a store on PostgreSQL', () => {
     const store = await openSite(url);
     await store.submitOrder(sampleSubmission());
     const database = await openPlain(url);
-    await database.query('INSERT INTO sluice.schema_versions (version) VALUES ($1)', [SCHEMA_STEPS.length + 1]);
+    await database.query('UPDATE sluice.schema_versions SET version = version + 1');
     expect(await catchCode(store.submitOrder(sampleSubmission({ issue_ref: 'local#2' })))).toBe('STORE_TOO_NEW');
     expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_TOO_NEW');
     expect(await catchCode(store.claimRun(sampleClaim()))).toBe('STORE_TOO_NEW');
     expect((await store.listOrders({})).items).toHaveLength(1);
-    await database.query('DELETE FROM sluice.schema_versions WHERE version = $1', [SCHEMA_STEPS.length + 1]);
+    await database.query('UPDATE sluice.schema_versions SET version = version - 1');
     await store.append('run', [sampleFcmp(1)]);
   });
 

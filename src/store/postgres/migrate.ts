@@ -14,7 +14,7 @@ import { measureClock } from './clock.js';
 
 /**
  * Migrates the tables to the newest schema version, one transaction per step, one process at a time. A database used by
- * a newer version of Sluice is not changed.
+ * a newer version of Sluice is not changed. `schema_versions` lists the versions whose processes may use the tables.
  */
 export async function migrate(database: PostgresDatabase): Promise<void> {
   const { steps } = database;
@@ -24,9 +24,11 @@ export async function migrate(database: PostgresDatabase): Promise<void> {
     await withMigrationLock(database, async (transaction) => {
       if ((await readVersion(transaction, steps.length)) !== version) return;
       if (version === 0) await transaction.query(CREATE_SCHEMA);
+      await transaction.query(CHECK_SCHEMA_VERSION);
       // A step writes to the previous schema version's tables.
       await transaction.query(`SET LOCAL sluice.schema_version = ${version}`);
       await transaction.query(step(POSTGRES_SCHEMA));
+      await transaction.query(`DELETE FROM sluice.schema_versions WHERE version < $1`, [step.oldest ?? version + 1]);
       await transaction.query(`INSERT INTO sluice.schema_versions (version) VALUES ($1)`, [version + 1]);
     });
   }
@@ -38,15 +40,14 @@ const CREATE_SCHEMA = `
   CREATE TABLE sluice.schema_versions (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`;
 
 /**
- * Makes every table reject writes by a process with another schema version: each connection declares its version
- * (`sluice.schema_version`), and a trigger compares it. A process with another version is rejected as soon as the migration is
+ * Makes every table reject writes by a process whose schema version is not listed: each connection declares its version
+ * (`sluice.schema_version`), and a trigger looks it up. Such a process is rejected as soon as the migration is
  * committed; a statement that started earlier holds locks that the migration of its table waits for.
  */
 async function guardTables(database: PostgresDatabase): Promise<void> {
   const { rows } = await database.query(UNGUARDED);
   if (rows.length === 0) return;
   await withMigrationLock(database, async (transaction) => {
-    await transaction.query(CHECK_SCHEMA_VERSION);
     const { rows: tables } = await transaction.query(UNGUARDED);
     for (const row of tables) {
       await transaction.query(
@@ -66,7 +67,8 @@ const UNGUARDED = `
 const CHECK_SCHEMA_VERSION = `
   CREATE OR REPLACE FUNCTION sluice.check_schema_version() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    IF current_setting('sluice.schema_version', true) IS DISTINCT FROM (SELECT max(version)::text FROM sluice.schema_versions) THEN
+    IF NOT EXISTS (SELECT FROM sluice.schema_versions
+                   WHERE version = nullif(current_setting('sluice.schema_version', true), '')::integer) THEN
       RAISE EXCEPTION 'this process writes another schema version' USING ERRCODE = '${OTHER_SCHEMA_VERSION}';
     END IF;
     RETURN NULL;
@@ -104,10 +106,11 @@ async function readVersion(queryable: Queryable, supported: number): Promise<num
   );
   if (found.some(({ name }) => name === 'migrations')) throw createOutdatedError('the database');
   if (found.length === 0) return 0;
-  const { rows } = await queryable.query(`SELECT COALESCE(max(version), 0) AS version FROM sluice.schema_versions`);
-  const version = Number(rows[0]?.['version']);
+  const { rows } = await queryable.query(`SELECT version FROM sluice.schema_versions ORDER BY version DESC`);
+  const versions = rows.map((row) => Number(row['version']));
+  const [version = 0] = versions;
   if (version === TRANSFER_SCHEMA_VERSION) throw createIncompleteError('the database');
-  if (version > supported) throw createTooNewError('the database', version, supported);
+  if (version > supported && !versions.includes(supported)) throw createTooNewError('the database', version, supported);
   return version;
 }
 
@@ -119,7 +122,12 @@ export async function withPostgresSide<T>(
 ): Promise<T> {
   const database = await openDatabase(url, { connections: 2, schemaVersion });
   try {
-    if (schemaVersion === SCHEMA_STEPS.length) await migrate(database);
+    if (schemaVersion === SCHEMA_STEPS.length) {
+      await migrate(database);
+      const version = await readVersion(database, schemaVersion);
+      // A copy has exactly the tables that this version knows.
+      if (version !== schemaVersion) throw createTooNewError('the database', version, schemaVersion);
+    }
     return await work({
       database,
       now: (await measureClock(database)).now,
@@ -135,7 +143,7 @@ export async function withPostgresSide<T>(
           { isLong: true },
         ),
       async setVersion(session, version) {
-        await session.run(`DELETE FROM schema_versions WHERE version > ${version}`);
+        await session.run(`DELETE FROM schema_versions WHERE version <> ${version}`);
         await session.run(`INSERT INTO schema_versions (version) VALUES (${version}) ON CONFLICT DO NOTHING`);
         const numbered = STORED_TABLES.filter(
           (table) => table.key.join() === 'seq' && !WITH_FOREIGN_SEQ.includes(table.name),

@@ -18,7 +18,14 @@ export interface SchemaDialect {
 }
 
 /** A step from one schema version to the next. A released step never changes. */
-export type SchemaStep = (dialect: SchemaDialect) => string;
+export interface SchemaStep {
+  (dialect: SchemaDialect): string;
+  /**
+   * The oldest schema version whose processes can still use the tables, so that servers are upgraded one after another:
+   * such a step only adds what they do not need. By default they are refused.
+   */
+  readonly oldest?: number;
+}
 
 /**
  * The steps from an empty database to the current schema version, which is their number; each runs once, in a separate
