@@ -79,18 +79,15 @@ describe.runIf(canRunContainers)('an order in a container', () => {
     },
   );
 
-  it('that was removed under a living worker is executed again once', async () => {
+  it.each([
+    ['removed', ['rm', '--force', '--time', '0']],
+    ['killed', ['kill']],
+  ])('that was %s under a living worker is executed again once, without a human', async (_, command) => {
     const { startWorker, submit, readStarted, store } = await openSite('server');
     await startWorker('worker', 'machine-a', 'agent');
     const { order, run } = await submit();
     await expect.poll(readStarted).toEqual([order.run_id]);
-    podman(
-      'rm',
-      '--force',
-      '--time',
-      '0',
-      ...podman('ps', '--quiet', '--filter', `label=sluice.run=${run}`).split('\n'),
-    );
+    podman(...command, ...podman('ps', '--quiet', '--filter', `label=sluice.run=${run}`).split('\n'));
     await expect.poll(async () => (await store.findIssue(order.issue_ref))?.state).toBe('review');
     expect((await store.findRun(run))?.result?.error).toMatchObject({ code: 'PLACEMENT_FAILED', cause: 'evicted' });
     expect(await readStarted()).toHaveLength(2);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findExecutable } from '../../../base/files/index.js';
 import { getErrorMessage } from '../../../base/index.js';
 import { PlacementError } from './placement-error.js';
@@ -155,6 +156,23 @@ export async function inspectContainer(engine: ContainerEngine, id: string): Pro
     exitCode: typeof exitCode === 'number' ? exitCode : 0,
     isOutOfMemory: isOutOfMemory === true,
   };
+}
+
+/** An engine records a kill only after the container has ended: it is asked several times. */
+const KILL_TRIES = 6;
+const KILL_PAUSE_MS = 500;
+
+/** Whether the engine has killed a container; false if it keeps no events, or does not answer. */
+export async function wasKilled(engine: ContainerEngine, id: string): Promise<boolean> {
+  const filters = ['--filter', `container=${id}`, '--filter', 'event=kill', '--format', '{{.Type}}'];
+  for (let tries = 1; ; tries += 1) {
+    // Podman can wait for the end of `--until`, and Docker has no other way not to wait.
+    const past = engine.name === 'podman' ? ['--stream=false'] : ['--until', new Date().toISOString()];
+    const { exitCode, stdout } = await engine.run(['events', '--since', '0', ...past, ...filters]);
+    const isKilled = stdout.includes('container');
+    if (isKilled || exitCode !== 0 || tries === KILL_TRIES) return isKilled;
+    await sleep(KILL_PAUSE_MS);
+  }
 }
 
 function parseState(text: string): Readonly<Record<string, unknown>> | undefined {

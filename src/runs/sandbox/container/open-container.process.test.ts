@@ -11,6 +11,7 @@ interface Answers {
   readonly info?: string;
   readonly create?: string;
   readonly inspect?: string;
+  readonly events?: string;
 }
 
 const ID = '0123abcd';
@@ -21,6 +22,7 @@ async function makeEngine({
   info = 'false',
   create = `echo ${ID}`,
   inspect = 'echo "Error: no such container x" >&2; exit 125',
+  events = 'exit 1',
 }: Answers = {}) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'sluice-engine-')));
   onTestFinished(async () => rm(root, { recursive: true, force: true }));
@@ -37,6 +39,7 @@ case "$1" in
   info) echo '${info}' ;;
   create) ${create} ;;
   container) ${inspect} ;;
+  events) ${events} ;;
 esac`,
   );
   await chmod(program, 0o755);
@@ -145,6 +148,17 @@ describe('the container of a process', () => {
     const { container } = await openContainer(engine, { ...request, memory: '64Mi' });
     const explained = await container?.explainExit('time="…" level=error\nError: exec format error\n');
     expect(explained).toEqual({ cause, reason: expect.stringMatching(reason) });
+  });
+
+  it('explains that the engine has killed it, which its process did not', async () => {
+    const inspect = state({ Status: 'exited', ExitCode: 137 });
+    const { engine, request, calls } = await makeEngine({
+      inspect,
+      events: '[ -e asked ] && echo container; touch asked',
+    });
+    const { container } = await openContainer(engine, request);
+    expect(await container?.explainExit('')).toEqual({ cause: 'evicted', reason: 'it was killed through podman' });
+    expect(await calls()).toEqual(expect.arrayContaining([`container=${ID}`, 'event=kill']));
   });
 
   it('does not explain an exit of the process itself', async () => {

@@ -15,7 +15,7 @@ import { listsLoopback } from '../network/host-list.js';
 import { PROXY_PORT, PROXY_SOCKET, createForwarder, createProxyEnvironment, openProxy } from '../network/proxy.js';
 import type { DeniedHost, Proxy } from '../network/proxy.js';
 import { PRIVATE_BYTES, SHARED_MEMORY_BYTES, type Sandbox, type SandboxNetwork } from '../open-sandbox.js';
-import { findProblem, inspectContainer, removeContainer, type ContainerEngine } from './container-engine.js';
+import { findProblem, inspectContainer, removeContainer, wasKilled, type ContainerEngine } from './container-engine.js';
 import { PlacementError, type PlacementFailure } from './placement-error.js';
 
 /** A command to run in a container. Folders are absolute and without links. */
@@ -253,6 +253,9 @@ async function explainExit(
   if (found.state === 'alive') return { cause: 'unknown', reason: 'the connection to it was lost' };
   if (found.isOutOfMemory && found.exitCode === KILLED)
     return { cause: 'oom', reason: `it used more than its memory${memory === undefined ? '' : ` (${memory})`}` };
+  // Podman records the exit code of a container a little after its end; until then it is 0.
+  if ([0, KILLED].includes(found.exitCode) && (await wasKilled(engine, id)))
+    return { cause: 'evicted', reason: `it was killed through ${engine.name}` };
   const problem = MISSING_PROGRAM.exec(errors)?.[1];
   return problem === undefined ? undefined : { cause: 'image', reason: `${cannotStart}: ${problem}` };
 }
