@@ -63,7 +63,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   store: { imports: [...BASE, 'events', 'store/ports', 'store/records'], packages: 'any' },
   'runs/sandbox': { imports: ['base', 'base/files'], packages: [] },
   'runs/run-folder': { imports: ['base', 'base/files', 'events'], packages: [] },
-  'runs/archive': { imports: ['base', 'base/files', 'runs/run-folder'], packages: ['aws4fetch'] },
+  'runs/archive': { imports: ['base', 'base/files', 'json/schema', 'runs/run-folder'], packages: ['aws4fetch'] },
   runs: {
     imports: [
       ...BASE,

@@ -1,38 +1,43 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '../../base/files/index.js';
+import { count, object, text, type FromSchema } from '../../base/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
 
-/** The archived parts of a run that has not ended (a growing run), and which bytes of each file they contain. */
-export interface GrowingManifest {
-  /** When the manifest was written, in milliseconds since 1970. */
-  readonly copiedAt: number;
-  /** The number of the next part. Numbers are never reused, so a part never changes once a manifest lists it. */
-  readonly next: number;
-  readonly parts: readonly Part[];
-  readonly files: readonly CopiedFile[];
-}
-
-/** An object with bytes from multiple files. */
-export interface Part {
-  readonly number: number;
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-/** The copied part of a run file. */
-export interface CopiedFile {
-  readonly path: string;
-  /** Distinguishes the file from a later file with the same name. */
-  readonly id: string;
-  /** The spans with its bytes, in order. */
-  readonly spans: readonly Span[];
-}
+/** The maximum number of parts in a manifest. Beyond it, nothing is copied until the run has ended. */
+const MAX_PARTS = 10_000;
+const MAX_FILES = 10_000;
+const MAX_PART_BYTES = 1024 * 1024 * 1024;
 
 /** Bytes of a file within a part. */
-export interface Span {
-  readonly part: number;
-  readonly at: number;
-  readonly bytes: number;
-}
+const spanSchema = object({ part: count, at: count, bytes: count });
+
+/** The copied part of a run file: its id distinguishes it from a later file with the same name, its spans are in order. */
+const copiedFileSchema = object({
+  // The path becomes a file name when the run is exported.
+  path: { type: 'string', pattern: String.raw`^\.audit/[\w.-]{1,200}$` },
+  id: text,
+  spans: { type: 'array', items: spanSchema, maxItems: MAX_PARTS + 1 },
+});
+
+/** An object with bytes from multiple files. */
+const partSchema = object({ number: count, bytes: { ...count, maximum: MAX_PART_BYTES }, sha256: text });
+
+/** The archived parts of a run that has not ended (a growing run), and which bytes of each file they contain. */
+const manifestSchema = object({
+  /** When the manifest was written, in milliseconds since 1970. */
+  copied_at: count,
+  /** The number of the next part. Numbers are never reused, so a part never changes once a manifest lists it. */
+  next: count,
+  parts: { type: 'array', items: partSchema, maxItems: MAX_PARTS + 1 },
+  files: { type: 'array', items: copiedFileSchema, maxItems: MAX_FILES },
+});
+
+export type GrowingManifest = FromSchema<typeof manifestSchema>;
+export type Part = FromSchema<typeof partSchema>;
+export type CopiedFile = FromSchema<typeof copiedFileSchema>;
+type Span = FromSchema<typeof spanSchema>;
+
+const manifestValidator = fromRecordSchema<GrowingManifest>(manifestSchema);
 
 /** The current state of a file on the run's host. */
 export interface FileState {
@@ -51,17 +56,12 @@ export interface PartPlan {
   finish(facts: Pick<Part, 'bytes' | 'sha256'>, now: number): GrowingManifest;
 }
 
-export const EMPTY_MANIFEST: GrowingManifest = { copiedAt: 0, next: 1, parts: [], files: [] };
+export const EMPTY_MANIFEST: GrowingManifest = { copied_at: 0, next: 1, parts: [], files: [] };
 
 /**
  * The maximum part size, as a multiple of `partBytes`: a run that grows fast gets larger parts instead of more parts.
  */
 const MAX_PART_FACTOR = 8;
-/** The maximum number of parts in a manifest. Beyond it, nothing is copied until the run has ended. */
-const MAX_PARTS = 10_000;
-const MAX_FILES = 10_000;
-const MAX_PART_BYTES = 1024 * 1024 * 1024;
-
 /**
  * Plans the next part of a run: the new bytes of its files, together with the last part's bytes if that is still small.
  * Otherwise a run of many small steps would become thousands of objects. Returns undefined if nothing is new.
@@ -109,7 +109,7 @@ export function planPart(
     content,
     replaces: isOpen ? last.number : undefined,
     finish: (facts, now) => ({
-      copiedAt: now,
+      copied_at: now,
       next: manifest.next + 1,
       parts: [...closed, { number: manifest.next, ...facts }],
       files: [...deletedFiles, ...copiedFiles.values()],
@@ -130,78 +130,26 @@ export function countBytes(spans: readonly Span[]): number {
 }
 
 /** Formats a manifest for the archive: the SHA-256 of its JSON on the first line, then the JSON. */
-export function formatManifest({ copiedAt, next, parts, files }: GrowingManifest): Buffer<ArrayBuffer> {
-  const json = JSON.stringify({
-    copied_at: copiedAt,
-    next,
-    parts: parts.map(({ number, bytes, sha256 }) => [number, bytes, sha256]),
-    files: files.map(({ path, id, spans }) => ({
-      path,
-      id,
-      spans: spans.map(({ part, at, bytes }) => [part, at, bytes]),
-    })),
-  });
+export function formatManifest(manifest: GrowingManifest): Buffer<ArrayBuffer> {
+  const json = JSON.stringify(manifest);
   return Buffer.from(`${hashText(json)}\n${json}`);
 }
 
 /** Parses a manifest written by {@link formatManifest}; undefined if it is invalid. */
-export function parseManifest(object: Uint8Array): GrowingManifest | undefined {
-  const text = Buffer.from(object).toString('utf8');
-  const json = text.slice(65);
-  if (text.slice(0, 65) !== `${hashText(json)}\n`) return undefined;
-  const value = parseJson(json);
-  if (!isRecord(value)) return undefined;
-  const { copied_at: copiedAt, next } = value;
-  const parts = readList(value['parts'], MAX_PARTS + 1, readPart);
-  const files = readList(value['files'], MAX_FILES, readFile);
-  if (!isCount(copiedAt) || !isCount(next) || parts === undefined || files === undefined) return undefined;
-  const sizes = new Map(parts.map(({ number, bytes }) => [number, bytes]));
+export function parseManifest(bytes: Uint8Array): GrowingManifest | undefined {
+  const lines = Buffer.from(bytes).toString('utf8');
+  const json = lines.slice(65);
+  if (lines.slice(0, 65) !== `${hashText(json)}\n`) return undefined;
+  const checked = manifestValidator['~standard'].validate(parseJson(json));
+  if (checked instanceof Promise || checked.issues !== undefined) return undefined;
+  const { parts, files } = checked.value;
+  const sizes = new Map(parts.map((part) => [part.number, part.bytes]));
   const isWithin = files.every(({ spans }) =>
-    spans.every(({ part, at, bytes }) => at + bytes <= (sizes.get(part) ?? -1)),
+    spans.every((span) => span.at + span.bytes <= (sizes.get(span.part) ?? -1)),
   );
-  return isWithin ? { copiedAt, next, parts, files } : undefined;
+  return isWithin ? checked.value : undefined;
 }
 
-function readPart(value: unknown): Part | undefined {
-  if (!isList(value)) return undefined;
-  const [number, bytes, sha256] = value;
-  const isPart = isCount(number) && isCount(bytes) && bytes <= MAX_PART_BYTES && typeof sha256 === 'string';
-  return isPart ? { number, bytes, sha256 } : undefined;
-}
-
-function readFile(value: unknown): CopiedFile | undefined {
-  if (!isRecord(value)) return undefined;
-  const { path, id } = value;
-  const spans = readList(value['spans'], MAX_PARTS + 1, readSpan);
-  if (typeof path !== 'string' || typeof id !== 'string' || spans === undefined) return undefined;
-  // The path becomes a file name when the run is exported.
-  return /^\.audit\/[\w.-]{1,200}$/u.test(path) ? { path, id, spans } : undefined;
-}
-
-function readSpan(value: unknown): Span | undefined {
-  if (!isList(value)) return undefined;
-  const [part, at, bytes] = value;
-  return isCount(part) && isCount(at) && isCount(bytes) ? { part, at, bytes } : undefined;
-}
-
-function readList<T>(value: unknown, maxItems: number, read: (item: unknown) => T | undefined): T[] | undefined {
-  if (!isList(value) || value.length > maxItems) return undefined;
-  const items = value.map(read).filter((item) => item !== undefined);
-  return items.length === value.length ? items : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
-function hashText(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function hashText(json: string): string {
+  return createHash('sha256').update(json).digest('hex');
 }

@@ -129,7 +129,7 @@ export async function openGrowingRun(client: S3Client, runId: string): Promise<R
   const files = found.files.map((file) => ({
     path: file.path,
     size: countBytes(file.spans),
-    mtimeMs: found.copiedAt,
+    mtimeMs: found.copied_at,
     open: async () => reader.openFile(file),
   }));
   return readRunFiles(files, { place: `${client.location}/${getRunKey(runId)}`, name: runId });

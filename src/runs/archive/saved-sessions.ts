@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '../../base/files/index.js';
+import { count, flag, object, text, type FromSchema } from '../../base/index.js';
+import { fromRecordSchema } from '../../json/schema/index.js';
 import { getPackedRunName } from '../run-folder/index.js';
 import { createDamagedError } from './remote-file.js';
 import { ArchiveError, type S3Client } from './s3-client.js';
@@ -10,13 +12,20 @@ import { putObject } from './upload-file.js';
  * `manifest`. The manifest is written before the parts, so whatever a crash leaves can be removed, and again after them.
  */
 
+/** A part fits into a request of a worker. */
+const PART_BYTES = 1024 * 1024;
+/** More than the largest session has. */
+export const MAX_SESSION_PARTS = 80;
+
 /** Describes a stored session. */
-export interface SessionManifest {
-  readonly parts: number;
-  readonly sha256: string;
+const manifestSchema = object({
+  parts: { ...count, maximum: MAX_SESSION_PARTS },
+  sha256: text,
   /** Whether all parts are stored. */
-  readonly complete: boolean;
-}
+  complete: flag,
+});
+export type SessionManifest = FromSchema<typeof manifestSchema>;
+const manifestValidator = fromRecordSchema<SessionManifest>(manifestSchema);
 
 /** Stores the parts of saved sessions: an archive, or a server that has one. */
 export interface SessionParts {
@@ -35,11 +44,6 @@ export interface SessionKeeper {
   has(runId: string): Promise<boolean>;
   remove(runId: string): Promise<void>;
 }
-
-/** A part fits into a request of a worker. */
-const PART_BYTES = 1024 * 1024;
-/** More than the largest session has. */
-export const MAX_SESSION_PARTS = 80;
 
 export function createSessionKeeper(store: SessionParts): SessionKeeper {
   return {
@@ -109,14 +113,8 @@ export function createArchivedSessions(client: S3Client): SessionParts {
 
 /** Reads a manifest; undefined if it is not one. */
 export function readManifest(value: unknown): SessionManifest | undefined {
-  const { parts, sha256, complete } = (value ?? {}) as Record<string, unknown>;
-  const isValid =
-    Number.isSafeInteger(parts) &&
-    Number(parts) >= 0 &&
-    Number(parts) <= MAX_SESSION_PARTS &&
-    typeof sha256 === 'string' &&
-    typeof complete === 'boolean';
-  return isValid ? { parts: Number(parts), sha256, complete } : undefined;
+  const checked = manifestValidator['~standard'].validate(value);
+  return checked instanceof Promise || checked.issues !== undefined ? undefined : checked.value;
 }
 
 function getKey(runId: string, part: number | 'manifest'): string {
