@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { createPostgresServer } from '../test/postgres/postgres-server.js';
 import { AUTHORITY, CERTIFICATE, WORKER_TOKEN } from '../test/postgres/worker-token.js';
 import { createDatabase } from './create-database.js';
 import { atMost, formatMs, type PartResult } from './part-result.js';
-import { openStore } from './product.js';
+import { createLead, openStore } from './product.js';
 
 const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const SAMPLES = 150;
@@ -18,13 +18,23 @@ const SAMPLES = 150;
 const PAUSE_MS = 50;
 const MAX_RATIO = 1.2;
 
+/** An agent that writes when it has started to a file, and reports at once. */
+const AGENT = `date +%s%N > "$1.new"; mv "$1.new" "$1"
+printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' \\
+  "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"
+`;
+
 /** A worker that waits for runs, and the store it gets them from. */
 interface Site {
   readonly store: Store;
+  readonly data: string;
+  /** A git repository. */
   readonly work: string;
+  /** The file with the time of the last agent's start. */
+  readonly started: string;
 }
 
-/** Measures how soon a worker starts a run, over HTTPS and with a connection to the database. */
+/** Measures how soon a worker starts an agent, over HTTPS and with a connection to the database. */
 export async function runWorkers(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const serverFolder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
@@ -34,9 +44,14 @@ export async function runWorkers(): Promise<PartResult> {
     await postgres.start();
     const open = async (name: string): Promise<Site & { readonly url: string; readonly data: string }> => {
       const url = await createDatabase(postgres.url, name);
-      const site = { url, data: join(folder, name, 'data'), work: join(folder, name, 'work') };
-      for (const each of [site.data, site.work]) await mkdir(each, { recursive: true });
-      return { ...site, store: await openStore(url) };
+      const [data, work] = [join(folder, name, 'data'), join(folder, name, 'work')];
+      for (const each of [data, work]) await mkdir(each, { recursive: true });
+      await writeFile(join(work, 'README.md'), 'x');
+      const git = (...args: readonly string[]) => execFileSync('git', ['-C', work, ...args]);
+      git('init', '--quiet');
+      git('add', '.');
+      git('-c', 'user.name=bench', '-c', 'user.email=bench@example.org', 'commit', '--quiet', '-m', 'Begin');
+      return { url, data, work, started: join(folder, name, 'started'), store: await openStore(url) };
     };
     const [database, https] = [await open('by_database'), await open('by_https')];
     const start = async (args: readonly string[], data: string): Promise<string> => {
@@ -50,44 +65,40 @@ export async function runWorkers(): Promise<PartResult> {
       const [printed] = (await once(args[0] === 'serve' ? child.stdout : child.stderr, 'data')) as [Buffer];
       return printed.toString().trim();
     };
-    const config = join(folder, 'server.json');
     const tokens = [{ name: 'fleet', scopes: ['worker'], value: WORKER_TOKEN }];
-    await writeFile(config, JSON.stringify({ server: { tls: CERTIFICATE }, roots: [https.work], tokens }));
-    await start(['worker', '--database', database.url], database.data);
+    const configure = async (name: string, site: Site, more: object): Promise<string> => {
+      const file = join(folder, name);
+      await writeFile(file, JSON.stringify({ ...more, roots: [site.work], wrappers: createWrappers(site) }));
+      return file;
+    };
+    await writeFile(join(folder, 'agent.sh'), AGENT);
+    const own = await configure('worker.json', database, {});
+    await start(['worker', '--config', own, '--database', database.url], database.data);
+    const config = await configure('server.json', https, { server: { tls: CERTIFICATE }, tokens });
     const serve = ['serve', '--no-worker', '--no-demo', '--port', '0', '--config', config, '--database', https.url];
     const address = (await start(serve, https.data)).replace('127.0.0.1', 'localhost');
     await start(['worker', '--server', address, '--ca', AUTHORITY], join(folder, 'remote'));
-    const times = await measure([database, https]);
+    const [runs, orders] = [await measure([database, https], startRun), await measure([database, https], startOrder)];
     for (const { store } of [database, https]) await store.close();
-    const [byDatabase = [], byHttps = []] = times;
-    const rows = [
-      ['with a database', byDatabase],
-      ['over HTTPS', byHttps],
-    ] as const;
+    const [byDatabase = [], byHttps = []] = orders;
     return {
       title: 'Workers over HTTPS',
-      targets: [
+      targets: [0.5, 0.95].map((part) =>
         atMost(
-          'from submission to start, p50',
-          percentile(byHttps, 0.5) / percentile(byDatabase, 0.5),
+          `from the submission of an order to the start of its agent, p${part * 100}`,
+          percentile(byHttps, part) / percentile(byDatabase, part),
           MAX_RATIO,
           'a worker with a database',
         ),
-        atMost(
-          'from submission to start, p95',
-          percentile(byHttps, 0.95) / percentile(byDatabase, 0.95),
-          MAX_RATIO,
-          'a worker with a database',
-        ),
-      ],
+      ),
       tables: [
         {
-          title: `From the submission of a run to its start, ${SAMPLES} runs each, taking turns; PostgreSQL, TLS, all on this host`,
-          columns: ['worker', 'p50', 'p95', 'slowest'],
-          rows: rows.map(([name, samples]) => [
-            name,
-            ...[0.5, 0.95, 1].map((part) => formatMs(percentile(samples, part))),
-          ]),
+          title: `Claim to start, ${SAMPLES} each, taking turns; PostgreSQL, TLS, all on this host`,
+          columns: ['from submission to', 'worker', 'p50', 'p95', 'slowest'],
+          rows: [
+            ...renderRows("the start of an order's agent, in a worktree", orders),
+            ...renderRows('the recorded start of a run, before its process is launched', runs),
+          ],
         },
       ],
       groups: [],
@@ -103,26 +114,62 @@ export async function runWorkers(): Promise<PartResult> {
   }
 }
 
-/** Submits runs to each site in turn; returns the milliseconds until each was started. The first ones warm up. */
-async function measure(sites: readonly Site[]): Promise<readonly (readonly number[])[]> {
+/** Starts work at each site in turn; returns the milliseconds that each start took. The first ones warm up. */
+async function measure(
+  sites: readonly Site[],
+  startOne: (site: Site, number: number) => Promise<number>,
+): Promise<readonly (readonly number[])[]> {
   const times = sites.map((): number[] => []);
   for (let number = -10; number < SAMPLES; number += 1) {
-    for (const [index, { store, work }] of sites.entries()) {
-      const id = `run-${number}`;
-      const spec = { engine: 'command', command: ['/bin/true'], workdir: work } as const;
-      const created = store.now();
-      await store.createRun({ id, spec, state: 'queued', now: created });
-      let record = await store.findRun(id);
-      while (record?.state !== 'ended') {
-        await sleep(20);
-        record = await store.findRun(id);
-      }
-      if (record.result?.status !== 'success') throw new Error(`The run ended as ${record.result?.status}.`);
-      if (number >= 0) times[index]?.push(Date.parse(record.started_at ?? '') - created);
+    for (const [index, site] of sites.entries()) {
+      const ms = await startOne(site, number);
+      if (number >= 0) times[index]?.push(ms);
       await sleep(PAUSE_MS);
     }
   }
   return times;
+}
+
+async function startRun({ store, work }: Site, number: number): Promise<number> {
+  const id = `run-${number}`;
+  const spec = { engine: 'command', command: ['/bin/true'], workdir: work } as const;
+  const created = store.now();
+  await store.createRun({ id, spec, state: 'queued', now: created });
+  const record = await waitForEnd(store, id);
+  if (record.result?.status !== 'success') throw new Error(`The run ended as ${record.result?.status}.`);
+  return Date.parse(record.started_at ?? '') - created;
+}
+
+async function startOrder(site: Site, number: number): Promise<number> {
+  const { store, data, work, started } = site;
+  const lead = createLead({ store, data, wrappers: createWrappers(site) });
+  const request = { role: 'backend', repo_dir: work, worker: 'agent', instructions: 'Work.', expects: 'report' };
+  const submitted = performance.timeOrigin + performance.now();
+  const { run } = await lead.submit({ ...request, issue_ref: `local#${number + 11}` });
+  await waitForEnd(store, run);
+  await lead.close();
+  return Number(await readFile(started, 'utf8')) / 1e6 - submitted;
+}
+
+function createWrappers({ work, started }: Site) {
+  const script = join(work, '../../agent.sh');
+  return { agent: { type: 'script', command: ['/bin/sh', script, started] } };
+}
+
+async function waitForEnd(store: Store, id: string) {
+  for (;;) {
+    const record = await store.findRun(id);
+    if (record?.state === 'ended') return record;
+    await sleep(20);
+  }
+}
+
+function renderRows(what: string, [byDatabase = [], byHttps = []]: readonly (readonly number[])[]) {
+  return [['with a database', byDatabase] as const, ['over HTTPS', byHttps] as const].map(([name, samples]) => [
+    what,
+    name,
+    ...[0.5, 0.95, 1].map((part) => formatMs(percentile(samples, part))),
+  ]);
 }
 
 function percentile(values: readonly number[], fraction: number): number {
