@@ -63,6 +63,7 @@ const PROJECTS = [
   },
   {
     ...PRODUCT,
+    globalSetup: [...PRODUCT.globalSetup, 'test/install-podman.ts'],
     name: 'product',
     include: ['test/**/*.test.ts'],
     exclude: [

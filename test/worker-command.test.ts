@@ -4,6 +4,9 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { WORKER_PROTOCOL } from '../src/server/api/index.js';
+import { probeSandbox } from '../src/runs/sandbox/index.js';
+import { probePodman, TEST_IMAGE } from './install-podman.js';
 import { startCommand, type StartedCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
@@ -20,26 +23,32 @@ printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a"
   "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"
 `;
 
-/** Counts the places that contain the token: processes, their arguments and variables, and every file it may read. */
-const SEARCHER = `
-pattern='flee[t]-token-'
-count() { grep -a -c -E "$pattern" "$@" 2>/dev/null | grep -v ':0$' | grep -v '^0$' | wc -l; }
-{
-  env | grep -c -E "$pattern"
-  count /proc/[0-9]*/environ /proc/[0-9]*/cmdline
-  grep -r -a -l -E "$pattern" "$SLUICE_RUN_DIR" . 2>/dev/null | wc -l
-} > found
-echo searched
-`;
+const SEARCH = readFileSync(getFixture('../search-token.mjs'), 'utf8');
+/** Server and worker name the same images. */
+const PLACEMENTS = { container: { image: TEST_IMAGE } };
+/** How the tokens start that are created for one run with the token `fleet`. */
+const RUN_TOKEN = `slr_${Buffer.from('fleet').toString('base64url')}.`;
+const canSandbox = (await probeSandbox()).works;
+const canContain = (await probePodman()).works;
+/** What the searching agent found: nothing. */
+const NOTHING = { environment: 0, processes: 0, descriptors: 0, memory: 0, files: 0, sockets: 0 };
 
 /** A server with TLS and without its own worker, in a new folder. */
 async function makeSite({ lease_s = 2 } = {}) {
-  const folder = await makeFolder({ 'repository/x': '', 'agent.sh': AGENT, 'search.sh': SEARCHER, 'worker/x': '' });
+  const worker = JSON.stringify({ placements: PLACEMENTS });
+  const files = {
+    'repository/search.mjs': SEARCH,
+    'agent.sh': AGENT,
+    'worker/x': '',
+    'worker.json': worker,
+  };
+  const folder = await makeFolder(files);
   const config = (port: number) => ({
     data: join(folder, 'data'),
     server: { port, tls: { cert: getFixture('cert.pem'), key: getFixture('key.pem') }, grace_s: 0, allow_bypass: true },
     roots: [folder],
-    commands: ['/bin/sh'],
+    commands: ['node'],
+    placements: PLACEMENTS,
     lease_s,
     retries: { worker_lost: 1 },
     wrappers: {
@@ -61,14 +70,21 @@ async function makeSite({ lease_s = 2 } = {}) {
   }
   const startWorker = (args: readonly string[] = [], env: NodeJS.ProcessEnv = { SLUICE_WORKER_TOKEN: FLEET_TOKEN }) =>
     startCommand(
-      ['worker', '--server', `https://localhost:${port}`, '--ca', CA, '--data', join(folder, 'worker'), ...args],
+      [
+        ...['worker', '--server', `https://localhost:${port}`, '--ca', CA],
+        ...['--data', join(folder, 'worker'), '--config', join(folder, 'worker.json'), ...args],
+      ],
       folder,
       env,
     );
-  async function call(path: string, body?: unknown): Promise<Record<string, unknown>> {
+  async function call(path: string, body?: unknown, token = ADMIN_TOKEN): Promise<Record<string, unknown>> {
     return new Promise((resolve, reject) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
-      const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+      const headers = {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'sluice-protocol': WORKER_PROTOCOL,
+      };
       const options = { method: text === undefined ? 'GET' : 'POST', headers, ca: readFileSync(CA) };
       const sent = request(`https://localhost:${port}${path}`, options, (response) => {
         let answer = '';
@@ -78,7 +94,21 @@ async function makeSite({ lease_s = 2 } = {}) {
       sent.on('error', reject).end(text);
     });
   }
-  return { folder, repository: join(folder, 'repository'), start, startWorker, call };
+  const repository = join(folder, 'repository');
+  /** Requests a run of an agent that searches everywhere for a token, or only in a process. */
+  const search = (token: string, spec: object, only: readonly string[] = []) => {
+    const start = Buffer.from(token.slice(0, 40)).toString('hex');
+    const command = ['node', 'search.mjs', start, 'found.json', ...only];
+    return call('/v1/runs', { engine: 'command', command, workdir: repository, ...spec });
+  };
+  const readFound = async (run: unknown): Promise<unknown> => {
+    const find = async () => call(`/v1/runs/${String(run)}`);
+    await expect.poll(find).toMatchObject({ state: 'ended' });
+    const { result } = (await find()) as { readonly result: { readonly status: string; readonly error?: unknown } };
+    expect([result.status, result.error]).toEqual(['success', undefined]);
+    return JSON.parse(await readFile(join(repository, 'found.json'), 'utf8'));
+  };
+  return { folder, repository, start, startWorker, call, search, readFound };
 }
 
 const order = (repo_dir: string) => ({
@@ -132,22 +162,10 @@ describe('sluice worker --server', () => {
     expect(await second.exitCode).toBe(0);
   });
 
-  it('finishes its runs after SIGTERM, and hides its token from the processes it starts', async () => {
-    const { folder, repository, start, startWorker, call } = await makeSite();
+  it('finishes its runs after SIGTERM', async () => {
+    const { repository, start, startWorker, call } = await makeSite();
     await start();
     const worker = startWorker();
-    const spec = { engine: 'command', command: ['/bin/sh', join(folder, 'search.sh')], workdir: repository };
-    const runs = [
-      { ...spec, sandbox: 'off' },
-      { ...spec, sandbox: 'auto' },
-    ];
-    for (const body of runs) {
-      const { id } = (await call('/v1/runs', body)) as { readonly id: string };
-      await expect
-        .poll(async () => call(`/v1/runs/${id}`))
-        .toMatchObject({ state: 'ended', result: { status: 'success' } });
-      expect((await readFile(join(repository, 'found'), 'utf8')).split('\n')).toEqual(['0', '0', '0', '']);
-    }
     await call('/v1/orders', order(repository));
     await expect.poll(async () => readFile(join(repository, 'started'), 'utf8').catch(() => '')).toBe('started\n');
     worker.child.kill('SIGTERM');
@@ -155,6 +173,50 @@ describe('sluice worker --server', () => {
     await writeFile(join(repository, 'go'), '');
     expect(await worker.exitCode).toBe(0);
     expect(await call('/v1/executions')).toMatchObject({ items: [{ decision: 'advance' }] });
+  });
+
+  it.each([
+    ['from its environment', []],
+    ['from a file', ['--token-file', '../token']],
+  ])('hides its token %s from agents that search everywhere', async (_, args) => {
+    const { folder, repository, start, startWorker, search, readFound } = await makeSite({ lease_s: 60 });
+    await start();
+    await writeFile(join(folder, 'token'), `${FLEET_TOKEN}\n`);
+    const file = args.map((arg) => arg.replace('../token', join(folder, 'token')));
+    const worker = startWorker(file, args.length === 0 ? { SLUICE_WORKER_TOKEN: FLEET_TOKEN } : {});
+    const places = [
+      ...(canSandbox ? [{ sandbox: 'required' }] : []),
+      ...(canContain ? [{ placement: 'container' }] : []),
+    ];
+    for (const place of places) {
+      const { id } = await search(FLEET_TOKEN, place);
+      expect({ place, found: await readFound(id) }).toEqual({ place, found: NOTHING });
+    }
+    // Without a sandbox, its memory is readable where the kernel allows that.
+    const { id } = await search(FLEET_TOKEN, { sandbox: 'off' }, [String(worker.child.pid)]);
+    expect(await readFound(id)).toMatchObject({ ...NOTHING, memory: expect.any(Number) as unknown });
+    await writeFile(join(repository, 'planted'), FLEET_TOKEN);
+    const planted = await search(FLEET_TOKEN, canSandbox ? { sandbox: 'required' } : { placement: 'container' });
+    if (places.length > 0) expect(await readFound(planted['id'])).toEqual({ ...NOTHING, files: 1 });
+    worker.child.kill('SIGTERM');
+    expect(await worker.exitCode).toBe(0);
+  });
+
+  it('executes one run with --run and exits, and its agent cannot find the token of the run', async () => {
+    const { folder, start, startWorker, call, search, readFound } = await makeSite({ lease_s: 60 });
+    await start();
+    const { id } = await search(RUN_TOKEN, canSandbox ? { sandbox: 'required' } : {}, canSandbox ? [] : ['1']);
+    const { placed } = await call('/v1/worker/place', {}, FLEET_TOKEN);
+    const { run, token } = placed as { readonly run: string; readonly token: string };
+    expect([run, token.startsWith(RUN_TOKEN)]).toEqual([id, true]);
+    await writeFile(join(folder, 'token'), token);
+    const args = ['--run', run, '--token-file', join(folder, 'token')];
+    const worker = startWorker(args, {});
+    expect([await worker.exitCode, worker.printed.stderr]).toEqual([0, expect.any(String)]);
+    expect(await readFound(id)).toEqual(NOTHING);
+    const again = startWorker(args, {});
+    expect(await again.exitCode).toBe(2);
+    expect(again.printed.stderr).toContain('RUN_NOT_FOUND');
   });
 
   it('claims nothing after SIGTERM: with a slot free, the next order is left to another worker', async () => {
