@@ -172,7 +172,10 @@ export async function listen(
 async function readTls({ cert, key }: TlsFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {
   // Not repeated in a message: it would print the key.
   if ([cert, key].some((file) => file.includes('-----BEGIN')))
-    throw new SluiceError('INVALID_CONFIG', 'The setting "server.tls" has a certificate or a key. Name their files instead.');
+    throw new SluiceError(
+      'INVALID_CONFIG',
+      'The setting "server.tls" has a certificate or a key. Name their files instead.',
+    );
   try {
     const tls = { cert: await readFile(cert), key: await readFile(key) };
     createSecureContext(tls);
