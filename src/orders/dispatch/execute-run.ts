@@ -35,7 +35,7 @@ import {
 /** Executes a claimed run and the order it carries, if any. */
 export async function executeRun(context: WorkContext, claimed: ClaimedRun, workerId: string): Promise<void> {
   const { record, order } = claimed;
-  const { id, lease_until: leaseUntil } = record;
+  const { id } = record;
   // Only a run that was waiting, and whose session was saved, is queued again after its start.
   const isMoved = record.started_at !== null;
   // Before its requests are read: it waits again, and an answer might have been posted.
@@ -57,11 +57,7 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
     if (order === null) await executePlainRun(budgeted, record, { workerId, claim, isMoved });
     else {
       await traceOrder(budgeted, claimed.record.spec.traceparent, order, async (inside) =>
-        executeOrder(
-          inside,
-          { record: order, unresolved: claimed.unresolved },
-          { workerId, claim, isMoved, leaseUntil },
-        ),
+        executeOrder(inside, { record: order, unresolved: claimed.unresolved }, { workerId, claim, isMoved }),
       );
     }
   } finally {
@@ -160,8 +156,6 @@ interface Execution {
   readonly claim: HeldClaim;
   /** Whether it was waiting for an answer on another host. */
   readonly isMoved?: boolean;
-  /** When it expires unless it is renewed. */
-  readonly leaseUntil?: number | null;
 }
 
 /**
@@ -171,10 +165,10 @@ interface Execution {
 async function executeOrder(
   context: WorkContext,
   { record: submitted, unresolved }: ClaimedOrder,
-  { workerId, claim, isMoved = false, leaseUntil }: Execution,
+  { workerId, claim, isMoved = false }: Execution,
 ): Promise<void> {
   const { run: id } = submitted;
-  const { store, lead, clock, signal, runs, leaseMs } = context;
+  const { store, lead, clock, signal, runs } = context;
   const settle = async (end: WorkerEnd) => settleOrder(context, submitted.order, end);
 
   if (unresolved.length > 0) return settle({ ...EXIT_UNKNOWN, unresolved });
@@ -193,9 +187,7 @@ async function executeOrder(
           () => undefined,
         );
   try {
-    // No other worker can have it while more than half of its lease is left: asking would cost a round trip.
-    const isCertain = (leaseUntil ?? 0) - clock() > leaseMs / 2;
-    if (!isCertain && !(await claim.confirm())) return;
+    if (!(await claim.confirm())) return;
     // Recorded before the agent can change anything.
     const recorded = await recordStart(order.repo_dir);
     const moved = isMoved ? { start_commit: await findStartCommit(context, id) } : order;
