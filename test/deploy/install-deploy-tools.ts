@@ -12,6 +12,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   etcd: ['etcd-server'],
   'docker-compose': ['docker-compose'],
   pg_dump: ['postgresql'],
+  pgbouncer: ['pgbouncer'],
 };
 
 const SEARCH = { path: process.env['PATH'] ?? '', cwd: process.cwd() };

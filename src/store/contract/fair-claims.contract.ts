@@ -105,6 +105,26 @@ export function describeFairClaims(makeSite: MakeSite): void {
       expect(await claimAll(store)).toEqual([run, 'a1', 'b1', 'a2']);
     });
 
+    it('take turns among runs that few workers can claim, although others have advanced much further', async () => {
+      const store = await openSite(await makeSite());
+      const labels = { gpu: 'a100' };
+      const queueLabelled = async (caller: string, ids: readonly string[]) => {
+        for (const id of ids) {
+          await store.recordRequest({ run: id, caller, issueRef: null, now: NOW });
+          await store.createRun({ id, spec: { ...sampleSpec({ workdir: `/${id}` }), labels }, state: 'queued', now: NOW });
+        }
+      };
+      await queueLabelled('a', ['g1', 'g2', 'g3', 'g4']);
+      await queue(store, 'b', ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8']);
+      for (let count = 1; count < 8; count += 1) expect(await claim(store)).toBe(`p${count}`);
+      await queueLabelled('c', ['c1', 'c2']);
+      await queue(store, 'd', ['d1']);
+      expect([await claim(store), await claim(store)]).toEqual(['p8', 'd1']);
+      const claimed: (string | undefined)[] = [];
+      for (let count = 0; count < 6; count += 1) claimed.push(await claim(store, { labels }));
+      expect(claimed).toEqual(['g1', 'c1', 'g2', 'c2', 'g3', 'g4']);
+    });
+
     it('take turns in one folder, too', async () => {
       const store = await openSite(await makeSite());
       const order: (string | undefined)[] = [];

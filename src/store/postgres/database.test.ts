@@ -127,6 +127,12 @@ describe('a database', () => {
     expect((await database.query('SELECT number FROM numbers')).rows).toEqual([]);
   });
 
+  it('opens connections without parameters that a pooler rejects', async () => {
+    const database = await openFreshDatabase();
+    const { rows } = await database.query(`SELECT name FROM pg_settings WHERE source = 'client' ORDER BY name`);
+    expect(rows).toEqual([{ name: 'application_name' }, { name: 'client_encoding' }]);
+  });
+
   it('cancels a statement that exceeds the timeout', async () => {
     const database = await openFreshDatabase({ statementTimeoutMs: 50 });
     expect(await catchCode(database.query('SELECT pg_sleep(10)'))).toBe('STORE_BUSY');

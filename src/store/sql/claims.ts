@@ -168,13 +168,16 @@ interface Renewal {
   readonly until: number;
 }
 
-/** Writes only leases: the requests to a run are read with the lease, which is gone if the claim has ended meanwhile. */
+/**
+ * Writes only leases: the requests to a run are read with the lease, which is gone if the claim has ended meanwhile. The subquery,
+ * and the limit, which is never reached, make PostgreSQL look up each run; it would join by reading all runs, unless most have ended.
+ */
 const RENEW = `
   UPDATE leases SET lease_until = held.until
   FROM (
-    SELECT runs.seq, (renewal.value ->> 'until')::bigint AS until
-    FROM objects($1) AS renewal CROSS JOIN runs ON runs.id = renewal.value ->> 'id'
-    WHERE runs.worker_id = renewal.value ->> 'worker_id' AND ${IS_HELD}) AS held
+    SELECT (renewal.value ->> 'until')::bigint AS until, (
+      SELECT seq FROM runs WHERE id = renewal.value ->> 'id' AND worker_id = renewal.value ->> 'worker_id' AND ${IS_HELD}) AS seq
+    FROM objects($1) AS renewal LIMIT 1000000) AS held
   WHERE leases.seq = held.seq
   RETURNING (SELECT id FROM runs WHERE runs.seq = leases.seq) AS id,
     (SELECT reply FROM runs WHERE runs.seq = leases.seq) AS reply,

@@ -154,17 +154,21 @@ const selectTurn = (bound: 'min' | 'max', index: string, state: string): string 
   `SELECT ${bound}(turn) FROM runs INDEXED BY ${index} WHERE priority = $10 AND state = '${state}'`;
 
 /**
- * Callers take turns: a run's number is one higher than that of its caller's last queued run with its priority, and at
- * least that of the run whose turn it is. So a caller's first run is claimed next, however many runs of others wait.
+ * Callers take turns: a run's number is one higher than that of its caller's last queued run with its priority and kind, and at
+ * least that of the run whose turn it is. So a caller's first run is claimed next, however many runs of others wait. Whose turn it
+ * is depends on the kind as long as such runs wait: those that few workers can claim advance more slowly than others.
  */
 const ADD_RUN = `
   INSERT INTO runs (id, request_id, spec, engine, state, order_issue_ref, order_run_id, worker_type, kind, priority, folder,
     exclusive, worker_id, created_at, started_at, not_before, caller, turn)
   SELECT $1, $2, $3, $4, $5, $6, $7, $8::text, $9, $10::double precision, $11, $12::integer, $13, $14::bigint, $15::bigint,
     $16::bigint, requested.caller, greatest(
-      1 + coalesce((${selectTurn('max', 'runs_of_caller', 'queued')} AND caller = requested.caller), 0),
-      1 + coalesce((${selectTurn('max', 'runs_turns', 'running')} AND state <> 'ended'), 0),
-      coalesce((${selectTurn('min', 'runs_turns', 'queued')} AND state <> 'ended'), 0))
+      1 + coalesce((${selectTurn('max', 'runs_of_caller', 'queued')} AND caller = requested.caller AND kind = $9), 0),
+      coalesce(
+        (${selectTurn('min', 'runs_ready', 'queued')} AND kind = $9 AND parked_on = '' AND parked_on <> '*' AND not_before = 0),
+        greatest(
+          1 + coalesce((${selectTurn('max', 'runs_turns', 'running')} AND state <> 'ended'), 0),
+          coalesce((${selectTurn('min', 'runs_turns', 'queued')} AND state <> 'ended'), 0))))
   FROM (SELECT coalesce((SELECT caller FROM budget_entries WHERE run = $1), '') AS caller) AS requested WHERE true
   ON CONFLICT DO NOTHING RETURNING seq`;
 
