@@ -225,6 +225,48 @@ describe('a claim', () => {
   });
 });
 
+describe('a renewal', () => {
+  it('reads only the runs of the worker, although nearly all runs are claimed', async () => {
+    const url = await createTables();
+    const database = await openDatabase(url);
+    await database.query(`
+      INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, worker_id, started_at)
+        SELECT 'r' || n, '{}', 'codex', 'running', 0, '/r/' || n, 'w' || n / 4, 0 FROM generate_series(0, 3999) AS n;
+      INSERT INTO sluice.leases (seq, lease_until) SELECT seq, 0 FROM sluice.runs;
+      ANALYZE`);
+    await database.close();
+    const before = { runs: await countRowsRead(url, 'runs'), leases: await countRowsRead(url, 'leases') };
+    const store = await openSite(url);
+    const renew = async (id: string) => store.renewRun({ id, workerId: 'w0', leaseMs: 1, now: NOW });
+    const renewed = await Promise.all(['r0', 'r1', 'r2', 'r3', 'r4'].map(renew));
+    expect(renewed.map(({ held }) => held)).toEqual([true, true, true, true, false]);
+    await store.close();
+    expect((await countRowsRead(url, 'runs')) - before.runs).toBeLessThan(50);
+    expect((await countRowsRead(url, 'leases')) - before.leases).toBeLessThan(50);
+  });
+});
+
+describe('a count of the runs that ended within a time', () => {
+  it('reads only these', async () => {
+    const url = await createTables();
+    const database = await openDatabase(url);
+    await database.query(`
+      INSERT INTO sluice.runs (id, spec, engine, state, created_at, ended_at)
+        SELECT 'r' || n, '{}', 'codex', 'ended', n, n FROM generate_series(1, 20000) AS n;
+      INSERT INTO sluice.run_digests (seq, engine, outcome, repair_level, created_at, ended_at)
+        SELECT seq, engine, 'success', 'none', created_at, ended_at FROM sluice.runs;
+      ANALYZE`);
+    await database.close();
+    const before = await countRowsRead(url, 'run_digests');
+    const store = await openSite(url);
+    // After five executions, PostgreSQL can use a plan for any values.
+    for (let count = 0; count < 7; count += 1)
+      expect(await store.countRuns({ endedSince: 9000, endedUntil: 9100 })).toBe(100);
+    await store.close();
+    expect((await countRowsRead(url, 'run_digests')) - before).toBeLessThan(3000);
+  });
+});
+
 describe('a step of retention', () => {
   it('reads hardly more events than it deletes', async () => {
     const url = await createTables();
