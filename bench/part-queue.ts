@@ -10,7 +10,16 @@ import { createDatabase } from './create-database.js';
 import { median } from './measure.js';
 import { atMost, formatMs, formatRatio, type PartResult } from './part-result.js';
 import { openSqliteStore, openStore } from './product.js';
-import { openBare, openGraphileWorker, openPgBoss, openSluice, WORKERS, type QueuePeer } from './queue-peers.js';
+import {
+  openBare,
+  openGraphileWorker,
+  openPgBoss,
+  openSluice,
+  openSluiceOrders,
+  WORKERS,
+  type QueuePeer,
+} from './queue-peers.js';
+import { readLoad } from '../test/postgres/measure-load.js';
 
 const JOBS = 200;
 const ROUNDS = 7;
@@ -19,6 +28,8 @@ const BUSY_FOLDERS = 5000;
 /** Runs that must not be claimed before a given time, as when a budget is used up. */
 const DEFERRED = 100_000;
 const CLAIMS = 100;
+/** The maximum ratio of the processor time of an order to that of a job of pg-boss. */
+const MAX_ORDER_COST = 1.8;
 /** The maximum ratio of a claim on a long queue to a claim on an empty queue. */
 const MAX_GROWTH = 1.5;
 
@@ -38,14 +49,20 @@ export async function runQueue(): Promise<PartResult> {
     return {
       title: 'Queue',
       targets: [
+        atMost(
+          'an order in the store: submitted, claimed, settled; processor time of process and database',
+          queues.orderCost,
+          MAX_ORDER_COST,
+          'a job of pg-boss',
+        ),
         atMost(`PostgreSQL: claiming a run with ${waiting}`, postgres.growth, MAX_GROWTH, 'the time without them'),
         atMost(`SQLite: claiming a run with ${waiting}`, sqlite.growth, MAX_GROWTH, 'the time without them'),
       ],
       tables: [
         {
-          title: `PostgreSQL, ${WORKERS} concurrent callers, ${JOBS} jobs per round, ${ROUNDS} rounds; elapsed time per job (${load})`,
-          columns: ['', 'add', 'ratio', 'claim and complete', 'ratio'],
-          rows: queues,
+          title: `PostgreSQL, ${WORKERS} concurrent callers, ${JOBS} jobs per round, ${ROUNDS} rounds; elapsed time per job, and processor time of this process and PostgreSQL (${load})`,
+          columns: ['', 'add', 'ratio', 'claim and complete', 'ratio', 'processor time'],
+          rows: queues.rows,
         },
         {
           title: `One claim, in an empty queue and with ${waiting} (${load})`,
@@ -69,33 +86,51 @@ function describeLoad(): string {
 }
 
 /** Measures the queues side by side: each runs in every round, so other load affects all of them. */
-async function compareQueues(server: string): Promise<string[][]> {
-  const openers = [openBare, openSluice, openPgBoss, openGraphileWorker];
+async function compareQueues(
+  server: string,
+): Promise<{ readonly rows: readonly (readonly string[])[]; readonly orderCost: number }> {
+  const openers = [openBare, openSluice, openPgBoss, openGraphileWorker, openSluiceOrders];
   const peers: QueuePeer[] = [];
   for (const [index, open] of openers.entries()) peers.push(await open(await createDatabase(server, `queue_${index}`)));
-  const samples = peers.map((): { add: number[]; work: number[] } => ({ add: [], work: [] }));
+  const samples = peers.map((): { add: number[]; work: number[]; cpu: number[] } => ({ add: [], work: [], cpu: [] }));
   // The first round warms up.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [index, peer] of peers.entries()) {
+      const before = await readProcessorMs(server);
       const add = await measureMs(async () => addAll(peer));
       const work = await measureMs(async () => peer.drain(JOBS));
+      const cpu = (await readProcessorMs(server)) - before;
       if (round === 0) continue;
       samples[index]?.add.push(add / JOBS);
       samples[index]?.work.push(work / JOBS);
+      samples[index]?.cpu.push(cpu / JOBS);
     }
   }
   for (const peer of peers) await peer.close();
-  const [base] = samples;
-  return peers.map(({ name }, index) =>
-    [
-      name,
-      ...(['add', 'work'] as const).flatMap((kind) => {
-        const own = samples[index]?.[kind] ?? [];
-        const ratios = own.map((sample, round) => sample / (base?.[kind][round] ?? Number.NaN));
-        return [formatMs(median(own)), formatRatio(median(ratios))];
-      }),
-    ].map(String),
-  );
+  const [base, , boss] = samples;
+  const divide = (own: readonly number[], others: readonly number[] = []): number =>
+    median(own.map((sample, round) => sample / (others[round] ?? Number.NaN)));
+  return {
+    rows: peers.map(({ name }, index) => {
+      const { add = [], work = [], cpu = [] } = samples[index] ?? {};
+      return [
+        name,
+        formatMs(median(add)),
+        formatRatio(divide(add, base?.add)),
+        formatMs(median(work)),
+        formatRatio(divide(work, base?.work)),
+        formatMs(median(cpu)),
+      ];
+    }),
+    orderCost: divide(samples[4]?.cpu ?? [], boss?.cpu),
+  };
+}
+
+/** Returns the processor time of this process and of the server so far. */
+async function readProcessorMs(server: string): Promise<number> {
+  const { serverCpu } = await readLoad(server, []);
+  const { user, system } = process.cpuUsage();
+  return serverCpu * 1000 + (user + system) / 1000;
 }
 
 async function addAll(peer: QueuePeer): Promise<void> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import pg from 'pg';
+import { sampleClaim, sampleSettlement, sampleSubmission } from '../src/store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../src/store/contract/fixtures/run-samples.js';
 import { loadModule, readVersion } from './peers.js';
 import { openStore } from './product.js';
@@ -62,6 +63,27 @@ export async function openSluice(url: string): Promise<QueuePeer> {
         const claimed = await store.claimRun({ worker: identity, leaseMs: 30_000, now: Date.now() });
         if (claimed === undefined) return false;
         await store.endRun({ id: claimed.record.id, workerId: worker, result, now: Date.now() });
+        return true;
+      }),
+    close: async () => store.close(),
+  };
+}
+
+/** Opens Sluice with orders: each is submitted for a new issue, claimed, and settled with its comment. */
+export async function openSluiceOrders(url: string): Promise<QueuePeer> {
+  const store = await openStore(url, { pool: WORKERS });
+  let submitted = 0;
+  return {
+    name: 'Sluice, orders',
+    async add() {
+      const number = (submitted += 1);
+      await store.submitOrder(sampleSubmission({ issue_ref: `owner/repo#${number}`, repo_dir: `/srv/${number}` }));
+    },
+    drain: async (count) =>
+      drainBy(count, async (worker) => {
+        const claimed = await store.claimRun({ ...sampleClaim(worker), now: Date.now() });
+        if (claimed?.order === undefined || claimed.order === null) return false;
+        await store.settleOrder(sampleSettlement(claimed.order));
         return true;
       }),
     close: async () => store.close(),

@@ -31,7 +31,8 @@ export interface Session {
 /**
  * Statements that take effect only if a guard finds rows. They share their parameters and read the guard's rows as the
  * table `guard`. PostgreSQL executes all of it as one statement, so none sees another's effect; SQLite executes them in
- * this order. Each must read `guard`, have the same effect in both cases, and change other rows than the others.
+ * this order, except those with the condition `WHERE $1::text IS NOT NULL` if that value is null. Each must read `guard`, have
+ * the same effect in both cases, and change other rows than the others.
  */
 export interface GuardedChange {
   /** Selects rows `FOR UPDATE`: of two concurrent changes, the second sees the row as the first left it. */

@@ -102,15 +102,31 @@ function readOwner(row: Row): RunRecord['owner'] {
   };
 }
 
+const DAY_MS = 86_400_000;
+
+/**
+ * Explains why a queued run cannot start; null if it only waits for a worker. The folder takes precedence: until it is
+ * free, the run cannot request its budget again.
+ */
 function readWaitingFor(row: Row): RunRecord['waiting_for'] {
   if (row['state'] !== 'queued') return null;
-  return explainWaiting({
-    folderHolder: readTextOrNull(row, 'folder_holder'),
-    folderHeldSince: readTimeOrNull(row, 'folder_held_since'),
-    budget: readTextOrNull(row, 'waits_for'),
-    notBefore: readNumber(row, 'not_before'),
-    readPlacement: () => (readJson(row, 'spec') as StoredRunSpec).placement ?? '',
-  });
+  const run = readTextOrNull(row, 'folder_holder');
+  if (run !== null) {
+    const since = readTimeOrNull(row, 'folder_held_since');
+    return { reason: 'folder', run, ...(since === null ? {} : { started_at: since }) };
+  }
+  const notBefore = readNumber(row, 'not_before');
+  if (notBefore === 0) return null;
+  const isPlaced = notBefore === PLACED;
+  // The budget that was used up when the run was last claimed.
+  const budget = readTextOrNull(row, 'waits_for');
+  if (budget === null) {
+    if (!isPlaced) return { reason: 'folder', run };
+    return { reason: 'placement', placement: (readJson(row, 'spec') as StoredRunSpec).placement ?? '' };
+  }
+  // A run requests its budget again at the end of the UTC day at the latest.
+  const opensAt = Math.ceil((isPlaced ? Date.now() : notBefore) / DAY_MS) * DAY_MS;
+  return { reason: 'budget', budget, opens_at: new Date(opensAt).toISOString() };
 }
 
 export function readOrder(row: Row): OrderRecord {
@@ -148,38 +164,4 @@ export function readItem(row: Row): InboxItem {
     ...(readJson(row, 'item') as InboxItem),
     resolution: readJsonOrNull(row, 'resolution') as InboxItem['resolution'],
   };
-}
-
-const DAY_MS = 86_400_000;
-
-/** Reasons why a queued run cannot be claimed. */
-interface ClaimObstacles {
-  /** The run that occupies its folder. */
-  readonly folderHolder: string | null;
-  /** When that run was started. */
-  readonly folderHeldSince: string | null;
-  /** The budget that was used up when the run was last claimed. */
-  readonly budget: string | null;
-  /** The run must not be claimed before this time; 0 for any time. */
-  readonly notBefore: number;
-  readonly readPlacement: () => string;
-}
-
-/**
- * Explains why a queued run cannot start; null if it only waits for a worker. The folder takes precedence: until it is
- * free, the run cannot request its budget again.
- */
-function explainWaiting(obstacles: ClaimObstacles): RunRecord['waiting_for'] {
-  const { folderHolder, folderHeldSince, budget, notBefore } = obstacles;
-  if (folderHolder !== null) {
-    const started = folderHeldSince === null ? {} : { started_at: folderHeldSince };
-    return { reason: 'folder', run: folderHolder, ...started };
-  }
-  if (notBefore === 0) return null;
-  const isPlaced = notBefore === PLACED;
-  if (budget === null)
-    return isPlaced ? { reason: 'placement', placement: obstacles.readPlacement() } : { reason: 'folder', run: null };
-  // A run requests its budget again at the end of the UTC day at the latest.
-  const opensAt = Math.ceil((isPlaced ? Date.now() : notBefore) / DAY_MS) * DAY_MS;
-  return { reason: 'budget', budget, opens_at: new Date(opensAt).toISOString() };
 }

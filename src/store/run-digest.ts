@@ -71,12 +71,12 @@ export function buildSearchText({ id, spec, order }: Pick<RunRecord, 'id' | 'spe
   return foldCase(parts.join('\n'));
 }
 
-/** Builds the text of an end that searches match: the failure, and the agent's last message. */
-function buildEndText({ error, text = '' }: RunResult): string {
+/** Builds the text of an end that searches match: the failure, and the agent's last message. Null if there is none. */
+function buildEndText({ error, text = '' }: RunResult): string | null {
   const failure = error === undefined ? [] : [error.code, error.message.slice(0, FAILURE_LENGTH)];
   const isLong = text.length > 2 * ANSWER_LENGTH;
   const answer = isLong ? [text.slice(0, ANSWER_LENGTH), text.slice(-ANSWER_LENGTH)] : [text];
-  return foldCase([...failure, ...answer].join('\n'));
+  return foldCase([...failure, ...answer].join('\n')) || null;
 }
 
 /**
@@ -118,7 +118,7 @@ export function buildDigestStatements(
   const value = (index: number): string => `$${first + index}`;
   return [
     `INSERT INTO run_words (number, words)
-     SELECT seq * 2 + 1, ${value(6)}::text FROM runs WHERE ${value(6)}::text <> '' AND state <> 'ended' AND id IN (${runs})
+     SELECT seq * 2 + 1, ${value(6)}::text FROM runs WHERE ${value(6)}::text IS NOT NULL AND state <> 'ended' AND id IN (${runs})
      ON CONFLICT DO NOTHING`,
     `UPDATE run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
        unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, usage = ${value(5)},

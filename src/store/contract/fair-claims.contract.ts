@@ -111,7 +111,12 @@ export function describeFairClaims(makeSite: MakeSite): void {
       const queueLabelled = async (caller: string, ids: readonly string[]) => {
         for (const id of ids) {
           await store.recordRequest({ run: id, caller, issueRef: null, now: NOW });
-          await store.createRun({ id, spec: { ...sampleSpec({ workdir: `/${id}` }), labels }, state: 'queued', now: NOW });
+          await store.createRun({
+            id,
+            spec: { ...sampleSpec({ workdir: `/${id}` }), labels },
+            state: 'queued',
+            now: NOW,
+          });
         }
       };
       await queueLabelled('a', ['g1', 'g2', 'g3', 'g4']);

@@ -24,12 +24,13 @@ export async function migrate(database: PostgresDatabase): Promise<void> {
     await withMigrationLock(database, async (transaction) => {
       if ((await readVersion(transaction, steps.length)) !== version) return;
       if (version === 0) await transaction.query(CREATE_SCHEMA);
-      await transaction.query(CHECK_SCHEMA_VERSION);
       // A step writes to the previous schema version's tables.
       await transaction.query(`SET LOCAL sluice.schema_version = ${version}`);
       await transaction.query(step(POSTGRES_SCHEMA));
       await transaction.query(`DELETE FROM sluice.schema_versions WHERE version < $1`, [step.oldest ?? version + 1]);
       await transaction.query(`INSERT INTO sluice.schema_versions (version) VALUES ($1)`, [version + 1]);
+      const { rows } = await transaction.query('SELECT version FROM sluice.schema_versions');
+      await transaction.query(buildVersionCheck(rows.map((row) => Number(row['version']))));
     });
   }
   await guardTables(database);
@@ -41,7 +42,7 @@ const CREATE_SCHEMA = `
 
 /**
  * Makes every table reject writes by a process whose schema version is not listed: each connection declares its version
- * (`sluice.schema_version`), and a trigger looks it up. Such a process is rejected as soon as the migration is
+ * (`sluice.schema_version`), and a trigger compares it. Such a process is rejected as soon as the migration is
  * committed; a statement that started earlier holds locks that the migration of its table waits for.
  */
 async function guardTables(database: PostgresDatabase): Promise<void> {
@@ -64,11 +65,11 @@ const UNGUARDED = `
   WHERE relnamespace = 'sluice'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_versions'
     AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND tgname = 'check_schema_version')`;
 
-const CHECK_SCHEMA_VERSION = `
+/** Compares with constants, because a query would take longer than many of the statements that the trigger checks. */
+const buildVersionCheck = (versions: readonly number[]): string => `
   CREATE OR REPLACE FUNCTION sluice.check_schema_version() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    IF NOT EXISTS (SELECT FROM sluice.schema_versions
-                   WHERE version = nullif(current_setting('sluice.schema_version', true), '')::integer) THEN
+    IF coalesce(current_setting('sluice.schema_version', true), '') NOT IN (${versions.map((version) => `'${version}'`).join()}) THEN
       RAISE EXCEPTION 'this process writes another schema version' USING ERRCODE = '${OTHER_SCHEMA_VERSION}';
     END IF;
     RETURN NULL;
@@ -145,6 +146,7 @@ export async function withPostgresSide<T>(
       async setVersion(session, version) {
         await session.run(`DELETE FROM schema_versions WHERE version <> ${version}`);
         await session.run(`INSERT INTO schema_versions (version) VALUES (${version}) ON CONFLICT DO NOTHING`);
+        await session.run(buildVersionCheck([version]));
         const numbered = STORED_TABLES.filter(
           (table) => table.key.join() === 'seq' && !WITH_FOREIGN_SEQ.includes(table.name),
         );

@@ -39,7 +39,7 @@ const QUEUE = `
     FOR attempt IN 1..1024 LOOP
       IF pg_try_advisory_xact_lock(-2049 - ((hashtextextended(NEW.caller, 0) + NEW.turn) & 1023)) THEN
         PERFORM FROM sluice.runs
-          WHERE caller = NEW.caller AND priority = NEW.priority AND kind = NEW.kind AND turn = NEW.turn AND state = 'queued';
+          WHERE caller = NEW.caller AND priority = NEW.priority AND turn = NEW.turn AND state = 'queued';
         IF NOT FOUND THEN RETURN NEW; END IF;
       END IF;
       NEW.turn := NEW.turn + 1;

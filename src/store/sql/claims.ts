@@ -146,7 +146,7 @@ const START = {
     `DELETE FROM repository_starts WHERE $7::text IS NOT NULL AND EXISTS (SELECT 1 FROM guard) AND run IN (
        SELECT ended.run FROM repository_starts AS ended JOIN runs ON runs.id = ended.run WHERE runs.state = 'ended')`,
     `INSERT INTO repository_starts (run, start)
-     SELECT guard.id, $7::text FROM guard WHERE ${IS_STARTING} AND $7::text IS NOT NULL
+     SELECT guard.id, $7::text FROM guard WHERE $7::text IS NOT NULL AND ${IS_STARTING}
      ON CONFLICT (run) DO UPDATE SET start = excluded.start`,
   ],
 } as const;

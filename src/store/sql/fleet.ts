@@ -65,15 +65,6 @@ const MAX_TICKS = 1000;
 /** The number of ticks of one schedule that are kept. */
 const KEPT_TICKS = 100;
 
-/** Returns a worker's state at a given time. */
-function deriveWorkerState(
-  { aliveUntil, isStopping }: Pick<WorkerReport, 'aliveUntil' | 'isStopping'>,
-  now: number,
-): WorkerRecord['state'] {
-  if (aliveUntil <= now) return 'gone';
-  return isStopping ? 'stopping' : 'alive';
-}
-
 /** Creates the store's methods for workers, and for jobs that one process at a time does for all. */
 export function createFleet(dialect: Dialect): Fleet & JobLeases {
   const { database } = dialect;
@@ -195,10 +186,7 @@ function readWorker(row: Row, claims: readonly Row[], now: number): WorkerRecord
     capacity: readNumber(row, 'capacity'),
     busy: readNumber(row, 'busy'),
     seen_at: readTime(row, 'seen_at'),
-    state: deriveWorkerState(
-      { aliveUntil: readNumber(row, 'alive_until'), isStopping: readFlag(row, 'stopping') },
-      now,
-    ),
+    state: readNumber(row, 'alive_until') <= now ? 'gone' : readFlag(row, 'stopping') ? 'stopping' : 'alive',
     runs: runs.slice(0, MAX_LISTED_RUNS).map((claim) => readText(claim, 'id')),
   };
 }

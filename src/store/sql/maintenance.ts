@@ -53,29 +53,17 @@ export interface OpenWorkCounts {
   };
 }
 
-/** Returns the count of each state, 0 if missing. */
-function countStates<State extends string>(
-  states: readonly State[],
-  counted: Iterable<readonly [state: string, count: number]>,
-): Record<State, number> {
-  const counts = new Map(counted);
-  return Object.fromEntries(states.map((state) => [state, counts.get(state) ?? 0])) as Record<State, number>;
-}
-
-const OPEN_RUN_STATES = ['queued', 'running', 'waiting'] as const;
-
 /** Creates the store's methods for counting work and listing ended runs. */
 export function createMaintenance(session: Session): Maintenance {
   return {
     async countOpenWork() {
-      const runs = await session.all(COUNT_RUNS);
+      const counts = (await session.all(COUNT_RUNS)).map(
+        (row) => [readText(row, 'state'), readNumber(row, 'count')] as const,
+      );
       const open = (await session.get(MEASURE_OPEN)) ?? {};
       const running = readNumber(open, 'running');
       return {
-        runs: countStates(
-          OPEN_RUN_STATES,
-          runs.map((row) => [readText(row, 'state'), readNumber(row, 'count')]),
-        ),
+        runs: { queued: 0, running: 0, waiting: 0, ...Object.fromEntries(counts) },
         orders: { queued: readNumber(open, 'orders') - running, running },
         inbox: readNumber(open, 'inbox'),
         outbox: {

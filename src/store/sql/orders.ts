@@ -51,10 +51,12 @@ type Submitted = Awaited<ReturnType<OrderStore['submitOrder']>>;
 
 async function submit(session: Session, submission: OrderSubmission): Promise<Submitted & Stopped> {
   const { issue_ref: issueRef } = submission.request;
-  const { orders, stopped } = await replaceRun(session, submission, 'doing');
+  const { orders, stopped, isNew } = await replaceRun(session, submission, 'doing');
   const [record, ...rivals] = orders;
-  const superseded = createSuperseded(record.order.run_id, submission);
-  checkReplaced(await session.run(RESOLVE_OPEN, [issueRef, JSON.stringify(superseded)]), submission);
+  if (!isNew) {
+    const superseded = createSuperseded(record.order.run_id, submission);
+    checkReplaced(await session.run(RESOLVE_OPEN, [issueRef, JSON.stringify(superseded)]), submission);
+  }
   return { record, rivals, repeated: false, stopped };
 }
 
@@ -90,18 +92,29 @@ async function replaceRun(
   session: Session,
   submission: OrderSubmission,
   state: IssueState,
-): Promise<Stopped & { readonly orders: readonly [OrderRecord, ...OrderRecord[]] }> {
+): Promise<Stopped & { readonly orders: readonly [OrderRecord, ...OrderRecord[]]; readonly isNew: boolean }> {
   const { now, request, baseCommit = null } = submission;
   const issueRef = request.issue_ref;
   const count = 1 + (submission.rivals ?? []).length;
   const reserved = (await session.get(RESERVE_NUMBERS, [issueRef, state, count, now])) ?? {};
-  const { orders, group } = nameOrders(submission, readNumber(reserved, 'last_run_number') - count + 1);
+  const number = readNumber(reserved, 'last_run_number') - count + 1;
+  // Numbers are never assigned again: an issue's first run replaces nothing.
+  const isNew = number === 1;
+  const { orders, group } = nameOrders(submission, number);
   const [first, ...rivals] = orders;
   await session.run('UPDATE issues SET active_run_id = $2, active_group = $3 WHERE issue_ref = $1', [
     issueRef,
     group === null ? first.runId : null,
     group,
   ]);
+  const stopped = isNew ? [] : await stopReplaced(session, issueRef, now);
+  const added: [OrderRecord, ...OrderRecord[]] = [await addOrder(session, first, { group, baseCommit, now })];
+  for (const rival of rivals) added.push(await addOrder(session, rival, { group, baseCommit, now }));
+  return { orders: added, stopped, isNew };
+}
+
+/** Requests cancellation of an issue's open runs. Returns their ids. */
+async function stopReplaced(session: Session, issueRef: string, now: number): Promise<string[]> {
   // The entries of a replaced race are archived without effect.
   for (const row of await session.all(LIST_REPLACED_ENTRIES, [issueRef])) {
     const { stale } = readJson(row, 'entry') as StoredEntry;
@@ -109,9 +122,7 @@ async function replaceRun(
   }
   const canceled = [JSON.stringify(CANCELED_IN_QUEUE), ...listDigestValues(CANCELED_IN_QUEUE)];
   const stopped = await session.change(STOP_OTHERS, [issueRef, now, ...canceled]);
-  const added: [OrderRecord, ...OrderRecord[]] = [await addOrder(session, first, { group, baseCommit, now })];
-  for (const rival of rivals) added.push(await addOrder(session, rival, { group, baseCommit, now }));
-  return { orders: added, stopped: stopped.map((row) => readText(row, 'id')) };
+  return stopped.map((row) => readText(row, 'id'));
 }
 
 const RESERVE_NUMBERS = `

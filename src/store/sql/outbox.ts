@@ -73,13 +73,15 @@ export function buildMessagesInsert(messages: string, now: string, source?: stri
     INSERT INTO outbox (id, sink, issue_ref, trigger_key, body, state, due_at, created_at)
     SELECT message.value ->> 'id', message.value ->> 'sink', message.value ->> 'issue_ref', message.value ->> 'trigger',
       message.value ->> 'body', 'waiting', ${now}::bigint, ${now}::bigint
-    FROM ${source === undefined ? '' : `${source}, `}objects(${messages}) AS message WHERE true
+    FROM ${source === undefined ? '' : `${source}, `}objects(${messages}) AS message WHERE ${messages}::text IS NOT NULL
     ON CONFLICT DO NOTHING`;
 }
 
-/** Returns the value of the parameter `messages`. */
-export function listMessages(messages: readonly NewOutboxMessage[]): string {
-  return JSON.stringify(messages.map((message) => ({ ...message, body: JSON.stringify(message.body) })));
+/** Returns the value of the parameter `messages`; null if there are none. */
+export function listMessages(messages: readonly NewOutboxMessage[]): string | null {
+  return messages.length === 0
+    ? null
+    : JSON.stringify(messages.map((message) => ({ ...message, body: JSON.stringify(message.body) })));
 }
 
 const FIND_INSTALLATION = 'SELECT id FROM installation WHERE number = 1';
@@ -138,13 +140,15 @@ const LIST_SINKS = `
 export const OUTBOX_STATEMENTS = { CLAIM, RECORD_STRANDED, REDELIVER_ALL, LIST_SINKS } as const;
 
 function readSink(row: Row): SinkState {
-  return describeSink({
+  const [dead, lastError] = [readNumber(row, 'dead'), readJsonOrNull(row, 'last_error') as string | null];
+  return {
     name: readText(row, 'sink'),
     open: readNumber(row, 'open'),
-    dead: readNumber(row, 'dead'),
-    last_error: readJsonOrNull(row, 'last_error') as string | null,
+    dead,
+    last_error: lastError,
     oldest_at: readTime(row, 'oldest_at'),
-  });
+    state: dead > 0 ? 'broken' : lastError === null ? 'waiting' : 'failing',
+  };
 }
 
 function readMessage(row: Row): OutboxMessage {
@@ -166,12 +170,3 @@ function readMessage(row: Row): OutboxMessage {
 
 /** The maximum number of messages that one call of `redeliver` makes due. */
 const MAX_REDELIVERED = 1000;
-
-/** A sink's message counts. */
-type SinkCounts = Omit<SinkState, 'state'>;
-
-/** Adds the sink's state, by the same rule in every store. */
-function describeSink(counts: SinkCounts): SinkState {
-  const state = counts.dead > 0 ? 'broken' : counts.last_error === null ? 'waiting' : 'failing';
-  return { ...counts, state };
-}

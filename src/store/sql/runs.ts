@@ -154,8 +154,8 @@ const selectTurn = (bound: 'min' | 'max', index: string, state: string): string 
   `SELECT ${bound}(turn) FROM runs INDEXED BY ${index} WHERE priority = $10 AND state = '${state}'`;
 
 /**
- * Callers take turns: a run's number is one higher than that of its caller's last queued run with its priority and kind, and at
- * least that of the run whose turn it is. So a caller's first run is claimed next, however many runs of others wait. Whose turn it
+ * Callers take turns: a run's number is one higher than that of its caller's last queued run with its priority, and at least
+ * that of the run whose turn it is. So a caller's first run is claimed next, however many runs of others wait. Whose turn it
  * is depends on the kind as long as such runs wait: those that few workers can claim advance more slowly than others.
  */
 const ADD_RUN = `
@@ -163,7 +163,7 @@ const ADD_RUN = `
     exclusive, worker_id, created_at, started_at, not_before, caller, turn)
   SELECT $1, $2, $3, $4, $5, $6, $7, $8::text, $9, $10::double precision, $11, $12::integer, $13, $14::bigint, $15::bigint,
     $16::bigint, requested.caller, greatest(
-      1 + coalesce((${selectTurn('max', 'runs_of_caller', 'queued')} AND caller = requested.caller AND kind = $9), 0),
+      1 + coalesce((${selectTurn('max', 'runs_of_caller', 'queued')} AND caller = requested.caller), 0),
       coalesce(
         (${selectTurn('min', 'runs_ready', 'queued')} AND kind = $9 AND parked_on = '' AND parked_on <> '*' AND not_before = 0),
         greatest(

@@ -186,7 +186,7 @@ function createTables({ seq, text, bigint, real, bytes, table, keyed, additions 
   CREATE INDEX runs_to_place ON runs (priority DESC, turn, seq) WHERE state = 'queued' AND not_before = ${PLACED};
   CREATE INDEX runs_queued_canceled ON runs (priority DESC, turn, seq) WHERE state = 'queued' AND cancel_requested = 1;
   CREATE INDEX runs_turns ON runs (priority, state, turn) WHERE state <> 'ended';
-  CREATE INDEX runs_of_caller ON runs (caller, priority, kind, turn) WHERE state = 'queued';
+  CREATE INDEX runs_of_caller ON runs (caller, priority, turn) WHERE state = 'queued';
 
   -- Until when claims are valid. A claim is renewed every few seconds: in PostgreSQL such an update must touch no index and find
   -- room on its page, so the table is narrow, sparse and has no index on the time. Everything that ends a claim, and an

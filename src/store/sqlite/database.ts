@@ -167,8 +167,9 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     const rows = guard.statement.all(...guard.uses.map((number) => values[number - 1] ?? null));
     if (rows.length === 0) return rows;
     const bound = [...values, ...rows.flatMap((row) => Object.values(row) as Value[])];
-    for (const { statement, uses } of prepareChange(change, rows, values.length)) {
-      statement.run(...uses.map((number) => bound[number - 1] ?? null));
+    for (const { statement, uses, needed } of prepareChange(change, rows, values.length)) {
+      if (needed === undefined || bound[needed - 1] !== null)
+        statement.run(...uses.map((number) => bound[number - 1] ?? null));
     }
     return rows;
   }
@@ -345,17 +346,21 @@ export function translate(sql: string): string {
     .replaceAll('strpos(', 'instr(');
 }
 
-/** A statement of a guarded change, and the numbers of the values that it binds. */
+/** A statement of a guarded change. */
 interface GuardedStatement {
   readonly statement: Statement;
+  /** The numbers of the values that it binds. */
   readonly uses: readonly number[];
+  /** The number of the value without which it has no effect. */
+  readonly needed: number | undefined;
 }
 
 /** Prepares a statement that binds only the values that it uses. */
 function prepareUsed(prepare: (sql: string) => Statement, sql: string): GuardedStatement {
   const uses = [...new Set(Array.from(sql.matchAll(/\$(\d+)/g), ([, number]) => Number(number)))];
   const renumbered = sql.replaceAll(/\$(\d+)/g, (_, number) => `$${uses.indexOf(Number(number)) + 1}`);
-  return { statement: prepare(renumbered), uses };
+  const needed = /\bWHERE \$(\d+)::text IS NOT NULL\b/.exec(sql)?.[1];
+  return { statement: prepare(renumbered), uses, needed: needed === undefined ? undefined : Number(needed) };
 }
 
 /**
