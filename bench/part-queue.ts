@@ -108,8 +108,6 @@ async function compareQueues(
   }
   for (const peer of peers) await peer.close();
   const [base, , boss] = samples;
-  const divide = (own: readonly number[], others: readonly number[] = []): number =>
-    median(own.map((sample, round) => sample / (others[round] ?? Number.NaN)));
   return {
     rows: peers.map(({ name }, index) => {
       const { add = [], work = [], cpu = [] } = samples[index] ?? {};
@@ -125,6 +123,10 @@ async function compareQueues(
     orderCost: divide(samples[4]?.cpu ?? [], boss?.cpu),
   };
 }
+
+/** Returns the median of the ratios, round by round. */
+const divide = (own: readonly number[], others: readonly number[] = []): number =>
+  median(own.map((sample, round) => sample / (others[round] ?? Number.NaN)));
 
 /** Returns the processor time of this process and of the server so far. */
 async function readProcessorMs(server: string): Promise<number> {
