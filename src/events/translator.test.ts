@@ -459,13 +459,14 @@ describe('a number that is invalid in an event', () => {
 
 describe('the output of another engine', () => {
   it('is raw, and the engine it looks like is named', () => {
-    const { of, warnings, translator } = translateLines({
+    const { of, translator } = translateLines({
       engine: 'opencode',
       stdout: [codex.thread(), codex.message('hi')],
     });
     expect(of('raw.stdout')).toHaveLength(2);
-    expect(warnings).toContain('ENGINE_MISMATCH');
-    expect(of('diagnostic.warning').find(({ code }) => code === 'ENGINE_MISMATCH')?.subject).toBe('codex');
+    expect(of('diagnostic.warning')).toContainEqual(
+      expect.objectContaining({ code: 'ENGINE_MISMATCH', subject: 'codex', confidence: 0.9 }),
+    );
     expectCovered(translator.coverage());
   });
 

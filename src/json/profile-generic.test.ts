@@ -174,6 +174,18 @@ describe('generic rules: deterministic, and no others', () => {
     expect(error).toMatchObject({ code: 'SCHEMA_MISMATCH', value: { draft: 1 } });
   });
 
+  test('a lone brace in running text does not hide the first JSON object', () => {
+    const result = parse(`The object starts with { as usual: ${TEXT}`, Digest, { profile: 'generic' });
+    expect(expectSuccess(result)).toMatchObject({ value: DIGEST, repairLevel: 'deterministic_generic' });
+  });
+
+  test.each(['{"a": {"b": 1}', '{\n  "a": {"b": 1},', '{a: {"b": 1}', '{'])(
+    'a part of a truncated object is not the first JSON object: Result: %s',
+    (text) => {
+      expect(expectError(parse(`Result: ${text}`, undefined, { profile: 'generic' })).code).toBe('NO_JSON');
+    },
+  );
+
   test('finishes quickly on a fence followed by many spaces', () => {
     const text = `\`\`\`${' '.repeat(100_000)}x`;
     expect(expectError(parse(text, undefined, { profile: 'generic' })).code).toBe('NO_JSON');

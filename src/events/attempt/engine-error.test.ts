@@ -8,11 +8,15 @@ describe('an engine error', () => {
     ['unexpected status 401 Unauthorized', 401],
     ['HTTP/1.1 502 Bad Gateway', 502],
     ['status_code: 429', 429],
+    ['503 UNAVAILABLE', 503],
+    ['✕ [API Error: 429]', 429],
+    ['Retrying (429)', 429],
+    ['请求失败：500', 500],
   ])('has the HTTP status in %s', (message, status) => {
     expect(toEngineErrorData({ message })).toMatchObject({ http_status: status });
   });
 
-  it.each(['exit code 400', '"encode":400', 'line 404 of a file', '"code":4000'])(
+  it.each(['exit code 400', '"encode":400', 'line 404 of a file', '"code":4000', 'Error: 500 tokens', '(4290)'])(
     'has no HTTP status for %s',
     (message) => {
       expect(toEngineErrorData({ message })).not.toHaveProperty('http_status');

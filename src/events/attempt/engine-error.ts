@@ -9,7 +9,9 @@ import { omitMissing } from '../reading/record-fields.js';
 /** The maximum length of a message in an event; some engines print whole HTTP responses as a message. */
 const MAX_MESSAGE = 4096;
 
-const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|"code":)\s*([45]\d\d)\b/iu;
+const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|\\?"code\\?":)\s*([45]\d\d)\b/iu;
+/** A status that nothing names: `503 UNAVAILABLE`, `[API Error: 429]`, `请求失败：429`, but not a number of things. */
+const BARE_STATUS = /(?:^\W{0,8}|\b[Ee]rror:? |失败[:：] ?|\b(?:after|failed:) |\()([45]\d\d)(?=$|[\]):,]| [A-Z])/u;
 
 /** Converts an engine's error to event data. Missing fields are guessed from the message. */
 export function toEngineErrorData(error: EngineError): RaspData<'diagnostic.engine.error'> {
@@ -48,7 +50,7 @@ export function boundMessage(message: string): string {
 }
 
 function findStatus(message: string): number | null {
-  const match = HTTP_STATUS.exec(message)?.[1];
+  const match = (HTTP_STATUS.exec(message) ?? BARE_STATUS.exec(message))?.[1];
   return match === undefined ? null : Number(match);
 }
 
@@ -58,9 +60,13 @@ function chooseCode(
   retrying: boolean,
   severity: 'warning' | 'error' | undefined,
 ): DiagnosticCode {
-  if (status === 429 || /rate.?limit|too many requests|RESOURCE_EXHAUSTED/iu.test(message))
+  if (status === 429 || /rate.?limit|too many requests|RESOURCE_EXHAUSTED|exhausted your capacity|限流/iu.test(message))
     return 'ENGINE_RATE_LIMIT_HINT';
-  if (status === 401 || status === 403 || /unauthori[sz]ed|authenticat(?:ion|ing)|auth method|api key/iu.test(message))
+  if (
+    status === 401 ||
+    status === 403 ||
+    /unauthori[sz]ed|authenticat(?:ion|ing|ed)|auth method|api key/iu.test(message)
+  )
     return 'ENGINE_AUTH_HINT';
   if (retrying) return 'ENGINE_RETRYING';
   if (/\bdeprecat/iu.test(message)) return 'ENGINE_DEPRECATION_WARNING';
@@ -76,7 +82,7 @@ export function findCause({
   if (CONTEXT_PATTERN.test(message)) return 'context';
   if (status === 402 || QUOTA_PATTERN.test(message)) return 'quota';
   if (status === 429 || code === 'ENGINE_RATE_LIMIT_HINT') return 'rate_limit';
-  if (status === 403) return 'permission';
+  if (status === 403 || message.includes('PERMISSION_DENIED')) return 'permission';
   if (status === 401 || code === 'ENGINE_AUTH_HINT') return 'auth';
   if (status === 407 || status === 408) return 'network';
   if (status !== undefined && status >= 500) return 'server';
@@ -87,12 +93,12 @@ export function findCause({
 }
 
 const QUOTA_PATTERN =
-  /quota\b(?! increase| limitations)|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit/i;
+  /quota\b(?! increase| limitations)|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit|配额/i;
 const NETWORK_PATTERN =
-  /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate|UND_ERR_\w+|socket hang up|other side closed|\bterminated\b|from connection|unexpected EOF/i;
+  /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate|UND_ERR_\w+|socket hang up|other side closed|\bterminated\b|from connection|unexpected EOF|(?:request|API|gateway|deadline)[^.]{0,40}tim(?:ed ?out|eout)|timeout of \d|超时|网络/i;
 const CONTEXT_PATTERN =
   /context[ _-]?(?:length|window|overflow)|maximum context|(?:prompt|input|request|conversation) is too long|too many (?:input )?tokens|token count[^.]{0,40} exceeds/i;
-const SERVER_PATTERN = /high demand|overloaded|server.?error|bad gateway|service unavailable/i;
+const SERVER_PATTERN = /high demand|overloaded|no capacity|server.?error|bad gateway|service unavailable/i;
 const MODEL_PATTERN = /invalid_request|model/i;
 
 const encoder = new TextEncoder();

@@ -115,7 +115,7 @@ function withParent({ parent }: { readonly parent: string | null }): { parent_to
 }
 
 /** A fenced block that starts like JSON. */
-const FENCED_JSON = /```(?:json|jsonc|json5)?[ \t]*\r?\n\s*[{[]/iu;
+const FENCED_JSON = /```(?:json|jsonc|json5)?\s*[{[]/iu;
 
 /** Longer messages are not searched; their text is still in the event. */
 const MAX_LENGTH = 4 * 1024 * 1024;

@@ -6,6 +6,7 @@ describe('the payload of a message', () => {
     ['the whole text', ' {"ok":true}\n', { ok: true }],
     ['a fenced block', 'Done.\n```json\n{"ok":true}\n```\n', { ok: true }],
     ['a fenced block without a name', 'Done.\n```\n[1, 2]\n```', [1, 2]],
+    ['a fenced block on one line', 'Done: ```json {"ok":true}``` (see above)', { ok: true }],
     ['a tagged block', 'See <json>{"ok":true}</json> above.', { ok: true }],
   ])('is %s', (_, text, payload) => {
     expect(readStructuredPayload(text)).toEqual(payload);

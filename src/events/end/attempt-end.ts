@@ -98,7 +98,7 @@ export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndCo
   if (judgement.conflict !== null) {
     const { state, reason, conflict } = judgement;
     const message = `The attempt counts as ${state} (${reason}) despite contrary evidence: ${conflict}`;
-    writer.warn('TERMINAL_STATUS_COMPLETION_CONFLICT', message);
+    writer.warn('TERMINAL_STATUS_COMPLETION_CONFLICT', message, { confidence: judgement.confidence });
   }
   writeLastEvent(attempt, writer, judgement, end);
 }

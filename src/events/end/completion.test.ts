@@ -262,8 +262,10 @@ describe('the last event of an attempt', () => {
   });
 
   it('follows a warning if other evidence contradicts it', () => {
-    const { warnings, types } = translateLines({ stdout: [codex.message(DONE)], end: { exitCode: 1 } });
-    expect(warnings).toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
+    const { of, types } = translateLines({ stdout: [codex.message(DONE)], end: { exitCode: 1 } });
+    expect(of('diagnostic.warning')).toContainEqual(
+      expect.objectContaining({ code: 'TERMINAL_STATUS_COMPLETION_CONFLICT', confidence: 0.96 }),
+    );
     expect(types.at(-1)).toBe('conversation.completed');
   });
 

@@ -195,7 +195,7 @@ export class StreamTranslator {
     const otherName = this.#mismatch.other?.name;
     if (otherName === undefined) return;
     const message = `The output does not look like output from "${this.#engine.name}"; it looks like output from "${otherName}".`;
-    this.#writer.warn('ENGINE_MISMATCH', message, { subject: otherName });
+    this.#writer.warn('ENGINE_MISMATCH', message, { subject: otherName, confidence: SURE_CONFIDENCE });
   }
 
   /** Reads the agent's input, if its engine needs it. */

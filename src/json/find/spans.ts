@@ -200,12 +200,20 @@ export function* findUnifiedSpans(text: string): Generator<Span> {
   if (first !== undefined) yield first;
 }
 
-/** The outermost pairs of braces, in order. */
+/** Limit on lone braces, because each is searched to the end of the text. */
+const MAX_LONE_BRACES = 4;
+/** An unclosed brace that starts an object: what is inside it is a part of truncated JSON. */
+const STARTS_OBJECT = /\{\s*(?:["'}]|$|[\p{L}_$][\w$]{0,99}\s*:)/uy;
+
+/** The outermost pairs of braces, in order. A lone brace in running text does not hide the objects after it. */
 export function* findObjects(text: string, from: number, limit: number): Generator<Span> {
+  let loneBraces = 0;
   for (let start = text.indexOf('{', from); start !== -1;) {
     const end = new BracketWalker(text, start).findEnd(limit);
-    if (end === -1) return;
-    yield createSpan('prose', start, end);
-    start = text.indexOf('{', end);
+    if (end === -1) {
+      STARTS_OBJECT.lastIndex = start;
+      if (STARTS_OBJECT.test(text) || ++loneBraces > MAX_LONE_BRACES) return;
+    } else yield createSpan('prose', start, end);
+    start = text.indexOf('{', end === -1 ? start + 1 : end);
   }
 }

@@ -312,6 +312,19 @@ const FAILURES = [
   ['Internal server error (500)', 'ENGINE_ERROR'],
   ['错误: 配额已用尽', 'ENGINE_ERROR'],
   ['{"error":{"code":429,"message":"x","status":"RESOURCE_EXHAUSTED"}}', 'ENGINE_RATE_LIMIT_HINT'],
+  ['[{"error":{"code":429,"message":"x","status":"RESOURCE_EXHAUSTED"}}]', 'ENGINE_RATE_LIMIT_HINT'],
+  ['2026-11-18T10:00:00Z ERROR request failed: 429', 'ENGINE_RATE_LIMIT_HINT'],
+  ['2026-11-18 10:00:00,123 [error] 429 Too Many Requests', 'ENGINE_RATE_LIMIT_HINT'],
+  ['(node:123) Error: 429', 'ENGINE_RATE_LIMIT_HINT'],
+  ['Max attempts reached', 'ENGINE_ERROR'],
+  ['RetryableQuotaError: No capacity available for model gemini-3 on the server', 'ENGINE_ERROR'],
+  ['read ECONNRESET', 'ENGINE_ERROR'],
+  ['timeout of 60000ms exceeded', 'ENGINE_ERROR'],
+  ['AbortError: This operation was aborted', 'ENGINE_ERROR'],
+  ['API key not valid. Please pass a valid API key.', 'ENGINE_AUTH_HINT'],
+  ['UNAUTHENTICATED: the token has expired', 'ENGINE_AUTH_HINT'],
+  ['PERMISSION_DENIED: caller lacks permission', 'ENGINE_ERROR'],
+  ['限流，请稍后重试', 'ENGINE_RATE_LIMIT_HINT'],
 ] as const;
 
 describe.each(['stdout', 'stderr'] as const)('a failure that gemini prints on %s', (stream) => {
@@ -337,6 +350,16 @@ describe('gemini in plain text', () => {
     ['HTTP/1.1 503 Service Unavailable', 'server'],
     ['Error: connect ECONNREFUSED 127.0.0.1:443', 'network'],
     ['Request failed with status code 401', 'auth'],
+    ['503 UNAVAILABLE', 'server'],
+    ['[API Error: 429]', 'rate_limit'],
+    ['ApiError: {"error":{"message":"{\\"error\\":{\\"code\\": 429}}"}}', 'rate_limit'],
+    ['RetryableQuotaError: No capacity available for model gemini-3 on the server', 'server'],
+    ['Unable to reach the API: timeout', 'network'],
+    ['timeout of 60000ms exceeded', 'network'],
+    ['PERMISSION_DENIED: caller lacks permission', 'permission'],
+    ['请求失败：429', 'rate_limit'],
+    ['请求超时', 'network'],
+    ['配额已用尽', 'quota'],
   ])('has its cause in both protocols and in the failure: %s', (line, cause) => {
     const { rasp, of } = translateLines({ stdout: [line], end: { exitCode: 1 } });
     expect(rasp('diagnostic.engine.error')).toMatchObject([{ cause }]);

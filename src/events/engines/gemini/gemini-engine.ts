@@ -1,4 +1,4 @@
-import { getField, getName, getObject, getString } from '../../reading/record-fields.js';
+import { getField, getName, getObject, getString, isRecord } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import type { ParserName } from '../../protocol/engine-names.js';
@@ -122,8 +122,9 @@ function createGeminiReader(emit: Emit): Reader {
   };
 }
 
-/** Whether a value is the response of Google's API to a failed request: `{"error": {"code": 429, "message": …}}`. */
+/** Whether a value is the response of Google's API to a failed request: `{"error": {"code": 429, …}}`, or a list of it. */
 function isApiError(value: object): boolean {
+  if (Array.isArray(value)) return value.length === 1 && isRecord(value[0]) && isApiError(value[0]);
   const error = Object.keys(value).length === 1 ? getObject(value, 'error') : null;
   if (error === null || getString(error, 'message') === null) return false;
   const code = getField(error, 'code');

@@ -7,14 +7,18 @@ const API_ERROR = /^(?:Error when talking to Gemini API|\W{0,8}\[API Error: )/u;
 /** A failed request, as Gemini's libraries report it on stdout or stderr. */
 const REQUEST_ERROR =
   /^\W{0,8}(?:\w*Error: )?(?:Request failed\b|Attempt \d{1,6} failed\b.*\bMax attempts reached\b)/iu;
+/** What a logger prints before a failure: its time, the process, an icon or its level. */
+const LOG_PREFIX = String.raw`^(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,]{5,15}(?:Z|[+-]\d\d:?\d\d)?\]?\s)?(?:\(node:\d{1,9}\)\s)?\W{0,8}(?:(?:error|warn(?:ing)?|fatal)\W{1,3})?`;
 /**
  * A failure as libraries, proxies and servers print it: how the line starts, and the cause it names. Only both together
  * count, because an answer can start with "Error" or mention a quota.
  */
-const FAILURE_START =
-  /^\W{0,8}(?:(?:error|warn(?:ing)?|fatal)\W{1,3})?(?:\w*(?:Error|Exception)\s?[:({[]|(?:API )?Error:? \d{3}\b|Error authenticating|Please set an Auth method|(?:The )?Model (?:is )?overloaded|Internal server error|Network error|错误|请求失败|请求超时|配额|HTTP(?:\/[\d.]+)?[ :]|(?:Got |Received )?(?:failure|status)(?: code)?[:=]|(?:Failed|Unable) to\b|Request\b|Response\b|Stream\b|Connection\b|Socket\b|fetch failed\b|[45]\d\d[ :]|Quota\b|Rate.?limit|Too many requests|RESOURCE_EXHAUSTED|Retry|Max(?:imum)? (?:retries|attempts)|terminated\b|You (?:have )?exceeded)/iu;
+const FAILURE_START = new RegExp(
+  `${LOG_PREFIX}(?:${String.raw`\w*(?:Error|Exception)\s?[:({[]|(?:API )?Error:? \d{3}\b|Error authenticating|Please set an Auth method|API key (?:is )?(?:not valid|invalid|expired)|(?:PERMISSION_DENIED|UNAUTHENTICATED|UNAVAILABLE|DEADLINE_EXCEEDED)\b|(?:The )?Model (?:is )?overloaded|Internal server error|Network error|错误|请求失败|请求超时|配额|限流|HTTP(?:\/[\d.]+)?[ :]|(?:Got |Received )?(?:failure|status)(?: code)?[:=]|(?:Failed|Unable) to\b|Request\b|Response\b|Stream\b|Connection\b|Socket\b|fetch failed\b|(?:read|write|connect|getaddrinfo) E[A-Z]|timeout of \d|[45]\d\d[ :]|Quota\b|Rate.?limit|Too many requests|RESOURCE_EXHAUSTED|Retry|Max(?:imum)? (?:retries|attempts)|terminated\b|You (?:have )?exceeded`})`,
+  'iu',
+);
 const FAILURE_CAUSE =
-  /\b(?:[45]\d\d|quota|rate.?limit\w*|too many requests|RESOURCE_EXHAUSTED|UNAVAILABLE|overloaded|unauthori[sz]ed|forbidden|PERMISSION_DENIED|UNAUTHENTICATED|api.?key|credentials?|timed out|timeout|deadline|E(?:CONN|HOST|TIME|NOT|AI_)\w+|UND_ERR_\w+|socket hang up|fetch failed|network|terminated|server error|bad gateway|service unavailable|certificate|auth\w*)\b|配额|限流|超时|网络/iu;
+  /\b(?:[45]\d\d|quota|rate.?limit\w*|too many requests|no capacity|RESOURCE_EXHAUSTED|UNAVAILABLE|overloaded|unauthori[sz]ed|forbidden|PERMISSION_DENIED|UNAUTHENTICATED|api.?key|credentials?|timed out|timeout|aborted|(?:retries|attempts) (?:reached|exceeded)|deadline\w*|E(?:CONN|HOST|TIME|NOT|PIPE|AI_)\w*|UND_ERR_\w+|socket hang up|fetch failed|network|terminated|server error|bad gateway|service unavailable|certificate|auth\w*)\b|配额|限流|超时|网络|[45]\d\d$/iu;
 const TOOL_ERROR = /^Error executing tool /u;
 /** The last line of a failed run in text mode; the text after the colon is often just `[object Object]`. */
 const FATAL_ERROR = /^An unexpected critical error occurred:/u;

@@ -251,7 +251,12 @@ describe('opencode errors', () => {
       ],
     });
     expect(translated.rasp('diagnostic.engine.error').map(({ message }) => message)).toEqual(['plain', 'new']);
-    expect(translated.warnings).toEqual(expect.arrayContaining(['UNKNOWN_FIELD', 'MALFORMED_RECORD']));
+    expect(translated.of('diagnostic.warning')).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ code: 'UNKNOWN_FIELD', subject: 'BrandNewError', confidence: 0.5 }),
+        expect.objectContaining({ code: 'MALFORMED_RECORD' }),
+      ]),
+    );
   });
 });
 

@@ -41,6 +41,9 @@ function detect(value: object): number {
 /** Confidence that plain lines on stdout are the answer, if the text mode header was printed. */
 const TEXT_CONFIDENCE = 0.6;
 
+/** Confidence that an error with an unknown name was read completely. */
+const UNKNOWN_ERROR_CONFIDENCE = 0.5;
+
 /** `> build · gpt-5`: agent and model, printed on stderr only in text mode. */
 const TEXT_HEADER = /^> \S+ · \S/u;
 
@@ -167,6 +170,7 @@ function readError(record: object, emit: Emit): void {
       code: 'UNKNOWN_FIELD',
       message: `OpenCode reported the unknown error ${JSON.stringify(name)}; its message is unchanged.`,
       subject: name,
+      confidence: UNKNOWN_ERROR_CONFIDENCE,
     });
   }
   emit({ fact: 'failure', message });
