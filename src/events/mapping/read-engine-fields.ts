@@ -1,5 +1,10 @@
 import { cutText } from '../../base/index.js';
-import { ENGINE_FIELDS, type EngineFields } from '../protocol/engine-fields.js';
+import {
+  ENGINE_FIELDS,
+  ENGINE_NAMES_BY_FIELD,
+  type EngineFieldName,
+  type EngineFields,
+} from '../protocol/engine-fields.js';
 import { isRecord } from '../reading/record-fields.js';
 import { boundDetail } from './bound-detail.js';
 
@@ -10,97 +15,14 @@ export interface EngineFacts {
   readonly fields: EngineFields | null;
 }
 
-type FieldName = keyof typeof ENGINE_FIELDS;
-
-/**
- * The engines' names for each field. A name after a dot counts only in that object; the objects `data`, `part` and
- * `event` count as the record, which has the name of its type or subtype.
- */
-const KEYS: Readonly<Record<FieldName | 'engine_at', string>> = {
-  engine_at: 'timestamp emittedAtMs',
-  started_at: 'time.start startedAtMs',
-  ended_at: 'time.end completedAtMs patch.end_time',
-  duration_ms:
-    'duration_ms durationMs sessionDurationMs dispatchDurationMs totalDurationMs thinking_duration_ms assistant.usage.duration',
-  duration_api_ms: 'duration_api_ms totalApiDurationMs',
-  ttft_ms: 'ttft_ms',
-  ttft_stream_ms: 'ttft_stream_ms first_content_frame_ms',
-  time_to_request_ms: 'time_to_request_ms',
-  turns: 'num_turns',
-  queued_turns: 'queued_turn_count',
-  safety_stops: 'safety_stops',
-  stop_reason: 'stop_reason stopReason step_finish.reason',
-  terminal_reason: 'terminal_reason',
-  outcome: 'outcome model.call_final_result.result',
-  state: 'status.status goal_state.activity session_state_changed.state task_notification.status patch.status',
-  exit_code: 'result.exitCode',
-  model: 'model newModel selectedModel resolvedModel model.modelID',
-  provider: 'modelProvider model.providerID',
-  provider_type: 'providerType',
-  service_tier: 'service_tier',
-  speed: 'usage.speed',
-  engine_version: 'claude_code_version qwen_code_version copilotVersion cliVersion',
-  workdir: 'cwd',
-  permission_mode: 'permissionMode permission_mode approvalPolicy',
-  api_key_source: 'apiKeySource',
-  output_style: 'output_style',
-  memory_paths: 'memory_paths',
-  tools: 'init.tools',
-  agents: 'init.agents',
-  skills: 'skills',
-  plugins: 'plugins',
-  mcp_servers: 'mcp_servers servers',
-  models: 'stats.models modelUsage',
-  tool_stats: 'stats.tools toolStats toolTelemetry.metrics',
-  generation: 'stats.generation',
-  subagents: 'subagent_stats',
-  tool_calls: 'tool_calls',
-  tool_uses: 'tool_uses totalToolUseCount',
-  total_tokens: 'tool_use_result.totalTokens task_progress.total_tokens',
-  estimated_tokens: 'estimated_tokens',
-  lines_added: 'linesAdded totalLinesAdded additions',
-  lines_removed: 'linesRemoved totalLinesRemoved deletions',
-  web_searches: 'web_search_requests',
-  web_fetches: 'web_fetch_requests',
-  premium_requests: 'premiumRequests',
-  title: 'toolTitle state.title request.description display_name',
-  attachments: 'attachments',
-  interrupted: 'interrupted',
-  truncated: 'truncated',
-  user_modified: 'userModified',
-  permission: 'tool_result_meta decision_reason_type',
-  suggestions: 'permission_suggestions availableDecisions',
-  denials: 'permission_denials',
-  subagent_type: 'subagent_type agentType',
-  task: 'task_description description',
-  task_type: 'task_type',
-  prompt: 'transformedContent task_started.prompt',
-  note: 'permission_denied.message session.info.message task_notification.summary informational.content notification.text',
-  note_type: 'infoType',
-  error_kind: 'failureKind error.type',
-  error_type: 'errorType api_error_type error.name error',
-  error_code: 'errorCode error.code',
-  retryable: 'isRetryable',
-  retry_after_ms: 'retry_delay_ms delayMs retry-after',
-  retry_reason: 'assistant.turn_retry.reason retry.reason',
-  endpoint: 'apiEndpoint metadata.url',
-  transport: 'transport',
-  response_body: 'responseBody errorMessage',
-  response_headers: 'responseHeaders',
-  request: 'requestFingerprint',
-  request_bytes: 'requestBodyBytes',
-  max_input_tokens: 'maxPromptTokens modelContextWindow',
-  max_output_tokens: 'maxOutputTokens',
-};
-
 /** The field for a key, by the name of the object that has it; '' for any object. */
-const FIELDS_BY_KEY = new Map<string, Map<string, FieldName | 'engine_at'>>();
-for (const [field, keys] of Object.entries(KEYS)) {
-  for (const path of keys.split(' ')) {
+const FIELDS_BY_KEY = new Map<string, Map<string, EngineFieldName>>();
+for (const [field, names] of ENGINE_NAMES_BY_FIELD) {
+  for (const path of names.split(' ')) {
     const dot = path.lastIndexOf('.');
     const key = path.slice(dot + 1);
-    const fields = FIELDS_BY_KEY.get(key) ?? new Map<string, FieldName | 'engine_at'>();
-    FIELDS_BY_KEY.set(key, fields.set(path.slice(0, Math.max(dot, 0)), field as FieldName));
+    const fields = FIELDS_BY_KEY.get(key) ?? new Map<string, EngineFieldName>();
+    FIELDS_BY_KEY.set(key, fields.set(path.slice(0, Math.max(dot, 0)), field));
   }
 }
 
@@ -122,7 +44,7 @@ const MAX_DEPTH = 5;
 const MAX_TEXT = 4096;
 const MAX_ATTACHMENTS = 64 * 1024;
 
-/** Finds the named fields of a record. This is the only place that knows the engines' names for them. */
+/** Finds the named fields of a record. */
 export function readEngineFields(record: object): EngineFacts {
   const found = collect(record, findType(record), 0, null);
   if (found === null) return NO_FACTS;
@@ -162,7 +84,7 @@ function collect(object: object, parent: string, depth: number, facts: FoundFact
 type FoundFacts = Record<string, unknown>;
 
 /** Converts a value to a field's type; undefined if it has another type or no value. */
-function convert(field: FieldName | 'engine_at', value: unknown, key: string): unknown {
+function convert(field: EngineFieldName, value: unknown, key: string): unknown {
   if (value === null || value === '') return undefined;
   const { type = null, pattern } = (field === 'engine_at' ? ENGINE_FIELDS.started_at : ENGINE_FIELDS[field]) as {
     readonly type?: string;

@@ -1,16 +1,8 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { BoundedMap } from '../../reading/bounded-map.js';
-import { boundMessage } from '../../attempt/engine-error.js';
-import {
-  getArray,
-  getField,
-  getInteger,
-  isRecord,
-  getName,
-  getObject,
-  getString,
-} from '../../reading/record-fields.js';
+import { getArray, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
 import type { Emit, ToolCall } from '../fact.js';
+import { describeCall, endCall } from './codex-items.js';
 import { readShellScript } from './shell-script.js';
 
 /** Limit on open calls; beyond it, the oldest is dropped. */
@@ -27,15 +19,6 @@ const STATUS_ONLY: ReadonlySet<string> = new Set([
   'subAgentActivity',
   'functionCallOutput',
   'sleep',
-]);
-
-/** The names of these calls in the output of `codex exec`. */
-const TOOL_NAMES: ReadonlyMap<string, string> = new Map([
-  ['commandExecution', 'command_execution'],
-  ['fileChange', 'file_change'],
-  ['webSearch', 'web_search'],
-  ['imageView', 'view_image'],
-  ['imageGeneration', 'image_generation'],
 ]);
 
 /** Reads a turn's items: messages, thoughts and calls. */
@@ -98,55 +81,39 @@ export class AppServerItems {
   }
 
   #readCall(phase: 'started' | 'completed', type: string, id: string, item: object): void {
-    const emit = this.#emit;
-    const call = describeCall(type, id, item);
+    const known = toExecItem(item);
+    const diff = readDiff(item);
+    const call = {
+      ...describeCall(toExecType(type), id, known),
+      ...(diff.length === 0 ? undefined : { diff }),
+    };
     if (phase === 'started') {
       this.#open.set(id, call);
-      return emit({ fact: 'tool_started', ...call });
+      return this.#emit({ fact: 'tool_started', ...call });
     }
     this.#open.delete(id);
-    const output = getField(item, 'aggregatedOutput') ?? getField(item, 'result') ?? getField(item, 'contentItems');
-    const exitCode = getInteger(item, 'exitCode');
-    const error = findFailure(item, exitCode);
-    const endReport = { ...call, ...(output === null ? undefined : { output }), exitCode };
-    if (error === null) emit({ fact: 'tool_completed', ...endReport });
-    else emit({ fact: 'tool_failed', ...endReport, error });
+    this.#emit(endCall(call, known));
   }
 }
 
-function describeCall(type: string, id: string, item: object): ToolCall {
-  const diff = readDiff(item);
-  return {
-    id,
-    name: readName(type, item),
-    input: readInput(type, item),
-    ...(diff.length === 0 ? undefined : { diff, paths: diff.map(({ path }) => path) }),
-  };
+/** Renames the members of an item as `codex exec` prints them; a command is the one that the model wants to run. */
+function toExecItem(item: object): object {
+  const members: readonly [string, unknown][] = Object.entries(item);
+  return Object.fromEntries(
+    members.map(([key, value]) => [
+      toSnakeCase(key),
+      key === 'command' && typeof value === 'string' ? readShellScript(value) : value,
+    ]),
+  );
 }
 
-function readName(type: string, item: object): string {
-  const tool = getName(item, 'tool');
-  if (tool === null) return TOOL_NAMES.get(type) ?? type;
-  const server = getName(item, 'server') ?? getName(item, 'namespace');
-  return server === null ? tool : `${server}.${tool}`;
+/** The name of a kind of call in the output of `codex exec`. */
+function toExecType(type: string): string {
+  return type === 'imageView' ? 'view_image' : toSnakeCase(type);
 }
 
-function readInput(type: string, item: object): unknown {
-  switch (type) {
-    case 'commandExecution':
-      return { command: readShellScript(getString(item, 'command') ?? '') };
-    case 'fileChange':
-      return { changes: getArray(item, 'changes') };
-    case 'mcpToolCall':
-    case 'dynamicToolCall':
-      return getField(item, 'arguments');
-    case 'webSearch':
-      return { query: getField(item, 'query'), action: getField(item, 'action') };
-    case 'imageView':
-      return { path: getField(item, 'path') };
-    default:
-      return { prompt: getField(item, 'prompt') };
-  }
+function toSnakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function readDiff(item: object): FileDiff[] {
@@ -157,17 +124,4 @@ function readDiff(item: object): FileDiff[] {
       const patch = getString(change, 'diff');
       return path === null ? [] : [{ path, ...(patch === null ? undefined : { patch }) }];
     });
-}
-
-/** Returns why the call failed, or null if it did not. */
-function findFailure(item: object, exitCode: number | null): string | null {
-  const error = getString(getObject(item, 'error') ?? {}, 'message');
-  if (error !== null) return error;
-  const status = getString(item, 'status');
-  if (status !== 'failed' && status !== 'declined') return null;
-  const result = getObject(item, 'result');
-  const texts = result === null ? [] : getArray(result, 'content').filter(isRecord);
-  const text = boundMessage(texts.map((part) => getString(part, 'text') ?? '').join('\n'));
-  if (text !== '') return text;
-  return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }

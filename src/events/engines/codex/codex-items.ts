@@ -11,7 +11,7 @@ import {
 } from '../../reading/record-fields.js';
 import { boundMessage } from '../../attempt/engine-error.js';
 import { readPlan } from '../../reading/read-plan.js';
-import type { Emit } from '../fact.js';
+import type { Emit, Fact, ToolCall } from '../fact.js';
 import { KNOWN_FIELDS } from '../known-fields.js';
 
 /** The records of `codex exec --json`. */
@@ -57,22 +57,33 @@ function readText(type: 'agent_message' | 'reasoning' | 'error', phase: string, 
 function readCall(type: string, phase: string, item: object, emit: Emit): void {
   const id = getName(item, 'id');
   if (id === null) return emit({ fact: 'malformed', why: `An item of type "${type}" has no id.` });
-  const name = readName(type, item);
-  const input = readInput(type, item);
-  const paths = type === 'file_change' ? listChangedPaths(item) : [];
-  if (phase !== 'completed') return emit({ fact: 'tool_started', id, name, input, paths });
-  // The field that contains the output depends on the kind of call.
-  const output = getField(item, 'aggregated_output') ?? getField(item, 'result') ?? getField(item, 'agents_states');
-  const exitCode = getInteger(item, 'exit_code');
-  const error = findFailure(item);
-  if (error === null) emit({ fact: 'tool_completed', id, name, input, paths, output, exitCode });
-  else emit({ fact: 'tool_failed', id, name, input, paths, output, exitCode, error });
+  const call = describeCall(type, id, item);
+  if (phase === 'completed') emit(endCall(call, item));
+  else emit({ fact: 'tool_started', ...call });
 }
 
+/** Describes the call of an item, whose fields are in snake_case. */
+export function describeCall(type: string, id: string, item: object): ToolCall {
+  const changes = getArray(item, 'changes').filter(isRecord);
+  const paths = changes.map((change) => getString(change, 'path')).filter((path) => path !== null);
+  return { id, name: readName(type, item), input: readInput(type, item), paths: type === 'file_change' ? paths : [] };
+}
+
+/** Returns the end of a call. The field that contains the output depends on the kind of call. */
+export function endCall(call: ToolCall, item: object): Fact {
+  const output = OUTPUTS.map((name) => getField(item, name)).find((value) => value !== undefined && value !== null);
+  const exitCode = getInteger(item, 'exit_code');
+  const error = findFailure(item, exitCode);
+  const end = { ...call, output, exitCode };
+  return error === null ? { fact: 'tool_completed', ...end } : { fact: 'tool_failed', ...end, error };
+}
+
+const OUTPUTS = ['aggregated_output', 'result', 'agents_states', 'content_items'];
+
 function readName(type: string, item: object): string {
-  if (type !== 'mcp_tool_call' && type !== 'collab_tool_call') return type;
-  const tool = getName(item, 'tool') ?? type;
-  const server = getName(item, 'server');
+  const tool = getName(item, 'tool');
+  if (tool === null) return type;
+  const server = getName(item, 'server') ?? getName(item, 'namespace');
   return server === null ? tool : `${server}.${tool}`;
 }
 
@@ -83,28 +94,26 @@ function readInput(type: string, item: object): unknown {
     case 'file_change':
       return { changes: getArray(item, 'changes') };
     case 'mcp_tool_call':
+    case 'dynamic_tool_call':
       return getField(item, 'arguments');
+    case 'web_search':
+      return { query: getField(item, 'query'), action: getField(item, 'action') };
+    case 'view_image':
+      return { path: getField(item, 'path') };
     case 'collab_tool_call':
       return { prompt: getField(item, 'prompt'), receiver_thread_ids: getArray(item, 'receiver_thread_ids') };
     default:
-      return { query: getField(item, 'query'), action: getField(item, 'action') };
+      return { prompt: getField(item, 'prompt') };
   }
 }
 
-function listChangedPaths(item: object): readonly string[] {
-  const changes = getArray(item, 'changes').filter(isRecord);
-  return changes.map((change) => getString(change, 'path')).filter((path) => path !== null);
-}
-
 /** Returns why the call failed, or null if it did not. */
-function findFailure(item: object): string | null {
-  const status = getString(item, 'status');
+function findFailure(item: object, exitCode: number | null): string | null {
   const error = getString(getObject(item, 'error') ?? {}, 'message');
   if (error !== null) return error;
-  const result = getObject(item, 'result');
-  const text = result === null || status !== 'failed' ? '' : boundMessage(joinTextContent(getArray(result, 'content')));
-  if (text !== '') return text;
+  const status = getString(item, 'status');
   if (status !== 'failed' && status !== 'declined') return null;
-  const exitCode = getInteger(item, 'exit_code');
+  const text = boundMessage(joinTextContent(getArray(getObject(item, 'result') ?? {}, 'content')));
+  if (text !== '') return text;
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }
