@@ -176,6 +176,11 @@ describe('iflow text', () => {
     expect(of('assistant.message.final')).toMatchObject([{ structured_payload: [1, 2] }]);
   });
 
+  test('a JSON block on stderr is a payload too', () => {
+    const { of } = translateLines({ engine: 'iflow', stderr: ['```json', '{"ok": true}', '```'] });
+    expect(of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
+  });
+
   test('JSON blocks and Execution Info are parsed', () => {
     const translated = translateLines({ engine: 'iflow', stdout: ['```json', '{"ok": true}', '```', ...iflowInfo] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);

@@ -81,6 +81,7 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     ['an envelope', JSON.stringify({ response: TEXT })],
     ['an envelope between log lines', `[start]\n${JSON.stringify({ response: TEXT })}\n[end]`],
     ['an envelope in an envelope', JSON.stringify({ response: JSON.stringify({ response: TEXT }) })],
+    ['an envelope in a fence', `\`\`\`json\n${JSON.stringify({ response: TEXT })}\n\`\`\``],
     ['an envelope with prose', JSON.stringify({ response: `Result:\n${TEXT}\nBye` })],
     ['prose around it', `Result:\n${TEXT}\nBye`],
     ['prose only after it', `${TEXT}\nBye`],
@@ -167,6 +168,11 @@ describe('generic rules: deterministic, and no others', () => {
   ])('profile generic does not repair the JSON itself: %s', (text) => {
     const error = expectError(parse(text, undefined, { profile: 'generic' }));
     expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
+  });
+
+  test('profile generic does not repair the JSON in an envelope either', () => {
+    const text = JSON.stringify({ response: `${TEXT.slice(0, -1)},}` });
+    expect(expectError(parse(text, Digest, { profile: 'generic' })).code).toBe('SCHEMA_MISMATCH');
   });
 
   test('profile generic tries only the first JSON object in running text', () => {

@@ -76,6 +76,16 @@ test.each([
   ['incomplete', { ...reading, problems: [{ code: 'TESTS_MISSING', message: '' }] }],
   ['incomplete', { source: 'text' as const, problems: [{ code: 'KEY_MISSING', message: '' }] }],
   ['unreadable', { source: 'json' as const, problems: [{ code: 'RESULT_NOT_JSON', message: '' }] }],
+  [
+    'unreadable',
+    {
+      source: 'json' as const,
+      problems: [
+        { code: 'KEY_MISSING', message: '' },
+        { code: 'RESULT_NOT_JSON', message: '' },
+      ],
+    },
+  ],
   ['anchors', { source: 'streams' as const, problems: [] }],
   ['missing', { source: 'none' as const, problems: [] }],
 ])('the parse status is %s', (status, given) => {

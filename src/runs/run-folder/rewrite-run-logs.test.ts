@@ -50,13 +50,14 @@ test('diagnostics of every attempt are written to that log', async () => {
   const dir = await makeRunFolder({
     'stdout.1.log': 'not json\n',
     'meta.1.json': '{"engine":"codex","exit_code":0}',
-    'stdout.2.log': 'not json\n',
+    'stdout.2.log': 'not json\n{"type":"error","message":"out of credits"}\n',
     'meta.2.json': '{"engine":"codex","exit_code":0}',
   });
   const diagnostics = (await collect(rewriteRunLogs(dir))).flatMap(({ protocol, event }) =>
     protocol === 'rasp' && event.event.category === 'diagnostic' ? [event] : [],
   );
   expect(new Set(diagnostics.map(({ attempt_number }) => attempt_number))).toEqual(new Set([1, 2]));
+  expect(diagnostics.map(({ event }) => event.type)).toContain('diagnostic.engine.error');
   expect(await toRows(join(dir, 'parser_diagnostics.jsonl'))).toEqual(diagnostics);
 });
 
