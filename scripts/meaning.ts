@@ -10,7 +10,7 @@ import { findMeaning, type MeaningLeaf } from '../src/events/contract/meaning.co
 import { ENGINES } from '../src/events/engines/index.js';
 import { PROJECT } from './run-tool.js';
 
-const ENGINES_WITH_RECORDS = ['codex', 'claude', 'gemini', 'qwen', 'opencode', 'copilot'] as const;
+const ENGINES_WITH_RECORDS = ['codex', 'claude', 'gemini', 'qwen', 'opencode', 'copilot', 'acp'] as const;
 const showsMissing = process.argv.includes('--missing');
 const dir = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
 

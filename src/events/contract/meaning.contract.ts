@@ -32,6 +32,11 @@ const WITHOUT_MEANING: readonly { readonly why: string; readonly paths: RegExp }
     paths:
       /responseHeaders\.(?!retry-after|x-ratelimit)|toolTelemetry\.|(?:RequestEncoding|BodyEncoding|WireBytes|editClassifierVersion|containsBuiltInFileEditRequest|isByok|byokKind|isAuto|interactionType|data\.source|delivery|shellToolInfo.*|harness\w+)$/u,
   },
+  {
+    why: 'lists what a client of the Agent Client Protocol can choose or send, not what was chosen or sent',
+    paths:
+      /(?:availableCommands|availableModes|availableModels|authMethods|agentCapabilities|_meta\.steering)\.|configOptions\.\*\.(?!currentValue)|: result\.protocolVersion$|sessionUpdate$/u,
+  },
   { why: 'is a record without any value but its time', paths: /^session\.background_tasks_changed: / },
 ];
 
@@ -63,7 +68,11 @@ export function findMeaning(fixture: Fixture, engine: Engine, emitted: readonly 
   const isNamed = (path: string, value: MeaningLeaf['value']): boolean => {
     if (typeof value === 'string') return text.includes(value) || strings.has(toTime(Date.parse(value)));
     if (typeof value === 'number' && Math.abs(value) > 9)
-      return numbers.has(value) || strings.has(toTime(value)) || text.includes(String(value));
+      return (
+        numbers.has(value) ||
+        [value, value * 1000].some((ms) => strings.has(toTime(ms))) ||
+        text.includes(String(value))
+      );
     const name = normalize(path);
     return [name, ...(RENAMED[name] ?? [])].some((one) => small.has(`${one} ${value}`));
   };
@@ -132,6 +141,12 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
   input: ['inputtokens', 'input'],
   output: ['outputtokens', 'output'],
   total: ['totaltokens', 'total'],
+  cachedreadtokens: ['cachedinputtokens'],
+  cachedwritetokens: ['cachewritetokens'],
+  thoughttokens: ['reasoningtokens'],
+  queuedepth: ['queuedturns'],
+  used: ['contexttokens'],
+  amount: ['cost'],
   exit: ['exitcode'],
   isretryable: ['retryable'],
 };

@@ -28,6 +28,14 @@ describe('the fields of a record', () => {
     });
   });
 
+  it('have the times of Codex threads and turns, which are seconds, in the same form', () => {
+    const turn = { startedAt: 1, completedAt: 2, status: 'completed' };
+    expect(readEngineFields({ method: 'turn/completed', params: { turn }, emittedAtMs: 2500 })).toEqual({
+      at: '1970-01-01T00:00:02.500Z',
+      fields: { started_at: '1970-01-01T00:00:01.000Z', ended_at: '1970-01-01T00:00:02.000Z' },
+    });
+  });
+
   it('do not come from what a tool or the model wrote, nor have values of another type', () => {
     const record = { type: 'tool_use', parameters: { model: 'm', timestamp: 5 }, model: 7, timestamp: 'soon' };
     expect(readEngineFields(record)).toEqual({ at: null, fields: null });

@@ -26,7 +26,10 @@ for (const [field, names] of ENGINE_NAMES_BY_FIELD) {
   }
 }
 
-/** Values that tools and models wrote: they say nothing about the engine, even if they use its names. */
+/**
+ * Values that tools and models wrote: they say nothing about the engine, even if they use its names. The `_meta` of an
+ * update of the Agent Client Protocol is the agent's own.
+ */
 const CONTENT: ReadonlySet<string> = new Set([
   'arguments',
   'content',
@@ -35,6 +38,8 @@ const CONTENT: ReadonlySet<string> = new Set([
   'parameters',
   'structuredContent',
   'structured_output',
+  'rawInput',
+  'rawOutput',
   '_meta',
 ]);
 
@@ -74,7 +79,8 @@ function collect(object: object, parent: string, depth: number, facts: FoundFact
     const named = field === undefined ? undefined : convert(field, value, key);
     if (field !== undefined && named !== undefined) (found ??= {})[field] ??= named;
     const isOpen = named === undefined || field === 'response_headers';
-    if (isOpen && depth < MAX_DEPTH && isRecord(value) && !CONTENT.has(key))
+    const isContent = CONTENT.has(key) && !(key === '_meta' && parent === 'update');
+    if (isOpen && depth < MAX_DEPTH && isRecord(value) && !isContent)
       found = collect(value, WRAPPERS.has(key) ? parent : key, depth + 1, found);
   }
   return found;
@@ -90,10 +96,10 @@ function convert(field: EngineFieldName, value: unknown, key: string): unknown {
     readonly type?: string;
     readonly pattern?: string;
   };
-  if (pattern !== undefined) return toTime(value);
+  if (pattern !== undefined) return toTime(value, key);
   if (type === 'string') return typeof value === 'string' ? cutText(value, MAX_TEXT) : undefined;
   if (type === 'boolean') return typeof value === 'boolean' ? value : undefined;
-  if (type !== null) return toNumber(value, key === 'retry-after' ? 1000 : 1, type);
+  if (type !== null) return toNumber(value, IN_SECONDS.has(key) ? 1000 : 1, type);
   return boundDetail(toSnakeCase(value, 0), field === 'attachments' ? MAX_ATTACHMENTS : undefined);
 }
 
@@ -103,11 +109,15 @@ function toNumber(value: unknown, factor: number, type: unknown): number | undef
   return isValid && number >= 0 ? number * factor : undefined;
 }
 
-/** Converts a time, in ISO 8601 or in milliseconds since 1970, to the form that all events use. */
-function toTime(value: unknown): string | undefined {
-  const ms = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : NaN;
+/** Converts a time, in ISO 8601 or in milliseconds or seconds since 1970, to the form that all events use. */
+function toTime(value: unknown, key: string): string | undefined {
+  const factor = IN_SECONDS.has(key) ? 1000 : 1;
+  const ms = typeof value === 'number' ? value * factor : typeof value === 'string' ? Date.parse(value) : NaN;
   return ms >= 0 && ms <= MAX_TIME ? new Date(ms).toISOString() : undefined;
 }
+
+/** The times of threads and turns of Codex's app server, and the time to wait in an HTTP header. */
+const IN_SECONDS: ReadonlySet<string> = new Set(['startedAt', 'completedAt', 'createdAt', 'retry-after']);
 
 /** The latest time with a four-digit year. */
 const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);

@@ -14,8 +14,8 @@ const amount = { type: 'number', minimum: 0 } as const;
  */
 const FIELDS = {
   /** When a message or a tool call started and ended, by the engine's clock. */
-  started_at: [timestamp, 'time.start startedAtMs'],
-  ended_at: [timestamp, 'time.end completedAtMs patch.end_time'],
+  started_at: [timestamp, 'time.start startedAtMs turn.startedAt thread.createdAt'],
+  ended_at: [timestamp, 'time.end completedAtMs patch.end_time turn.completedAt'],
   duration_ms: [
     amount,
     'duration_ms durationMs sessionDurationMs dispatchDurationMs totalDurationMs thinking_duration_ms assistant.usage.duration',
@@ -27,7 +27,7 @@ const FIELDS = {
   ttft_stream_ms: [amount, 'ttft_stream_ms first_content_frame_ms'],
   time_to_request_ms: [amount, 'time_to_request_ms'],
   turns: [count, 'num_turns'],
-  queued_turns: [count, 'queued_turn_count'],
+  queued_turns: [count, 'queued_turn_count piAcp.queueDepth'],
   safety_stops: [count, 'safety_stops'],
   /** Why the model stopped, and why the engine did. */
   stop_reason: [text, 'stop_reason stopReason step_finish.reason'],
@@ -35,15 +35,22 @@ const FIELDS = {
   outcome: [text, 'outcome model.call_final_result.result'],
   state: [text, 'status.status goal_state.activity session_state_changed.state task_notification.status patch.status'],
   exit_code: [{ type: ['integer', 'null'] }, 'result.exitCode'],
-  model: [name, 'model newModel selectedModel resolvedModel model.modelID'],
+  model: [name, 'model newModel selectedModel resolvedModel model.modelID models.currentModelId _claude/model'],
   provider: [text, 'modelProvider model.providerID'],
   provider_type: [text, 'providerType'],
   service_tier: [text, 'service_tier'],
   speed: [text, 'usage.speed'],
   /** The engine and its surroundings. */
   engine_version: [text, 'claude_code_version qwen_code_version copilotVersion cliVersion'],
+  agent: [anything, 'agentInfo'],
   workdir: [text, 'cwd'],
+  /** The file in which the engine keeps the session. */
+  session_file: [text, 'thread.path'],
+  network_access: [flag, 'sandbox.networkAccess'],
   permission_mode: [text, 'permissionMode permission_mode approvalPolicy'],
+  /** What an agent of the Agent Client Protocol calls its mode: of permissions, of planning or of thinking. */
+  mode: [text, 'modes.currentModeId update.currentModeId'],
+  auth_status: [anything, 'authStatus'],
   api_key_source: [text, 'apiKeySource'],
   output_style: [text, 'output_style'],
   memory_paths: [anything, 'memory_paths'],
@@ -66,8 +73,9 @@ const FIELDS = {
   web_searches: [count, 'web_search_requests'],
   web_fetches: [count, 'web_fetch_requests'],
   premium_requests: [amount, 'premiumRequests'],
-  /** A tool call: its title, its images and other files, and whether it was interrupted, shortened or changed by the user. */
-  title: [text, 'toolTitle state.title request.description display_name'],
+  /** A tool call: its title and kind, its images and other files, and whether it was interrupted, shortened or changed by the user. */
+  title: [text, 'toolTitle state.title request.description display_name update.title toolCall.title'],
+  tool_kind: [text, 'update.kind toolCall.kind'],
   attachments: [anything, 'attachments'],
   interrupted: [flag, 'interrupted'],
   truncated: [flag, 'truncated'],
@@ -98,10 +106,11 @@ const FIELDS = {
   transport: [text, 'transport'],
   response_body: [text, 'responseBody errorMessage'],
   response_headers: [anything, 'responseHeaders'],
-  /** The size and the contents of the request, and the model's limits. */
+  /** The size and the contents of the request, the tokens in the model's context, and its limits. */
   request: [anything, 'requestFingerprint'],
   request_bytes: [count, 'requestBodyBytes'],
-  max_input_tokens: [count, 'maxPromptTokens modelContextWindow'],
+  context_tokens: [count, 'update.used'],
+  max_input_tokens: [count, 'maxPromptTokens modelContextWindow update.size'],
   max_output_tokens: [count, 'maxOutputTokens'],
 } as const;
 

@@ -111,6 +111,36 @@ describe('a turn', () => {
     expect(of('conversation.failed')).toMatchObject([{ error: { code: 'ENGINE_RUNTIME_ERROR' } }]);
   });
 
+  it('has what the agent reports about itself and its context in named fields, and nothing of what tools wrote', () => {
+    const rawInput = { model: 'written', cwd: '/written' };
+    const call = { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Run ls', kind: 'execute', rawInput };
+    const { of } = translateConversation([
+      ['>', { id: 0, method: 'initialize', params: { protocolVersion: 1 } }],
+      ['<', { id: 0, result: { protocolVersion: 1, agentInfo: { name: 'an-agent', version: '3' } } }],
+      ['>', { id: 1, method: 'session/new', params: { cwd: '/w', mcpServers: [] } }],
+      ['<', { id: 1, result: { sessionId: 's1', modes: { currentModeId: 'plan', availableModes: [] } } }],
+      ['>', { id: 2, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } }],
+      sendUpdate(call),
+      sendUpdate({ ...call, sessionUpdate: 'tool_call_update', status: 'completed', rawOutput: { stopReason: 'x' } }),
+      sendUpdate({ sessionUpdate: 'usage_update', used: 12, size: 300, _meta: { durationMs: 47 } }),
+      sendMessage('ok'),
+      END,
+    ]);
+    const statuses = of('conversation.status');
+    expect(statuses).toContainEqual({ status: 'initialize', agent: { name: 'an-agent', version: '3' } });
+    expect(of('conversation.started')).toMatchObject([{ mode: 'plan' }]);
+    expect(statuses).toContainEqual({
+      status: 'usage_update',
+      context_tokens: 12,
+      max_input_tokens: 300,
+      duration_ms: 47,
+    });
+    const [started, completed] = of('assistant.tool_call');
+    expect(started).toEqual({ ...completed, status: 'started', output: undefined });
+    expect(started).toMatchObject({ title: 'Run ls', tool_kind: 'execute' });
+    for (const name of ['model', 'workdir', 'stop_reason']) expect(completed).not.toHaveProperty(name);
+  });
+
   it('has the usage of its steps if the agent reports it, without the usage of the turn', () => {
     const usage = { inputTokens: 5, outputTokens: 1 };
     const { of } = translateConversation([
@@ -259,7 +289,7 @@ describe('a tool call', () => {
       END,
     ]);
     expect(of('assistant.tool_call')).toEqual([
-      { tool_call_id: 'c1', name: 'edit', status: 'started' },
+      { tool_call_id: 'c1', name: 'edit', status: 'started', title: 'Write', tool_kind: 'edit' },
       { tool_call_id: 'c1', name: 'edit', status: 'completed', input: { path: 'a' }, output: 'ok' },
     ]);
   });
@@ -273,7 +303,7 @@ describe('a tool call', () => {
       END,
     ]);
     expect(of('assistant.tool_call').filter(({ tool_call_id: id }) => id === 'c0')).toEqual([
-      { tool_call_id: 'c0', name: 'read', status: 'started' },
+      { tool_call_id: 'c0', name: 'read', status: 'started', tool_kind: 'read' },
       { tool_call_id: 'c0', name: 'read', status: 'completed' },
     ]);
     expect(warnings).not.toContain('TOOL_CALL_START_MISSING');

@@ -111,6 +111,7 @@ class AcpReader implements Reader {
   }
 
   #readPrinted(message: RpcMessage, frame: JsonFrame): void {
+    this.#emit({ fact: 'record', record: frame.value, isWhole: true });
     switch (message.kind) {
       case 'notification':
         return this.#readNotification(message.method, message.params, frame);
@@ -157,7 +158,6 @@ class AcpReader implements Reader {
   }
 
   #readResponse(message: Extract<RpcMessage, { kind: 'result' | 'error' }>, frame: JsonFrame): void {
-    this.#emit({ fact: 'record', record: frame.value, isWhole: true });
     const request = this.#findRequest(message);
     if (request === null) {
       if (message.kind === 'error') return this.#readError('a request', message.error, frame);

@@ -341,5 +341,6 @@ function readUsage(params: object): Usage | null {
     cached_input_tokens: getCount(total, 'cachedInputTokens') ?? 0,
     cache_write_tokens: getCount(total, 'cacheWriteInputTokens') ?? 0,
     reasoning_tokens: getCount(total, 'reasoningOutputTokens') ?? 0,
+    total_tokens: getCount(total, 'totalTokens') ?? 0,
   };
 }
