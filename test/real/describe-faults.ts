@@ -1,18 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { silentLogger } from '../../src/base/index.js';
-import { createLead } from '../../src/orders/index.js';
-import { DEFAULT_LEASE_MS, startWorker } from '../../src/orders/dispatch/index.js';
+import { describe, expect, it } from 'vitest';
 import { WRAPPER_ENGINES } from '../../src/orders/wrappers/wrappers.js';
 import { startRun } from '../../src/runs/start-run.js';
-import { serveAcp } from '../../src/server/acp/index.js';
-import { createServer } from '../../src/server/create-server.js';
-import { openStore } from '../../src/store/index.js';
 import type { RunSpec } from '../../src/store/records/index.js';
 import { REAL_ENGINES, type RealEngine } from './real-engine.js';
 import type { ModelReply } from './scripted-model.js';
+import { openSite, type Failure, type Site } from './open-site.js';
 import { prepareStage } from './stage.js';
 
 const refuse = (status: number, type: string, message: string): ModelReply => ({ status, error: { message, type } });
@@ -56,8 +50,6 @@ const listFaults = (engine: string): Readonly<Record<string, Fault>> => ({
 
 const CONTRACT = { schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } } as const;
 
-type Failure = { readonly code?: string | undefined; readonly cause?: string | undefined } | undefined;
-
 /** The ways to start an agent; each returns the reported failure. */
 const PATHS: Readonly<Record<string, (site: Site, spec: RunSpec) => Promise<Failure>>> = {
   run: async ({ stage }, spec) => (await startRun(spec, stage.ports).result).error,
@@ -87,7 +79,7 @@ export function describeFaults(engine: keyof typeof REAL_ENGINES): void {
     it.each(Object.entries(listFaults(engine)))(
       'reports %s the same on every path',
       async (_, { reply, code, cause }) => {
-        const site = await openSite(real, reply, limits);
+        const site = await openSite(await prepareStage(real, () => [reply]), limits);
         const found = await Promise.all(
           Object.entries(PATHS).map(async ([path, start]) => {
             const workdir = join(site.stage.root, path);
@@ -110,96 +102,6 @@ export function describeFaults(engine: keyof typeof REAL_ENGINES): void {
 const FAILED: Readonly<Record<string, RegExp>> = {
   opencode: /^(?:ENGINE_RUNTIME_ERROR|RUN_TIMED_OUT)$/u,
 };
-
-type Site = Awaited<ReturnType<typeof openSite>>;
-
-/** Opens a server with a worker, and an ACP server, for the current test. */
-async function openSite(real: RealEngine, reply: ModelReply, limits: { readonly time_s: number }) {
-  const opened = await prepareStage(real, () => [reply]);
-  // Without its fixed id, because several runs share the stage.
-  const { newId: _, ...rest } = opened.ports;
-  const data = join(opened.root, 'data');
-  const ports = { ...rest, data };
-  const stage = { ...opened, ports };
-  const { spec } = stage;
-  const store = await openStore('memory:');
-  const type = Object.keys(WRAPPER_ENGINES).find((name) => WRAPPER_ENGINES[name] === real.engine) ?? '';
-  const { env = [], model } = spec;
-  const wrappers = { [type]: { type, env, limits, ...(model === undefined ? {} : { model }) } };
-  const lead = createLead({ store, data, wrappers });
-  const server = createServer({ store, lead, wrappers, data, settings: { roots: [stage.root], env } });
-  const worker = startWorker({ store, lead, runs: ports, pollMs: 200 });
-  onTestFinished(async () => {
-    await worker.stop({ graceMs: 0 });
-    server.end();
-    await lead.close();
-    await store.close();
-    await stage.remove();
-  });
-  const context = {
-    store,
-    lead,
-    runs: ports,
-    leaseMs: DEFAULT_LEASE_MS,
-    clock: () => store.now(),
-    logger: silentLogger,
-    signal: new AbortController().signal,
-  };
-  return {
-    stage,
-    store,
-    async post(path: string, body: unknown): Promise<Record<string, unknown>> {
-      const headers = { 'content-type': 'application/json' };
-      const response = await server.app.request(path, { method: 'POST', headers, body: JSON.stringify(body) });
-      expect(response.status).toBe(201);
-      return (await response.json()) as Record<string, unknown>;
-    },
-    async waitForRun(id: string): Promise<Failure> {
-      let run: { readonly state?: string; readonly result?: { readonly error?: Failure } } = {};
-      await expect
-        .poll(
-          async () => {
-            run = (await (await server.app.request(`/v1/runs/${id}`)).json()) as typeof run;
-            return run.state;
-          },
-          { timeout: 300_000, interval: 250 },
-        )
-        .toBe('ended');
-      return run.result?.error;
-    },
-    async prompt({ workdir, engine, model: requested, env: names }: RunSpec): Promise<Failure> {
-      const toServer = new TransformStream<Uint8Array, Uint8Array>();
-      const toClient = new TransformStream<Uint8Array, Uint8Array>();
-      const served = serveAcp({
-        context,
-        spec: {
-          engine,
-          permissions: 'safe',
-          ...(names === undefined ? {} : { env: names }),
-          limits,
-          ...(requested === undefined ? {} : { model: requested }),
-        },
-        input: toServer.readable,
-        output: toClient.writable,
-      });
-      const connection = client({ name: 'editor' }).connect(ndJsonStream(toServer.writable, toClient.readable));
-      const { agent } = connection;
-      try {
-        await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
-        const { sessionId } = await agent.request(methods.agent.session.new, { cwd: workdir, mcpServers: [] });
-        const text = { type: 'text', text: 'Say hello.' } as const;
-        await agent.request(methods.agent.session.prompt, { sessionId, prompt: [text] });
-        return undefined;
-      } catch (error) {
-        return (error as { readonly data?: Failure }).data;
-      } finally {
-        connection.close();
-        await toServer.writable.close().catch(() => undefined);
-        await served;
-      }
-    },
-  };
-}
 
 /** Makes an agent fail after its first retries, as it would by itself after minutes. */
 function withFewRetries(real: RealEngine): RealEngine {

@@ -7,7 +7,11 @@ import { pathToFileURL } from 'node:url';
 
 /** The model's reply to one request of the agent. */
 export type ModelReply =
-  | { readonly content: string }
+  | {
+      readonly content: string;
+      /** Sent to the sub-agent with this prompt, which can run beside the agent that started it. */
+      readonly toSubAgent?: string;
+    }
   | { readonly toolCalls: readonly ToolCall[] }
   | { readonly status: number; readonly error: { readonly message: string; readonly type: string } }
   /** The connection is closed in the middle of the response; applies to every request. */
@@ -51,11 +55,16 @@ export async function startModel(
   const mock = new LLMock({ port: 0, host: '127.0.0.1' });
   const requests: ModelRequest[] = [];
   const cuts = replies[0] === 'cut';
+  const inOrder = replies.filter((reply) => typeof reply === 'string' || !('toSubAgent' in reply));
+  let sent = 0;
   const answer = (request: MockRequest): ModelReply => {
     const tools = (request.tools ?? []).map((tool) => tool.function?.name ?? '');
     if (tools.length === 0 && !hasToolsInPrompt) return { content: 'A title' };
     requests.push({ messages: request.messages, tools });
-    return replies[requests.length - 1] ?? replies.at(-1) ?? replies[0];
+    const own = replies.find((reply) => isForSubAgent(reply, request));
+    if (own !== undefined) return own;
+    sent += 1;
+    return inOrder[sent - 1] ?? inOrder.at(-1) ?? replies[0];
   };
   mock.on({ predicate: () => true }, answer, { latency: pauseMs });
   await mock.start();
@@ -69,6 +78,14 @@ export async function startModel(
       await mock.stop();
     },
   };
+}
+
+/** Whether the prompt of the request is the sub-agent's; the agent that wrote it has it in its own messages. */
+function isForSubAgent(reply: ModelReply, { messages }: MockRequest): boolean {
+  if (typeof reply === 'string' || !('toSubAgent' in reply) || reply.toSubAgent === undefined) return false;
+  const prompt = reply.toSubAgent;
+  const withPrompt = messages.filter((message) => JSON.stringify(message).includes(prompt));
+  return withPrompt.length > 0 && withPrompt.every(({ role }) => role === 'user');
 }
 
 /** Starts a proxy in front of the mock that records requests. */
