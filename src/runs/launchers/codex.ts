@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import { findCodexState } from './engine-state.js';
-import type { LaunchFile, LaunchRequest, Launcher } from './launcher.js';
+import { completeLauncher, type LaunchFile, type LaunchRequest } from './launcher.js';
 import { listCodexServerOptions } from './mcp-servers.js';
 import {
   NETWORK_ENVIRONMENT,
@@ -11,7 +11,6 @@ import {
   checkInputPrompt,
   checkSession,
 } from './request-checks.js';
-import { readVersion } from './version.js';
 
 /** Codex rejects longer prompts. */
 const MAX_PROMPT_LENGTH = 1024 * 1024;
@@ -20,7 +19,7 @@ const MAX_PROMPT_LENGTH = 1024 * 1024;
  * OpenAI Codex, `codex exec --json`, or `codex app-server` in two-way mode. Its sandbox also restricts shell commands,
  * so `workspace` allows them.
  */
-export const codexLauncher: Launcher = {
+export const codexLauncher = completeLauncher({
   engine: 'codex',
   program: 'codex',
   format: 'codex',
@@ -30,10 +29,7 @@ export const codexLauncher: Launcher = {
   canAsk: true,
   usesTerminal: true,
   accepts: { attachments: ['image'], mcpServers: ['stdio', 'http'] },
-  reportsCost: false,
-  versionCommand: ['--version'],
   listStateFolders: findCodexState,
-  readVersion,
   installHint: 'npm install --global @openai/codex@0.166.0',
   launch(request) {
     const session = checkSession(request.sessionId);
@@ -71,7 +67,7 @@ export const codexLauncher: Launcher = {
       ? { command: ['codex', 'exec', ...options, '--', ...resumed, checkArgumentPrompt(prompt)], env, ...files }
       : { command: ['codex', 'exec', ...options, ...resumed, '-'], stdin: prompt, env, ...files };
   },
-};
+});
 
 /**
  * With a writable sandbox, Codex permanently marks the folder as trusted and runs commands named in the repository's

@@ -1,46 +1,26 @@
 import { findCopilotState } from './engine-state.js';
-import type { LaunchRequest, Launcher } from './launcher.js';
-import {
-  NETWORK_ENVIRONMENT,
-  listModelArguments,
-  checkArgumentPrompt,
-  checkInputPrompt,
-  checkSession,
-} from './request-checks.js';
-import { readVersion } from './version.js';
+import { createCliLauncher } from './cli-launcher.js';
+import type { LaunchRequest } from './launcher.js';
 
 /** GitHub Copilot CLI, `copilot --output-format=json`. It does not load the settings of an untrusted folder. */
-export const copilotLauncher: Launcher = {
+export const copilotLauncher = createCliLauncher({
   engine: 'copilot',
-  program: 'copilot',
-  format: 'copilot',
   testedVersions: '>=1.0.102 <1.1.0',
-  environment: ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN', 'GH_HOST', 'XDG_*', ...NETWORK_ENVIRONMENT],
-  canResume: true,
-  reportsCost: false,
-  versionCommand: ['--version'],
+  environment: ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN', 'GH_HOST', 'XDG_*'],
   listStateFolders: findCopilotState,
-  readVersion,
   installHint: 'npm install --global @github/copilot@1.0.102',
-  launch(request) {
-    const session = checkSession(request.sessionId);
-    const options = [
-      '--output-format=json',
-      '--no-auto-update',
-      '--no-color',
-      '--no-ask-user',
-      '--no-remote',
-      '--disable-builtin-mcps',
-      ...listPermissionOptions(request),
-      ...listModelArguments(request.model),
-      ...(session === undefined ? [] : [`--resume=${session}`]),
-    ];
-    const env = { COPILOT_AUTO_UPDATE: 'false' };
-    return request.terminal === true
-      ? { command: ['copilot', ...options, `--prompt=${checkArgumentPrompt(request.prompt)}`], env }
-      : { command: ['copilot', ...options], stdin: checkInputPrompt(request.prompt), env };
-  },
-};
+  promptOption: '--prompt',
+  listOptions: (request) => [
+    '--output-format=json',
+    '--no-auto-update',
+    '--no-color',
+    '--no-ask-user',
+    '--no-remote',
+    '--disable-builtin-mcps',
+    ...listPermissionOptions(request),
+  ],
+  prepare: () => ({ env: { COPILOT_AUTO_UPDATE: 'false' } }),
+});
 
 /**
  * No user can approve tool calls, so every tool that is not denied must be allowed. Copilot's tools cannot access other

@@ -130,6 +130,11 @@ export function defineLauncher(definition: LauncherDefinition): Launcher {
     throw createLauncherError(engine, 'start with a letter and use only a-z, 0-9, _ and -');
   if (RUN_ENGINES.some((known) => known === engine))
     throw createLauncherError(engine, 'a built-in engine has this name');
+  return completeLauncher(definition);
+}
+
+/** Adds the defaults. */
+export function completeLauncher(definition: LauncherDefinition): Launcher {
   return {
     testedVersions: '',
     environment: [],

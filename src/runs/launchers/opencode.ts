@@ -1,13 +1,6 @@
 import { findOpencodeState } from './engine-state.js';
-import type { LaunchRequest, Launcher } from './launcher.js';
-import {
-  NETWORK_ENVIRONMENT,
-  listModelArguments,
-  checkArgumentPrompt,
-  checkInputPrompt,
-  checkSession,
-} from './request-checks.js';
-import { readVersion } from './version.js';
+import { createCliLauncher } from './cli-launcher.js';
+import type { LaunchRequest } from './launcher.js';
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -30,10 +23,8 @@ const ASK_RULES = Object.fromEntries(
 );
 
 /** OpenCode, `opencode run --format json`. It allows everything unless it is configured otherwise. */
-export const opencodeLauncher: Launcher = {
+export const opencodeLauncher = createCliLauncher({
   engine: 'opencode',
-  program: 'opencode',
-  format: 'opencode',
   testedVersions: '>=1.18.33 <1.19.0',
   environment: [
     'OPENCODE_*',
@@ -43,33 +34,22 @@ export const opencodeLauncher: Launcher = {
     'GEMINI_API_KEY',
     'GOOGLE_GENERATIVE_AI_API_KEY',
     'OPENROUTER_API_KEY',
-    ...NETWORK_ENVIRONMENT,
   ],
-  canResume: true,
   reportsCost: true,
-  versionCommand: ['--version'],
   listStateFolders: findOpencodeState,
-  readVersion,
   installHint: 'npm install --global opencode-ai@1.18.33',
   async inspect({ permissions, workdir }) {
     if (permissions !== 'bypass') await refuseProjectPrograms(workdir);
   },
-  launch(request) {
-    const session = checkSession(request.sessionId);
-    const options = [
-      'run',
-      '--format=json',
-      '--thinking',
-      ...(request.permissions === 'bypass' ? ['--auto'] : []),
-      ...listModelArguments(request.model),
-      ...(session === undefined ? [] : [`--session=${session}`]),
-    ];
-    const env = createOpencodeEnvironment(request);
-    return request.terminal === true
-      ? { command: ['opencode', ...options, '--', checkArgumentPrompt(request.prompt)], env }
-      : { command: ['opencode', ...options], stdin: checkInputPrompt(request.prompt), env };
-  },
-};
+  sessionOption: '--session',
+  listOptions: ({ permissions }) => [
+    'run',
+    '--format=json',
+    '--thinking',
+    ...(permissions === 'bypass' ? ['--auto'] : []),
+  ],
+  prepare: (request) => ({ env: createOpencodeEnvironment(request) }),
+});
 
 /** Creates the environment variables that set OpenCode's permissions and disable updates, sharing and downloads. */
 export function createOpencodeEnvironment(request: LaunchRequest): Readonly<Record<string, string>> {
