@@ -1,7 +1,7 @@
 import { getErrorMessage, isSluiceError, truncate } from '../base/index.js';
 import type { FcmpData, FcmpEvent } from '../events/index.js';
 import type { RunReply } from '../store/records/index.js';
-import type { Run } from '../runs/index.js';
+import { chooseOption, type Run } from '../runs/index.js';
 import type { CommandIo } from './command-io.js';
 import { formatLine, makeVisible } from './terminal-text.js';
 
@@ -113,11 +113,11 @@ function createPermissionQuestion(
       const input = line.trim().toLowerCase();
       const decision = input === 'y' || input === 'yes' ? 'allow' : input === 'n' || input === 'no' ? 'deny' : null;
       const option = decision === null ? options[Number(input) - 1] : chooseOption(options, decision);
-      if (option === undefined) return { problem: `Answer yes, no, or a number: ${choices}.` };
+      if (option === null || option === undefined) return { problem: `Answer yes, no, or a number: ${choices}.` };
       return { reply: { interaction_id, option_id: option.id } };
     },
     async cancel() {
-      if (denial === undefined) return run.cancel();
+      if (denial === null) return run.cancel();
       const reason = 'standard input is closed, so the question cannot be answered';
       await run.reply({ interaction_id, option_id: denial.id, why: reason }).catch((error: unknown) => {
         // A rule might have answered meanwhile.
@@ -309,19 +309,4 @@ function describeToolCall({ name, status, input, error }: FcmpData<'assistant.to
 
 function toOneLine(text: string): string {
   return truncate(text.replaceAll(/\s+/g, ' ').trim(), MAX_SHOWN);
-}
-
-type PermissionOption = FcmpData<'permission.required'>['options'][number];
-
-/**
- * Returns the option that allows or denies a tool call, preferably only once: "yes" to one call must not allow all
- * later calls. Undefined if the agent offers no such option.
- */
-export function chooseOption(
-  options: readonly PermissionOption[],
-  decision: 'allow' | 'deny',
-): PermissionOption | undefined {
-  const kinds =
-    decision === 'allow' ? (['allow_once', 'allow_always'] as const) : (['reject_once', 'reject_always'] as const);
-  return kinds.flatMap((kind) => options.find((option) => option.kind === kind) ?? [])[0];
 }

@@ -59,9 +59,6 @@ describe('sluice', () => {
       stdout: '',
       stderr: "sluice: Unknown option '--nope'\n(see sluice repair --help)\n",
     });
-    expect(await sluice('run', '--engine', 'command', '--reads', 'codex')).toMatchObject({
-      stderr: "sluice: Unknown option '--reads'. It was renamed to --format.\n(see sluice run --help)\n",
-    });
     expect(await sluice('\u001b[2J')).toMatchObject({ stderr: expect.stringMatching(/^sluice: .*'␛\[2J'\n/) });
   });
 });

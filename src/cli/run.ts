@@ -96,17 +96,8 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
 /** Formats a message of Commander like our own: without its prefix, starting with a capital letter. */
 function formatUsageError(text: string): string {
   const message = text.replace(/^error: /, '').trimEnd();
-  const newName = RENAMED_OPTIONS.get(/^unknown option '(--[a-z-]+)/u.exec(message)?.[1] ?? '');
-  const hint = newName === undefined ? '' : `. It was renamed to ${newName}.`;
-  return formatLine(`${message.charAt(0).toUpperCase()}${message.slice(1)}${hint}`);
+  return formatLine(`${message.charAt(0).toUpperCase()}${message.slice(1)}`);
 }
-
-/** Options that were renamed, with their new names. */
-const RENAMED_OPTIONS: ReadonlyMap<string, string> = new Map([
-  ['--reads', '--format'],
-  ['--takes', '--kinds'],
-  ['--prefer', '--ambiguous'],
-]);
 
 /**
  * Turns `help NAME` into `NAME --help`; an unknown name is kept without `--help`, so the error suggests a similar name.

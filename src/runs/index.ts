@@ -30,6 +30,7 @@ export { identifyOwnProcess, getProcessState } from './process/process-identity.
 export { compileSecrets, type Secrets } from './secrets/compile-secrets.js';
 export { listSensitiveValues } from './secrets/environment.js';
 export { terminateOrphans, terminateRunProcesses } from './process/terminate-orphans.js';
+export { chooseOption } from './conversation/approvals.js';
 export { removeRunContainers } from './placement/run-container.js';
 export { mergeFsDiffs, NO_CHANGES } from './result/run-findings.js';
 export { listLaunchers } from './launchers/launchers.js';

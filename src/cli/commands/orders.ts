@@ -16,9 +16,9 @@ import {
   type OrderRecord,
   type WaitingFor,
 } from '../../store/records/index.js';
-import type { FcmpData } from '../../events/index.js';
+import type { FcmpData, FcmpEvent } from '../../events/index.js';
+import { SluiceError } from '../../base/index.js';
 import type { Store } from '../../store/index.js';
-import { chooseOption } from '../conversation.js';
 import { colorPatch, makeVisible, formatLine } from '../terminal-text.js';
 import { readTraceparent, loadCommandConfig } from '../command-config.js';
 import { withInterruption } from '../interruption.js';
@@ -136,8 +136,9 @@ async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<
         : await replyToRun(options, run, text);
     if (status === 'not_found') throw createUnknownRunError(run);
     if (status === 'not_waiting')
-      throw new MisuseError(
-        `Run "${run}" is not waiting for this reply: it has not asked, was answered or has ended. Open it in the console.`,
+      throw new SluiceError(
+        'RUN_NOT_WAITING',
+        `Run "${run}" is not waiting for this reply: it has not asked, was answered or has ended. ${text === undefined ? 'The answer is kept with the run. ' : ''}Open it in the console.`,
       );
     await printJson({ run, status }, io);
     return EXIT.success;
@@ -148,13 +149,14 @@ function createUnknownRunError(run: string): MisuseError {
   return new MisuseError(`Run "${run}" not found. Check --data and --database.`);
 }
 
-/** Builds the answer to the open permission request. */
+/** Builds the answer to a permission request. One that is no longer open is refused later, and the answer is kept. */
 async function chooseAnswer(store: Store, run: string, { allow, question, why, who }: ReplyFlags) {
-  const openPermissions = await findOpenPermissions(store, run);
+  const { chooseOption } = await import('../../runs/index.js');
+  const { asked, open } = await findPermissions(store, run);
   const request =
-    question === undefined ? openPermissions[0] : openPermissions.find(({ interaction_id: id }) => id === question);
-  if (request === undefined || (question === undefined && openPermissions.length > 1)) {
-    const choices = openPermissions.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
+    question === undefined ? (open[0] ?? asked.at(-1)) : asked.find(({ interaction_id: id }) => id === question);
+  if (request === undefined || (question === undefined && open.length > 1)) {
+    const choices = open.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
     if ((await store.findRun(run)) === undefined) throw createUnknownRunError(run);
     throw new MisuseError(
       choices === ''
@@ -163,7 +165,7 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
     );
   }
   const option = chooseOption(request.options, allow === true ? 'allow' : 'deny');
-  if (option === undefined) {
+  if (option === null) {
     const labels = request.options.map(({ label }) => label).join(', ');
     throw new MisuseError(
       `The agent does not offer this answer, only: ${labels}. Use the console or POST /v1/runs/{id}/reply.`,
@@ -180,16 +182,19 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
 /** The number of events per read. */
 const PAGE_SIZE = 1000;
 
-/** Finds a run's unanswered permission requests. */
-async function findOpenPermissions(store: Store, run: string): Promise<readonly FcmpData<'permission.required'>[]> {
+/** Finds a run's permission requests, and those that are unanswered. */
+async function findPermissions(store: Store, run: string) {
   const { updateQuestions } = await import('../../server/index.js');
+  const pick = (events: readonly FcmpEvent[]): readonly FcmpData<'permission.required'>[] =>
+    events.flatMap(({ type, data }) => (type === 'permission.required' ? [data] : []));
   let questions: ReturnType<typeof updateQuestions> = [];
+  let asked: ReturnType<typeof pick> = [];
   for (let after = 0; ;) {
     const page = await store.read({ runId: run, protocol: 'fcmp', after, limit: PAGE_SIZE });
     const events = page.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : []));
     questions = updateQuestions(questions, events);
-    if (page.length < PAGE_SIZE)
-      return questions.flatMap(({ type, data }) => (type === 'permission.required' ? [data] : []));
+    asked = [...asked, ...pick(events)];
+    if (page.length < PAGE_SIZE) return { asked, open: pick(questions) };
     after = events.at(-1)?.seq ?? after;
   }
 }

@@ -149,7 +149,7 @@ describe('sluice parse', () => {
     });
   });
 
-  it('uses the value that --ambiguous selects, and answers --prefer with the new name', async () => {
+  it('uses the value that --ambiguous selects', async () => {
     const twoObjects = 'First {"file":"a","line":1} then {"file":"b","line":2}.';
     for (const [which, file] of [
       ['first', 'a'],
@@ -158,8 +158,6 @@ describe('sluice parse', () => {
       const { output } = await parseCommand(twoObjects, ['--ambiguous', which, '--schema', 'issue.json']);
       expect(output).toMatchObject({ value: { file } });
     }
-    const { exitCode, stderr } = await parseCommand(twoObjects, ['--prefer', 'last']);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('renamed to --ambiguous')]);
   });
 
   it('prints large integers unchanged with --numbers bigint', async () => {

@@ -39,7 +39,7 @@ async function startWaitingRun() {
     const replyEvent = events.find(({ event }) => 'type' in event && event.type === 'permission.replied');
     return replyEvent?.event.data;
   };
-  return { reply, findReply };
+  return { reply, findReply, findRun: async () => store.findRun('RUN1') };
 }
 
 it.each([
@@ -70,4 +70,15 @@ it('refuses a reply without a choice, to an unknown run, or to a question that i
   for (const [flags, message] of rejectedReplies) {
     expect(await reply(...flags)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(message) });
   }
+});
+
+it('refuses an answer that comes after the end, and keeps it with the run', { timeout: 60_000 }, async () => {
+  const { reply, findReply, findRun } = await startWaitingRun();
+  await reply('RUN1', '--deny');
+  await findReply();
+  const late = await reply('RUN1', '--allow', '--who', 'Ada', '--why', 'I was away');
+  expect(late).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('RUN_NOT_WAITING') });
+  expect((await findRun())?.refused_answers).toMatchObject([
+    { interaction_id: 'px_1_1', option_id: 'yes', who: 'Ada (unverified local user)', why: 'I was away' },
+  ]);
 });
