@@ -15,11 +15,12 @@ import {
   PRESET_FOLDER,
   PROGRAMS_FOLDER,
 } from './install-programs.js';
-import { ACP_CASES, ENGINE_CASES, FAULT_CASES, PRESET_CASES } from './real-cases.js';
+import { ACP_CASES, APPROVAL_CASES, ENGINE_CASES, FAULT_CASES, PRESET_CASES } from './real-cases.js';
 
 const words = process.argv.slice(2);
+const allCases = [...PRESET_CASES, ...FAULT_CASES, ...APPROVAL_CASES, ...ACP_CASES, ...ENGINE_CASES];
 const requested = words.includes('--all')
-  ? [...ENGINE_CASES, ...ACP_CASES, ...FAULT_CASES, ...PRESET_CASES]
+  ? allCases
   : words.flatMap((word) => (word === 'acp' ? ACP_CASES : word === 'faults' ? FAULT_CASES : [word]));
 const wantsMatrix = ACP_CASES.some((name) => requested.includes(name));
 const notRun: string[] = [];
@@ -38,7 +39,7 @@ process.env['PATH'] = [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']
 const env = { ...process.env, XDG_CACHE_HOME: COPILOT_CACHE };
 const reports = await checkEngines({ env, cwd: PROJECT, timeoutMs: 60_000 });
 const find = (word: string) => reports.find(({ engine }) => engine === word);
-const engines: string[] = [...PRESET_CASES, ...FAULT_CASES, ...ACP_CASES, ...ENGINE_CASES].filter((name) => {
+const engines: string[] = allCases.filter((name) => {
   const isOnRequest = !ENGINE_CASES.includes(name);
   if (requested.length === 0 ? isOnRequest : !requested.includes(name)) {
     if (!isOnRequest) notRun.push(`${name}: not requested`);
@@ -50,6 +51,7 @@ const engines: string[] = [...PRESET_CASES, ...FAULT_CASES, ...ACP_CASES, ...ENG
     notRun.push(`${name}: the agents could not be installed`);
     return false;
   }
+  if (APPROVAL_CASES.includes(name)) return true;
   const isMatrix = ACP_CASES.includes(name);
   const agent = isMatrix ? `${name.slice('acp-'.length)}-acp` : name.replace('faults-', '');
   // An ACP agent does not print its version; without a binary for this platform, its engine's executable does not start.
@@ -64,9 +66,9 @@ if (!wantsMatrix) notRun.push('the agents of the Agent Client Protocol: not requ
 if (!wantsPresets) notRun.push('the presets: not requested (-- presets, or -- --all)');
 if (!FAULT_CASES.some((name) => requested.includes(name)))
   notRun.push('the table of faults: not requested (-- faults, or -- --all)');
-for (const name of requested)
-  if (![...ENGINE_CASES, ...ACP_CASES, ...FAULT_CASES, ...PRESET_CASES].includes(name))
-    notRun.push(`${name}: unknown engine`);
+if (!APPROVAL_CASES.some((name) => requested.includes(name)))
+  notRun.push('approvals: not requested (-- approvals, or -- --all)');
+for (const name of requested) if (!allCases.includes(name)) notRun.push(`${name}: unknown engine`);
 
 const totals = await runTests(engines);
 print(`tests: done after ${secondsSince(started)} s`);

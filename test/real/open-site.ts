@@ -62,7 +62,7 @@ export async function openSite(opened: Stage, limits: NonNullable<RunSpec['limit
     async waitForResult(id: string): Promise<RunResult> {
       await expect
         .poll(async () => (await this.get<{ readonly state: string }>(`/v1/runs/${id}`)).state, {
-          timeout: 300_000,
+          timeout: 600_000,
           interval: 250,
         })
         .toBe('ended');
@@ -104,4 +104,3 @@ export async function openSite(opened: Stage, limits: NonNullable<RunSpec['limit
     },
   };
 }
-

@@ -9,5 +9,8 @@ export const ACP_CASES = Object.keys(ACP_AGENTS).map((engine) => `acp-${engine.r
 /** The table of faults takes long too: every fault of the model over every path, for every engine. */
 export const FAULT_CASES = ENGINE_CASES.filter((name) => name !== 'iflow').map((name) => `faults-${name}`);
 
+/** Approvals over HTTP, of one agent for each protocol in which agents ask for permission. */
+export const APPROVAL_CASES = ['approvals'];
+
 /** All presets that can be driven here; they need more agents. */
 export const PRESET_CASES = ['presets'];
