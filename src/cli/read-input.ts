@@ -52,17 +52,7 @@ async function collect(
       cause: error,
     });
   }
-  return concatenate(chunks, length);
-}
-
-function concatenate(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return Buffer.concat(chunks, length);
 }
 
 /** Reads a file, or standard input for `-`, as JSON. */
