@@ -103,7 +103,9 @@ export const SCENARIOS = {
       { toolCalls: [rich.readImage(join(workdir, 'p.png'))] },
       ...(rich.lookup === undefined ? [] : [{ toolCalls: [rich.lookup] }]),
       ...(rich.plan === undefined ? [] : [{ toolCalls: [rich.plan] }]),
-      ...(rich.subAgent === undefined ? [] : [{ toolCalls: [rich.subAgent] }, { content: 'From the sub-agent.', toSubAgent: 'Look at it.' }]),
+      ...(rich.subAgent === undefined
+        ? []
+        : [{ toolCalls: [rich.subAgent] }, { content: 'From the sub-agent.', toSubAgent: 'Look at it.' }]),
       { content: 'All done.' },
     ],
     homeFiles: ({ rich }, url) => rich.homeFiles(MCP_SERVER, url),

@@ -185,18 +185,20 @@ const PAGE_SIZE = 1000;
 /** Finds a run's permission requests, and those that are unanswered. */
 async function findPermissions(store: Store, run: string) {
   const { updateQuestions } = await import('../../server/index.js');
-  const pick = (events: readonly FcmpEvent[]): readonly FcmpData<'permission.required'>[] =>
-    events.flatMap(({ type, data }) => (type === 'permission.required' ? [data] : []));
   let questions: ReturnType<typeof updateQuestions> = [];
-  let asked: ReturnType<typeof pick> = [];
+  let asked: readonly FcmpData<'permission.required'>[] = [];
   for (let after = 0; ;) {
     const page = await store.read({ runId: run, protocol: 'fcmp', after, limit: PAGE_SIZE });
     const events = page.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : []));
     questions = updateQuestions(questions, events);
-    asked = [...asked, ...pick(events)];
-    if (page.length < PAGE_SIZE) return { asked, open: pick(questions) };
+    asked = [...asked, ...pickPermissions(events)];
+    if (page.length < PAGE_SIZE) return { asked, open: pickPermissions(questions) };
     after = events.at(-1)?.seq ?? after;
   }
+}
+
+function pickPermissions(events: readonly FcmpEvent[]): readonly FcmpData<'permission.required'>[] {
+  return events.flatMap(({ type, data }) => (type === 'permission.required' ? [data] : []));
 }
 
 interface DiffFlags extends ConfigFlags {

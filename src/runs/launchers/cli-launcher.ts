@@ -20,7 +20,7 @@ import {
 interface CliDefinition extends Omit<LauncherDefinition, 'program' | 'format' | 'canResume' | 'canAsk' | 'launch'> {
   readonly engine: Exclude<RunEngine, 'command'>;
   /** Lists the options, apart from the model and the session. */
-  listOptions(request: LaunchRequest): readonly string[];
+  readonly listOptions: (request: LaunchRequest) => readonly string[];
   /** The option that resumes a session. */
   readonly sessionOption?: '--resume' | '--session';
   /** The option for a prompt that is an argument, because of a terminal; without it, such a prompt follows `--`. */
@@ -28,7 +28,7 @@ interface CliDefinition extends Omit<LauncherDefinition, 'program' | 'format' | 
   /** False if it is not known to read its prompt from stdin. */
   readonly readsStdin?: false;
   /** Fixed additions to its environment, and settings files to write. */
-  prepare?(request: LaunchRequest): Pick<Launch, 'env' | 'files'>;
+  readonly prepare?: (request: LaunchRequest) => Pick<Launch, 'env' | 'files'>;
   /** Its two-way mode, with `--input-format=stream-json`. */
   readonly speaks?: 'claude' | 'qwen';
 }
