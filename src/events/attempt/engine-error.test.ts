@@ -16,6 +16,14 @@ describe('an engine error', () => {
     expect(toEngineErrorData({ message })).toMatchObject({ http_status: status });
   });
 
+  it.each([
+    'Cannot connect to API: The socket connection was closed unexpectedly.',
+    'The connection was reset',
+    'fetch failed',
+  ])('has the cause "network" for %s', (message) => {
+    expect(toEngineErrorData({ message })).toMatchObject({ cause: 'network' });
+  });
+
   it.each(['exit code 400', '"encode":400', 'line 404 of a file', '"code":4000', 'Error: 500 tokens', '(4290)'])(
     'has no HTTP status for %s',
     (message) => {

@@ -95,7 +95,7 @@ export function findCause({
 const QUOTA_PATTERN =
   /quota\b(?! increase| limitations)|insufficient (?:funds|credit|balance)|credit balance|billing|usage limit|配额/i;
 const NETWORK_PATTERN =
-  /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate|UND_ERR_\w+|socket hang up|other side closed|\bterminated\b|from connection|unexpected EOF|(?:request|API|gateway|deadline)[^.]{0,40}tim(?:ed ?out|eout)|timeout of \d|超时|网络/i;
+  /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:was )?(?:failed|refused|error|reset|closed)|cannot connect|network|could not be reached|getaddrinfo|\bTLS\b|certificate|UND_ERR_\w+|socket hang up|other side closed|\bterminated\b|from connection|unexpected EOF|(?:request|API|gateway|deadline)[^.]{0,40}tim(?:ed ?out|eout)|timeout of \d|超时|网络/i;
 const CONTEXT_PATTERN =
   /context[ _-]?(?:length|window|overflow)|maximum context|(?:prompt|input|request|conversation) is too long|too many (?:input )?tokens|token count[^.]{0,40} exceeds/i;
 const SERVER_PATTERN = /high demand|overloaded|no capacity|server.?error|bad gateway|service unavailable/i;
