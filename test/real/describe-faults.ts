@@ -75,7 +75,7 @@ const PATHS: Readonly<Record<string, (site: Site, spec: RunSpec) => Promise<Fail
 export function describeFaults(engine: keyof typeof REAL_ENGINES): void {
   const real: RealEngine = withFewRetries(REAL_ENGINES[engine]);
   const limits = { time_s: 180 };
-  describe(`the real ${engine}`, { timeout: 400_000 }, () => {
+  describe(`the real ${engine}`, { timeout: 600_000 }, () => {
     it.each(Object.entries(listFaults(engine)))(
       'reports %s the same on every path',
       async (_, { reply, code, cause }) => {
