@@ -84,8 +84,11 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   if (listed === undefined) return { found: 'unknown', why: 'its files could not be listed' };
   const { files, lines } = listed;
   if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
-  const [linksOut, steering] = await Promise.all([findLinksOut(call, files), findSteering(call, from, commit, files)]);
-  const change = { commit, base, from, commits: newCount, files, lines, ...origin, ...steering, linksOut };
+  const [linksOut, blankTests] = await Promise.all([
+    findLinksOut(call, files),
+    findBlankTests(call, from, commit, files),
+  ]);
+  const change = { commit, base, from, commits: newCount, files, lines, ...origin, blankTests, linksOut };
   return { found: 'change', change: { ...change, madeBySluice: made !== undefined } };
 }
 
@@ -100,11 +103,11 @@ async function examineOwnCommit(
   call: CallGit,
 ): Promise<CommitFacts> {
   const { head: base } = start;
-  const [forged, twin, dated, steering] = await Promise.all([
+  const [forged, twin, dated, blankTests] = await Promise.all([
     findForgery(start, { commits: [base, commit] }),
     findTwin(call, start.foreignTips, commit),
     call(['log', '--no-color', '--no-walk=unsorted', '--format=%ct', commit, base]),
-    findSteering(call, base, commit, files),
+    findBlankTests(call, base, commit, files),
   ]);
   const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
   if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
@@ -119,7 +122,7 @@ async function examineOwnCommit(
     files,
     lines,
     ...origin,
-    ...steering,
+    blankTests,
     linksOut: [],
     madeBySluice: true,
   };
@@ -173,47 +176,6 @@ async function readOrigin(
   return { authors: authors.slice(0, 3), isBackdated };
 }
 
-const MAX_PACKAGES = 50;
-const MAX_PACKAGE_BYTES = 1024 * 1024;
-
-type Steering = Pick<OrderChange, 'scripts' | 'packageScripts' | 'blankTests' | 'hadTests'>;
-
-/** Finds what a change can steer checks with, besides files that are known by their names. */
-async function findSteering(
-  call: CallGit,
-  from: string,
-  commit: string,
-  files: readonly FileChange[],
-): Promise<Steering> {
-  const [scripts, packageScripts, blankTests, hadTests] = await Promise.all([
-    findChangedScripts(call, from, commit, files),
-    readPackageScripts(call, commit),
-    findBlankTests(call, from, commit, files),
-    files.some(({ kind, path }) => kind === 'added' && isTestPath(path)) && hasTests(call, from),
-  ]);
-  return { scripts, packageScripts, blankTests, hadTests };
-}
-
-/** Whether a commit has tests; assumed of one with too many files to list. */
-async function hasTests(call: CallGit, commit: string): Promise<boolean> {
-  const listing = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit];
-  const { code, stdout } = await call(listing, { maxBytes: MAX_LISTING_BYTES });
-  return code !== 0 || stdout.split('\0').some(isTestPath);
-}
-
-async function readPackageScripts(call: CallGit, commit: string): Promise<Readonly<Record<string, string>>> {
-  const blob = await call(['cat-file', 'blob', `${commit}:package.json`], { maxBytes: MAX_PACKAGE_BYTES });
-  try {
-    const { scripts }: { scripts?: unknown } = JSON.parse(blob.stdout) as object;
-    const entries = Object.entries(scripts ?? {}).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    );
-    return Object.fromEntries(entries);
-  } catch {
-    return {};
-  }
-}
-
 /** Finds tests that no longer have any letter or digit, so they cannot fail. A test that never had any is not lost. */
 async function findBlankTests(
   call: CallGit,
@@ -246,50 +208,6 @@ async function listBlank(call: CallGit, commit: string, paths: readonly string[]
   const search = ['grep', '--text', '--files-without-match', '-z', '-e', '[[:alnum:]]', commit, '--', ...pathspecs];
   const found = await call(search, { maxBytes: MAX_LISTING_BYTES });
   return new Set(found.stdout.split('\0').map((name) => name.slice(commit.length + 1)));
-}
-
-/** Settings of test runners in `package.json`, besides its scripts. */
-const PACKAGE_SETTINGS = [
-  'scripts',
-  'jest',
-  'vitest',
-  'mocha',
-  'ava',
-  'tap',
-  'c8',
-  'nyc',
-  'babel',
-  'ts-node',
-  'imports',
-];
-
-/**
- * Finds the changed `package.json` files whose scripts or test settings differ; a file that cannot be read counts as
- * changed.
- */
-async function findChangedScripts(
-  call: CallGit,
-  from: string,
-  commit: string,
-  files: readonly FileChange[],
-): Promise<readonly string[]> {
-  const read = async (revision: string, path: string): Promise<string> => {
-    const blob = await call(['cat-file', 'blob', `${revision}:${path}`], { maxBytes: MAX_PACKAGE_BYTES });
-    if (typeof blob.code === 'number' && blob.code !== 0) return 'none';
-    try {
-      const fields = JSON.parse(blob.stdout) as Readonly<Record<string, unknown>>;
-      return JSON.stringify(PACKAGE_SETTINGS.map((key) => fields[key] ?? null));
-    } catch {
-      return 'unreadable';
-    }
-  };
-  const packages = files.filter(({ path }) => /(?:^|\/)package\.json$/.test(path));
-  const changed = packages.slice(MAX_PACKAGES).map(({ path }) => path);
-  for (const { path, oldPath = path } of packages.slice(0, MAX_PACKAGES)) {
-    const [before, after] = [await read(from, oldPath), await read(commit, path)];
-    if (before !== after || after === 'unreadable') changed.push(path);
-  }
-  return changed;
 }
 
 /** Finds commits or folders in a change whose content does not match their hash: a forged object could hide changes. */

@@ -58,14 +58,6 @@ export function isCiPath(path: string): boolean {
   return CI.test(path);
 }
 
-const TOOLING =
-  /(?:^|\/)(?:package\.json|pyproject\.toml|setup\.(?:cfg|py)|pytest\.ini|tox\.ini|noxfile\.py|sitecustomize\.py|\.coveragerc|(?:GNU)?[mM]akefile|\.?justfile|Rakefile|\.rspec|phpunit\.xml[^/]*|build\.gradle[^/]*|pom\.xml|\.cargo\/config[^/]*|\.npmrc|\.(?:mocha|nyc|babel|swc)rc[^/]*|(?:vitest|vite|jest|karma|playwright|cypress|ava|babel|webpack|rollup)\.(?:config|conf|setup|workspace)[^/]*|tsconfig[^/]*\.json)$/;
-
-/** Whether a path is build or test configuration. */
-export function isToolingPath(path: string): boolean {
-  return TOOLING.test(path);
-}
-
 /**
  * Lists the test files that a change removes: deleted, or moved to a path that no longer counts as a test.
  *

@@ -1,8 +1,9 @@
 import { matchPathGlob } from '../../base/index.js';
 import type { Evidence, WorkOrder } from '../../store/records/index.js';
 import { dropFullStop, showLine } from '../plain-text.js';
-import { isCiPath, isTestPath, isToolingPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
+import { isCiPath, isTestPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
 import type { FileChange } from './changes.js';
+import { isSteeringPath } from './steering-files.js';
 
 /** Git's findings on a claimed commit. */
 export type CommitFacts =
@@ -28,14 +29,8 @@ export interface OrderChange {
   readonly authors: readonly string[];
   /** A commit is dated before the base commit. */
   readonly isBackdated: boolean;
-  /** Changed `package.json` files whose scripts or test settings differ. */
-  readonly scripts: readonly string[];
-  /** The scripts of the `package.json` at the top of the commit, by name. */
-  readonly packageScripts?: Readonly<Record<string, string>>;
   /** Tests that had letters or digits before the change and have none now. */
   readonly blankTests?: readonly string[];
-  /** Whether there were tests before a change that adds some. */
-  readonly hadTests?: boolean;
   /** Symbolic links in the change that lead out of the repository. */
   readonly linksOut: readonly string[];
   /** Sluice made the commit, from the agent's uncommitted changes in the worktree. */
@@ -94,7 +89,9 @@ function judgePaths({ files }: OrderChange, allowed: readonly string[] | undefin
   if (disallowed.length > 0) return contradict('paths', `Not allowed to change: ${listFiles(disallowed)}.`);
   const tests = paths.filter(isTestPath);
   const settings = paths.filter((path) => isCiPath(path) && !isTestPath(path));
-  const tooling = paths.filter((path) => isToolingPath(path) && !isCiPath(path) && !isTestPath(path));
+  const tooling = paths.filter(
+    (path) => (isSteeringPath(path) || /(?:^|\/)package\.json$/.test(path)) && !isCiPath(path) && !isTestPath(path),
+  );
   const detail = [
     allowed === undefined ? 'The order sets no paths.' : `All files are within ${listFiles(allowed)}.`,
     ...(tests.length === 0 ? [] : [`Tests touched: ${listFiles(tests)}.`]),

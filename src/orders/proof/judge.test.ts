@@ -22,7 +22,6 @@ const CHANGE: OrderChange = {
   lines: 3,
   authors: ['Ada'],
   isBackdated: false,
-  scripts: [],
   linksOut: [],
   madeBySluice: false,
 };

@@ -22,11 +22,10 @@ import { removeWorktree, type Worktree } from '../../git/worktree.js';
 import { findChecks, type NamedCheck } from '../../proof/checks.js';
 import { judgeCheck } from '../../proof/judge-checks.js';
 import { judgeCommit, type CommitFacts, type OrderChange } from '../../proof/judge-commit.js';
-import { isTestPath, listPaths } from '../../proof/changes.js';
+import { listPaths } from '../../proof/changes.js';
 import { judgePullRequest, type PullRequestFinding } from '../../proof/pull-request.js';
-import { listRewritten, listScripts, type ScriptTexts } from '../../proof/rewritten-checks.js';
 import { findWrapper } from '../../wrappers/wrappers.js';
-import type { CheckedOut } from '../../git/check-out.js';
+import { readSteering } from '../../git/read-steering.js';
 import { examineCommit } from '../../git/examine-commit.js';
 
 /** Used for a process that never started or whose exit is unknown. */
@@ -307,13 +306,8 @@ async function runAndJudgeChecks(
     }));
   }
   const change = facts?.found === 'change' ? facts.change : undefined;
-  const rewritten = new Map<string, readonly string[]>();
-  if (change !== undefined) {
-    for (const check of checks)
-      rewritten.set(check.name, listRewritten(check, change, await readScripts(start, check, change)));
-  }
-  const findBase = ({ name }: NamedCheck) =>
-    change === undefined ? undefined : listDeciding(rewritten.get(name) ?? [], change);
+  const steering = change === undefined ? undefined : await readSteering(start, checks, change);
+  const findBase = ({ name }: NamedCheck) => steering?.get(name)?.base;
   // A change that only adds files loses no tests.
   const canLose = change?.files.some(({ kind }) => kind !== 'added') === true;
   const before = canLose ? (change.from ?? change.base) : undefined;
@@ -321,33 +315,13 @@ async function runAndJudgeChecks(
   const judged = outcomes.map((outcome) => {
     if (change === undefined) return judgeCheck(outcome, proven.result ?? result);
     const { blankTests = [], files } = change;
-    const steering = { rewritten: rewritten.get(outcome.check.name) ?? [], blankTests, changed: listPaths(files) };
-    return judgeCheck({ ...outcome, ...steering }, proven.result ?? result);
+    const rewritten = steering?.get(outcome.check.name)?.rewritten ?? [];
+    return judgeCheck({ ...outcome, rewritten, blankTests, changed: listPaths(files) }, proven.result ?? result);
   });
   if (change === undefined) return judged;
   return Promise.all(
     judged.map(async (evidence) => ({ ...evidence, ...(await readDiff(lead, start, change, evidence)) })),
   );
-}
-
-/** Scripts call each other; real chains are shorter. */
-const MAX_ROUNDS = 5;
-
-/** Reads the shell scripts and makefiles that a check runs, directly or through each other. */
-async function readScripts(
-  start: RepositoryStart,
-  check: NamedCheck,
-  { commit, packageScripts = {} }: OrderChange,
-): Promise<ScriptTexts> {
-  const texts: Record<string, string> = {};
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const paths = listScripts(check, packageScripts, texts);
-    if (paths.length === 0) break;
-    await withObjects(start, async (call) => {
-      for (const path of paths) texts[path] = (await call(['cat-file', 'blob', `${commit}:${path}`])).stdout;
-    });
-  }
-  return texts;
 }
 
 /** Enough for the settings of a test runner; longer patches are in the change itself. */
@@ -370,19 +344,4 @@ async function readDiff(
   ).catch(() => undefined);
   const diff = patch === undefined ? '' : showText(lead.maskText(patch.stdout), MAX_DIFF_LENGTH);
   return diff === '' ? {} : { diff };
-}
-
-/** Lists the changed tests, and the changed files that steer a check, as they were before the change. */
-function listDeciding(steering: readonly string[], change: OrderChange): CheckedOut['base'] | undefined {
-  const rewritten = new Set(steering);
-  const restored: string[] = [];
-  const removed: string[] = [];
-  for (const { kind, path, oldPath = path } of change.files) {
-    const isSteering = rewritten.has(path) || rewritten.has(oldPath);
-    if (kind !== 'added' && (isSteering || isTestPath(oldPath))) restored.push(oldPath);
-    // A new test can change what the others test, so they have to pass without it.
-    const isNewTest = kind === 'added' && isTestPath(path) && change.hadTests === true;
-    if (isNewTest || ((kind === 'added' || path !== oldPath) && isSteering)) removed.push(path);
-  }
-  return restored.length + removed.length === 0 ? undefined : { commit: change.from ?? change.base, restored, removed };
 }

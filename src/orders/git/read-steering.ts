@@ -1,0 +1,159 @@
+import type { NamedCheck } from '../proof/checks.js';
+import { isTestPath, type FileChange } from '../proof/changes.js';
+import type { OrderChange } from '../proof/judge-commit.js';
+import { listRewritten, listScripts, type KnownFiles } from '../proof/rewritten-checks.js';
+import { isSteeringPath, listLoaded } from '../proof/steering-files.js';
+import type { CheckedOut } from './check-out.js';
+import { withObjects, type RepositoryStart } from './repository.js';
+import type { CallGit } from './run-git.js';
+
+/** What a change does to a check. */
+export interface CheckSteering {
+  /** Files that the check runs, or that steer it, and that the change modifies. */
+  readonly rewritten: readonly string[];
+  /** The files that decide whether the check passes, as they were before the change; absent if it modifies none. */
+  readonly base?: CheckedOut['base'];
+}
+
+/** More than any project has: files that configure runners, each, and rounds in which scripts call each other. */
+const MAX_FILES = 50;
+const MAX_ROUNDS = 5;
+/** Configuration is shorter; the rest is not searched. */
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_SEARCHED = 64 * 1024;
+/** The maximum size of a list of about 50,000 files. */
+const MAX_LISTING_BYTES = 8 * 1024 * 1024;
+
+/** Finds how a change steers checks, by the name of the check. */
+export async function readSteering(
+  start: RepositoryStart,
+  checks: readonly NamedCheck[],
+  change: OrderChange,
+): Promise<ReadonlyMap<string, CheckSteering>> {
+  return withObjects(start, async (call) => {
+    const { commit, files } = change;
+    const from = change.from ?? change.base;
+    const paths = (await listFiles(call, commit)) ?? ['package.json'];
+    const packages = await readPackages(call, { from, commit, files, paths });
+    const loaded: string[] = [];
+    for (const path of pickTop(paths, (each) => isSteeringPath(each) && !/(?:^|\/)(?:vendor|\.yarn)\//.test(each)))
+      loaded.push(...listLoaded(path, (await readText(call, commit, path))?.slice(0, MAX_SEARCHED) ?? ''));
+    const addsTests = files.some(({ kind, path }) => kind === 'added' && isTestPath(path));
+    const hadTests = addsTests && (await listFiles(call, from))?.some(isTestPath) !== false;
+    const steering = new Map<string, CheckSteering>();
+    for (const check of checks) {
+      const known = { ...packages, loaded: [...packages.loaded, ...loaded] };
+      const texts = await readScripts(call, commit, check, known);
+      const rewritten = listRewritten(check, files, { ...known, texts });
+      const base = listDeciding(rewritten, files, hadTests);
+      steering.set(check.name, { rewritten, ...(base === undefined ? {} : { base: { commit: from, ...base } }) });
+    }
+    return steering;
+  });
+}
+
+/** Lists the changed tests, and the changed files that steer a check, as they were before the change. */
+function listDeciding(steering: readonly string[], files: readonly FileChange[], hadTests: boolean) {
+  const rewritten = new Set(steering);
+  const restored: string[] = [];
+  const removed: string[] = [];
+  for (const { kind, path, oldPath = path } of files) {
+    const isSteering = rewritten.has(path) || rewritten.has(oldPath);
+    if (kind !== 'added' && (isSteering || isTestPath(oldPath))) restored.push(oldPath);
+    // A new test can change what the others test, so they have to pass without it.
+    const isNewTest = kind === 'added' && isTestPath(path) && hadTests;
+    if (isNewTest || ((kind === 'added' || path !== oldPath) && isSteering)) removed.push(path);
+  }
+  return restored.length + removed.length === 0 ? undefined : { restored, removed };
+}
+
+/** Reads the shell scripts and makefiles that a check runs, directly or through each other. */
+async function readScripts(call: CallGit, commit: string, check: NamedCheck, known: KnownFiles) {
+  const texts: Record<string, string> = {};
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const paths = listScripts(check, { ...known, texts });
+    if (paths.length === 0) break;
+    for (const path of paths) texts[path] = (await readText(call, commit, path)) ?? '';
+  }
+  return texts;
+}
+
+/** Lists the files of a commit; undefined if there are too many. */
+async function listFiles(call: CallGit, commit: string): Promise<readonly string[] | undefined> {
+  const listing = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit];
+  const { code, stdout } = await call(listing, { maxBytes: MAX_LISTING_BYTES });
+  return code === 0 ? stdout.split('\0').filter(Boolean) : undefined;
+}
+
+/** Picks the files that are nearest to the top, and none of installed packages. */
+function pickTop(paths: readonly string[], isWanted: (path: string) => boolean): readonly string[] {
+  const depth = (path: string): number => path.split('/').length;
+  return paths
+    .filter((path) => isWanted(path) && !path.split('/').includes('node_modules'))
+    .toSorted((one, other) => depth(one) - depth(other))
+    .slice(0, MAX_FILES);
+}
+
+async function readText(call: CallGit, commit: string, path: string): Promise<string | undefined> {
+  const { code, stdout } = await call(['cat-file', 'blob', `${commit}:${path}`], { maxBytes: MAX_FILE_BYTES });
+  return code === 0 ? stdout : undefined;
+}
+
+/** Settings in `package.json` that steer what its packages are and how they are tested, besides its scripts. */
+const RUNNER_SETTINGS = ['jest', 'vitest', 'mocha', 'ava', 'tap', 'c8', 'nyc', 'babel', 'ts-node'];
+const SETTINGS = [...RUNNER_SETTINGS, 'scripts', 'imports', 'type', 'workspaces', 'overrides', 'resolutions', 'pnpm'];
+const DEPENDENCIES = ['dependencies', 'devDependencies', 'optionalDependencies'];
+
+type Package = Readonly<Record<string, unknown>>;
+
+function readPackage(text: string | undefined): Package | undefined {
+  try {
+    return text === undefined ? {} : { ...(JSON.parse(text) as object) };
+  } catch {
+    return undefined;
+  }
+}
+
+function listEntries(value: unknown): readonly (readonly [string, string])[] {
+  return Object.entries(value ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+}
+
+/** Reads the scripts of a commit's packages, what their settings load, and which packages the change steers checks with. */
+async function readPackages(
+  call: CallGit,
+  {
+    from,
+    commit,
+    files,
+    paths,
+  }: Record<'from' | 'commit', string> & {
+    readonly files: readonly FileChange[];
+    readonly paths: readonly string[];
+  },
+): Promise<Required<Pick<KnownFiles, 'packageScripts' | 'changedPackages' | 'loaded'>>> {
+  const isPackage = (path: string): boolean => /(?:^|\/)package\.json$/.test(path);
+  const packageScripts: Record<string, string> = {};
+  const changedPackages: string[] = [];
+  const loaded: string[] = [];
+  const examined = pickTop(paths, isPackage);
+  for (const path of examined) {
+    const fields = readPackage(await readText(call, commit, path));
+    for (const [name, line] of listEntries(fields?.['scripts']))
+      packageScripts[name] = Object.hasOwn(packageScripts, name) ? `${packageScripts[name]}\n${line}` : line;
+    const settings = JSON.stringify(Object.entries(fields ?? {}).filter(([key]) => RUNNER_SETTINGS.includes(key)));
+    loaded.push(...listLoaded(path, settings.slice(0, MAX_SEARCHED)));
+    const changed = files.find((file) => file.path === path);
+    if (changed === undefined) continue;
+    const before = readPackage(await readText(call, from, changed.oldPath ?? path));
+    if (fields === undefined || describeSettings(fields) !== describeSettings(before)) changedPackages.push(path);
+  }
+  // One that was deleted, or is not examined, counts as changed.
+  const others = files.filter(({ path }) => isPackage(path) && !examined.includes(path)).map(({ path }) => path);
+  return { packageScripts, changedPackages: [...changedPackages, ...others], loaded };
+}
+
+/** Describes what decides how a package is tested: its settings, and packages that do not come from a registry. */
+function describeSettings(fields: Package = {}): string {
+  const local = DEPENDENCIES.map((key) => listEntries(fields[key]).filter(([, version]) => /[:/]/.test(version)));
+  return JSON.stringify([SETTINGS.map((key) => fields[key] ?? null), local]);
+}
