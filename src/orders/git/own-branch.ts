@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { isPresent } from '../../base/files/index.js';
 import { describeGitFailure, readUserConfig, runGit, type GitFilters } from './run-git.js';
 import type { OrderRecord } from '../../store/records/index.js';
 import type { RepositoryStart, UnknownStart } from './repository.js';
@@ -27,6 +28,10 @@ export async function enterRepository(
   { branch, filters }: OwnBranch,
 ): Promise<RepositoryStart | { readonly error: string }> {
   const { root, head } = start;
+  const obstacle = await findObstacle(root);
+  if (obstacle !== undefined) {
+    return { error: `${obstacle}, or omit isolation to use a worktree` };
+  }
   const uncommitted = await listUncommitted({ folder: root, filters });
   const [first, ...others] = await dropIgnoredByUser(root, uncommitted);
   if (first !== undefined) {
@@ -50,6 +55,27 @@ export async function enterRepository(
   );
   const previous = (name.code === 0 ? name : commit).stdout.trim();
   return error === undefined ? { ...start, previous } : { error };
+}
+
+/** What git keeps while a command is not finished: a commit of the agent would end it. */
+const UNFINISHED: Readonly<Record<string, string>> = {
+  MERGE_HEAD: 'merge',
+  CHERRY_PICK_HEAD: 'cherry-pick',
+  REVERT_HEAD: 'revert',
+  'rebase-merge': 'rebase',
+  'rebase-apply': 'rebase',
+};
+
+/** Finds a reason why nobody else should work in a repository now. */
+async function findObstacle(root: string): Promise<string | undefined> {
+  const names = Object.keys(UNFINISHED);
+  const query = ['rev-parse', '--is-bare-repository', ...names.flatMap((name) => ['--git-path', name])];
+  const [isBare, ...paths] = (await runGit(root, query)).stdout.trim().split('\n');
+  if (isBare === 'true') return 'repo_dir is a bare repository, which has no files to work on; name a clone';
+  const found = await Promise.all(paths.map(async (path) => isPresent(resolve(root, path))));
+  const [command] = Object.values(UNFINISHED).filter((_, index) => found[index] === true);
+  if (command === undefined) return undefined;
+  return `a ${command} is in progress in the repository, which an agent without a worktree could change; finish or abort it`;
 }
 
 /**

@@ -79,7 +79,7 @@ async function readWorktree(context: ChangeContext, worktree: Worktree, base: st
   const scratch = await mkdtemp(join(tmpdir(), 'sluice-index-'));
   let change = createEmptyChange('Git cannot read the worktree.');
   try {
-    await withPrivateGitDir(worktree, async (call, head) => {
+    await withPrivateGitDir(worktree, async (call, { head }) => {
       const options = { ...TIME_LIMIT, indexFile: join(scratch, 'index') };
       const read = await call(['read-tree', 'HEAD'], options);
       // Git would query the state of a repository inside the worktree with that repository's own configuration.

@@ -1,4 +1,4 @@
-import { realpath, rm, writeFile } from 'node:fs/promises';
+import { copyFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import { isPresent, makeFolder, readSmallFile, removeFolder } from '../../base/files/index.js';
@@ -161,17 +161,34 @@ async function removeFiles({ repoDir, folder }: Worktree, start: KnownRepository
 /** Lists changed and untracked files that git does not ignore; the folder itself if git cannot read it. */
 export async function listUncommitted(worktree: WorktreeFiles): Promise<readonly string[]> {
   const { folder } = worktree;
-  const status = await withPrivateGitDir(worktree, async (call, head) => {
+  const status = await withPrivateGitDir(worktree, async (call, { head, index, gitDir }) => {
     // Git would query the state of a repository inside the worktree with that repository's own configuration.
     const [nested] = await findNestedRepositories(call, folder, head);
     const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--ignore-submodules=all'];
     const listing = { maxBytes: MAX_LISTING };
-    return nested === undefined
-      ? call(['status', ...flags], listing)
-      : { code: 0, stdout: `?? ${nested}\0`, stderr: '' };
+    if (nested !== undefined) return { code: 0, stdout: `?? ${nested}\0`, stderr: '' };
+    const marked = await listMarked(call, folder);
+    if (marked.length === 0) return call(['status', ...flags], listing);
+    const indexFile = join(gitDir, 'index');
+    await copyFile(index, indexFile);
+    const input = marked.map((path) => `${path}\0`).join('');
+    for (const mark of ['--no-assume-unchanged', '--no-skip-worktree'])
+      await call(['update-index', mark, '-z', '--stdin'], { indexFile, input });
+    return call(['status', ...flags], { ...listing, indexFile });
   });
   // Each entry is two letters, a space and the path.
   return status.code === 0 ? status.stdout.split('\0').flatMap((entry) => entry.slice(3) || []) : [folder];
+}
+
+/**
+ * Lists the files whose changes git does not report, because its index says that they are unchanged or not checked out.
+ * A sparse checkout marks files that do not exist; changes of others are as uncommitted as any.
+ */
+async function listMarked(call: CallGit, folder: string): Promise<readonly string[]> {
+  const { stdout } = await call(['ls-files', '-v', '-z'], { maxBytes: MAX_LISTING });
+  const marked = stdout.split('\0').filter((entry) => /^[a-zS] /.test(entry));
+  const present = await Promise.all(marked.map(async (entry) => isPresent(join(folder, entry.slice(2)))));
+  return marked.flatMap((entry, index) => (present[index] === true ? [entry.slice(2)] : []));
 }
 
 const MAX_LISTING = 64 * 1024 * 1024;
@@ -231,7 +248,7 @@ export async function removeWorktree(
  */
 export async function withPrivateGitDir(
   { folder, branch, filters = {}, start }: WorktreeFiles,
-  work: (call: CallGit, head: string) => Promise<GitResult>,
+  work: (call: CallGit, paths: PrivateGitDir) => Promise<GitResult>,
 ): Promise<GitResult> {
   const paths = (await locateByNames(folder, branch, start)) ?? (await locate(folder));
   if ('code' in paths) return paths;
@@ -246,10 +263,13 @@ export async function withPrivateGitDir(
     const ignored = ['-c', `core.excludesFile=${exclude}`];
     return work(
       async (args, extraOptions = {}) => runGit(folder, [...ignored, ...args], { ...options, ...extraOptions }),
-      head,
+      { head, index, gitDir },
     );
   });
 }
+
+/** The commit and the index of a worktree, and the private git directory, which is removed afterwards. */
+type PrivateGitDir = Readonly<Record<'head' | 'index' | 'gitDir', string>>;
 
 /** A folder whose files git reads. With the branch and the repository, no process is needed to locate them. */
 export interface WorktreeFiles extends Pick<Worktree, 'folder' | 'filters'> {

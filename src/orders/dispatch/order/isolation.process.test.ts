@@ -95,6 +95,43 @@ describe('an order without a worktree', () => {
     expect(git('log', '--format=%s')).toBe('Begin\n');
   });
 
+  it.each(['--assume-unchanged', '--skip-worktree'])(
+    'is refused if the repository has a changed file that git was told to skip with %s',
+    async (mark) => {
+      const { repository, git, commitAll, order } = await setUpRepository();
+      commitAll();
+      git('update-index', mark, 'README.md');
+      await writeFile(join(repository, 'README.md'), 'unsaved');
+      const { decision } = await order(`echo agent > README.md; ${REPORT}`, { isolation: 'repository' });
+      expect(decision?.reason).toContain('the repository has uncommitted work ("README.md")');
+      expect(await readFile(join(repository, 'README.md'), 'utf8')).toBe('unsaved');
+      expect(git('ls-files', '-v', 'README.md')).toMatch(/^[hS] /);
+    },
+  );
+
+  it('is refused while a merge is in progress, although no file differs', async () => {
+    const { git, commitAll, order } = await setUpRepository();
+    commitAll();
+    git('checkout', '--quiet', '-b', 'other');
+    git('commit', '--quiet', '--allow-empty', '-m', 'Other');
+    git('checkout', '--quiet', 'main');
+    git('merge', '--quiet', '--no-commit', '--no-ff', 'other');
+    const { decision } = await order(`${COMMIT}; ${REPORT}`, { isolation: 'repository' });
+    expect(decision).toMatchObject({ action: 'needs-human', result_code: 'env_unavailable' });
+    expect(decision?.reason).toContain('a merge is in progress in the repository');
+    expect(git('rev-parse', 'MERGE_HEAD')).toBe(git('rev-parse', 'other'));
+  });
+
+  it('is refused in a bare repository, which has no files', async () => {
+    const { data, git, commitAll, order } = await setUpRepository();
+    commitAll();
+    git('clone', '--quiet', '--bare', '.', join(data, 'bare.git'));
+    const changes = { isolation: 'repository', repo_dir: join(data, 'bare.git') };
+    const { decision } = await order(REPORT, changes);
+    expect(decision?.reason).toContain('repo_dir is a bare repository, which has no files to work on');
+    expect(existsSync(join(data, 'bare.git', 'work_result.json'))).toBe(false);
+  });
+
   it('can use files that git ignores, and commits on its own branch', async () => {
     const { repository, git, commitAll, order } = await setUpRepository();
     commitAll();
@@ -171,4 +208,11 @@ it.each([
   );
   expect(git('show', `${branch}:unsaved.txt`)).toBe('work\n');
   expect(existsSync(join(data, 'worktrees', submitted.run))).toBe(false);
+});
+
+it('work that an agent hid from git is kept as well', async () => {
+  const { git, commitAll, order } = await setUpRepository();
+  commitAll();
+  const { branch } = await order('git update-index --assume-unchanged README.md; echo work > README.md; exit 3');
+  expect(git('show', `${branch}:README.md`)).toBe('work\n');
 });
