@@ -237,8 +237,8 @@ async function prepareSandbox(
     const opened = await openRunContainer(context, request);
     return { sandbox: reportGaps(context, opened.sandbox), report: { used: true, network, ...opened.report } };
   }
+  const support = await probeSandbox(ports.sandbox.program);
   try {
-    const support = await probeSandbox(ports.sandbox.program);
     if (!support.works) throw new SandboxError(support.reason);
     const sandbox = await openSandbox(support, {
       ...request,
@@ -249,7 +249,9 @@ async function prepareSandbox(
     });
     return { sandbox: reportGaps(context, sandbox), report: { used: true, network } };
   } catch (error) {
-    if (!(error instanceof SandboxError) || use === 'required') throw error;
+    // A request must not lose its sandbox by a folder or network that it chooses.
+    const isAvoidable = support.works && ports.sandbox.roots !== undefined;
+    if (!(error instanceof SandboxError) || use === 'required' || isAvoidable) throw error;
     return { sandbox: undefined, report: { used: false, reason: error.reason } };
   }
 }

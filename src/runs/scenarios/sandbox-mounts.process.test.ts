@@ -3,7 +3,9 @@ import { chmod, chown, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
+import type { RunPorts } from '../ports/run-ports.js';
 import { probeSandbox } from '../sandbox/index.js';
+import { startRun } from '../start-run.js';
 import { canSandbox, makeSandboxSite } from './fixtures/make-sandbox-site.js';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -111,6 +113,24 @@ describe.runIf(canSandbox)('the arguments of a request', () => {
     const result = await run(['sh', '-c', `./agent; cat ${tools}/lib/secret; true`]);
     expect(result).not.toHaveProperty('text');
     expect((await run(['./agent'])).status).toBe('failed');
+  });
+});
+
+describe.runIf(canSandbox)('a request', () => {
+  it('does not lose its sandbox by a folder that has none, unless no sandbox works here', async () => {
+    const { root, home, ports } = await makeSandboxSite();
+    const start = async (sandbox: RunPorts['sandbox']) => {
+      const command = ['cat', join(root, 'outside.txt')] as const;
+      const spec = { engine: 'command', command, workdir: home, sandbox: 'auto' } as const;
+      return startRun(spec, { ...ports, sandbox: { ...sandbox } }).result;
+    };
+    expect(await start({ roots: [home] })).toMatchObject({
+      status: 'failed',
+      error: { code: 'SANDBOX_UNAVAILABLE', message: expect.stringContaining('use a project folder') },
+    });
+    // A caller that is trusted may work anywhere.
+    expect(await start({})).toMatchObject({ text: 'the outside', sandbox: { used: false } });
+    expect(await start({ roots: [home], program: 'no-such-bwrap' })).toMatchObject({ sandbox: { used: false } });
   });
 });
 
