@@ -287,7 +287,12 @@ async function listMounts(
     ...(await listExisting('read', folders.internal ?? [])),
     ...(await Promise.all((folders.write ?? []).map(async (folder) => guardGitFolder(resolve(folder), guard)))).flat(),
     { kind: 'write', at: workdir, from: workdir },
-    ...(await findGitFolders(workdir, { home, guard })),
+    // A request chooses a folder inside `roots`, not the repository around them with everything else in it.
+    ...(await findGitFolders(workdir, {
+      home,
+      guard,
+      isAllowed: folders.roots === undefined ? () => true : isChangeable,
+    })),
     { kind: 'write', at: runDir, from: runDir },
   ];
   const writable = [workdir, ...(folders.write ?? []).map((path) => resolve(path))];

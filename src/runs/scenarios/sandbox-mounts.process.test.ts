@@ -117,6 +117,23 @@ describe.runIf(canSandbox)('the arguments of a request', () => {
 });
 
 describe.runIf(canSandbox)('a request', () => {
+  it('reads a repository above its folder only inside `roots`', async () => {
+    const { root, ports } = await makeSandboxSite();
+    const top = join(root, 'repository');
+    const workdir = join(top, 'part');
+    await mkdir(join(top, '.git'), { recursive: true });
+    await mkdir(workdir);
+    await writeFile(join(top, '.env'), 'the secret');
+    const read = async (sandbox: NonNullable<RunPorts['sandbox']>) => {
+      const command = ['sh', '-c', 'cat ../.env 2>/dev/null; true'] as const;
+      const spec = { engine: 'command', command, workdir, sandbox: 'required' } as const;
+      return (await startRun(spec, { ...ports, sandbox: { ...ports.sandbox, ...sandbox } }).result).text ?? '';
+    };
+    expect(await read({ roots: [workdir] })).toBe('');
+    expect(await read({ roots: [top] })).toBe('the secret');
+    expect(await read({})).toBe('the secret');
+  });
+
   it('does not lose its sandbox by a folder that has none, unless no sandbox works here', async () => {
     const { root, home, ports } = await makeSandboxSite();
     const start = async (sandbox: RunPorts['sandbox']) => {

@@ -266,7 +266,7 @@ async function listMounts(request: ContainerRequest, guard: GuardGit) {
   const listed: Mount[] = [
     { kind: 'write', at: HOME, from: home },
     { kind: 'write', at: workdir, from: workdir },
-    ...(await findGitFolders(workdir, { home: homedir(), guard })),
+    ...(await findGitFolders(workdir, { home: homedir(), guard, isAllowed: () => false })),
     { kind: 'write', at: runDir, from: runDir },
   ];
   return completeMounts(listed, { writable: [workdir], hidden: await addRealPaths(request.hidden), guard });

@@ -17,6 +17,14 @@ const PLACEHOLDERS = { commondir: '.\n', config: '', 'config.worktree': '' } as 
 /** Entries of a git directory that a sandboxed agent must not change, because git would execute what they name. */
 const GUARDED_NAMES = [...Object.keys(PLACEHOLDERS), 'hooks', 'modules', 'worktrees'];
 
+/** How the git directory of a working folder is searched for. */
+interface GitSearch {
+  readonly home: string;
+  readonly guard: GuardGit;
+  /** Whether a repository in a folder above the working folder may be read. */
+  readonly isAllowed: (folder: string) => boolean;
+}
+
 /**
  * Returns the mounts for a working folder's git directory. In a worktree it is read-only. In a plain repository it is
  * writable except for its configuration and hooks, which git would execute later, outside the sandbox. Links are not
@@ -26,11 +34,11 @@ const GUARDED_NAMES = [...Object.keys(PLACEHOLDERS), 'hooks', 'modules', 'worktr
  */
 export async function findGitFolders(
   workdir: string,
-  { home, guard }: { readonly home: string; readonly guard: GuardGit },
+  { home, guard, isAllowed }: GitSearch,
 ): Promise<readonly Mount[]> {
   const git = join(workdir, '.git');
   const stats = await lstat(git).catch(() => undefined);
-  if (stats === undefined) return findRepositoryAbove(workdir, home);
+  if (stats === undefined) return findRepositoryAbove(workdir, home, isAllowed);
   const common = stats.isFile() ? await findCommonFolder(git) : undefined;
   return [...(await guardGitFolder(workdir, guard)), ...(common === undefined ? [] : mountReadOnly(common))];
 }
@@ -199,14 +207,18 @@ async function readTrimmed(path: string): Promise<string | undefined> {
   return text?.trim();
 }
 
-/** A run in a subfolder of a repository can read the entire repository, and change only that folder. */
-async function findRepositoryAbove(workdir: string, home: string): Promise<readonly Mount[]> {
+/** A run in a subfolder of a repository can read the entire repository, if it may, and change only that folder. */
+async function findRepositoryAbove(
+  workdir: string,
+  home: string,
+  isAllowed: GitSearch['isAllowed'],
+): Promise<readonly Mount[]> {
   for (let folder = dirname(workdir); !isBroad(folder, home); folder = dirname(folder)) {
     const git = join(folder, '.git');
     const stats = await lstat(git).catch(() => undefined);
     if (stats === undefined) continue;
     // In a folder that others may write to, the repository could be theirs.
-    if (!(await isOwnFolder(folder))) return [];
+    if (!isAllowed(folder) || !(await isOwnFolder(folder))) return [];
     if (stats.isDirectory()) return mountReadOnly(folder);
     const common = stats.isFile() ? await findCommonFolder(git) : undefined;
     if (common === undefined) return [];
