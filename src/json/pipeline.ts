@@ -220,8 +220,8 @@ function* checkAlternatives(
     );
   }
   const missedItem = isFree ? findMissedItem(search, winner, others) : undefined;
-  if (isFree && alternativeOffset === undefined && missedItem === undefined) return succeedAlone(search, winner);
-  if (rivals.length === 0 && missedItem === undefined) return succeed(search, winner, alternativeOffset);
+  if (rivals.length === 0 && missedItem === undefined)
+    return isFree ? succeedUndisputed(search, winner, alternativeOffset) : succeed(search, winner, alternativeOffset);
   const contenders = [winner, ...rivals].sort((left, right) => left.found.start - right.found.start);
   const { ambiguous = 'fail' } = options;
   if (ambiguous !== 'fail') {
@@ -238,13 +238,19 @@ function* checkAlternatives(
   );
 }
 
-/** Returns the only value that passes, unless the words around it say that it does not hold. */
-function succeedAlone(search: Search, winner: ExaminedCandidate): ParseResult<unknown> {
+/**
+ * Returns the value that passes, unless the words around it say that it does not hold. If other values pass too, only
+ * words that take the last of them back count.
+ */
+function succeedUndisputed(search: Search, winner: ExaminedCandidate, alternative?: number): ParseResult<unknown> {
   const { raw, options } = search;
   const candidate = locateCandidate(winner);
-  const dispute = isOpen(winner.found) || candidate.finder === 'tag' ? findDispute(raw, candidate) : undefined;
+  const isLast = (alternative ?? -1) < candidate.start;
+  const isDisputable = isLast && (isOpen(winner.found) || candidate.finder === 'tag');
+  const found = isDisputable ? findDispute(raw, candidate) : undefined;
+  const dispute = alternative === undefined || found?.isDenied === true ? found : undefined;
   const isRefused = options.ambiguous === undefined ? dispute?.isDenied : options.ambiguous === 'fail';
-  if (dispute === undefined || isRefused !== true) return succeed(search, winner, undefined, dispute);
+  if (dispute === undefined || isRefused !== true) return succeed(search, winner, alternative, dispute);
   const message = `${dispute.message} (offset ${candidate.start}).`;
   return failWith([{ code: 'AMBIGUOUS', message, value: winner.value, candidate }], options.label);
 }
