@@ -37,6 +37,24 @@ describe('the schema argument', () => {
   });
 });
 
+test('an unknown option is answered with the options of the function', async () => {
+  const unknown = { foo: 1 } as object;
+  const listing = (message: string) => expect.objectContaining({ code: 'INVALID_OPTION', message });
+  expect(() => createJsonStream(undefined, unknown)).toThrow(
+    listing(expect.stringMatching(/foo\. Expected: profile, .*, partial, stopWhenComplete, validatePartial\./)),
+  );
+  expect(() => repairJson('{a: 1}', unknown)).toThrow(listing('Invalid option foo. Expected: limits.'));
+  await expect(generateAndParse(async () => TEXT, withFields('a'), unknown)).rejects.toEqual(
+    listing(expect.stringMatching(/foo\. Expected: profile, .*, retryPrompt, detailed\./)),
+  );
+});
+
+test('the options of a stream are checked', () => {
+  expect(() => createJsonStream(undefined, { stopWhenComplete: 'yes' } as object)).toThrow(
+    'Invalid option stopWhenComplete. Expected: boolean.',
+  );
+});
+
 describe('the options argument', () => {
   test.each<[string, object, string]>([
     ['a misspelt name', { allowpartial: true }, 'Invalid option allowpartial. Expected: profile, allowPartial'],

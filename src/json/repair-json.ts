@@ -1,6 +1,6 @@
 import { AnyTextReader } from './reader/any-text-reader.js';
 import { isContainer } from './limits.js';
-import type { Limits, TextInput } from './options.js';
+import { checkOptions, type Limits, type TextInput } from './options.js';
 import { parse } from './parse.js';
 import { readStrict, resolveSettings } from './read-span.js';
 import { describeUnreadable, failWith, decodeInput } from './result.js';
@@ -24,6 +24,7 @@ const STARTS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/
  * repairJson("{name: 'Ada', tags: ['x',") // '{"name":"Ada","tags":["x"]}'
  */
 export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): string {
+  checkOptions(options, { limits: 'object' });
   const settings = resolveSettings(options, false);
   const { limits } = settings;
   const input = decodeInput(raw, limits);

@@ -1,5 +1,5 @@
 import { SluiceError } from '../../base/index.js';
-import { checkOptions, type ParseOptions } from '../options.js';
+import { checkOptions, OPTIONS, type ParseOptions } from '../options.js';
 import { resolveSettings } from '../read-span.js';
 import { parse } from '../parse.js';
 import { createReaderPolicy } from '../reader/reader-policy.js';
@@ -19,6 +19,13 @@ export interface JsonStreamOptions extends ParseOptions {
   /** Check finished parts immediately; requires a schema from `sluice/json-schema`. Default false. */
   readonly validatePartial?: boolean;
 }
+
+const STREAM_OPTIONS: Readonly<Record<keyof JsonStreamOptions, string>> = {
+  ...OPTIONS,
+  partial: 'object',
+  stopWhenComplete: 'boolean',
+  validatePartial: 'boolean',
+};
 
 /** The value so far. It grows in place: use `copy()` to preserve a state. */
 export interface JsonSnapshot<T, Input = T> {
@@ -67,8 +74,8 @@ export function createJsonStream<T, Input>(
   options: JsonStreamOptions = {},
 ): JsonStream<T, Input> {
   checkSchema(schema);
+  checkOptions(options, STREAM_OPTIONS);
   const { partial, stopWhenComplete = false, validatePartial = false, ...parsing } = options;
-  checkOptions(parsing);
   const settings = resolveSettings({ ...parsing, profile: 'default' }, schema !== undefined);
   const checkPart = validatePartial
     ? requireAlignment(schema, 'validatePartial', 'PARTIAL_UNSUPPORTED').checkPart
@@ -109,8 +116,10 @@ export function createJsonStream<T, Input>(
     if (refusal !== undefined)
       return failWith([{ code: 'REFUSED', message: `The model refused to answer: ${refusal}` }], parsing.label);
     if (!isCut || !whole.ok || parsing.allowPartial === true) return whole;
-    const message = 'The model stopped at its output limit. Raise the limit, or set allowPartial.';
-    return failWith([{ code: 'TRUNCATED', message, value: whole.value }], parsing.label);
+    return failWith(
+      [{ code: 'TRUNCATED', message: 'The model stopped at its output limit.', value: whole.value }],
+      parsing.label,
+    );
   };
 
   return {

@@ -109,8 +109,19 @@ describe("streamJson over a client's stream", () => {
     [{ message: { content: '' }, done: true, done_reason: 'length' }],
     [{ type: 'message-end', delta: { finishReason: 'MAX_TOKENS' } }],
     [{ messageStop: { stopReason: 'max_tokens' } }],
+    [{ content: '', response_metadata: { stop_reason: 'max_tokens' } }],
+    [{ content: '', additional_kwargs: { stop_reason: 'max_tokens' }, response_metadata: {} }],
   ])('an answer that was cut is TRUNCATED: %j', async (last) => {
-    expect(await readLast([whole, last])).toMatchObject({ result: { error: { code: 'TRUNCATED', value: { a: 1 } } } });
+    expect(await readLast([whole, last])).toMatchObject({
+      result: {
+        error: {
+          code: 'TRUNCATED',
+          value: { a: 1 },
+          message:
+            'The model stopped at its output limit. Raise the output limit, ask for less, or set allowPartial (--allow-partial).',
+        },
+      },
+    });
   });
 
   it.each<[object, string]>([

@@ -40,6 +40,8 @@ export interface ChunkReading {
 const CUT = /^(?:length|(?:model_)?max_(?:output_)?tokens|model_context_window_exceeded)$/i;
 const REFUSED =
   /^(?:refusal|content.?filter(?:ed)?|guardrail_intervened|error_toxic|safety|blocklist|prohibited_content|spii|recitation)$/i;
+/** The names of these reasons. */
+const REASONS = ['finish_reason', 'finishReason', 'stop_reason', 'stopReason', 'done_reason', 'reason'];
 /** Keys of events without text: Bedrock's and Gemini's. */
 const SILENT = ['messageStart', 'contentBlockStart', 'contentBlockStop', 'metadata', 'usageMetadata', 'promptFeedback'];
 
@@ -52,31 +54,33 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readChunk(chunk: ModelChunk): ChunkReading {
   if (typeof chunk === 'string' || chunk instanceof Uint8Array) return { text: chunk };
   const event = asFields(chunk);
-  const { type, choices, delta, error, response, data, candidates, message, content, text, done } = event;
+  const { type, choices, delta, error, response, data, candidates, message, content, text, done, response_metadata } =
+    event;
   if (type === 'error' || type === 'response.failed') throwFailure(error ?? asFields(response)['error'] ?? chunk);
   if (Array.isArray(choices)) {
     // With `n` above 1 the answers are interleaved; only the first is read.
     const choice = choices.map(asFields).find(({ index = 0 }) => index === 0) ?? {};
     const { content: part, refusal } = asFields(choice['delta']);
-    return end(joinText(part), choice['finish_reason'] ?? choice['finishReason'], refusal);
+    return end(joinText(part), choice, refusal);
   }
   if (typeof type === 'string' && !(type === 'ai' || 'response_metadata' in event)) return readTyped(type, event);
   if (Array.isArray(asFields(data)['choices'])) return readChunk(data as ModelEvent);
   if (Array.isArray(candidates)) {
     const candidate = asFields(candidates[0]);
-    return end(joinText(asFields(candidate['content'])['parts']), candidate['finishReason']);
+    return end(joinText(asFields(candidate['content'])['parts']), candidate);
   }
   if (typeof done === 'boolean') {
     const part = typeof response === 'string' ? response : asFields(message)['content'];
-    return end(joinText(part), event['done_reason']);
+    return end(joinText(part), event);
   }
   if ('contentBlockDelta' in event)
     return end(joinText(asFields(asFields(event['contentBlockDelta'])['delta'])['text']));
-  if ('messageStop' in event) return end('', asFields(event['messageStop'])['stopReason']);
+  if ('messageStop' in event) return end('', asFields(event['messageStop']));
   const blocked = asFields(event['promptFeedback'])['blockReason'];
   if (blocked !== undefined) return end('', undefined, blocked);
-  const { finish_reason: reason } = asFields(event['response_metadata']);
-  if (typeof content === 'string' || Array.isArray(content)) return end(joinText(content), reason);
+  // LangChain passes on what the provider says, Anthropic's reason apart from the other metadata.
+  if (typeof content === 'string' || Array.isArray(content))
+    return end(joinText(content), { ...asFields(event['additional_kwargs']), ...asFields(response_metadata) });
   if (typeof text === 'string') return end(text);
   if (delta === undefined && SILENT.some((name) => name in event)) return { text: '' };
   const keys = Object.keys(event).slice(0, 10).join(', ');
@@ -95,27 +99,28 @@ function readTyped(type: string, event: Fields): ChunkReading {
     case 'response.refusal.done':
       return end('', undefined, event['refusal']);
     case 'response.incomplete':
-      return end('', asFields(asFields(event['response'])['incomplete_details'])['reason']);
+      return end('', asFields(asFields(event['response'])['incomplete_details']));
     case 'content_block_delta':
       return end(joinText(delta['text']));
-    case 'message_delta':
-      return end('', delta['stop_reason']);
     case 'content-delta':
       return end(joinText(asFields(asFields(delta['message'])['content'])['text']));
+    case 'message_delta':
     case 'message-end':
-      return end('', delta['finish_reason'] ?? delta['finishReason']);
+      return end('', delta);
     case 'text-delta':
       return end(joinText(event['text'] ?? event['delta'] ?? event['textDelta']));
     case 'finish':
-      return end('', event['finishReason']);
+      return end('', event);
     default:
       return { text: '' };
   }
 }
 
-function end(text: string, reason?: unknown, refusal?: unknown): ChunkReading {
+/** Reads why the answer ended, from the part of the event that says so. */
+function end(text: string, part: Fields = {}, refusal?: unknown): ChunkReading {
   if (typeof refusal === 'string' && refusal !== '') return { text, refusal };
-  if (typeof reason !== 'string') return { text };
+  const reason = REASONS.map((name) => part[name]).find((value) => typeof value === 'string');
+  if (reason === undefined) return { text };
   return { text, isCut: CUT.test(reason), ...(REFUSED.test(reason) && { refusal: reason }) };
 }
 
