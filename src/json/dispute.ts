@@ -12,7 +12,7 @@ export interface Dispute {
 
 /** A negation right before the value. */
 const NEGATION =
-  /(?:(?:\b(?:not|never|anything but|nicht|keine?|n'est pas|no es|non è)|n't|\bне)(?:(?: to)? (?:accept|answer|be|expect|give|output|produce|return|say|send|use|write))?|不是|\b(?:tempt\w* to \w+|wrong (?:\w+ )?would be|(?:incorrect|misleading|wrong) to \w+|wäre falsch|(?:avoid|beware of|watch out for)(?: \w+){1,3} (?:such as|like)))[\s:：`"*]{0,9}$|\b(?:avoid(?: \w+ing)?|beware of)[\s`"*]{0,9}$/i;
+  /(?:(?:\b(?:not|never|anything but|nicht|keine?|n'est pas|no es|non è)|n't|\bне)(?:(?: to)? \w+)?|不是|\b(?:tempt\w* to \w+|wrong (?:\w+ )?would be|(?:incorrect|misleading|wrong) to \w+|wäre falsch|(?:avoid|beware of|watch out for)(?: \w+){1,3} (?:such as|like)))[\s:：`"*]{0,9}$|\b(?:avoid(?: \w+ing)?|beware of)[\s`"*]{0,9}$/i;
 /** A statement before or after the value that it is not the answer, or that its parts have to be replaced. */
 const DISCLAIMER =
   /(?:\b(?:not|nicht|n'est pas|no es|non è|não é)|n['’]t) (?:an?|die|la|ma|meine?|mi|minha|my|the)(?: \w{1,20}){0,2} (?:answer|antwort|output|réponse|resposta|respuesta|response|result|risposta|solution)\b|\b(?:fill in|put in|replace|substitute|swap)\b[^.\n]{0,40}\b(?:actual|own|real|your)\b/i;
@@ -30,7 +30,7 @@ const ABRIDGED =
   /^and so (?:on|forth)\b|^etc\b|\b(?:just|only) (?:(?:includ|list|show)\w* )?the first\b|\b(?:not|n['’]t) (?:listed|shown)\b|\b(?:abridged|omitted|shortened|truncated) (?:for|to)\b|^\W*truncated\b/i;
 /** A refusal, or something missing that is needed for an answer. */
 const REFUSAL =
-  /\b(?:cannot|not(?! sure)|never|unable|have no\b|(?:no|without) (?:access|data)|no (?:\w+ ){1,2}(?:attached|available|given|provided)|failed(?=[.!])|refuse|illegible|unreadable|too (?:blurry|dark|small)|need (?:the|your) \w+ to|ne \w+ pas|kann\b[^.]{0,40}\b(?:kein|nicht)|no (?:puedo|se puede)|non posso|não posso)\b|n['’]t\b|не могу|无法|不能|できません/i;
+  /\b(?:cannot|not(?! sure)|never|unable|have no\b|(?:no|without) (?:access|data|(?:\w+ ){1,2}(?:attached|available|given|provided))|failed(?=[.!])|refuse|illegible|unreadable|too (?:blurry|dark|small)|need (?:the|your) \w+ to|ne \w+ pas|kann\b[^.]{0,40}\b(?:kein|nicht)|no (?:puedo|se puede)|non posso|não posso)\b|n['’]t\b|не могу|无法|不能|できません/i;
 const NEGATIONS = /\b(?:never|not)\b|n['’]t\b/gi;
 /** A clause before the value that states it, whatever the words before the clause say. */
 const STATEMENT = /[,:] the [^,:]* (?:gives|says|shows|states)[: ]*$/i;
