@@ -16,7 +16,7 @@ const ASIDE =
 /** Words that introduce a value as another part of the answer. */
 const CONTINUATION = /\b(?:a(?:dd|lso|nd\b)|continu|more\b|next|or\b|part|rest\b|second)/i;
 /** A turn of a person between two answers, and a turn that corrects the first answer. */
-const QUESTION = /(?:^|\n)[\s#*]{0,9}(?:user|human|q|question) ?\d*(?:[:：]|\*|\n)|\n[^\n?]*\?[ *]{0,9}$/i;
+const QUESTION = /(?:^|\n)[\s#*]{0,9}(?:user|human|q|question|instruction) ?\d*(?:[:：]|\*|\n)|\n[^\n?]*\?[ *]{0,9}$/i;
 const OBJECTION = /\b(?:again|no|not|must|should|wrong)\b|n't/i;
 /** Words that offer the later value in place of the earlier one, or both for the reader to choose. */
 const OFFER = /\bif (?:you|we)(?:['’]d| also| like| need| prefer| want| would)\b/i;
@@ -47,6 +47,7 @@ export function isOtherIntended(raw: string, winner: Region, other: Region, byWo
     const choice = isOtherIntended(raw, other, winner, byWords);
     return choice === undefined ? choice : !choice;
   }
+  if (REQUEST.test(raw.slice(other.end, other.end + MAX_WORDS_BEFORE))) return undefined;
   const before = findWordsBefore(raw, winner.start);
   const words = findWordsBefore(raw, other.start);
   const between = raw.slice(winner.end, other.start).slice(-MAX_WORDS_BEFORE);
@@ -61,7 +62,6 @@ export function isOtherIntended(raw: string, winner: Region, other: Region, byWo
     // The model went on and invented the next question; with the first question before it, it is a transcript.
     return QUESTION.test(raw.slice(0, winner.start)) ? undefined : false;
   }
-  if (REQUEST.test(raw.slice(other.end, other.end + MAX_WORDS_BEFORE))) return undefined;
   const isLabeled = ANSWER_LABEL.test(words);
   if (isLabeled !== ANSWER_LABEL.test(before)) return isLabeled;
   // `{…} / {…}`: two values of equal rank.

@@ -21,7 +21,7 @@ const FENCE = /```[ \t]*[\w+-]*/y;
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s{0,64}(?:[:,}\]]|$))/y;
 /** A comment, or words, in place of further items. */
 export const AND_SO_ON =
-  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:and )?(?:\d+|many|several) (?:more|others)|and more\W*$|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated)|omitted for|usw\b)|^\W+(?:omitted|snip|truncated|weitere)\b|省略|^等$|等等|以下同|以此类推/i;
+  /^[\s/*#-]*(?:\.{2,}|…)|\b(?:and so (?:on|forth)|etc\b|(?:and )?(?:\d+|many|several) (?:more|others)|and more\W*$|continue the same|more (?:items|entries|rows|records|elements)|(?:entries|items|others|records|remaining|rest|rows)\b.{0,30}\b(?:follow|here|omitted|skipped|truncated)|omitted for|usw\b)|^\W+(?:omitted|snip|truncated|weitere)\b|省略|^等$|等等|以下同|以此类推/i;
 const CUT_EMPHASIS = /_\w{0,9}\s{0,64}$/y;
 
 /** Skips what is between tokens: white space, comments, Markdown fences. */
