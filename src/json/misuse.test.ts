@@ -39,7 +39,7 @@ describe('the schema argument', () => {
 
 test('an unknown option is answered with the options of the function', async () => {
   const unknown = { foo: 1 } as object;
-  const listing = (message: string) => expect.objectContaining({ code: 'INVALID_OPTION', message });
+  const listing = (message: unknown) => expect.objectContaining({ code: 'INVALID_OPTION', message });
   expect(() => createJsonStream(undefined, unknown)).toThrow(
     listing(expect.stringMatching(/foo\. Expected: profile, .*, partial, stopWhenComplete, validatePartial\./)),
   );
