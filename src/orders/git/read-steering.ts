@@ -85,12 +85,13 @@ async function listFiles(call: CallGit, commit: string): Promise<readonly string
   return code === 0 ? stdout.split('\0').filter(Boolean) : undefined;
 }
 
+const getDepth = (path: string): number => path.split('/').length;
+
 /** Picks the files that are nearest to the top, and none of installed packages. */
 function pickTop(paths: readonly string[], isWanted: (path: string) => boolean): readonly string[] {
-  const depth = (path: string): number => path.split('/').length;
   return paths
     .filter((path) => isWanted(path) && !path.split('/').includes('node_modules'))
-    .toSorted((one, other) => depth(one) - depth(other))
+    .toSorted((one, other) => getDepth(one) - getDepth(other))
     .slice(0, MAX_FILES);
 }
 
@@ -118,6 +119,8 @@ function listEntries(value: unknown): readonly (readonly [string, string])[] {
   return Object.entries(value ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
 }
 
+const isPackage = (path: string): boolean => /(?:^|\/)package\.json$/.test(path);
+
 /** Reads the scripts of a commit's packages, what their settings load, and which packages the change steers checks with. */
 async function readPackages(
   call: CallGit,
@@ -131,7 +134,6 @@ async function readPackages(
     readonly paths: readonly string[];
   },
 ): Promise<Required<Pick<KnownFiles, 'packageScripts' | 'changedPackages' | 'loaded'>>> {
-  const isPackage = (path: string): boolean => /(?:^|\/)package\.json$/.test(path);
   const packageScripts: Record<string, string> = {};
   const changedPackages: string[] = [];
   const loaded: string[] = [];

@@ -176,15 +176,22 @@ function isMake(program = ''): boolean {
   return /^g?make$/.test(posix.basename(program));
 }
 
-/** The scripts that package managers run, besides those that are named like the command. */
-const LIFECYCLE: Readonly<Record<string, readonly string[]>> = Object.fromEntries([
-  ...['t', 'tst'].map((alias) => [alias, ['test']]),
-  ...['ci', 'i', 'install', 'add'].map((alias) => [alias, ['install', 'prepublish', 'prepare']]),
-  ...['it', 'cit', 'install-test', 'install-ci-test'].map((alias) => [
-    alias,
-    ['install', 'prepublish', 'prepare', 'test'],
-  ]),
-]);
+/** The scripts that an installation runs. */
+const INSTALL = ['install', 'prepublish', 'prepare'];
+
+/** The scripts that package managers run, if they are not named like the command. */
+const LIFECYCLE: Readonly<Record<string, readonly string[]>> = {
+  t: ['test'],
+  tst: ['test'],
+  ci: INSTALL,
+  i: INSTALL,
+  install: INSTALL,
+  add: INSTALL,
+  it: [...INSTALL, 'test'],
+  cit: [...INSTALL, 'test'],
+  'install-test': [...INSTALL, 'test'],
+  'install-ci-test': [...INSTALL, 'test'],
+};
 
 function followPackageScripts(words: readonly string[], trace: Trace): void {
   const called = words.flatMap((word) => (Object.hasOwn(LIFECYCLE, word) ? (LIFECYCLE[word] ?? []) : [word]));

@@ -91,8 +91,8 @@ export function createArchivedSessions(client: S3Client): SessionParts {
       await putObject(client, { key: getKey(runId, 'manifest'), body, type: 'application/json' });
     },
     async write(runId, part, bytes) {
-      const object = { key: getKey(runId, part), body: Buffer.from(bytes), type: 'application/octet-stream' };
-      await putObject(client, object);
+      const type = 'application/octet-stream';
+      await putObject(client, { key: getKey(runId, part), body: Buffer.from(bytes), type });
     },
     async read(runId, part) {
       const { status, body } = await client.send({ method: 'GET', key: getKey(runId, part), maxBytes: PART_BYTES });
