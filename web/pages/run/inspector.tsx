@@ -151,7 +151,8 @@ function Question({ run, view }: Readonly<{ run: OpenRun; view: RunView }>) {
 }
 
 function Result({ view }: Readonly<{ view: RunView }>) {
-  return view.result === null ? <p class="dim">{t.noResultUntilTheRun}</p> : <RunResultView result={view.result} />;
+  if (view.result === null) return <p class="dim">{t.noResultUntilTheRun}</p>;
+  return <RunResultView result={view.result} refused={view.refused_answers} />;
 }
 
 function Files({ view }: Readonly<{ view: RunView }>) {

@@ -4,7 +4,7 @@ import { DataTable } from '../../ui/row-table.js';
 import type { RunView } from '../../../src/server/api/index.js';
 import { JsonTree, ValueText } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Timestamp, formatDuration, formatUsage } from '../../ui/format.js';
+import { Timestamp, formatDuration, formatMoment, formatUsage } from '../../ui/format.js';
 import type { OpenRun } from './open-run.js';
 import type { FcmpData, FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation } from './conversation.js';
@@ -137,7 +137,10 @@ function createSummary(attempt: number, from: number): MutableSummary {
 }
 
 /** A run's result: the value, the repairs and the errors. */
-export function RunResultView({ result }: Readonly<{ result: NonNullable<RunView['result']> }>) {
+export function RunResultView({
+  result,
+  refused = [],
+}: Readonly<{ result: Result; refused: RunView['refused_answers'] }>) {
   const { value, comment, text, error, warnings, repairs = [], process, cached_from, model } = result;
   const { denials = [], diagnostics = [] } = result;
   const otherDiagnostics = diagnostics.filter(({ code }) => !warnings.some((warning) => warning.code === code));
@@ -160,12 +163,8 @@ export function RunResultView({ result }: Readonly<{ result: NonNullable<RunView
       <Value title={t.comment} value={comment} />
       <Value title={t.lastOutput} value={text} />
       <NoteList title={t.warnings} lines={warnings.map(({ code, message }) => [code, message, ''])} />
-      <NoteList
-        title={t.deniedTools}
-        lines={denials.map(({ tool, why, input }) => {
-          return [tool, why, input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`];
-        })}
-      />
+      <NoteList title={t.deniedTools} lines={denials.map(describeDenial)} />
+      <NoteList title={t.refusedAnswers} lines={refused.map(describeRefusal)} />
       <NoteList
         title={t.diagnostics}
         lines={otherDiagnostics.map(({ code, message, count }) => [code, message, count === 1 ? '' : t.times(count)])}
@@ -181,6 +180,22 @@ export function RunResultView({ result }: Readonly<{ result: NonNullable<RunView
     </>
   );
 }
+
+/** Who denied a tool, and when. */
+export function describeDenial({ tool, by, who, why, at, input }: Denial): NoteLine {
+  const call = input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`;
+  const decider = { rule: t.deniedByRule, engine: t.deniedByAgent, person: t.deniedByPerson(who) }[by];
+  return [tool, why, ` ${decider} · ${formatMoment(at, null)}${call}`];
+}
+
+/** An answer to a permission request that came too late: who gave it, and when. */
+export function describeRefusal({ option_id: option, who, why = '', at }: Refusal): NoteLine {
+  return [option, why, ` ${formatMoment(at, null)}${who === undefined ? '' : ` · ${who}`}`];
+}
+
+type Denial = NonNullable<Result['denials']>[number];
+type Refusal = NonNullable<RunView['refused_answers']>[number];
+type Result = NonNullable<RunView['result']>;
 
 function Value({ title, value }: Readonly<{ title: string; value: unknown }>) {
   if (value === undefined) return null;
