@@ -3,10 +3,10 @@ import type { Region } from './find/survey.js';
 
 /** Words between two values that favor the later value. */
 const CORRECTION =
-  /\b(?:actually|apolog|conclu|corre(?:ct[aeio]|g|t)|disregard|edit\b|err(?:eur|or)|fix|forgot|go with|hence|hold on|ignore|instead|judge:|korr|meant|must be|mistake|my bad|no, $|now:? $|not (?:quite|right)|oops|outdated|overrul|p[ae]rd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|wait|winner:|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|^.{0,3}(?:→|[-=]>)|[.?!]\s+no\b[.,:]|^\n\+|不对|更正|再|应[该为]|訂正/i;
+  /\b(?:actually|apolog|conclu|corre(?:ct[aeio]|g|t)|disregard|edit\b|err(?:eur|or)|fix|forgot|go with|hence|hold on|ignore|instead|judge:|korr|meant|mejor|must be|mistake|my bad|no, $|now:? $|not (?:quite|right)|oops|outdated|overrul|p[ae]rd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|wait|winner:|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|^.{0,3}(?:→|[-=]>)|[.?!]\s+no\b[.,:]|^\n\+|最终|不对|正确|更正|再|重新|应[该为]|訂正|ошиб|извин|правильн/i;
 /** Words before a value that rule it out as the answer. */
 const DEMOTION =
-  /\b(?:debug|e\.g|(?<![./@])example(?!\.\w)|(?<!(?:desired|requested|required|specified) )format(?! (?:that )?you)|guess|instance|instead of|statt|like|reasoning|s(?:chema(?! (?:ask|expect|requir|want))|hape|tructure)|such as|template|thinking)|例|格式|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|(?:you|user) (?:gave|said|sent|wrote)(?: me)?):?\s+$|\bwhat not to|\b(?:rather than|\w+ed from|changed?|replaced|it (?:was|would be)|originally[^.:;\n]{0,40}) $|\b(?:not|never|n't|previous(?:ly)?|former(?:ly)?|earlier|old|user|last|below|yesterday)\b[^.:;\n]{0,40}$/i;
+  /\b(?:debug|e\.g|(?<![./@])example(?!\.\w)|exempl|(?<!(?:desired|requested|required|specified) )format(?! (?:that )?you)|guess|instance|instead of|statt|lugar de|lieu de|(?:un)?like|reasoning|s(?:chema(?! (?:ask|expect|requir|want))|hape|tructure)|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|(?:you|user) (?:gave|said|sent|wrote)(?: me)?):?\s+$|\bwhat not to|\b(?:rather than|\w+ed from|changed?|replaced|it (?:was|would be)|originally[^.:;\n]{0,40}) $|\b(?:not|never|n't|previous(?:ly)?|former(?:ly)?|earlier|old|user|last|below|yesterday)\b[^.:;\n]{0,40}$/i;
 /** Words before a value that rule it out as the answer if it follows another value. */
 const AFTERTHOUGHT =
   /\b(?:would|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$|\b(?:since|because)\b[^.:;\n]{0,20}$/i;
@@ -26,7 +26,7 @@ const NON_ANSWER_LABEL = createLabelPattern(
   /input|original\b|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|cached|action|attempt 1|scratch|rough|skeleton|unsorted|prelim|so far|first impression|v1|second.best|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|entwurf|e[jsx]emp|przyk|örnek|ví dụ|пример|مثال|उदाहरण|草稿|예|초안/,
 );
 const ANSWER_LABEL = createLabelPattern(
-  /correct|good|better|best(?! case)|answer|output|result|response|final|filled|polished|complete|solution|actual|updated|new|my\b|sorted|mean|merged|consensus|booked|tie.br|antwort|endg|respuesta|ответ|答/,
+  /correct|good|better|best(?! case)|answer|output|result|response|final|filled|polished|complete|solution|actual|updated|new|my\b|sorted|mean|merged|consensus|booked|tie.br|antwort|endg|svar|odpow|cevap|kết quả|respuesta|ответ|الإ|उत्तर|答|定稿|답|최종/,
 );
 /** Matches before a value at the start of a line, a sentence or a fence, or after a label. */
 const STANDALONE = /(?:(?:^|[\n:：>.?!。])[\s*_#>`-]{0,9}|\n\+ ?)$/;
