@@ -17,7 +17,7 @@ import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
 import { REPAIR_KINDS } from '../src/json/repair.js';
 import { WARNING_CODES } from '../src/json/result.js';
 import { PROBLEM_CODES } from '../src/store/records/reading.js';
-import { RESULT_CODES } from '../src/store/records/result-code.js';
+import { RESULT_CODES } from '../src/store/records/work-result.js';
 import { RUN_WARNING_CODES } from '../src/store/records/run-result.js';
 import { REQUEST_PROBLEMS } from '../src/server/http/problem.js';
 import { SUITE_ERROR_CODES } from '../src/server/suite/case-record.js';

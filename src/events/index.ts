@@ -4,7 +4,7 @@ export type { AttemptTail, PermissionAnswer } from './translate/late-answer.js';
 export type { AttemptEnd } from './end/attempt-end.js';
 export type { DrainResult } from './protocol/translator-output.js';
 export { createAcpProjection, toAcp, toAcpPermission, type AcpPermission } from './projections/acp/acp.js';
-export type { AcpSessionNotification, AcpUpdate } from './projections/acp/acp-update.js';
+export type { AcpSessionNotification, AcpUpdate } from './projections/acp/acp.js';
 export { createAgUiProjection, toAgUi } from './projections/ag-ui/ag-ui.js';
 export type { AgUiEvent } from './projections/ag-ui/ag-ui-event.js';
 export type { Projection } from './projections/projection.js';
@@ -52,7 +52,7 @@ export { findCause } from './attempt/engine-error.js';
 export { isRecord, getArray, getCount, getField, getName, getObject } from './reading/record-fields.js';
 export { packEvents, unpackEvents, type EventPack } from './log/event-pack.js';
 export { decodeLine, encodeLines } from './log/series.js';
-export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log-position.js';
+export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log/event-pack.js';
 export { createRecordReader } from './engines/record-reader.js';
 export {
   readControlRequest,
@@ -61,6 +61,6 @@ export {
   readWithdrawal,
 } from './engines/stream-json/control.js';
 export { isApproval } from './engines/codex/approval.js';
-export { PERMISSION_METHOD, readPermissionRequest } from './engines/acp/acp-permission.js';
+export { PERMISSION_METHOD, readPermissionRequest } from './engines/acp/acp-engine.js';
 export { readRpcMessage, getResultFields, type RpcId, type RpcMessage } from './engines/json-rpc.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { seedConsole } from './seed-console.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
-import { RUN_ENGINES } from '../../src/store/records/run-engine.js';
+import { RUN_ENGINES } from '../../src/store/records/run-spec.js';
 import { session } from './codex-lines.js';
 import { dropNextResponse } from './drop-response.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';

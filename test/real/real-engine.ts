@@ -1,4 +1,4 @@
-import type { RunEngine } from '../../src/store/records/run-engine.js';
+import type { RunEngine } from '../../src/store/records/run-spec.js';
 import { COPILOT_CACHE } from './install-programs.js';
 import type { ToolCall } from './scripted-model.js';
 

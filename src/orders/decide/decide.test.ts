@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { order, createReading, result } from '../fixtures/order.js';
 import type { Reading } from '../../store/records/reading.js';
 import { PROBLEM_CODES } from '../../store/records/reading.js';
-import { RESULT_CODES } from '../../store/records/result-code.js';
+import { RESULT_CODES } from '../../store/records/work-result.js';
 import type { WorkResult } from '../../store/records/work-result.js';
 import { decide } from './decide.js';
 import type { DecisionInput } from './decide.js';

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { compileSecrets, listLaunchers } from '../index.js';
 import { createPresetLaunchers, listAgents } from './list-agents.js';
 import { PRESETS } from './presets.js';
-import { renderRecord } from './record-agent.js';
+import { renderRecord } from './try-agent.js';
 
 async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-agents-'));

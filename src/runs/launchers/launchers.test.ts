@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isSluiceError } from '../../base/index.js';
 import type { LaunchRequest, Permissions } from './launcher.js';
 import { getLauncher, LAUNCHERS } from './launchers.js';
-import { RUN_ENGINES, type RunEngine } from '../../store/records/run-engine.js';
+import { RUN_ENGINES, type RunEngine } from '../../store/records/run-spec.js';
 
 const AGENTS = RUN_ENGINES.filter((engine) => engine !== 'command');
 const STDIN_AGENTS = AGENTS.filter((engine) => engine !== 'iflow');

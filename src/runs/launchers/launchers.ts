@@ -39,7 +39,7 @@ const commandLauncher: Launcher = {
   },
 };
 
-/** The built-in launchers by engine. To add one, add a file, a name in `run-engine.ts`, and a line here. */
+/** The built-in launchers by engine. To add one, add a file, a name in `run-spec.ts`, and a line here. */
 export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
   codex: codexLauncher,
   gemini: geminiLauncher,

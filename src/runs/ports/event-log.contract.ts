@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getPosition } from '../../events/log-position.js';
+import { getPosition } from '../../events/log/event-pack.js';
 import { codex, toBytes } from '../../events/contract/translate-lines.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';

@@ -10,4 +10,4 @@ export { findContainerEngine, getContainerPrefix, removeContainer } from './cont
 export type { ContainerSettings } from './container/container-engine.js';
 export { describePlacementFailure, PlacementError, type PlacementFailure } from './container/placement-error.js';
 export { joinSidecar, openSidecar } from './sidecar/open-sidecar.js';
-export { createSidecar } from './sidecar/sidecar-programs.js';
+export { createSidecar } from './sidecar/open-sidecar.js';

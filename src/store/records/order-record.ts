@@ -10,11 +10,54 @@ import {
   text,
   flag,
 } from '../../base/index.js';
-import { decisionSchema, decisionAction } from './decision.js';
 import { workOrder } from './work-order.js';
-import { workResult } from './work-result.js';
-import { evidenceSchema } from './evidence.js';
+import { RESULT_CODES, workResult } from './work-result.js';
 import { problemSchema, readingSource, readingSchema } from './reading.js';
+
+/** One fact about a work result: the claim, its source, and whether it is true. */
+export const evidenceSchema = object(
+  {
+    claim: oneOf(['commit', 'pr', 'tests', 'paths', 'result']),
+    /** `worker`: only the agent claims it. `sluice`: Sluice checked it. */
+    by: oneOf(['worker', 'sluice']),
+    verdict: oneOf(['confirmed', 'contradicted', 'unchecked']),
+    /** An explanation for users. */
+    detail: text,
+  },
+  {
+    /** The check run that confirmed or contradicted the claim. */
+    run: name,
+    /** The changed files that keep a check from proving anything. */
+    files: arrayOf(text),
+    /** How the change modifies exactly these files, as a patch; truncated if it is long. */
+    diff: text,
+  },
+);
+
+/** One fact about a work result: the claim, its source, and whether it is true. */
+export type Evidence = FromSchema<typeof evidenceSchema>;
+
+/** The possible decisions about an order. */
+export const decisionAction = oneOf(['advance', 'archive', 'needs-human', 'blocked']);
+
+/** A decision about an order. */
+const decisionSchema = object(
+  {
+    action: decisionAction,
+    /** Explains the decision to users. */
+    reason: text,
+    result_code: oneOf(RESULT_CODES),
+    /** What to do next, for users. */
+    next: text,
+  },
+  {
+    /** Evidence for the decision; absent in decisions made by earlier versions. */
+    evidence: arrayOf(evidenceSchema),
+  },
+);
+
+/** A decision about an order; `reason` and `next` are written for users. */
+export type Decision = FromSchema<typeof decisionSchema>;
 
 /** The state of an issue. `needs-human` takes precedence: only a human decision ends it. */
 export const issueState = oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']);

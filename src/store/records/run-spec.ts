@@ -1,7 +1,36 @@
-import { flag, object, oneOf, type FromSchema } from '../../base/index.js';
+import { flag, object, oneOf, type FromSchema, name, text } from '../../base/index.js';
 import type { Normalizer, StandardSchema } from '../../json/index.js';
-import { approvalRulesSchema } from './approval-rule.js';
-import { engineNameSchema } from './run-engine.js';
+
+/**
+ * A rule that allows or denies a tool. All of its patterns must match. `*` matches any characters, but in `path` only
+ * `**` matches a slash. The first matching rule applies.
+ */
+const approvalRuleSchema = object(
+  { decide: oneOf(['allow', 'deny', 'ask']) },
+  {
+    tool: name,
+    /** The command line that the tool would run. */
+    command: name,
+    /** A file the tool accesses, relative to the working folder. */
+    path: name,
+    why: text,
+  },
+);
+
+/** See {@link approvalRuleSchema}. */
+export type ApprovalRule = FromSchema<typeof approvalRuleSchema>;
+
+/** The approval rules in the configuration or in a run spec. */
+export const approvalRulesSchema = { type: 'array', maxItems: 1000, items: approvalRuleSchema } as const;
+
+/** The built-in engines, and `command` for any other executable, in display order. */
+export const RUN_ENGINES = ['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen', 'copilot', 'command'] as const;
+
+/** The name of a built-in or configured engine. */
+export const engineNameSchema = { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' } as const;
+
+/** The name of a built-in engine. */
+export type RunEngine = (typeof RUN_ENGINES)[number];
 
 /** Longer prompts belong in files in the working folder. */
 const MAX_PROMPT_LENGTH = 16 * 1024 * 1024;

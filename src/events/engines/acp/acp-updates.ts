@@ -2,11 +2,10 @@ import type { JsonFrame } from '../../framing/frame.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import { readPlan } from '../../reading/read-plan.js';
-import { getArray, getName, getNumber, getObject, getString } from '../../reading/record-fields.js';
+import { getArray, getName, getNumber, getObject, getString, getCount } from '../../reading/record-fields.js';
 import { BoundedSet } from '../../reading/bounded-map.js';
 import type { Emit } from '../fact.js';
 import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call.js';
-import { readUsage } from './acp-usage.js';
 
 /** Limit on open calls, and on ended calls, since an agent can repeat them; beyond it, the oldest is dropped. */
 const MAX_CALLS = 4096;
@@ -181,4 +180,29 @@ export class AcpUpdates {
  */
 function isContinuation(open: OpenText, kind: OpenText['kind'], key: string | null): boolean {
   return open.kind === kind && (key === null || open.key === null || key === open.key);
+}
+
+/**
+ * Reads the token counts that an agent reports. `inputTokens` includes cached tokens for some agents only; it is not
+ * adjusted.
+ */
+export function readUsage(usage: object | null, scope: Usage['scope']): Usage | null {
+  const input = usage === null ? null : getCount(usage, 'inputTokens');
+  const output = usage === null ? null : getCount(usage, 'outputTokens');
+  if (usage === null || input === null || output === null) return null;
+  const cacheRead = getCount(usage, 'cachedReadTokens');
+  const cacheWrite = getCount(usage, 'cachedWriteTokens');
+  const reasoning = getCount(usage, 'thoughtTokens');
+  const total = getCount(usage, 'totalTokens');
+  const cost = getNumber(usage, 'cost');
+  return {
+    scope,
+    input_tokens: input,
+    output_tokens: output,
+    ...(cacheRead === null ? undefined : { cached_input_tokens: cacheRead }),
+    ...(cacheWrite === null ? undefined : { cache_write_tokens: cacheWrite }),
+    ...(reasoning === null ? undefined : { reasoning_tokens: reasoning }),
+    ...(total === null ? undefined : { total_tokens: total }),
+    ...(cost === null || cost < 0 ? undefined : { cost }),
+  };
 }

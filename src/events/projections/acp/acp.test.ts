@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { anyConversation, createConversation } from '../fixtures/conversation.js';
 import type { EventContent } from '../fixtures/conversation.js';
-import type { AcpSessionNotification, AcpUpdate } from './acp-update.js';
+import type { AcpSessionNotification, AcpUpdate } from './acp.js';
 import { createAcpProjection, toAcp } from './acp.js';
 
 const schemaFile = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json');

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Sandbox } from '../open-sandbox.js';
-import { joinSidecar, openSidecar, type SidecarRequest } from './open-sidecar.js';
-import { createSidecar } from './sidecar-programs.js';
+import { createSidecar, joinSidecar, openSidecar, type SidecarRequest } from './open-sidecar.js';
 
 /** A pod's folders and its sidecar; `user` is that of the agent's container, `isFirst` its place there. */
 async function startSidecar({ user, isFirst = false }: { readonly user?: number; readonly isFirst?: boolean } = {}) {
