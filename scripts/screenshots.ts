@@ -1,7 +1,8 @@
 /**
  * Takes the screenshots of the console for the README: `npm run screenshots`. Opens every page of a new server in the
- * test browser and writes it to `docs/screenshots`.
+ * test browser and writes it to `docs/screenshots`. Needs pngquant, because the package contains some of them.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -75,6 +76,7 @@ try {
     await page.waitForTimeout(1000);
     const file = join(FOLDER, `${name}.png`);
     await page.screenshot({ path: file });
+    execFileSync('pngquant', ['--force', '--output', file, '--', file], { stdio: 'inherit' });
     console.log(`${name}.png ${Math.round((await stat(file)).size / 1000)} kB`);
     await context.close();
   }
