@@ -25,8 +25,7 @@ import { createDeadlines, createGate, createBodyAdmission, type Gate } from './h
 import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
-import { createScheduleHandlers } from './handlers/schedules.js';
-import { createTriggerHandlers } from './handlers/triggers.js';
+import { createScheduleHandlers, createTriggerHandlers } from './handlers/triggers.js';
 import { createRecordHandlers, createServiceHandlers } from './handlers/records.js';
 import { createRunEventHandlers } from './handlers/run-events.js';
 import { createRunFileHandlers } from './handlers/run-files.js';

@@ -1,3 +1,5 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { hostname } from 'node:os';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { omitUndefined, getErrorMessage, type Logger } from '../../base/index.js';
 import type { RunningDemo } from '../../orders/dispatch/index.js';
@@ -5,7 +7,7 @@ import type { Metrics, TokenSettings, WorkSettings } from '../../server/index.js
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets, loadCommandConfig } from '../command-config.js';
 import { parseCount } from '../run-flags.js';
-import { EXIT, type ExitCode } from '../failure.js';
+import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { withContextOptions, withService, readWorkerSettings, type CommandContext } from '../command-context.js';
 import {
   createArchive,
@@ -21,9 +23,7 @@ import {
   readLocalToken,
 } from '../../server/config/index.js';
 import { waitForInterruption } from '../interruption.js';
-import { admitRemoteWorkers, admitsWorkers } from './admit-workers.js';
 import { formatLine } from '../terminal-text.js';
-import { unwatchFile, watchFile } from 'node:fs';
 
 interface ServeFlags extends ConfigFlags {
   readonly host?: string;
@@ -316,4 +316,39 @@ export function createTokenReload({ env, load, isLocal, replace, logger }: Token
   };
   let last = Promise.resolve();
   return async () => (last = last.then(reload));
+}
+
+/** Whether workers can connect to a server with this configuration. */
+function admitsWorkers(config: Pick<Config, 'tokens'>): boolean {
+  return readTokens(config, process.env).some(({ scopes }) => scopes.includes('worker'));
+}
+
+/** The lease on the files that workers send, and how long it is valid without being renewed. */
+const FILES_LEASE = { name: 'files of workers', ms: 30_000 };
+
+/**
+ * Without an archive, the files of workers over HTTPS are only in one data folder, so only servers that share it may
+ * admit such workers. The owner of the lease is that folder: a server that restarts gets it back immediately.
+ */
+export async function admitRemoteWorkers({ config, store, logger }: CommandContext, hasArchive: boolean) {
+  if (!admitsWorkers(config) || hasArchive) return { stop: async () => undefined };
+  const owner = `${hostname()}:${config.data}`;
+  const lease = async () => {
+    const now = store.now();
+    return store.leaseJobs({ names: [FILES_LEASE.name], owner, now, until: now + FILES_LEASE.ms });
+  };
+  if ((await lease()).length === 0) {
+    throw new MisuseError(
+      'Another server shares this database and admits workers over HTTPS. Configure an archive, so that every server can read their files, or remove the scope "worker" from the tokens of this server.',
+    );
+  }
+  const renew = (): void =>
+    void lease().catch((error: unknown) => logger.warn('cannot renew a lease', { error: getErrorMessage(error) }));
+  const timer = setInterval(renew, FILES_LEASE.ms / 3).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await store.releaseJobs(owner).catch(() => undefined);
+    },
+  };
 }

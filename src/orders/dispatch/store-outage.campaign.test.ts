@@ -13,7 +13,7 @@ import type { Store } from '../../store/store.js';
 import { claimRuns } from './claim-runs.js';
 import { setUpWorker } from './fixtures/set-up-worker.js';
 import { startMaintenance } from './start-maintenance.js';
-import { startReaper } from './start-reaper.js';
+import { startReaper } from './start-worker.js';
 
 /** `before`: the call fails. `after`: it takes effect, but its response is lost. */
 type Fault = 'before' | 'after';

@@ -1,5 +1,5 @@
-export { addAgentToConfig } from './add-agent.js';
 export {
+  addAgentToConfig,
   type ConfigFlags,
   describeUnknownKey,
   examineConfig,

@@ -6,7 +6,7 @@ import { readChange, readRace } from '../../orders/dispatch/index.js';
 import { RequestError, StaleDecisionError } from '../http/problem.js';
 import { readTraceparent } from '../http/read-request.js';
 import type { Handlers } from '../http/request-checks.js';
-import { resolveAllowedFolder } from '../security/allowed-folder.js';
+import { resolveAllowedFolder } from '../security/allowed-requests.js';
 import type { ServerContext } from '../server-context.js';
 import { readPage } from './query.js';
 import { addHosts } from './run-view.js';

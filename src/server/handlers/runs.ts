@@ -1,4 +1,4 @@
-import { matchGlob, omitUndefined, SluiceError, truncate } from '../../base/index.js';
+import { omitUndefined, SluiceError } from '../../base/index.js';
 import {
   type RunResult,
   type RunSpec,
@@ -13,7 +13,7 @@ import type { Handlers, ListFurtherIssues } from '../http/request-checks.js';
 import type { BodyOf, ENDPOINTS } from '../api/index.js';
 import { isJsonObject } from '../../json/schema/index.js';
 import type { ServerContext } from '../server-context.js';
-import { resolveAllowedFolder } from '../security/allowed-folder.js';
+import { listRefusals, resolveAllowedFolder } from '../security/allowed-requests.js';
 import { createRunNotFoundError, createTitles, findRun, summarizeRun, toRunView } from './run-view.js';
 import { readPage, readTime } from './query.js';
 import { isRasp, type RaspData, type RaspEvent } from '../../events/index.js';
@@ -169,69 +169,6 @@ export function createRunIssueList(server: ServerContext): ListFurtherIssues {
       return (describeProblem(error, '').issues ?? []).filter(({ path }) => !isReported(path));
     }
   };
-}
-
-/** A field of a request that the configuration does not allow. */
-interface Refusal {
-  readonly code: RequestError['code'];
-  readonly path: string;
-  readonly message: string;
-}
-
-function* listRefusals(
-  spec: RequestedRun,
-  { commands, placements, env, allowBypass }: ServerContext['settings'],
-): Iterable<Refusal> {
-  const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
-  if (program !== undefined && !commands.includes(program)) {
-    const name = JSON.stringify(truncate(program, 100));
-    const message = `The command ${name} is not allowed. Add it to "commands" in the configuration, for example { "commands": [${name}] } in sluice.config.json, run "sluice trust", and restart the server.`;
-    yield { code: 'COMMAND_NOT_ALLOWED', path: 'command', message };
-  }
-  const { placement = 'local' } = spec;
-  const configured = placements[placement];
-  const { image = configured?.image } = spec;
-  const isAllowed =
-    image !== undefined &&
-    (image === configured?.image || configured?.images?.some((allowed) => matchGlob(allowed, image)) === true);
-  if (configured !== undefined && !isAllowed) {
-    const setting = `placements.${placement}`;
-    const message =
-      image === undefined
-        ? `No image is configured for this placement. Set "${setting}.image" in the configuration.`
-        : `The image ${JSON.stringify(truncate(image, 100))} is not allowed. Add it to "${setting}.images" in the configuration.`;
-    yield { code: 'COMMAND_NOT_ALLOWED', path: 'image', message };
-  }
-  // Network policies and services select pods by their labels.
-  const placed = placement === 'kubernetes' ? (['labels'] as const) : [];
-  for (const field of ['service_account', 'secrets', 'tolerations', ...placed] as const) {
-    if (spec[field] === undefined) continue;
-    const message = `A request must not name "${field}", which give access to the cluster. Name them in a wrapper.`;
-    yield { code: 'PERMISSIONS_NOT_ALLOWED', path: field, message };
-  }
-  if (!allowBypass) {
-    const code = 'PERMISSIONS_NOT_ALLOWED';
-    if (spec.permissions === 'bypass') {
-      const message = 'The permissions "bypass" are not allowed. Set "server.allow_bypass" in the configuration.';
-      yield { code, path: 'permissions', message };
-    }
-    if (spec.sandbox === 'off') {
-      const message =
-        'A request must not disable the sandbox. Set "sandbox.use" or "server.allow_bypass" in the configuration.';
-      yield { code, path: 'sandbox', message };
-    }
-    if (spec.approvals?.some(({ decide }) => decide === 'allow') === true) {
-      const message =
-        'A request must not contain rules that allow tools. Add them to "approvals" in the configuration, or set "server.allow_bypass".';
-      yield { code, path: 'approvals', message };
-    }
-  }
-  // A requested pattern is allowed if an allowed one covers its text, stars included: then it covers every match too.
-  const variable = (spec.env ?? []).find((name) => !env.some((allowed) => matchGlob(allowed, name)));
-  if (variable !== undefined) {
-    const message = `The environment variable "${variable}" is not allowed. Add it to "server.env" in the configuration, or omit it.`;
-    yield { code: 'ENVIRONMENT_NOT_ALLOWED', path: 'env', message };
-  }
 }
 
 /** The maximum size of a schema. Compiling a larger one would delay other requests. */

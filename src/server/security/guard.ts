@@ -1,5 +1,6 @@
-import type { Context } from 'hono';
 import { isIP } from 'node:net';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'hono';
 import type { Endpoint, Scope } from '../api/index.js';
 import { readIncomingMessage } from '../http/read-request.js';
 import { RequestError } from '../http/problem.js';
@@ -9,7 +10,6 @@ import { groupAddress, isLoopback, readHostName, isCrossSite } from './origin.js
 import { createRateLimit } from './rate-limit.js';
 import { createSessions, toCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
 import type { Caller } from './tokens.js';
-import { createRunToken, createRunTokenCheck, isParent, type RunToken } from './run-tokens.js';
 
 interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
   /** Whether cross-origin pages are refused even with a token. */
@@ -184,4 +184,50 @@ function createRateLimitError(reason: string): RequestError {
 /** Returns the group of the caller's address; `unknown` if there is no connection. */
 function readAddress(context: Context): string {
   return groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
+}
+
+/** A token for one run, and the worker id of the claim that it belongs to. */
+interface RunToken {
+  readonly token: string;
+  readonly workerId: string;
+}
+
+const RUN_TOKEN = /^slr_(?<name>[\w-]{1,400})\.(?<random>[\w-]{43})\.(?<signature>[\w-]{43})$/;
+
+/**
+ * Creates a token for one run. The claim's worker id is the token's hash, so the token ends with its claim and nothing
+ * has to be stored. It is signed with a key of `parent`, so that a forged one is refused without asking the store.
+ */
+function createRunToken(parent: Token): RunToken {
+  const signed = `${Buffer.from(parent.name).toString('base64url')}.${randomBytes(32).toString('base64url')}`;
+  const token = `slr_${signed}.${sign(parent, signed).toString('base64url')}`;
+  return { token, workerId: hashRunToken(token) };
+}
+
+/** Creates a function that finds the caller of a run token; undefined if the token was not created here. */
+function createRunTokenCheck(tokens: readonly Token[]): (sent: string) => Caller | undefined {
+  const parents = new Map(tokens.filter(isParent).map((token) => [token.name, token]));
+  return (sent) => {
+    const { name = '', random = '', signature = '' } = RUN_TOKEN.exec(sent)?.groups ?? {};
+    const parent = parents.get(Buffer.from(name, 'base64url').toString());
+    if (parent === undefined) return undefined;
+    const expected = sign(parent, `${name}.${random}`);
+    const sentSignature = Buffer.from(signature, 'base64url');
+    const isSigned = sentSignature.length === expected.length && timingSafeEqual(sentSignature, expected);
+    return isSigned ? { name: hashRunToken(sent), scopes: new Set(['none', 'worker']), isRun: true } : undefined;
+  };
+}
+
+/** Whether run tokens can be created on behalf of this token. */
+function isParent({ scopes }: Token): boolean {
+  return scopes.includes('worker');
+}
+
+function hashRunToken(token: string): string {
+  return `run:${createHash('sha256').update(token).digest('hex')}`;
+}
+
+function sign({ value }: Token, text: string): Buffer {
+  const key = createHmac('sha256', value).update('sluice run token').digest();
+  return createHmac('sha256', key).update(text).digest();
 }

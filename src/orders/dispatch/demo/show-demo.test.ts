@@ -3,8 +3,7 @@ import { makeFolder } from '../../../../test/temporary-folder.js';
 import { createLead } from '../../lead/create-lead.js';
 import { openSite } from '../../../store/contract/fixtures/open-site.js';
 import { startWorker } from '../start-worker.js';
-import { createDemoWrappers } from './demo-agents.js';
-import { showDemo } from './run-demo.js';
+import { createDemoWrappers, showDemo } from './run-demo.js';
 
 async function setUpDemo() {
   const data = await makeFolder({});

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { omitUndefined, getErrorMessage } from '../../../base/index.js';
 import { isPresent, replaceFile } from '../../../base/files/index.js';
 import { readPolicy, type WorkerEnd } from '../../lead/settle.js';
-import { STREAM_BYTES } from '../../reading/read-work-result.js';
+import { STREAM_BYTES, type RejectedAnswer } from '../../reading/read-work-result.js';
 import { RESULT_FILES } from '../../reading/result-file.js';
 import type { OrderRecord, RunResult, WorkOrder, Evidence, Reading, WorkResult } from '../../../store/records/index.js';
 import { readLastAttempt, getRunFolderPath } from '../../../runs/run-folder/index.js';
@@ -10,13 +10,12 @@ import type { HeldClaim } from '../hold-claim.js';
 import { publishCommit } from './order-repository.js';
 import { retryStore } from '../retry-store.js';
 import type { WorkContext, WorkerLead } from '../worker-options.js';
-import { collectResult } from './collect-result.js';
 import type { PackFile } from './inject-order.js';
 import { getOwnBranch, leaveRepository } from '../../git/own-branch.js';
 import { commitLeftovers, type Committed } from '../../git/commit-leftovers.js';
 import { withObjects, type RepositoryStart, type UnknownStart } from '../../git/repository.js';
 import { PLAIN_DIFF } from '../../git/read-change.js';
-import { showText } from '../../plain-text.js';
+import { showText, dropFullStop } from '../../plain-text.js';
 import { type ExecuteCheck, runChecks } from './run-checks.js';
 import { removeWorktree, type Worktree } from '../../git/worktree.js';
 import { findChecks, type NamedCheck } from '../../proof/checks.js';
@@ -344,4 +343,34 @@ async function readDiff(
   ).catch(() => undefined);
   const diff = patch === undefined ? '' : showText(lead.maskText(patch.stdout), MAX_DIFF_LENGTH);
   return diff === '' ? {} : { diff };
+}
+
+/** The work result in an agent's answer, or why the answer does not count. */
+interface Collected {
+  /** The result file, to be written unless the agent left one itself. */
+  readonly file?: PackFile;
+  /** A draft for the inbox, because the answer needed repair. */
+  readonly draft?: unknown;
+  /** The answer, and why it does not count. */
+  readonly answer?: RejectedAnswer;
+}
+
+/**
+ * Extracts the work result from the answer of an agent that wrote no file. It counts only if it needed no repair; it is
+ * then written to a file and read by the same rules as any other result.
+ */
+export function collectResult(result: RunResult): Collected {
+  const { status, value, text = '', comment = text, error } = result;
+  if (status === 'comment') {
+    const problem = 'the agent answered without tags; only a result file or an answer in <json> tags counts';
+    return { answer: { text: comment, problem } };
+  }
+  if (status === 'failed' && error?.category === 'output') {
+    return { answer: { text, problem: `the agent's answer was rejected: ${dropFullStop(error.message)}` } };
+  }
+  if (status !== 'success' || value === undefined) return {};
+  if (result.repair_level !== 'none') {
+    return { draft: value, answer: { text, problem: "the agent's answer had to be repaired, so it does not count" } };
+  }
+  return { file: { path: 'work_result.json', text: `${JSON.stringify(value, null, 2)}\n` } };
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../../base/index.js';
 import { openCluster } from './cluster.js';
-import { watchPods } from './watch-pods.js';
+import { watchPods } from './kubernetes-placement.js';
 
 it('ends a watch that the API server has not answered yet', async () => {
   const server = createServer((request, response) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/index.js';
 import type { QueueWork } from '../../store/index.js';
 import type { ClaimedRun } from '../../store/ports/index.js';
-import { createClaimQueue } from './worker-queue.js';
+import { createClaimQueue } from './worker.js';
 
 /** A queue of runs, of which every claim takes the first, and the calls that were made. */
 function openQueue() {

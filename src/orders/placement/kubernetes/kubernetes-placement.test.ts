@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../../base/index.js';
 import { ClusterError, type Cluster } from './cluster.js';
 import type { Pod, WatchLine } from './objects.js';
-import { watchPods } from './watch-pods.js';
+import { watchPods } from './kubernetes-placement.js';
 
 function makePod(uid: string, version: string): Pod {
   return { metadata: { name: uid, uid, resourceVersion: version, ownerReferences: [{ uid: 'job' }] } };

@@ -2,7 +2,7 @@ import { mkdir, realpath, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { resolveAllowedFolder } from './allowed-folder.js';
+import { resolveAllowedFolder } from './allowed-requests.js';
 
 async function makeFolders() {
   const folder = await realpath(

@@ -3,8 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../store/store.js';
 import { identifyOwnProcess } from '../../runs/process/process-identity.js';
 import { setUpWorker } from './fixtures/set-up-worker.js';
-import { startReaper } from './start-reaper.js';
-import type { ReaperOptions } from './start-reaper.js';
+import { startReaper, type ReaperOptions } from './start-worker.js';
 
 /** Counts the store calls that reconciliation makes. */
 function countCalls(store: Store) {

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../base/index.js';
 import { openStore } from '../../store/index.js';
 import type { CommandContext } from '../command-context.js';
-import { admitRemoteWorkers } from './admit-workers.js';
+import { admitRemoteWorkers } from './serve.js';
 
 const TOKENS = [{ name: 'fleet', scopes: ['worker'], value: 'a-worker-token-with-32-characters' }];
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRunResult } from '../../../runs/result/fixtures/create-run-result.js';
 import { result } from '../../fixtures/order.js';
-import { collectResult } from './collect-result.js';
+import { collectResult } from './finish-order.js';
 
 const run = createRunResult({ value: result });
 

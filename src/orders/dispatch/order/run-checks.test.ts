@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countTests, listFailedTests } from './count-tests.js';
+import { countTests, listFailedTests } from './run-checks.js';
 
 test.each([
   ['vitest', ' Test Files  2 passed (2)\n\u001b[2m      Tests \u001b[22m 1 failed | 10 passed | 2 skipped (13)\n', 10],
