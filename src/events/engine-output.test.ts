@@ -179,6 +179,7 @@ describe('iflow text', () => {
   test('a JSON block on stderr is a payload too', () => {
     const { of } = translateLines({ engine: 'iflow', stderr: ['```json', '{"ok": true}', '```'] });
     expect(of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
+    expect(of('diagnostic.warning').map(({ code }) => code)).not.toContain('LOW_CONFIDENCE_PARSE');
   });
 
   test('JSON blocks and Execution Info are parsed', () => {
