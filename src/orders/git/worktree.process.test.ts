@@ -203,7 +203,7 @@ describe('a worktree', () => {
     counts.push(await countCalls());
     expect(await removeWorktree(worktree, { isCommitted: true, start })).toEqual({});
     counts.push(await countCalls());
-    expect(counts.map((count, index) => count - (counts[index - 1] ?? 0))).toEqual([1, 2, 9, 6, 0]);
+    expect(counts.map((count, index) => count - (counts[index - 1] ?? 0))).toEqual([1, 2, 9, 5, 0]);
     expect(existsSync(worktree.folder)).toBe(false);
     expect(git('worktree', 'list').trim().split('\n')).toHaveLength(1);
     expect(facts).toMatchObject({
