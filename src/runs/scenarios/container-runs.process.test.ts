@@ -115,7 +115,14 @@ describe.runIf(canRunContainers)('a run in a container', () => {
     });
     const hang = spec('echo ready; sleep 600');
     const killed = await runToEnd(hang, ports, during(['kill']));
-    expect(killed.result).toMatchObject({ error: { code: 'PROCESS_SIGNALED' }, process: { signal: 'SIGKILL' } });
+    expect(killed.result).toMatchObject({
+      error: {
+        code: 'PLACEMENT_FAILED',
+        cause: 'evicted',
+        message: expect.stringContaining('killed through podman') as unknown,
+      },
+      process: { signal: 'SIGKILL' },
+    });
     const removed = await runToEnd(hang, ports, during(['rm', '--force', '--time', '0']));
     expect(removed.result.error).toMatchObject({
       category: 'process',
