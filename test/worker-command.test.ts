@@ -30,7 +30,7 @@ const PLACEMENTS = { container: { image: TEST_IMAGE } };
 const RUN_TOKEN = `slr_${Buffer.from('fleet').toString('base64url')}.`;
 const canSandbox = (await probeSandbox()).works;
 const canContain = (await probePodman()).works;
-/** What the searching agent found: nothing. */
+/** The findings of an agent that found nothing. */
 const NOTHING = { environment: 0, processes: 0, descriptors: 0, memory: 0, files: 0, sockets: 0 };
 
 /** A server with TLS and without its own worker, in a new folder. */

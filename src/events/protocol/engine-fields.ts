@@ -48,7 +48,7 @@ const FIELDS = {
   session_file: [text, 'thread.path'],
   network_access: [flag, 'sandbox.networkAccess'],
   permission_mode: [text, 'permissionMode permission_mode approvalPolicy'],
-  /** What an agent of the Agent Client Protocol calls its mode: of permissions, of planning or of thinking. */
+  /** The mode of an agent of the Agent Client Protocol: of permissions, of planning or of thinking. */
   mode: [text, 'modes.currentModeId update.currentModeId'],
   auth_status: [anything, 'authStatus'],
   api_key_source: [text, 'apiKeySource'],

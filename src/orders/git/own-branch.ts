@@ -57,7 +57,7 @@ export async function enterRepository(
   return error === undefined ? { ...start, previous } : { error };
 }
 
-/** What git keeps while a command is not finished: a commit of the agent would end it. */
+/** The files that git keeps while a command is not finished: a commit of the agent would end it. */
 const UNFINISHED: Readonly<Record<string, string>> = {
   MERGE_HEAD: 'merge',
   CHERRY_PICK_HEAD: 'cherry-pick',
@@ -66,7 +66,7 @@ const UNFINISHED: Readonly<Record<string, string>> = {
   'rebase-apply': 'rebase',
 };
 
-/** Finds a reason why nobody else should work in a repository now. */
+/** Finds a reason not to work in a repository now. */
 async function findObstacle(root: string): Promise<string | undefined> {
   const names = Object.keys(UNFINISHED);
   const query = ['rev-parse', '--is-bare-repository', ...names.flatMap((name) => ['--git-path', name])];

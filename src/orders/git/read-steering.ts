@@ -7,7 +7,7 @@ import type { CheckedOut } from './check-out.js';
 import { withObjects, type RepositoryStart } from './repository.js';
 import type { CallGit } from './run-git.js';
 
-/** What a change does to a check. */
+/** The effect of a change on a check. */
 export interface CheckSteering {
   /** Files that the check runs, or that steer it, and that the change modifies. */
   readonly rewritten: readonly string[];

@@ -13,7 +13,7 @@ const AMOUNT = /^\d+(?:\.\d+)?[smhd]?$/;
 const PACKAGE_MANAGERS = /^(?:npm|yarn|pnpm|bun|npm-run-all2?|run-[sp])$/;
 /** Flags of interpreters whose next word is a file or a module, and not the script. */
 const VALUE_FLAG = /^(?:-[rm]|--(?:require|import|(?:experimental-)?loader|env-file|test-reporter|tsconfig|preload))$/;
-/** What makes a command work in another folder. */
+/** Commands and options that make a command work in another folder. */
 const FOLDER_FLAG = /^(?:-C|--(?:prefix|cwd|dir|directory|chdir))$/;
 const IN_OTHER_FOLDERS =
   /^(?:cd|pushd|-C|-w|-r|workspaces?|--(?:prefix|cwd|dir|directory|chdir|workspaces?|filter|recursive))(?:=|$)/;
@@ -21,7 +21,7 @@ const IN_OTHER_FOLDERS =
 const PLAIN_COMMANDS =
   /^(?:test|\[|\[\[|true|false|grep|egrep|cat|head|tail|wc|ls|diff|cmp|cd|pushd|popd|sleep|echo|printf|set|export|exit|find|sort|sed|awk|jq|fi|done|fail)$/;
 
-/** What is known about the files that a check can run. */
+/** The files that a check can run, as far as they are known. */
 export interface KnownFiles {
   /** The scripts of the `package.json` files in the commit, by name; with one command line each. */
   readonly packageScripts?: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface KnownFiles {
   readonly changedPackages?: readonly string[];
   /** The text of shell scripts and makefiles in the commit, by path; empty if there is no such file. */
   readonly texts?: Readonly<Record<string, string>>;
-  /** What the configuration of runners loads: paths, whose endings may be missing. */
+  /** The files that the configuration of runners loads: paths, whose endings may be missing. */
   readonly loaded?: readonly string[];
 }
 

@@ -7,7 +7,7 @@ const API_ERROR = /^(?:Error when talking to Gemini API|\W{0,8}\[API Error: )/u;
 /** A failed request, as Gemini's libraries report it on stdout or stderr. */
 const REQUEST_ERROR =
   /^\W{0,8}(?:\w*Error: )?(?:Request failed\b|Attempt \d{1,6} failed\b.*\bMax attempts reached\b)/iu;
-/** What a logger prints before a failure: its time, the process, an icon or its level. */
+/** The words that a logger prints before a failure: its time, the process, an icon or its level. */
 const LOG_PREFIX = String.raw`^(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,]{5,15}(?:Z|[+-]\d\d:?\d\d)?\]?\s)?(?:\(node:\d{1,9}\)\s)?\W{0,8}(?:(?:error|warn(?:ing)?|fatal)\W{1,3})?`;
 /**
  * A failure as libraries, proxies and servers print it: how the line starts, and the cause it names. Only both together

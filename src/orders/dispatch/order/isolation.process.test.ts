@@ -96,7 +96,7 @@ describe('an order without a worktree', () => {
   });
 
   it.each(['--assume-unchanged', '--skip-worktree'])(
-    'is refused if the repository has a changed file that git was told to skip with %s',
+    'is refused if the repository has a changed file that git skips because of %s',
     async (mark) => {
       const { repository, git, commitAll, order } = await setUpRepository();
       commitAll();
