@@ -47,7 +47,7 @@ export {
 } from './protocol/rasp-event.js';
 export { RAW_STREAMS, STREAMS, type CapturedStream, type RawRef, type StreamName } from './protocol/event-parts.js';
 export { placementCause, runFailureCause, usageSchema } from './protocol/event-parts.js';
-export type { FailureCause, PlacementCause, Usage } from './protocol/event-parts.js';
+export type { FailureCause, PlacementCause, RunFailureCause, Usage } from './protocol/event-parts.js';
 export { findCause } from './attempt/engine-error.js';
 export { isRecord, getArray, getCount, getField, getName, getObject } from './reading/record-fields.js';
 export { packEvents, unpackEvents, type EventPack } from './log/event-pack.js';

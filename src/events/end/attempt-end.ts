@@ -12,7 +12,7 @@ import {
 } from '../protocol/completion.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import { writeArtifacts, type FsDiff } from './artifacts.js';
-import type { Failure, FailureCause, PlacementCause } from '../protocol/event-parts.js';
+import type { Failure, FailureCause, RunFailureCause } from '../protocol/event-parts.js';
 
 /** The facts known once the process has exited. */
 export interface AttemptEnd {
@@ -27,8 +27,8 @@ export interface AttemptEnd {
    * rejected.
    */
   readonly reason?: string | undefined;
-  /** For `placement_failed`. */
-  readonly cause?: PlacementCause | undefined;
+  /** For `placement_failed` and `engine_failed`. */
+  readonly cause?: RunFailureCause | undefined;
   /** The caller's warnings about the bytes, for example that their interleaving is unknown. */
   readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
 }
@@ -52,7 +52,7 @@ const STOP_VERDICTS: ReadonlySet<Verdict> = new Set([
   'limit',
   'storage_limit',
   'budget',
-  'auth_failed',
+  'engine_failed',
   'not_started',
   'no_sandbox',
   'placement_failed',
@@ -76,7 +76,7 @@ export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndCo
     signal: end.signal,
     verdict: end.verdict ?? null,
     reason: end.reason ?? null,
-    placementCause: end.cause ?? null,
+    stopCause: end.cause ?? null,
   };
   if (end.fsDiff !== undefined) writeArtifacts(writer, attempt.tools.fileCalls, end.fsDiff);
   for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
@@ -181,7 +181,7 @@ export interface Evidence {
   readonly verdict: Verdict | null;
   /** The caller's explanation of the verdict. */
   readonly reason: string | null;
-  readonly placementCause?: PlacementCause | null;
+  readonly stopCause?: RunFailureCause | null;
 }
 
 /** How an attempt ended. `conflict` describes the evidence that contradicts it, or is null. */
@@ -245,11 +245,12 @@ const HELD_JUDGEMENT: Judgement = {
 /** Not the end of the run: its session is resumed. */
 const WORKER_LOST_JUDGEMENT: Judgement = { state: 'unknown', reason: 'WORKER_LOST', confidence: 1, conflict: null };
 
-function judgeStop({ verdict, doneMarker, reason, lastCause, placementCause: placed }: Evidence): Judgement | null {
+function judgeStop({ verdict, doneMarker, reason, lastCause, stopCause = null }: Evidence): Judgement | null {
   const stop = verdict === null ? undefined : STOP_FAILURES[verdict];
   if (stop === undefined) return null;
-  const cause = placed === undefined || placed === null ? nameCause(null, lastCause) : { cause: placed };
-  const failure = { ...stop, message: reason ?? stop.message, ...cause };
+  const cause = stopCause ?? lastCause;
+  const code = verdict === 'engine_failed' && cause === 'auth' ? 'ENGINE_AUTH_FAILED' : stop.code;
+  const failure = { ...stop, code, message: reason ?? stop.message, ...(cause === null ? {} : { cause }) };
   const conflict = doneMarker ? 'The done marker was found.' : null;
   return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
 }
@@ -260,7 +261,7 @@ const STOP_FAILURES: Partial<Record<Verdict, Failure>> = {
   limit: { category: 'limit', code: 'RUN_LIMIT_EXCEEDED', message: 'The run exceeded one of its limits.' },
   storage_limit: { category: 'limit', code: 'RUN_STORAGE_EXCEEDED', message: FAILURE_CODES.RUN_STORAGE_EXCEEDED },
   budget: { category: 'limit', code: 'RUN_BUDGET_EXCEEDED', message: FAILURE_CODES.RUN_BUDGET_EXCEEDED },
-  auth_failed: { category: 'engine', code: 'ENGINE_AUTH_FAILED', message: FAILURE_CODES.ENGINE_AUTH_FAILED },
+  engine_failed: { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: FAILURE_CODES.ENGINE_RUNTIME_ERROR },
   not_started: { category: 'process', code: 'PROCESS_NOT_STARTED', message: FAILURE_CODES.PROCESS_NOT_STARTED },
   no_sandbox: { category: 'process', code: 'SANDBOX_UNAVAILABLE', message: FAILURE_CODES.SANDBOX_UNAVAILABLE },
   placement_failed: { category: 'process', code: 'PLACEMENT_FAILED', message: FAILURE_CODES.PLACEMENT_FAILED },

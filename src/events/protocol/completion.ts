@@ -15,7 +15,7 @@ export const VERDICTS = [
   'limit',
   'storage_limit',
   'budget',
-  'auth_failed',
+  'engine_failed',
   'retry',
   'not_started',
   'no_sandbox',

@@ -68,6 +68,9 @@ export type PlacementCause = FromSchema<typeof placementCause>;
 /** The cause of a failed run: reported by the engine, or by the place of its process. */
 export const runFailureCause = oneOf([...new Set([...failureCause.enum, ...placementCause.enum])]);
 
+/** See {@link runFailureCause}. */
+export type RunFailureCause = FromSchema<typeof runFailureCause>;
+
 /** Why a run failed. */
 export const failure = object(
   {

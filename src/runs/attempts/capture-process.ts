@@ -200,9 +200,9 @@ async function recordChunks(
   const before = usage.tokens;
   addFindings(context, events);
   if (usage.tokens !== before) spendBudget(context);
-  if (findings.authRetries >= MAX_AUTH_RETRIES) {
-    const reason = `The engine was stopped: its credentials were rejected ${findings.authRetries} times.`;
-    control.requestStop({ verdict: 'auth_failed', reason });
+  if (findings.isEngineStuck) {
+    const reason = 'The engine was stopped: it failed again and again for a reason that a retry does not change.';
+    control.requestStop({ verdict: 'engine_failed', reason });
   }
   if (usage.tokens > limits.tokens) {
     control.requestStop({
@@ -241,9 +241,6 @@ function spendBudget({ usage, control, ports }: RunContext): void {
   };
   spend().catch((error: unknown) => ports.logger.warn('cannot report the usage of a run', { error: String(error) }));
 }
-
-/** Engines retry rejected credentials for minutes; the first rejection can be an expired token that is renewed. */
-const MAX_AUTH_RETRIES = 3;
 
 const STORAGE_HINT = 'Raise the limit, or make the agent print less. Everything it printed until then is stored.';
 

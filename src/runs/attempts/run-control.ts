@@ -11,7 +11,7 @@ export interface Stop {
     | 'limit'
     | 'storage_limit'
     | 'budget'
-    | 'auth_failed'
+    | 'engine_failed'
     | 'session_lost'
     | 'protocol_broken'
     | 'not_started'

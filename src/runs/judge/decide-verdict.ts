@@ -1,4 +1,4 @@
-import type { DrainResult, Verdict } from '../../events/index.js';
+import type { DrainResult, RunFailureCause, Verdict } from '../../events/index.js';
 import { explainStop, type Stop } from '../attempts/run-control.js';
 import type { EngineFailure } from '../result/run-findings.js';
 import type { ProcessExit } from '../process/spawn-process.js';
@@ -27,11 +27,14 @@ export interface VerdictFacts {
 export function decideVerdict(facts: VerdictFacts): {
   readonly verdict?: Verdict;
   readonly reason?: string;
-  readonly cause?: PlacementFailure['cause'];
+  readonly cause?: RunFailureCause;
 } {
   const { placementFailure: failed } = facts;
   const { stop, judged, drained, end, canRetry, engineFailure, isHeld } = facts;
-  if (stop !== null) return explainStop(stop, engineFailure);
+  if (stop !== null) {
+    const isStuck = stop.verdict === 'engine_failed' && engineFailure !== null;
+    return { ...explainStop(stop, engineFailure), ...(isStuck ? { cause: engineFailure.cause } : {}) };
+  }
   if (failed !== undefined)
     return { verdict: 'placement_failed', reason: describePlacementFailure(failed), cause: failed.cause };
   if (isHeld) return { verdict: 'held' };

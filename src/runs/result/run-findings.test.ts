@@ -96,6 +96,19 @@ describe('the error that explains a failure', () => {
     expect(engineFailure).toMatchObject({ cause: 'auth', httpStatus: 401 });
   });
 
+  it('shows that the engine is stuck if it is the same three times, without a tool call between', () => {
+    const [overflow, rejected] = [retry(1, 400, 'prompt is too long'), retry(1, 401, 'authentication_failed')];
+    const isStuck = (...records: object[]) => collect('claude', [init, ...records]).isEngineStuck;
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: {} };
+    const work = { type: 'assistant', session_id: 's', message: { id: 'm', role: 'assistant', content: [call] } };
+    expect(isStuck(overflow, say('A summary.'), overflow, overflow)).toBe(true);
+    expect(isStuck(rejected, rejected, rejected)).toBe(true);
+    expect(isStuck(overflow, overflow)).toBe(false);
+    expect(isStuck(overflow, overflow, work, overflow)).toBe(false);
+    expect(isStuck(rejected, rejected, overflow)).toBe(false);
+    expect(isStuck(...Array.from({ length: 9 }, () => retry(1, 500, 'server_error')))).toBe(false);
+  });
+
   it('is dropped once the agent continues', () => {
     expect(collect('claude', [init, retry(1, 429, 'rate_limit'), say('Here.')]).engineFailure).toBeNull();
     const { engineFailure } = collect('claude', [init, retry(2, 401, 'authentication_failed')]);

@@ -9,6 +9,8 @@ const MAX_DIAGNOSTICS = 25;
 const MAX_DENIALS = 50;
 const MAX_MESSAGE_LENGTH = 1000;
 const MAX_INPUT_LENGTH = 1024;
+/** Engines repeat some failures for minutes; the first can be an expired token, or a session that is compacted. */
+const MAX_STUCK_FAILURES = 3;
 
 /** An error reported by the engine, and its cause. */
 export interface EngineFailure {
@@ -38,22 +40,23 @@ export class RunFindings {
   #model: string | undefined;
   #report: { -readonly [Key in keyof EngineReport]: EngineReport[Key] } | undefined;
   #engineFailure: EngineFailure | null = null;
-  #authRetries = 0;
+  /** Consecutive failures that a retry does not change, and their cause. */
+  #stuck: { cause: FailureCause; count: number } | null = null;
 
   /** The engine's last error, unless the agent continued after it. */
   get engineFailure(): EngineFailure | null {
     return this.#engineFailure;
   }
 
-  /** How often in succession the engine has retried although its credentials were rejected. */
-  get authRetries(): number {
-    return this.#authRetries;
+  /** Whether the engine goes on although its credentials are rejected, or its session never fits the model's context. */
+  get isEngineStuck(): boolean {
+    return (this.#stuck?.count ?? 0) >= MAX_STUCK_FAILURES;
   }
 
   /** Clears the previous attempt's error, which does not explain how the next attempt ends. */
   startAttempt(): void {
     this.#engineFailure = null;
-    this.#authRetries = 0;
+    this.#stuck = null;
   }
 
   add(events: readonly Emitted[]): void {
@@ -79,7 +82,12 @@ export class RunFindings {
       this.#requests.set(event.data.interaction_id, event.data);
     else if (isRasp(event, 'interaction.permission.replied')) this.#addReply(event.data, at);
     else if (isRasp(event, 'raw.stderr')) this.#addCodexDenial(event.data.text, at);
-    else if (isRasp(event, 'tool.call.started')) this.#engineFailure = null;
+    // The failure stays: the engine is being stopped because of it.
+    else if (this.isEngineStuck) return;
+    else if (isRasp(event, 'tool.call.started')) {
+      this.#engineFailure = null;
+      this.#stuck = null;
+    }
     // Qwen Code repeats an error as the agent's last message, which is not an answer.
     else if (isRasp(event, 'agent.message.final') && !event.data.text.includes(this.#engineFailure?.message ?? '')) {
       this.#engineFailure = null;
@@ -92,7 +100,10 @@ export class RunFindings {
     this.#addCodexDenial(message, at);
     if (severity === 'error' || error.retrying) {
       const { cause = 'unknown' } = error;
-      this.#authRetries = cause === 'auth' && error.retrying ? this.#authRetries + 1 : 0;
+      // OpenCode compacts a session that is too long and goes on, without end if it stays too long.
+      const isHopeless = cause === 'context' || (cause === 'auth' && error.retrying);
+      const count = this.#stuck?.cause === cause ? this.#stuck.count + 1 : 1;
+      this.#stuck = isHopeless ? { cause, count } : null;
       this.#engineFailure = {
         cause,
         message: truncate(message, MAX_MESSAGE_LENGTH),

@@ -55,6 +55,21 @@ describe('a run whose engine keeps failing', () => {
     expect(unauthorized?.diagnostics?.map(({ code }) => code)).not.toContain('ENGINE_ERROR');
   });
 
+  it('is stopped when its session never fits the context of the model', async () => {
+    const record = (type: string, fields: object) => JSON.stringify({ type, timestamp: 1, sessionID: 's', ...fields });
+    const name = 'ContextOverflowError';
+    const overflow = record('error', { error: { name, data: { message: 'maximum context length is 128000' } } });
+    const compacted = record('text', { part: { type: 'text', text: 'A summary', time: { end: 1 } } });
+    const site = await makeSite();
+    const print = `for i in 1 2 3; do echo '${overflow}'; echo '${compacted}'; done`;
+    const { result } = await runToEnd(
+      { engine: 'opencode', prompt: 'Do it.', workdir: site.workdir },
+      { ...site, programs: { opencode: printAndHang(print) } },
+    );
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'ENGINE_RUNTIME_ERROR', cause: 'context' } });
+    expect(result.error?.message).toMatch(/again and again .*maximum context length is 128000\. Shorten the prompt/u);
+  });
+
   it('has no cause when the engine recovered', async () => {
     const lines = [
       '{"type":"thread.started","thread_id":"t"}',

@@ -1,5 +1,5 @@
-import { VERDICTS, getName, isRecord, placementCause } from '../../../events/index.js';
-import type { PermissionAnswer, PlacementCause, Verdict } from '../../../events/index.js';
+import { VERDICTS, getName, isRecord, runFailureCause } from '../../../events/index.js';
+import type { PermissionAnswer, RunFailureCause, Verdict } from '../../../events/index.js';
 
 /** An answer that arrived after its attempt had ended. */
 export type LateAnswer = PermissionAnswer & { readonly at: string };
@@ -25,8 +25,8 @@ export interface AttemptMeta {
    * rejected.
    */
   readonly reason?: string;
-  /** Why its placement failed. */
-  readonly cause?: PlacementCause;
+  /** Why its placement or its engine failed, if Sluice ended it. */
+  readonly cause?: RunFailureCause;
   /** The reason code of the attempt's completion state. */
   readonly reason_code?: string;
   /** The process id. */
@@ -96,7 +96,7 @@ const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> =
   signal: (field) => field === null || isText(field),
   verdict: (field) => VERDICTS.some((verdict) => verdict === field),
   reason: (field) => typeof field === 'string',
-  cause: (field) => placementCause.enum.some((cause) => cause === field),
+  cause: (field) => runFailureCause.enum.some((cause) => cause === field),
   reason_code: isText,
   pid: (field) => Number.isSafeInteger(field),
   session_id: (field) => field === null || isText(field),
