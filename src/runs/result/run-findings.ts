@@ -41,7 +41,7 @@ export class RunFindings {
   #report: { -readonly [Key in keyof EngineReport]: EngineReport[Key] } | undefined;
   #engineFailure: EngineFailure | null = null;
   /** Consecutive failures that a retry does not change, and their cause. */
-  #stuck: { cause: FailureCause; count: number } | null = null;
+  #stuck: { readonly cause: FailureCause; readonly times: number } | null = null;
 
   /** The engine's last error, unless the agent continued after it. */
   get engineFailure(): EngineFailure | null {
@@ -50,7 +50,7 @@ export class RunFindings {
 
   /** Whether the engine goes on although its credentials are rejected, or its session never fits the model's context. */
   get isEngineStuck(): boolean {
-    return (this.#stuck?.count ?? 0) >= MAX_STUCK_FAILURES;
+    return (this.#stuck?.times ?? 0) >= MAX_STUCK_FAILURES;
   }
 
   /** Clears the previous attempt's error, which does not explain how the next attempt ends. */
@@ -102,8 +102,8 @@ export class RunFindings {
       const { cause = 'unknown' } = error;
       // OpenCode compacts a session that is too long and goes on, without end if it stays too long.
       const isHopeless = cause === 'context' || (cause === 'auth' && error.retrying);
-      const count = this.#stuck?.cause === cause ? this.#stuck.count + 1 : 1;
-      this.#stuck = isHopeless ? { cause, count } : null;
+      const times = this.#stuck?.cause === cause ? this.#stuck.times + 1 : 1;
+      this.#stuck = isHopeless ? { cause, times } : null;
       this.#engineFailure = {
         cause,
         message: truncate(message, MAX_MESSAGE_LENGTH),
