@@ -12,7 +12,6 @@ import { createKnownSecrets, loadCommandConfig, openCommandTracing, type KnownSe
 import { withInterruption } from './interruption.js';
 import { formatLine } from './terminal-text.js';
 
-/** The configuration, the store and the lead, opened for one command. */
 export interface CommandContext {
   readonly config: Config;
   /** The wrappers that orders may name. */
@@ -27,7 +26,6 @@ export interface CommandContext {
   readonly tracing: Tracing | undefined;
 }
 
-/** Settings that depend on the command. */
 interface ContextOptions {
   readonly wrappers?: Wrappers;
   readonly createLogger?: (config: Config, knownSecrets: KnownSecrets) => Logger;
@@ -145,7 +143,6 @@ export function createServiceLogger(config: Config, knownSecrets: KnownSecrets, 
   return createJsonLogger((line) => void io.stderr.write(line), { mask, ...omitUndefined({ level }) });
 }
 
-/** Reads a worker's settings from the configuration. */
 export function readWorkerSettings({
   config,
   logger,

@@ -131,7 +131,6 @@ function createPermissionQuestion(
 interface Replies {
   /** Returns the next line; undefined at the end of the input. */
   next(): Promise<string | undefined>;
-  /** Stops reading. */
   close(): void;
 }
 
@@ -169,13 +168,11 @@ export function createReplies(io: CommandIo): Replies {
 
 const END = { done: true, value: undefined } as const;
 
-/** Formats a run's events for a terminal. */
 interface EventPrinter {
   /** Formats the next event; empty for events that are not meant for users. */
   format(event: FcmpEvent): string;
 }
 
-/** The message that is being printed. */
 interface OpenMessage {
   readonly id: string;
   shown: string;

@@ -5,7 +5,6 @@ import { formatLine, makeVisible } from './terminal-text.js';
 /** The exit codes of all commands: success, negative result, usage or system error, internal error, interrupted. */
 export const EXIT = { success: 0, failed: 1, misuse: 2, broken: 70, canceled: 130 } as const;
 
-/** One of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** A usage error: an unknown option, an unreadable file, an invalid schema. */

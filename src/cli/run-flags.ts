@@ -49,7 +49,6 @@ export interface RunFlags {
 /** Longer input belongs in a file in the working folder. */
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
-/** Builds the run spec from the command line. */
 export async function readRunSpec(args: readonly string[], flags: RunFlags, io: CommandIo): Promise<RunSpec> {
   if (flags.inputFile !== undefined && flags.cache !== true)
     throw new MisuseError('--input-file needs --cache. Add --cache, or omit --input-file.');
@@ -92,7 +91,6 @@ function readNetwork(hosts: RunFlags['network']): RunSpec['network'] {
   return hosts?.length === 1 && (first === 'host' || first === 'none') ? first : hosts;
 }
 
-/** Builds a run's contract from the command line. */
 export async function readContract(
   flags: Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align' | 'thinking'>,
   io: CommandIo,
@@ -154,7 +152,6 @@ export function parseRetries(value: string): number {
   return Number(value);
 }
 
-/** Parses a number of processor cores. */
 export function parseCores(value: string): number {
   const cores = Number(value);
   if (!(cores > 0 && cores <= 1024)) throw new InvalidArgumentError('Use a number of cores, such as 2 or 0.5.');

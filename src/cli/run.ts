@@ -214,7 +214,6 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, Readonly<Record<string, s
   },
 };
 
-/** Adds the examples to each command's help. */
 function addExamples(program: Command): void {
   for (const command of program.commands) {
     const examples = Object.entries(COMMAND_EXAMPLES[command.name()] ?? {});

@@ -40,7 +40,6 @@ export interface ServerOptions {
   readonly wrappers?: Wrappers;
   /** The data folder, which contains the run folders. */
   readonly data: string;
-  /** The archive with the runs of other hosts. */
   readonly archive?: Archive | undefined;
   /** The address it will listen on; loopback by default. Any other address needs tokens. */
   readonly host?: string;
@@ -68,7 +67,6 @@ export interface SluiceServer {
   readonly drain: () => void;
   /** Replaces the accepted tokens, and whether reading needs one. Sessions of removed tokens end. */
   readonly replaceTokens: (settings: TokenSettings) => void;
-  /** Closes every stream. */
   readonly end: () => void;
 }
 

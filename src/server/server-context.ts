@@ -10,7 +10,6 @@ import type { ConsoleFiles } from './console/console.js';
 import type { Guard } from './security/guard.js';
 import type { ServerSettings } from './server-settings.js';
 
-/** The context shared by all handlers. */
 export interface ServerContext {
   readonly store: Store;
   readonly lead: Lead;
@@ -43,7 +42,6 @@ export interface ServerContext {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** The settings that a server passes to its workers. */
 export interface WorkSettings {
   /** How long a claim is valid without being renewed. */
   readonly leaseMs?: number;
@@ -52,11 +50,9 @@ export interface WorkSettings {
   readonly approvals?: readonly ApprovalRule[];
   /** How many times an order whose worker died is requeued; 1 by default where that is attested, otherwise 0. */
   readonly workerLostRetries?: number | undefined;
-  /** Patterns of secrets to mask. */
   readonly secretPatterns?: readonly string[];
 }
 
-/** Counts requests and parsed inputs for the server's metrics. */
 export interface ServerMeter {
   countParse(text: ParseOutcome): void;
   countRequest(request: HandledRequest): void;

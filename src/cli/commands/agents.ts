@@ -129,7 +129,6 @@ async function findCandidate(
   };
 }
 
-/** Reads a new agent's settings from the command line. */
 function readSettings(
   [program, ...args]: readonly string[],
   { format, env }: Pick<TryFlags, 'format' | 'env'>,

@@ -32,7 +32,6 @@ export function addInitCommand(program: Command, io: CommandIo, end: (code: Exit
     );
 }
 
-/** Answers to the three questions. */
 interface Answers {
   readonly agent: string;
   /** The command that checks the agent's work; empty for none. */

@@ -182,7 +182,6 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
 /** The number of events per read. */
 const PAGE_SIZE = 1000;
 
-/** Finds a run's permission requests, and those that are unanswered. */
 async function findPermissions(store: Store, run: string) {
   const { updateQuestions } = await import('../../server/index.js');
   let questions: ReturnType<typeof updateQuestions> = [];
@@ -328,7 +327,6 @@ async function execute(
   return { record, race: rivals.length === 0 ? [] : records };
 }
 
-/** Summarizes one run of a race for the output. */
 function summarizeRun({ order, state, decision, run }: OrderRecord): object {
   const { run_id, worker } = order;
   const { action = null, result_code = null, reason = null } = decision ?? {};

@@ -271,7 +271,6 @@ const POLL_MS = 1000;
 
 interface TokenSource {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reloads the configuration. */
   readonly load: () => Promise<Pick<Config, 'tokens'>>;
   /** Whether the server accepts this user's token while no tokens are configured. */
   readonly isLocal: boolean;

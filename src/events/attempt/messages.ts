@@ -31,12 +31,10 @@ export class Messages {
     this.#writer = writer;
   }
 
-  /** Whether the agent has printed a message. */
   get hasAny(): boolean {
     return this.#count > 0;
   }
 
-  /** The number of messages with the done marker. */
   get doneMarkers(): number {
     return this.#doneMarkers;
   }
@@ -70,7 +68,6 @@ export class Messages {
     for (const key of this.#open.keys()) this.close({ key });
   }
 
-  /** Removes and returns the open message. */
   #take(options: MessageId): OpenMessage | undefined {
     const key = options.key ?? '';
     const open = this.#open.get(key);

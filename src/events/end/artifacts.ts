@@ -97,7 +97,6 @@ function findTargetCalls(
   return calls;
 }
 
-/** Maps each word in the paths to the calls that contain it. */
 function indexCallsByWord(
   fileCalls: readonly FileToolCall[],
   paths: ReadonlySet<string>,

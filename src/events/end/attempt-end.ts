@@ -166,7 +166,6 @@ function writeLastEvent(attempt: Reducer, writer: EventWriter, judgement: Judgem
   }
 }
 
-/** All evidence about how an attempt ended. */
 export interface Evidence {
   readonly doneMarker: boolean;
   readonly endSignal: EndSignal | null;

@@ -1,9 +1,7 @@
 import { getField, isRecord, getName, getObject } from '../reading/record-fields.js';
 
-/** The id of a request. */
 export type RpcId = string | number;
 
-/** A JSON-RPC message, by kind. */
 export type RpcMessage =
   | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: object }
   | { readonly kind: 'notification'; readonly method: string; readonly params: object }

@@ -10,7 +10,6 @@ import { boundDetail } from './bound-detail.js';
 import { toFcmp, type FcmpContent } from './fcmp-mapping.js';
 import type { EngineFacts } from './read-engine-fields.js';
 
-/** An event's ids, other than its session. */
 type Subject = Omit<Correlation, 'session_id'>;
 
 const NO_SUBJECT: Subject = {};
@@ -104,7 +103,6 @@ export class EventWriter {
   /** Whether events are published before the one that waits for its step's usage, instead of ending its wait. */
   keepsWaiting = false;
   #markedLength = 0;
-  /** Whether the frame has an FCMP event. */
   #hasFcmp = false;
   #engineAt: string | null = null;
   /** The engine's fields of the record, until an FCMP event has them. */
@@ -268,7 +266,6 @@ export class EventWriter {
     this.publishWaiting();
   }
 
-  /** Publishes the event that waited for the end of its step. */
   publishWaiting(): void {
     const event = this.#waitingEvent;
     this.#waitingEvent = null;

@@ -8,7 +8,6 @@ import {
 import { isRecord } from '../reading/record-fields.js';
 import { boundDetail } from './bound-detail.js';
 
-/** An engine's fields, and its own time of the record. */
 export interface EngineFacts {
   readonly at: string | null;
   /** Null if the record has none. */
@@ -49,7 +48,6 @@ const MAX_DEPTH = 5;
 const MAX_TEXT = 4096;
 const MAX_ATTACHMENTS = 64 * 1024;
 
-/** Finds the named fields of a record. */
 export function readEngineFields(record: object): EngineFacts {
   const found = collect(record, findType(record), 0, null);
   if (found === null) return NO_FACTS;

@@ -191,7 +191,6 @@ interface WaitingFrame {
   readonly key: string;
   readonly kind: Frame['kind'];
   readonly bytes: number;
-  /** Returns the frame. */
   restore(): Frame;
 }
 

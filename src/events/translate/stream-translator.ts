@@ -100,7 +100,6 @@ export class StreamTranslator {
     return { events: this.#writer.take(), ...this.peek() };
   }
 
-  /** Returns the current state. */
   peek(): Omit<DrainResult, 'events'> {
     const { endSignal, runtimeError, usage } = this.#attempt.reducer.evidence;
     return {

@@ -20,9 +20,7 @@ export function createPresetLaunchers(configured: Agents = {}): Launcher[] {
   });
 }
 
-/** An agent that can be used on this host, or how to install it. */
 export interface AgentReport extends Omit<EngineReport, 'engine' | 'next'> {
-  /** The name to use as engine. */
   readonly name: string;
   readonly source: 'built-in' | 'preset' | 'configured';
   readonly installed: boolean;

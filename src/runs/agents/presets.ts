@@ -2,7 +2,6 @@ import type { AgentSettings } from '../index.js';
 
 /** An agent that needs no configuration: the entry that `sluice agents add` writes, and how to install the agent. */
 export interface Preset {
-  /** Its entry in `agents` of the configuration. */
   readonly agent: AgentSettings;
   /**
    * How to install it. The last version in it is the tested version of the program in `agent`; without a version, it is

@@ -1,6 +1,5 @@
 import { SluiceError } from '../../base/index.js';
 
-/** An archive's address and credentials. */
 export interface ArchiveSettings {
   /** The address without credentials, for messages: `s3://bucket/prefix`. */
   readonly location: string;

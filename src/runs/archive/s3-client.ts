@@ -15,7 +15,6 @@ export interface S3Request {
   readonly maxBytes?: number;
 }
 
-/** A response with its complete body. */
 export interface S3Response {
   readonly status: number;
   readonly headers: Headers;

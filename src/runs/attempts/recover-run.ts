@@ -183,7 +183,6 @@ class History {
   }
 }
 
-/** Updates the run's progress from an event. */
 function updateProgress({ progress, usage, findings }: Omit<RunContext, 'journal'>, emitted: Emitted): void {
   const { protocol, event } = emitted;
   progress.tail = advanceTail(progress.tail, [emitted]);

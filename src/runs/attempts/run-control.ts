@@ -16,9 +16,7 @@ export interface Stop {
     | 'protocol_broken'
     | 'not_started'
     | 'detached';
-  /** What happened. */
   readonly reason: string;
-  /** What to do about it. */
   readonly hint?: string;
 }
 
@@ -84,7 +82,6 @@ export class RunControl {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether a question to the user is open. */
   get isWaiting(): boolean {
     return this.#isAsking || [...this.#permissions.values()].some(({ isOpen }) => isOpen);
   }

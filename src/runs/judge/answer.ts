@@ -50,12 +50,10 @@ export class AnswerCollector {
       source === 'tail' ? new ByteBlocks(MAX_TEXT_LENGTH, 'end') : new ByteBlocks(MAX_ANSWER_BYTES, 'beginning');
   }
 
-  /** Adds captured bytes. */
   addBytes(stream: CapturedStream, bytes: Uint8Array): void {
     if (this.#source !== 'messages' && stream === 'stdout') this.#printed.add(bytes);
   }
 
-  /** Adds the events parsed from the bytes. */
   addEvents(events: readonly Emitted[]): void {
     for (const { protocol, event } of events) {
       if (protocol !== 'fcmp' || event.type !== 'assistant.message.final') continue;

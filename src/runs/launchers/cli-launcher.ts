@@ -21,7 +21,6 @@ interface CliDefinition extends Omit<LauncherDefinition, 'program' | 'format' | 
   readonly engine: Exclude<RunEngine, 'command'>;
   /** Lists the options, apart from the model and the session. */
   readonly listOptions: (request: LaunchRequest) => readonly string[];
-  /** The option that resumes a session. */
   readonly sessionOption?: '--resume' | '--session';
   /** The option for a prompt that is an argument, because of a terminal; without it, such a prompt follows `--`. */
   readonly promptOption?: '--prompt';
@@ -33,7 +32,6 @@ interface CliDefinition extends Omit<LauncherDefinition, 'program' | 'format' | 
   readonly speaks?: 'claude' | 'qwen';
 }
 
-/** Creates the launcher of a CLI. */
 export function createCliLauncher(definition: CliDefinition): Launcher {
   const { listOptions, sessionOption = '--resume', promptOption, readsStdin, prepare, speaks, ...rest } = definition;
   const { engine } = rest;

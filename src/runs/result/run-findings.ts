@@ -12,7 +12,6 @@ const MAX_INPUT_LENGTH = 1024;
 /** Engines repeat some failures for minutes; the first can be an expired token, or a session that is compacted. */
 const MAX_STUCK_FAILURES = 3;
 
-/** An error reported by the engine, and its cause. */
 export interface EngineFailure {
   readonly cause: FailureCause;
   readonly message: string;
@@ -122,7 +121,6 @@ export class RunFindings {
     if (Array.isArray(denials)) for (const denial of denials) if (isJsonObject(denial)) this.#addDenial(denial, at);
   }
 
-  /** Adds the numbers of a result. */
   #addReport(result: Readonly<Record<string, unknown>>): void {
     for (const [name, key] of Object.entries(REPORTED_FIELDS)) {
       const value = result[name];

@@ -63,14 +63,12 @@ async function openIfSame(path: string, id: string, root: TrustedRoot): Promise<
   return undefined;
 }
 
-/** Options for copying a run's files. */
 interface CopyOptions {
   /** Selects the files to copy; all by default. */
   readonly wants?: (file: RunFile) => boolean;
   readonly onBytes?: (bytes: number) => void;
 }
 
-/** Copies a run's files into a new folder. */
 export async function copyRunFiles(
   files: AsyncIterable<RunFile>,
   to: string,

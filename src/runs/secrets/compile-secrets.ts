@@ -9,7 +9,6 @@ import { createDumpMasker, createPatternMasker, compileSecretPattern } from './m
 import type { StreamName } from '../../events/index.js';
 import { listSensitiveValues } from './environment.js';
 
-/** Secrets to mask. */
 interface SecretsOptions {
   /**
    * Secrets in plain text. Values shorter than six bytes and ordinary values (`true`, short numbers) are not masked.
@@ -19,9 +18,7 @@ interface SecretsOptions {
   readonly patterns?: readonly string[];
 }
 
-/** Compiled secrets, used for all streams of a run. */
 export interface Secrets {
-  /** Creates a masker for one stream. */
   createMasker(): Masker;
   /** Masks complete bytes, such as a file. */
   mask(bytes: Uint8Array): Uint8Array;

@@ -168,7 +168,6 @@ function declaresDoneMarker(root: JsonObject | undefined): boolean {
   return declares(root, 0);
 }
 
-/** Returns the subschemas that apply to the same value. */
 function listSubschemas(node: JsonObject, root: JsonObject): unknown[] {
   const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
     const list = getOwnValue(node, keyword);

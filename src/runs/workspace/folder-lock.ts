@@ -28,7 +28,6 @@ export interface FolderLockOptions {
   readonly onBusy?: (holder: LockHolder) => void;
 }
 
-/** The holder of a lock. */
 export interface LockHolder {
   readonly pid: number;
   /** Null if it is not a run, or unknown. */
@@ -99,11 +98,9 @@ interface LockOptions {
   readonly signal: AbortSignal | undefined;
   readonly run: string | null;
   readonly onBusy: FolderLockOptions['onBusy'];
-  /** Creates the error for a caller that does not wait. */
   readonly createBusyError: (holder: LockHolder) => SluiceError;
 }
 
-/** The holders of locks in this process. */
 const holders = new Map<string, LockHolder>();
 
 async function lockClaims(claimFolder: string, options: LockOptions): Promise<FolderLock> {

@@ -6,7 +6,6 @@ import { removePlaceholders, type GitGuards } from '../sandbox/index.js';
 import { getProcessState, identifyOwnProcess, type ProcessIdentity } from '../process/process-identity.js';
 import { lockFile } from './folder-lock.js';
 
-/** The sandboxes that use a git directory, and the placeholders that were created in it for them. */
 interface GuardRecord {
   readonly git: string;
   readonly created: readonly string[];

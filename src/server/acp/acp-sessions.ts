@@ -17,7 +17,6 @@ export type TurnSpec = Pick<RunSpec, 'engine' | 'contract' | 'model' | 'max_retr
   readonly permissions: Permissions;
 };
 
-/** The parameters for opening a session. */
 export type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'>;
 
 export type Permissions = NonNullable<RunSpec['permissions']>;
@@ -34,7 +33,6 @@ interface Session {
   stored: StoredSession;
   /** Not stored, because they contain secrets; a client sends them again when it loads the session. */
   servers: readonly McpServer[];
-  /** The active prompt: its run, and whether the client has canceled it. */
   active: { readonly run: string; isCanceled: boolean } | null;
   /** The last write to the session file. */
   lastWrite: Promise<void>;
@@ -137,7 +135,6 @@ export class AcpSessions {
     if (session.stored.turns > 0) await this.#save(session);
   }
 
-  /** Executes a prompt as a run and returns its result. */
   async prompt(
     id: string,
     blocks: readonly PromptBlock[],

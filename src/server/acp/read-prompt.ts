@@ -2,7 +2,6 @@ import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk';
 import { SluiceError } from '../../base/index.js';
 import { findUnsupported, type Attachment, type AcceptedInputs, type McpServer } from '../../runs/index.js';
 
-/** The relevant fields of a prompt block. */
 export interface PromptBlock {
   readonly type: string;
   readonly text?: unknown;
@@ -13,7 +12,6 @@ export interface PromptBlock {
   readonly resource?: unknown;
 }
 
-/** A prompt: its text and attachments. */
 interface PromptContent {
   readonly text: string;
   readonly attachments: readonly Attachment[];

@@ -12,7 +12,6 @@ export interface TurnClient extends Pick<RelayOptions, 'ask' | 'who'> {
   update(update: AcpUpdate): Promise<void>;
 }
 
-/** One prompt of a session. */
 interface Turn {
   readonly id: string;
   /** Its position in the session, from 1. */
@@ -103,7 +102,6 @@ type PermissionOutcome = { readonly optionId: string } | 'cancelled';
 /** An answer that the store does not accept yet is posted again after this time, even if no request was closed. */
 const RETRY_MS = 500;
 
-/** Options for {@link PermissionRelay}. */
 interface RelayOptions {
   readonly store: Pick<RunStore, 'findRun' | 'postReply'>;
   readonly runId: string;

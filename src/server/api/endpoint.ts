@@ -43,7 +43,6 @@ export function defineEndpoints<const Definitions extends Readonly<Record<string
   return definitions;
 }
 
-/** Defines a JSON response. */
 export function json<const Body extends Schema>(schema: Body) {
   return { status: 200, media: 'application/json', schema } as const;
 }

@@ -66,7 +66,6 @@ export async function requireTrust(
   );
 }
 
-/** Records that this content of a file is trusted. */
 export async function recordTrust(
   { file, sha256 }: Pick<UntrustedConfig, 'file' | 'sha256'>,
   env: Environment,
@@ -76,7 +75,6 @@ export async function recordTrust(
   await replaceFile(path, `${JSON.stringify({ file, sha256 })}\n`);
 }
 
-/** Deletes the record that a file is trusted. */
 export async function revokeTrust(file: string, env: Environment): Promise<void> {
   await rm((await locateRecord(file, env)).path, { force: true });
 }

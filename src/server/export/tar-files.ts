@@ -50,7 +50,6 @@ async function* tarFile(file: RunFile, path: string): AsyncGenerator<Uint8Array,
 
 const ZEROS = new Uint8Array(64 * 1024);
 
-/** The header of a file or folder. */
 interface TarEntry {
   /** With forward slashes; a folder's path ends with one. */
   readonly path: string;
@@ -189,7 +188,6 @@ function openText(text: string): ReadableFile {
   };
 }
 
-/** A finished export and its destination. */
 interface ExportedRun {
   readonly run_id: string;
   readonly target: string;

@@ -178,7 +178,6 @@ function createDownload(body: string | ReadableStream<Uint8Array> | null, type: 
   return new Response(body, { headers });
 }
 
-/** The sources of a run's report. */
 interface ReportSources {
   readonly store: ReportStore;
   readonly secrets: Pick<Secrets, 'mask' | 'maskText'>;
@@ -197,7 +196,6 @@ export async function renderRunReport(
   return { report, html: renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) }) };
 }
 
-/** Loads the records for a run's report: the run, its order and its inbox items. */
 async function readReportRecords(
   store: ReportStore,
   id: string,
@@ -210,7 +208,6 @@ async function readReportRecords(
   return { id, record, order, items: items.filter(({ run }) => run === id) };
 }
 
-/** A run's files and where they come from. */
 interface FoundFiles {
   readonly source: 'folder' | 'archive';
   readonly folder: RunFolder;
@@ -291,7 +288,6 @@ async function getSize(open: OpenFile): Promise<number | undefined> {
   }
 }
 
-/** A file that a run changed in its working folder. */
 interface Artifact {
   readonly path: string;
   readonly change: keyof FsDiff;

@@ -23,7 +23,6 @@ import { createWorkerCalls, type WorkerCall } from './worker-calls.js';
 import { createNotHeldError, getPrefix, isHeldBy, isOwn, requireOwn } from './worker-fence.js';
 import type { QueueNotifications } from '../../store/index.js';
 
-/** A claimed run, with what its worker needs. */
 interface DescribedClaim extends ClaimedRun {
   readonly wrapper: Wrapper | null;
   readonly checks: Readonly<Record<string, Check>>;
@@ -251,14 +250,12 @@ export function isSupportedProtocol(sent: string, own: string = WORKER_PROTOCOL)
   return major === ownMajor && Math.abs((minor ?? Number.NaN) - ownMinor) <= 1;
 }
 
-/** The runs that a worker takes. */
 interface Wanted {
   readonly kinds?: readonly ('orders' | 'runs')[] | undefined;
   readonly workerTypes?: readonly string[] | undefined;
   readonly labels?: Labels | undefined;
 }
 
-/** The claims of workers that are connected to this server. */
 interface ClaimQueue<Claim> {
   /** Adds a worker's stream, through which it gets a run if its last claim found none. Returns the function that removes it. */
   connect(worker: string, wanted: Wanted, assign: (claimed: ClaimedRun) => boolean): () => void;
@@ -281,7 +278,6 @@ interface ClaimQueueOptions<Claim> {
   readonly logger: Logger;
 }
 
-/** The workers that take the same runs. */
 interface Group<Claim> {
   readonly name: string;
   /** Claims that found nothing, the oldest first. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** The supported content encodings. */
 export type Encoding = 'br' | 'gzip' | 'identity';
 
 const compressBrotli = promisify(brotliCompress);

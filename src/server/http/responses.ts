@@ -41,7 +41,6 @@ export async function createReadResponse(
   return response;
 }
 
-/** Creates the problem response for anything thrown. */
 export function createProblemResponse(
   error: unknown,
   requestId: string,

@@ -158,11 +158,9 @@ function describeError(error: unknown, tool: string, logger: Logger): object {
   };
 }
 
-/** One or more messages posted by a client. */
 interface McpPost {
   /** The protocol headers, without tokens. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The parsed body. */
   readonly body: unknown;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;

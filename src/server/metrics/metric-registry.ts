@@ -8,7 +8,6 @@ interface Histogram {
   observe(labels: Labels, seconds: number): void;
 }
 
-/** All metrics of a process, in the text format of Prometheus. */
 export interface MetricRegistry {
   counter(name: string, help: string): Counter;
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
@@ -16,7 +15,6 @@ export interface MetricRegistry {
   render(gauges: readonly Gauge[]): string;
 }
 
-/** A gauge and its current values. */
 export interface Gauge {
   readonly name: string;
   readonly help: string;

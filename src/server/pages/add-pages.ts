@@ -35,7 +35,6 @@ export function addPages(app: Hono, server: ServerContext): void {
   });
 }
 
-/** A page and its content security policy. */
 interface Page {
   readonly html: string;
   /** The `Content-Security-Policy` header. */

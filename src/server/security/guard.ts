@@ -24,7 +24,6 @@ export interface Guard {
   checkScope(caller: Caller, scope: Scope): void;
   /** Throws if the Host header is not one of the server's names. */
   checkHost(context: Context): void;
-  /** Exchanges a token for a cookie. */
   openSession(context: Context, token: string): { readonly caller: Caller; readonly cookie: string };
   /** Returns the `Set-Cookie` header that ends a session. */
   closeSession(): string;
@@ -186,7 +185,6 @@ function readAddress(context: Context): string {
   return groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
 }
 
-/** A token for one run, and the worker id of the claim that it belongs to. */
 interface RunToken {
   readonly token: string;
   readonly workerId: string;

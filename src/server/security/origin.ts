@@ -4,7 +4,6 @@ import { isIP } from 'node:net';
 interface PageHeaders {
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  /** `Sec-Fetch-Site`. */
   readonly site: string | undefined;
 }
 

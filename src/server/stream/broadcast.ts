@@ -12,7 +12,6 @@ export interface RunEnd {
   readonly status: string | null;
 }
 
-/** The active broadcasts: one for each run and protocol that has readers. */
 export interface Broadcasts {
   find(runId: string, protocol: StreamProtocol): Broadcast | undefined;
   /** Opens a broadcast that continues with a log reader, which it then owns. */

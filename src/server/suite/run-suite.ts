@@ -19,7 +19,6 @@ import { decide, gatherEvidence, readWorkResult, RESULT_FILES, STREAM_BYTES } fr
 import type { Reading, RunResult } from '../../store/records/index.js';
 import { judgeRunAgain, judgeText, NO_CHANGES, type JudgedRun, type StoredContract } from '../../runs/index.js';
 
-/** A difference from the expectations. */
 interface CaseChange {
   readonly part: 'reading' | 'decision';
   readonly path: readonly (string | number)[];
@@ -28,7 +27,6 @@ interface CaseChange {
   readonly found: unknown;
 }
 
-/** A case's outcome. `broken`: the case could not be read. */
 export interface CaseReport {
   readonly name: string;
   readonly status: 'same' | 'changed' | 'broken';
@@ -39,7 +37,6 @@ export interface CaseReport {
   readonly decision?: Assessment['decision'];
 }
 
-/** The suite and its selected cases. */
 interface SuiteOptions {
   readonly suite: string;
   /** All cases by default. */

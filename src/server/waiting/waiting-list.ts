@@ -8,7 +8,6 @@ import { DEFAULT_LIMITS } from '../../runs/index.js';
 import type { SignedPost } from '../../orders/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
 
-/** Everything that is waiting for a human. */
 export interface WaitingList {
   readonly items: readonly WaitingEntry[];
   /** False if there are more entries of a kind than are listed. */
@@ -124,7 +123,6 @@ function describeSink({ name, state, open, dead, last_error, oldest_at }: SinkSt
 /** A question or a permission request without an answer. */
 export type OpenQuestion = Extract<FcmpEvent, { type: 'user.input.required' | 'permission.required' }>;
 
-/** Reads the open questions of waiting runs. */
 interface QuestionReader {
   readonly read: (run: string) => Promise<readonly OpenQuestion[]>;
 }
@@ -204,7 +202,6 @@ export function updateQuestions(open: readonly OpenQuestion[], events: readonly 
 
 export interface NotifyOptions {
   readonly post: SignedPost;
-  /** The base URL of all links. */
   readonly consoleUrl?: string | undefined;
   readonly store: Parameters<typeof createWaitingList>[0] & Pick<OutboxStore, 'readInstallation'>;
   readonly logger: Logger;

@@ -4,7 +4,6 @@ import { SluiceError, getErrorCode, getErrorMessage } from '../../base/index.js'
 import { StoreError } from '../../store/index.js';
 import { WORKER_PROTOCOL } from '../api/index.js';
 
-/** The server and the token of a worker. */
 export interface ConnectionOptions {
   /** `https://…`; plain HTTP only on loopback. */
   readonly url: string;
@@ -13,7 +12,6 @@ export interface ConnectionOptions {
   readonly ca?: string | undefined;
 }
 
-/** The open stream of a worker. */
 export interface OpenStream {
   close(): void;
 }

@@ -27,7 +27,6 @@ export function splitPacks(packs: readonly EventPack[]): readonly (readonly Even
   return groups;
 }
 
-/** Formats the end of an agent for the server. */
 export function formatEnd(end: WorkerEnd, lastOutput: string): FromSchema<typeof workerEndSchema> {
   return {
     exit_code: end.exitCode,

@@ -87,7 +87,6 @@ class AcpReader implements Reader {
   readonly #updates: AcpUpdates;
   /** Requests to the agent that are still unanswered. */
   readonly #sentRequests = new BoundedMap<RpcId, SentRequest>(MAX_OPEN);
-  /** Requests from the agent that are still unanswered. */
   readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN);
   #hasSent = false;
   /** Whether the agent is repeating the history of a session, before it responds to `session/load`. */

@@ -10,7 +10,6 @@ import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call
 /** Limit on open calls, and on ended calls, since an agent can repeat them; beyond it, the oldest is dropped. */
 const MAX_CALLS = 4096;
 
-/** A message or thought of the agent that is being streamed. */
 interface OpenText {
   readonly kind: 'message' | 'thought';
   /** The agent's id for it; most agents do not send one. */

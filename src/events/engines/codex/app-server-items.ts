@@ -31,7 +31,6 @@ export class AppServerItems {
     this.#emit = emit;
   }
 
-  /** Returns the details of a started call. */
   describe(id: string): ToolCall | null {
     return this.#open.get(id) ?? null;
   }

@@ -218,7 +218,6 @@ class SuspectedError {
   }
 }
 
-/** The meaning of a line, inferred from its wording. */
 type LineMeaning =
   | { readonly kind: 'resuming' | 'session'; readonly sessionId: string }
   | ({ readonly kind: 'retry' } & Retry)
@@ -320,7 +319,6 @@ class ExecutionInfo {
   }
 }
 
-/** Reads this invocation's token counts. */
 function readTokens(info: object, emit: Emit): Usage | null {
   const tokens = getObject(info, 'tokenUsage');
   if (tokens === null) return null;

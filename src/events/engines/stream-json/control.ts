@@ -25,7 +25,6 @@ export function readControlRequest(record: object): ControlRequest | null {
   return id === null || request === null || subtype === null ? null : { id, subtype, request };
 }
 
-/** The response to a request. */
 export interface ControlResponse {
   readonly id: string;
   /** Null if the request was refused. */
@@ -158,7 +157,6 @@ export class ControlRecords {
     return true;
   }
 
-  /** Reads a record that was sent to the agent. */
   readSent(record: object): void {
     const emit = this.#emit;
     const response = readControlResponse(record);

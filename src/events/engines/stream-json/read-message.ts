@@ -13,7 +13,6 @@ import { readPlan } from '../../reading/read-plan.js';
 import type { Conversation } from './conversation.js';
 import { readUsage } from './read-result.js';
 
-/** Reads an `assistant` record: one block of a message, or a complete message. */
 export function readAssistant(record: object, conversation: Conversation): void {
   const { emit } = conversation;
   const message = getObject(record, 'message');
@@ -208,7 +207,6 @@ function findFailure(block: object, output: unknown): string | null {
   return getString(output, 'error_code') ?? 'The tool reported an error.';
 }
 
-/** Joins the text blocks of a message's content. */
 export function joinText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

@@ -69,7 +69,6 @@ function findFailure(record: object, conversation: Conversation): string | null 
   return error !== null || conversation.isLastError(text) ? text : null;
 }
 
-/** Reads the CLI's error message. */
 function readErrorMessage(record: object): string | null {
   const message = getName(record, 'result') ?? getName(getObject(record, 'error') ?? {}, 'message');
   if (message !== null) return message;

@@ -71,7 +71,6 @@ function selectLogs({ protocol, event }: Emitted): readonly RunLog[] {
   return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;
 }
 
-/** Returns the rows of an event, one per log. */
 export function toRows(emitted: Emitted): Row[] {
   return selectLogs(emitted).map((log) => ({ log, value: emitted.event }));
 }
