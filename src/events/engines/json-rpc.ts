@@ -1,4 +1,5 @@
-import { getField, isRecord, getName, getObject } from '../reading/record-fields.js';
+import { getField, isRecord, getName, getObject, omitMissing } from '../reading/record-fields.js';
+import type { PermissionAnswer } from './fact.js';
 
 export type RpcId = string | number;
 
@@ -32,6 +33,13 @@ export function readRpcMessage(value: object): RpcMessage | null {
 /** Returns the result as an object, or an empty object if the agent responded with null. */
 export function getResultFields(result: unknown): object {
   return isRecord(result) ? result : NO_FIELDS;
+}
+
+/** Reads who answered a permission request, and why, from the object that contains the answer's `sluice`. */
+export function readAuthor(container: object | null): Pick<PermissionAnswer, 'by' | 'who' | 'why'> {
+  const author = getObject(container, 'sluice');
+  const by = getField(author, 'by') === 'rule' ? 'rule' : 'person';
+  return { by, ...omitMissing({ who: getName(author, 'who'), why: getName(author, 'why') }) };
 }
 
 /** Longer ids are refused. */

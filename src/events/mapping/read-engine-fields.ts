@@ -5,7 +5,7 @@ import {
   type EngineFieldName,
   type EngineFields,
 } from '../protocol/engine-fields.js';
-import { isRecord } from '../reading/record-fields.js';
+import { isRecord, toNames } from '../reading/record-fields.js';
 import { boundDetail } from './bound-detail.js';
 
 export interface EngineFacts {
@@ -29,18 +29,9 @@ for (const [field, names] of ENGINE_NAMES_BY_FIELD) {
  * Values that tools and models wrote: they say nothing about the engine, even if they use its names. The `_meta` of an
  * update of the Agent Client Protocol is the agent's own.
  */
-const CONTENT: ReadonlySet<string> = new Set([
-  'arguments',
-  'content',
-  'input',
-  'output',
-  'parameters',
-  'structuredContent',
-  'structured_output',
-  'rawInput',
-  'rawOutput',
-  '_meta',
-]);
+const CONTENT = toNames(
+  'arguments content input output parameters structuredContent structured_output rawInput rawOutput _meta',
+);
 
 const MAX_DEPTH = 5;
 

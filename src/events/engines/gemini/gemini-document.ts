@@ -1,5 +1,14 @@
 import type { Usage } from '../../protocol/event-parts.js';
-import { getArray, getCount, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
+import {
+  getArray,
+  getCount,
+  getField,
+  isRecord,
+  getName,
+  getObject,
+  getString,
+  toUsage,
+} from '../../reading/record-fields.js';
 import type { Emit } from '../fact.js';
 
 /** Whether a value is the single document that `--output-format json` prints: an answer, or an error. */
@@ -75,15 +84,14 @@ function readStats(stats: object, emit: Emit): Usage | null {
   }
   const [only] = models;
   if (only === undefined) return null;
-  return {
-    scope: 'turn',
+  return toUsage('turn', {
     input_tokens: sum.input,
     output_tokens: sum.output,
     cached_input_tokens: sum.cached,
     reasoning_tokens: sum.thoughts,
     total_tokens: sum.total,
-    ...(models.length === 1 && only[0] !== '' ? { model: only[0] } : undefined),
-  };
+    model: models.length === 1 ? only[0] : null,
+  });
 }
 
 function toText(value: unknown): string {

@@ -8,6 +8,7 @@ import {
   getBoolean,
   getCount,
   toKnownFields,
+  toUsage,
 } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
@@ -55,7 +56,7 @@ function detect(value: object): number {
   if (!isDocument(value)) return 0;
   // The log quotes API errors, which look like a document without a session.
   if (getName(value, 'session_id') === null) return getObject(value, 'stats') === null ? 0 : 0.7;
-  return getObject(getObject(value, 'stats') ?? {}, 'models') === null ? 0.7 : 1;
+  return getObject(getObject(value, 'stats'), 'models') === null ? 0.7 : 1;
 }
 
 function readSession(value: object): string | null {
@@ -246,12 +247,12 @@ class GeminiStream {
       });
     this.#closeBefore(frame);
     const input = getField(record, 'parameters');
-    const path = WRITING_TOOLS.has(name) ? getName(getObject(record, 'parameters') ?? {}, 'file_path') : null;
+    const path = WRITING_TOOLS.has(name) ? getName(getObject(record, 'parameters'), 'file_path') : null;
     this.#emit({ fact: 'tool_started', id, name, input, paths: path === null ? [] : [path] });
     if (name === 'write_todos')
       this.#emit({
         fact: 'plan',
-        entries: readPlan(getArray(getObject(record, 'parameters') ?? {}, 'todos')),
+        entries: readPlan(getArray(getObject(record, 'parameters'), 'todos')),
         call: id,
       });
   }
@@ -296,15 +297,12 @@ class GeminiStream {
 /** Reads the token counts of this invocation, not of the session: a resumed session starts at zero. */
 function readStats(stats: object, emit: Emit): Usage {
   emit({ fact: 'record', record: stats, shape: 'result.stats' });
-  const cached = getCount(stats, 'cached');
-  const total = getCount(stats, 'total_tokens');
   const [model, another] = Object.keys(getObject(stats, 'models') ?? {});
-  return {
-    scope: 'turn',
-    input_tokens: getCount(stats, 'input_tokens') ?? 0,
-    output_tokens: getCount(stats, 'output_tokens') ?? 0,
-    ...(cached === null ? undefined : { cached_input_tokens: cached }),
-    ...(total === null ? undefined : { total_tokens: total }),
-    ...(model === undefined || model === '' || another !== undefined ? undefined : { model }),
-  };
+  return toUsage('turn', {
+    input_tokens: getCount(stats, 'input_tokens'),
+    output_tokens: getCount(stats, 'output_tokens'),
+    cached_input_tokens: getCount(stats, 'cached'),
+    total_tokens: getCount(stats, 'total_tokens'),
+    model: another === undefined ? model : null,
+  });
 }

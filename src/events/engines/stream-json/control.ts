@@ -1,6 +1,7 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { BoundedSet } from '../../reading/bounded-map.js';
 import { getArray, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
+import { readAuthor } from '../json-rpc.js';
 import { joinText } from './read-message.js';
 import type { PermissionAnswer, PermissionOption, PermissionRequest, Emit } from '../fact.js';
 
@@ -21,7 +22,7 @@ export function readControlRequest(record: object): ControlRequest | null {
   if (getString(record, 'type') !== 'control_request') return null;
   const id = readId(record);
   const request = getObject(record, 'request');
-  const subtype = request === null ? null : getName(request, 'subtype');
+  const subtype = getName(request, 'subtype');
   return id === null || request === null || subtype === null ? null : { id, subtype, request };
 }
 
@@ -98,18 +99,8 @@ function readEdit(input: object): readonly FileDiff[] {
 
 /** Converts the answer to `permission.replied` data. Anything but an explicit approval counts as a denial. */
 function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
-  const answer = response ?? {};
-  const author = getObject(answer, 'sluice') ?? {};
-  const isAllowed = getString(answer, 'behavior') === 'allow';
-  const who = getName(author, 'who');
-  const why = getName(author, 'why');
-  return {
-    decision: isAllowed ? 'allow' : 'deny',
-    optionId: isAllowed ? 'allow' : 'deny',
-    by: getField(author, 'by') === 'rule' ? 'rule' : 'person',
-    ...(who === null ? undefined : { who }),
-    ...(why === null ? undefined : { why }),
-  };
+  const decision = getString(response, 'behavior') === 'allow' ? 'allow' : 'deny';
+  return { decision, optionId: decision, ...readAuthor(response) };
 }
 
 /** Fields of a permission request that are already in its event. */
@@ -164,7 +155,7 @@ export class ControlRecords {
       return emit({ fact: 'permission_replied', request: response.id, ...readToolAnswer(response) });
     const request = readControlRequest(record);
     if (getString(record, 'type') === 'user') {
-      const message = joinText(getField(getObject(record, 'message') ?? {}, 'content'));
+      const message = joinText(getField(getObject(record, 'message'), 'content'));
       return emit({ fact: 'status', status: 'prompt', ...(message === '' ? undefined : { message }) });
     }
     if (request !== null && request.subtype !== 'initialize') return emit({ fact: 'status', status: request.subtype });
