@@ -36,11 +36,24 @@ export interface Endpoint {
   readonly problems?: readonly string[];
 }
 
-/** Preserves the endpoints' literal types, so requests and responses are typed by their schemas. */
-export function defineEndpoints<const Definitions extends Readonly<Record<string, Endpoint>>>(
-  definitions: Definitions,
-): Definitions {
-  return definitions;
+type Details = Omit<Endpoint, 'method' | 'path' | 'scope'>;
+
+/** Defines an endpoint that reads. Literal types are preserved, so requests and responses are typed by their schemas. */
+export function get<const Path extends string, const S extends Scope, const More extends Details>(
+  path: Path,
+  scope: S,
+  details: More,
+) {
+  return { method: 'GET', path, scope, ...details } as const;
+}
+
+/** See {@link get}. */
+export function post<const Path extends string, const S extends Scope, const More extends Details>(
+  path: Path,
+  scope: S,
+  details: More,
+) {
+  return { method: 'POST', path, scope, ...details } as const;
 }
 
 export function json<const Body extends Schema>(schema: Body) {
