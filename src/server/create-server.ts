@@ -22,7 +22,7 @@ import { allowOrigins, completeResponse, createProblemResponse } from './http/re
 import { readOutgoingMessage } from './http/read-request.js';
 import { createRoute, MCP_ENDPOINT, createMcpRoute } from './http/route.js';
 import { createDeadlines, createGate, createBodyAdmission, type Gate } from './http/admission.js';
-import { addPages } from './pages/add-pages.js';
+import { addPages } from './console/console.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
 import { createScheduleHandlers, createTriggerHandlers } from './handlers/triggers.js';

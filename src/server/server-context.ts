@@ -6,7 +6,6 @@ import type { Store } from '../store/index.js';
 import type { ApprovalRule } from '../store/records/index.js';
 import type { EndpointName } from './api/index.js';
 import type { ParseResult, RepairLevel } from '../json/index.js';
-import type { ConsoleFiles } from './console/console.js';
 import type { Guard } from './security/guard.js';
 import type { ServerSettings } from './server-settings.js';
 
@@ -76,4 +75,16 @@ export interface HandledRequest {
   readonly ms: number;
   /** The trace it belongs to, from its `traceparent` header. */
   readonly traceparent?: string | undefined;
+}
+
+/** The console's files by path, such as `/assets/index-Cx3.js`. */
+export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
+
+export interface ConsoleFile {
+  readonly bytes: Buffer;
+  readonly type: string;
+  /** The entity tag of its content. */
+  readonly tag: string;
+  /** Whether its name contains a hash, so browsers may cache it forever. */
+  readonly isNamedByContent: boolean;
 }

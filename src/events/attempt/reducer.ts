@@ -8,7 +8,7 @@ import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { FailureCause, Usage } from '../protocol/event-parts.js';
 import { BoundedMap } from '../reading/bounded-map.js';
 import { omitMissing } from '../reading/record-fields.js';
-import { Drift, MAX_NAME } from './drift.js';
+import { Drift, MAX_NAME } from './record-facts.js';
 import { toEngineErrorData, boundMessage, copyStart } from './engine-error.js';
 import { Messages } from './messages.js';
 import { RecordFacts } from './record-facts.js';

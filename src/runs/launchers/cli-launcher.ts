@@ -19,8 +19,11 @@ import {
 /** How a CLI is called whose command is the name of its engine, with options and a prompt. */
 interface CliDefinition extends Omit<LauncherDefinition, 'program' | 'format' | 'canResume' | 'canAsk' | 'launch'> {
   readonly engine: Exclude<RunEngine, 'command'>;
-  /** Lists the options, apart from the model and the session. */
-  readonly listOptions: (request: LaunchRequest) => readonly string[];
+  /** Lists the options, apart from those for the permissions, the model and the session. */
+  readonly listOptions?: (request: LaunchRequest) => readonly string[];
+  readonly permissionOptions?: Readonly<
+    Record<LaunchRequest['permissions'], (request: LaunchRequest) => readonly string[]>
+  >;
   readonly sessionOption?: '--resume' | '--session';
   /** The option for a prompt that is an argument, because of a terminal; without it, such a prompt follows `--`. */
   readonly promptOption?: '--prompt';
@@ -33,7 +36,15 @@ interface CliDefinition extends Omit<LauncherDefinition, 'program' | 'format' | 
 }
 
 export function createCliLauncher(definition: CliDefinition): Launcher {
-  const { listOptions, sessionOption = '--resume', promptOption, readsStdin, prepare, speaks, ...rest } = definition;
+  const {
+    listOptions,
+    permissionOptions,
+    sessionOption = '--resume',
+    promptOption,
+    readsStdin,
+    ...others
+  } = definition;
+  const { prepare, speaks, ...rest } = others;
   const { engine } = rest;
   return completeLauncher({
     ...rest,
@@ -47,7 +58,8 @@ export function createCliLauncher(definition: CliDefinition): Launcher {
       const session = checkSession(request.sessionId);
       const command = [
         engine,
-        ...listOptions(request),
+        ...(listOptions?.(request) ?? []),
+        ...(permissionOptions?.[request.permissions](request) ?? []),
         ...listModelArguments(request.model),
         ...(session === undefined ? [] : [`${sessionOption}=${session}`]),
       ] as const;

@@ -18,7 +18,7 @@ import {
   workerSchema,
 } from '../../store/records/index.js';
 import { created, get, json, post } from './endpoint.js';
-import { definePage, pageQuery, search, timeParameter } from './shapes/lists.js';
+import { definePage, pageQuery, search, timeParameter } from './endpoint.js';
 import {
   issueDetailSchema,
   submittedOrderSchema,
