@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   trust: async () => (await import('./commands/maintenance.js')).addTrustCommand,
   agents: async () => (await import('./commands/agents.js')).addAgentsCommand,
   doctor: async () => (await import('./commands/agents.js')).addDoctorCommand,
-  init: async () => (await import('./commands/init.js')).addInitCommand,
+  init: async () => (await import('./commands/maintenance.js')).addInitCommand,
   order: async () => (await import('./commands/orders.js')).addOrderCommand,
   inbox: async () => (await import('./commands/lists.js')).addInboxCommand,
   diff: async () => (await import('./commands/orders.js')).addDiffCommand,

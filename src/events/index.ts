@@ -22,7 +22,7 @@ export type { ByteRange, Coverage, StreamCoverage } from './protocol/translator-
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from './protocol/diagnostic-codes.js';
 export { type DriftSummary, driftSummarySchema } from './protocol/translator-output.js';
 export type { Emitted } from './protocol/translator-output.js';
-export { checkEngine, type EngineRecording } from './engines/check-engine.js';
+export { checkEngine, type EngineRecording } from './engines/define-engine.js';
 export { defineEngine } from './engines/define-engine.js';
 export type { Engine, ProcessExit, Reader } from './engines/engine.js';
 export type { Fact, PermissionOption } from './engines/fact.js';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Context, Hono } from 'hono';
-import { chooseEncoding, compress, createTag, isCached, type Encoding } from '../http/content-encoding.js';
+import { chooseEncoding, compress, createTag, isCached, type Encoding } from '../http/responses.js';
 import { CONSOLE_HEADERS, PAGE_HEADERS, SECURITY_HEADERS } from '../security/headers.js';
 import { createHash } from 'node:crypto';
 import { createOpenApi, ENDPOINTS, type Endpoint, type OpenApi } from '../api/index.js';

@@ -13,7 +13,7 @@ import type { ApprovalRule, OrderRecord, RunRecord } from '../../store/records/i
 import type { workerCallSchema } from '../api/index.js';
 import type { Connection } from './connection.js';
 import { createRemoteSessions, createRunCopies } from './copy-bytes.js';
-import { createNotHeldError, formatEnd, splitPacks } from './messages.js';
+import { createNotHeldError, formatEnd, splitPacks } from './connection.js';
 import { watchServer } from './watch-server.js';
 
 type Call = FromSchema<typeof workerCallSchema>;
