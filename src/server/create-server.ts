@@ -8,7 +8,7 @@ import type { Lead, Wrappers } from '../orders/index.js';
 import { compileSecrets, listSensitiveValues, type Secrets } from '../runs/index.js';
 import type { Archive } from '../runs/archive/index.js';
 import type { Store } from '../store/index.js';
-import { readConsole } from './console/console.js';
+import { readConsole, addPages } from './console/console.js';
 import { RequestError } from './http/problem.js';
 import { isLoopback } from './security/origin.js';
 import { createGuard } from './security/guard.js';
@@ -22,7 +22,6 @@ import { allowOrigins, completeResponse, createProblemResponse } from './http/re
 import { readOutgoingMessage } from './http/read-request.js';
 import { createRoute, MCP_ENDPOINT, createMcpRoute } from './http/route.js';
 import { createDeadlines, createGate, createBodyAdmission, type Gate } from './http/admission.js';
-import { addPages } from './console/console.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
 import { createScheduleHandlers, createTriggerHandlers } from './handlers/triggers.js';

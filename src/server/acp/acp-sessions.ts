@@ -8,8 +8,16 @@ import type { AcpUpdate } from '../../events/index.js';
 import type { RunResult, RunSpec } from '../../store/records/index.js';
 import { ACCEPTS_TEXT_ONLY, findAcceptedInputs, listLaunchers } from '../../runs/index.js';
 import type { AcceptedInputs, Launcher, McpServer } from '../../runs/index.js';
-import { createRequestError, readPrompt, readServers, type PromptBlock } from './run-turn.js';
-import { createTurnUpdates, createId, runTurn, type TurnClient } from './run-turn.js';
+import {
+  createRequestError,
+  readPrompt,
+  readServers,
+  type PromptBlock,
+  createTurnUpdates,
+  createId,
+  runTurn,
+  type TurnClient,
+} from './run-turn.js';
 import { createSessionFiles, type SessionFiles, type StoredSession } from './session-files.js';
 
 /** The part of the run spec shared by all prompts of a session. */

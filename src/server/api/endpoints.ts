@@ -17,8 +17,7 @@ import {
   scheduleTickSchema,
   workerSchema,
 } from '../../store/records/index.js';
-import { created, get, json, post } from './endpoint.js';
-import { definePage, pageQuery, search, timeParameter } from './endpoint.js';
+import { created, get, json, post, definePage, pageQuery, search, timeParameter } from './endpoint.js';
 import {
   issueDetailSchema,
   submittedOrderSchema,

@@ -2,13 +2,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Context, Hono } from 'hono';
-import { chooseEncoding, compress, createTag, isCached, type Encoding } from '../http/responses.js';
+import { chooseEncoding, compress, createTag, isCached, type Encoding, createJsonResponse } from '../http/responses.js';
 import { CONSOLE_HEADERS, PAGE_HEADERS, SECURITY_HEADERS } from '../security/headers.js';
 import { createHash } from 'node:crypto';
 import { createOpenApi, ENDPOINTS, type Endpoint, type OpenApi } from '../api/index.js';
 import { VERSION } from '../../base/files/index.js';
 import { escapeMarkup } from '../../base/index.js';
-import { createJsonResponse } from '../http/responses.js';
 import type { ConsoleFile, ConsoleFiles, ServerContext } from '../server-context.js';
 
 /** The console's build folder. Its relative path is the same from the sources and from the build. */

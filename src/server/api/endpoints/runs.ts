@@ -1,7 +1,6 @@
 import { anything, arrayOf, count, name, object, oneOf, orNull } from '../../../base/index.js';
 import { repairLevel, runOutcome, runState, permissionChoiceSchema } from '../../../store/records/index.js';
-import { created, get, json, post } from '../endpoint.js';
-import { definePage, pageQuery, timeParameter, search } from '../endpoint.js';
+import { created, get, json, post, definePage, pageQuery, timeParameter, search } from '../endpoint.js';
 import { offerSchema, runRequestSchema, runSchema, runSummarySchema, runFilesSchema } from '../shapes/run.js';
 import { caseRequestSchema, parseResponseSchema, parseRequestSchema } from '../shapes/parse.js';
 
