@@ -163,12 +163,7 @@ export function readWorkerSettings({
   };
 }
 
-/**
- * Returns a database's address without user and password; `postgres://…` if it cannot be parsed.
- *
- * @example
- * describeDatabase('postgres://ada:secret@db.example.org/sluice') // 'postgres://db.example.org/sluice'
- */
+/** Returns a database's address without user and password; `postgres://…` if it cannot be parsed. */
 export function describeDatabase(address: string): string {
   if (!address.startsWith('postgres')) return address;
   try {

@@ -229,12 +229,7 @@ export function createEventPrinter(): EventPrinter {
 /** The maximum number of characters shown of a tool's input or error, a thought or a plan. */
 const MAX_SHOWN = 160;
 
-/**
- * Describes an event in one or more lines, for a terminal; empty for events that are not meant for users.
- *
- * @example
- * describeEvent(event) // '→ shell {"command":"npm test"}\n'
- */
+/** Describes an event in one or more lines, for a terminal; empty for events that are not meant for users. */
 export function describeEvent(event: FcmpEvent): string {
   const text = describe(event);
   return text === '' ? '' : `${makeVisible(text).trimEnd()}\n`;

@@ -25,10 +25,6 @@ interface Failure {
 /**
  * Describes why a command failed. Usage errors and system errors are one line; only an internal error includes a
  * stack trace. Once `homepage` is the site's address, a message has a link to its code.
- *
- * @example
- * describeFailure(new StoreError('STORE_BUSY', 'Try again.')) // { text: 'sluice: STORE_BUSY: Try again.\n', exitCode:
- * 2 }
  */
 export function describeFailure(thrown: unknown, homepage?: string): Failure {
   if (thrown instanceof MisuseError) return { text: formatLine(thrown.message), exitCode: EXIT.misuse };

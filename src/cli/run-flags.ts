@@ -166,12 +166,7 @@ export function parseSeconds(value: string): number {
   return seconds;
 }
 
-/**
- * Parses an option that is a positive number.
- *
- * @example
- * parseCount('4') // 4
- */
+/** Parses an option that is a positive number. */
 export function parseCount(value: string): number {
   if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('Use a whole number from 1 to 9999.');
   return Number(value);

@@ -42,12 +42,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   completion: async () => (await import('./commands/completion.js')).addCompletionCommand,
 };
 
-/**
- * Runs one command and returns its exit code. Data goes to stdout, messages to stderr.
- *
- * @example
- * await run(['parse', 'answer.txt', '--schema', 'issue.schema.json'], io) // 0, 1 or 2
- */
+/** Runs one command and returns its exit code. Data goes to stdout, messages to stderr. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.success;
   let messages = '';

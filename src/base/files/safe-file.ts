@@ -206,12 +206,7 @@ export function isWithin(folder: string, path: string): boolean {
   return fromFolder === '' || (fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder));
 }
 
-/**
- * Parses JSON; returns undefined if it is invalid, because files in a run folder can be cut off or forged.
- *
- * @example
- * parseJson('{"seq":1') // undefined
- */
+/** Parses JSON; returns undefined if it is invalid, because files in a run folder can be cut off or forged. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -301,12 +301,7 @@ export function createLimitOption(): Option {
   });
 }
 
-/**
- * Parses a date or time and formats it as in records, where times are compared as strings.
- *
- * @example
- * parseTime('2026-11-15') // '2026-11-15T00:00:00.000Z'
- */
+/** Parses a date or time and formats it as in records, where times are compared as strings. */
 export function parseTime(value: string): string {
   const isTime = ['date', 'date-time'].some((format) => FORMATS.get(format)?.(value) === true);
   const time = new Date(isTime ? value : Number.NaN);

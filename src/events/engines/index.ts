@@ -32,9 +32,6 @@ interface RecordReader {
 /**
  * Reads an agent's records exactly as the translator does, so a live conversation and its recording are read the same
  * way. `null` is passed for a line that is not a record.
- *
- * @example
- * const reader = createRecordReader('claude', (record) => record !== null && answer(record))
  */
 export function createRecordReader(name: EngineName, onRecord: (record: object | null) => void): RecordReader {
   const engine = ENGINES[name];

@@ -11,12 +11,7 @@ export type RpcMessage =
 
 const NO_FIELDS = {};
 
-/**
- * Reads a JSON value as a JSON-RPC message; null if it is not one. `jsonrpc` is not required: some agents omit it.
- *
- * @example
- * readRpcMessage({ jsonrpc: '2.0', id: 0, result: {} }) // { kind: 'result', id: 0, result: {} }
- */
+/** Reads a JSON value as a JSON-RPC message; null if it is not one. `jsonrpc` is not required: some agents omit it. */
 export function readRpcMessage(value: object): RpcMessage | null {
   const id = readId(value);
   const method = getName(value, 'method');

@@ -27,12 +27,7 @@ interface EncodedKind {
   readonly columns: readonly Column[];
 }
 
-/**
- * Encodes events as lines, in order, each with a newline.
- *
- * @example
- * encodeLines([{ seq: 1, text: 'a' }]) // '{"seq":1,"text":"a"}\n'
- */
+/** Encodes events as lines, in order, each with a newline. */
 export function encodeLines(events: readonly object[]): string {
   let lines = '';
   let start = 0;

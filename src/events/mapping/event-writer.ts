@@ -381,9 +381,6 @@ const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
  * Formats a time for events. A clock can return any number; values out of range are clamped to the nearest valid time.
- *
- * @example
- * toTimestamp(0) // '1970-01-01T00:00:00.000Z'
  */
 export function toTimestamp(ms: number): string {
   return new Date(Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_TIME_MS) : 0).toISOString();

@@ -29,11 +29,6 @@ interface Remainder {
 /**
  * Tracks streamed text, so the complete text that follows is not reported twice. Only the text of open
  * messages is stored.
- *
- * @example
- * const textTracker = createTextTracker()
- * textTracker.append('m_1_1', 'Hel')
- * textTracker.finish('m_1_1', 'Hello') // { rest: 'lo', diverged: false }
  */
 export function createTextTracker(): TextTracker {
   const open = new Map<string, string>();

@@ -70,12 +70,7 @@ export function joinTextContent(content: readonly unknown[]): string {
   return strings.filter((text) => text !== null).join('\n');
 }
 
-/**
- * Returns the fields that have a value. On the wire an unknown field is absent, never null.
- *
- * @example
- * omitMissing({ model: 'm', reason: null }) // { model: 'm' }
- */
+/** Returns the fields that have a value. On the wire an unknown field is absent, never null. */
 export function omitMissing<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], null | undefined> } {

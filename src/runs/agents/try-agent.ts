@@ -105,9 +105,6 @@ const TIME_LIMIT_S = 180;
 /**
  * Drives an agent through five scenarios, each in an empty folder, and reports what worked. Stops after a scenario
  * during which the signal was aborted.
- *
- * @example
- * for await (const { scenario, outcome } of tryAgent('pi', ports)) show(scenario, outcome)
  */
 export async function* tryAgent(
   engine: string,

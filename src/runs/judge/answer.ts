@@ -25,11 +25,6 @@ export function chooseAnswerSource(
 /**
  * Collects an attempt's answer: the last complete message from the agent itself, not from a sub-agent. A plain
  * command's answer is its entire stdout.
- *
- * @example
- * const answer = new AnswerCollector('messages')
- * answer.addEvents(translator.push('stdout', bytes))
- * answer.text // 'Done: {"ok":true}'
  */
 export class AnswerCollector {
   readonly #source: AnswerSource;

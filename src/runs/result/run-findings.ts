@@ -24,11 +24,6 @@ type EngineReport = NonNullable<RunResult['engine_report']>;
 /**
  * Findings besides the answer from the events of a run's attempts: diagnostics, denied tools, the model, and the error
  * that explains a failure.
- *
- * @example
- * const findings = new RunFindings()
- * findings.add(translator.push('stdout', bytes))
- * findings.engineFailure?.cause // 'auth'
  */
 export class RunFindings {
   readonly #engine = new Map<string, RunDiagnostic>();
@@ -239,9 +234,6 @@ export const NO_CHANGES: FsDiff = { created: [], modified: [], deleted: [] };
 /**
  * Merges the changes of two consecutive attempts: a file created and then modified counts as created, a file created
  * and then deleted is omitted, and a file deleted and then recreated counts as modified.
- *
- * @example
- * mergeFsDiffs({ created: ['a'], modified: [], deleted: [] }, { created: [], modified: ['a'], deleted: [] }) // created: ['a']
  */
 export function mergeFsDiffs(first: FsDiff, second: FsDiff): FsDiff {
   const changes = new Map<string, keyof FsDiff>();

@@ -123,9 +123,6 @@ export async function withPlainFolder<Result>(
 /**
  * Removes a run's folder; returns whether it existed. Links are not followed: nothing is removed if the run folder or
  * its parent was replaced by a link.
- *
- * @example
- * await removeRunFolder('/data', '01J…') // true
  */
 export async function removeRunFolder(data: string, runId: string): Promise<boolean> {
   const folder = getRunFolderPath(data, runId);

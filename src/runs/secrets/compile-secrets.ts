@@ -31,10 +31,6 @@ export interface Secrets {
  * also found in JSON (encoded once or twice), base64, hex, hex dumps, URLs, HTML and shell arguments, line by line if it has
  * multiple lines, wrapped over multiple lines, and across chunks. A pattern matches bytes in linear time: no
  * look-around, no back-references, `^` and `$` match the ends of a line.
- *
- * @example
- * const secrets = compileSecrets({ values: ['sk-12345678'], patterns: ['ghp_\\w{36}'] });
- * secrets.maskText('key sk-12345678.') // 'key ***********.'
  */
 export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secrets {
   const words = [...new Set(values)].flatMap(listSecretForms);

@@ -141,9 +141,6 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /**
  * Strips the marker from the top of a value, unless the schema declares it as a property. Applied before the value is
  * validated.
- *
- * @example
- * stripDoneMarker({ answer: 7, __SKILL_DONE__: true }, schema) // { answer: 7 }
  */
 export function stripDoneMarker(value: unknown, schema?: ContractSchema): unknown {
   if (!isJsonObject(value) || !(Object.hasOwn(value, DONE_MARKER) || Object.hasOwn(value, OLD_MARKER))) return value;

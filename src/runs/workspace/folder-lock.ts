@@ -36,12 +36,7 @@ export interface LockHolder {
   readonly since: string | null;
 }
 
-/**
- * Describes the holder of a lock.
- *
- * @example
- * describeHolder({ pid: 7, run: '01J…', since: '2026-11-17T08:00:00.000Z' }) // 'run 01J… (started 2026-11-17T08:00:00.000Z)'
- */
+/** Describes the holder of a lock. */
 export function describeHolder({ pid, run, since }: LockHolder): string {
   return run === null ? `process ${pid}` : `run ${run}${since === null ? '' : ` (started ${since})`}`;
 }

@@ -276,9 +276,6 @@ function limitNames(limit: number): (name: string) => string {
 /**
  * Computes the percentile of counted values by nearest rank. Values must be in ascending order; there must be at least
  * one.
- *
- * @example
- * computePercentile([[10, 1], [20, 2], [30, 1]], 0.5) // 20
  */
 export function computePercentile(counted: RunCounts['durations'], fraction: number): number {
   const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * fraction);

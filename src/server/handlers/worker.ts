@@ -238,12 +238,7 @@ function keepConnection(context: Context): void {
   outgoing?.once('finish', () => outgoing.socket?.setTimeout(KEEP_MS));
 }
 
-/**
- * Whether a version of the protocol works with this one: the same major version, at most one minor version apart.
- *
- * @example
- * isSupportedProtocol('1.1', '1.0') // true
- */
+/** Whether a version of the protocol works with this one: the same major version, at most one minor version apart. */
 export function isSupportedProtocol(sent: string, own: string = WORKER_PROTOCOL): boolean {
   const [major, minor] = sent.split('.').map(Number);
   const [ownMajor, ownMinor = 0] = own.split('.').map(Number);

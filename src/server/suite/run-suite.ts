@@ -148,12 +148,7 @@ export function renderJunit(reports: readonly CaseReport[]): string {
 /** Longer values are shortened, so a change fits on one line. */
 const MAX_LENGTH = 200;
 
-/**
- * Describes a change in one line.
- *
- * @example
- * describeChange(change) // 'reading value.line: expected 3, found 4'
- */
+/** Describes a change in one line. */
 export function describeChange({ part, path, expected, found }: CaseReport['changes'][number]): string {
   return `${part} ${path.join('.')}: expected ${formatValue(expected)}, found ${formatValue(found)}`;
 }

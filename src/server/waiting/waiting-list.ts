@@ -292,12 +292,7 @@ export function createRound(
 /** The maximum text length: enough for a chat message. */
 const MAX_MESSAGE_LENGTH = 1000;
 
-/**
- * Converts an entry for the webhook: its kind, its text, and the page where a user can answer it.
- *
- * @example
- * toNotification(entry, 'https://sluice.example.org') // { event: 'waiting', kind: 'question', … }
- */
+/** Converts an entry for the webhook: its kind, its text, and the page where a user can answer it. */
 export function toNotification(entry: WaitingEntry, consoleUrl: string): object {
   const { kind, id, at, text } = entry;
   const issueRef = entry.kind === 'sink' ? null : entry.issue_ref;

@@ -226,10 +226,6 @@ export function findExample(endpoint: EndpointName, part: 'request' | 'response'
 /**
  * Generates a value that matches a schema, deterministically: only required fields, and the first of multiple
  * alternatives.
- *
- * @example
- * sampleSchema({ type: 'object', properties: { engine: { type: 'string' } }, required: ['engine'] }) // { engine:
- * 'codex' }
  */
 export function sampleSchema(schema: AnySchema, name = '', depth = 0): unknown {
   const { const: constant, enum: choices, anyOf, type, pattern, minimum, exclusiveMinimum } = schema;
