@@ -119,7 +119,7 @@ export function addOutboxCommand(program: Command, io: CommandIo, end: (code: Ex
   withContextOptions(outbox.command('redeliver'))
     .description('send undelivered comments again')
     .argument('[id]', 'id of the comment to resend')
-    .addOption(new Option('--sink <name>', 'resend all undelivered comments of this sink'))
+    .option('--sink <name>', 'resend all undelivered comments of this sink')
     .action(async (id: string | undefined, flags: RedeliverFlags) => end(await runRedeliver(id, flags, io)));
 }
 
@@ -190,8 +190,8 @@ export function addExecutionsCommand(program: Command, io: CommandIo, end: (code
     .addOption(
       new Option('--decision <action>', 'only this decision').choices(['advance', 'archive', 'needs-human', 'blocked']),
     )
-    .addOption(new Option('--since <time>', 'from this time: 2026-11-15 or 2026-11-15T08:00:00Z').argParser(parseTime))
-    .addOption(new Option('--until <time>', 'before this time').argParser(parseTime))
+    .option('--since <time>', 'from this time: 2026-11-15 or 2026-11-15T08:00:00Z', parseTime)
+    .option('--until <time>', 'before this time', parseTime)
     .addOption(createLimitOption())
     .option('--json', JSON_OPTION)
     .addOption(new Option('--csv', 'print all fields as CSV').conflicts('json'))

@@ -41,8 +41,8 @@ export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitC
       ).choices(['safe', 'workspace', 'bypass', 'ask']),
     )
     .option('--model <name>', 'model for the agent to use')
-    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer (default: 0)').argParser(parseRetries))
-    .addOption(new Option('--timeout <seconds>', 'stop a prompt after this time').argParser(parseSeconds))
+    .option('--max-retries <n>', 'retries after an invalid answer (default: 0)', parseRetries)
+    .option('--timeout <seconds>', 'stop a prompt after this time', parseSeconds)
     .option('--env <names...>', 'environment variables to pass to the agent; patterns such as OPENAI_* are allowed')
     .option('--ignore-mcp-servers', "ignore the editor's MCP servers, for engines that do not support them")
     .addHelpText(

@@ -42,7 +42,7 @@ export function addTranslateCommand(program: Command, io: CommandIo, end: (code:
     .description("print a run folder's events as JSON lines")
     .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
     .addOption(createEngineOption())
-    .addOption(new Option('--attempt <n>', 'only this attempt').argParser(parseAttempt))
+    .option('--attempt <n>', 'only this attempt', parseAttempt)
     .addOption(
       new Option('--to <protocol>', 'protocol to print').choices(['rasp', 'fcmp', 'agui', 'acp']).default('fcmp'),
     )

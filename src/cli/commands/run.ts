@@ -59,14 +59,12 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       ).choices(['local', 'container']),
     )
     .option('--image <name>', 'image of the container (default: placements.container.image of the configuration)')
-    .addOption(new Option('--cpu <cores>', 'processor cores of the container').argParser(parseCores))
+    .option('--cpu <cores>', 'processor cores of the container', parseCores)
     .option('--memory <size>', 'memory of the container, such as 512Mi or 4Gi')
     .option('--model <name>', 'model for the agent to use')
-    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer (default: 0)').argParser(parseRetries))
-    .addOption(new Option('--timeout <seconds>', 'stop the run after this time').argParser(parseSeconds))
-    .addOption(
-      new Option('--idle-timeout <seconds>', 'stop the run after this time without output').argParser(parseSeconds),
-    )
+    .option('--max-retries <n>', 'retries after an invalid answer (default: 0)', parseRetries)
+    .option('--timeout <seconds>', 'stop the run after this time', parseSeconds)
+    .option('--idle-timeout <seconds>', 'stop the run after this time without output', parseSeconds)
     .option('--workdir <dir>', 'working folder (default: the current folder)')
     .option('--no-wait', 'fail if another run uses the working folder, instead of waiting for it')
     .option(

@@ -43,14 +43,8 @@ export function addServeCommand(program: Command, io: CommandIo, end: (code: Exi
   withContextOptions(program.command('serve'))
     .description('start the HTTP server with the console')
     .option('--host <address>', 'address to listen on (default: loopback); other addresses require tokens')
-    .addOption(
-      new Option('--port <n>', `port to listen on (default: ${DEFAULT_PORT}); 0 for any free port`).argParser(
-        parsePort,
-      ),
-    )
-    .addOption(
-      new Option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)').argParser(parseCount),
-    )
+    .option('--port <n>', `port to listen on (default: ${DEFAULT_PORT}); 0 for any free port`, parsePort)
+    .option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)', parseCount)
     .option('--no-worker', 'do not execute orders and runs in this process')
     .option('--no-demo', 'start without the demo')
     .addHelpText(

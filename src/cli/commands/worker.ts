@@ -32,21 +32,11 @@ const REMOTE_OPTIONS = ['tokenFile', 'ca', 'run', 'agentSocket'] as const;
 export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('worker'))
     .description('process queued orders and runs')
-    .addOption(
-      new Option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)').argParser(parseCount),
-    )
+    .option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)', parseCount)
     .option('--type <names...>', 'process only orders for wrappers of these types')
-    .addOption(
-      new Option('--label <name=value>', 'also process runs that need this label; repeat for others').argParser(
-        parseLabel,
-      ),
-    )
+    .option('--label <name=value>', 'also process runs that need this label; repeat for others', parseLabel)
     .addOption(new Option('--kinds <what>', 'process only orders, or only runs').choices(['orders', 'runs']))
-    .addOption(
-      new Option('--grace <seconds>', 'time for active work to finish after Ctrl-C (default: no limit)').argParser(
-        parseCount,
-      ),
-    )
+    .option('--grace <seconds>', 'time for active work to finish after Ctrl-C (default: no limit)', parseCount)
     .option('--server <url>', 'work for this server instead of a database; https, or http on this host')
     .option('--token-file <file>', 'file with the token for the server (default: SLUICE_WORKER_TOKEN)')
     .option('--ca <file>', "certificates of the server's private authority (PEM)")
