@@ -39,7 +39,6 @@ interface ContextOptions {
 export const DATA_OPTION =
   'folder for run folders, comments and the database (default: one per project in your data directory)';
 
-/** Adds the options that select the store. */
 export function withContextOptions(command: Command): Command {
   return command
     .option('--data <dir>', DATA_OPTION)

@@ -14,7 +14,6 @@ interface QuestionAnswerer {
 
 interface OpenQuestion {
   readonly id: string;
-  /** Parses a line as the answer, or returns why it is invalid. */
   parse(line: string): { readonly reply: RunReply } | { readonly problem: string };
   /** Called when there is no more input. */
   cancel(): Promise<void>;

@@ -16,7 +16,6 @@ export class MisuseError extends SluiceError<'MISUSE'> {
   }
 }
 
-/** A failed command's message and exit code. */
 interface Failure {
   readonly text: string;
   readonly exitCode: ExitCode;

@@ -58,7 +58,6 @@ export const RUN_OPTIONS = {
   '--config <file>': 'configuration file (default: sluice.config.mjs or .json here)',
 } as const;
 
-/** The parsed options of `sluice run`. */
 export type RunFlags = FlagsOf<typeof RUN_OPTIONS> & { readonly engine: string };
 
 /** Longer input belongs in a file in the working folder. */
@@ -167,7 +166,7 @@ export function parseRetries(value: string): number {
   return Number(value);
 }
 
-export function parseCores(value: string): number {
+function parseCores(value: string): number {
   const cores = Number(value);
   if (!(cores > 0 && cores <= 1024)) throw new InvalidArgumentError('Use a number of cores, such as 2 or 0.5.');
   return cores;
@@ -181,7 +180,6 @@ export function parseSeconds(value: string): number {
   return seconds;
 }
 
-/** Parses an option that is a positive number. */
 export function parseCount(value: string): number {
   if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('Use a whole number from 1 to 9999.');
   return Number(value);

@@ -19,7 +19,6 @@ export interface ServerContext {
   /** The archive with the runs of other hosts, if configured. */
   readonly archive: Archive | undefined;
   readonly settings: ServerSettings;
-  /** Masks secrets in reports and cases. */
   readonly secrets: Secrets;
   readonly guard: Guard;
   /** The console, if it is built. */
@@ -66,7 +65,6 @@ export interface ParseOutcome {
   readonly code: string;
 }
 
-/** An endpoint in the table, or the Model Context Protocol. */
 export type RouteName = EndpointName | 'mcp';
 
 export interface HandledRequest {

@@ -39,20 +39,17 @@ export interface ServerSettings extends TokenSettings {
   /** Whether browsers reach the server by HTTPS, directly or through a proxy. */
   readonly https: boolean;
   readonly limits: ServerLimits;
-  /** Limits shared by all runs. */
   readonly budgets: BudgetSettings;
   /** Prices by model, for estimates of costs that engines do not report. */
   readonly prices: Readonly<Record<string, ModelPrice>>;
   /** Webhooks that submit orders, by the name in their URL; none by default. */
   readonly triggers: Readonly<Record<string, TriggerSettings>>;
   readonly schedules: Readonly<Record<string, Schedule>>;
-  /** The rules for permission requests, to be shown. */
   readonly approvals: readonly ApprovalRule[];
   readonly sinks: readonly Readonly<{ name: string; type: string }>[];
 }
 
 export interface TriggerSettings {
-  /** The forge that sends the webhook. */
   readonly type: 'github' | 'gitlab';
   /** The secret that the forge signs with or sends; a trigger without a secret accepts nothing. */
   readonly secret: string | undefined;

@@ -39,7 +39,6 @@ export interface CommandShape {
   readonly words?: Completion;
 }
 
-/** The description of a CLI for a completion script. */
 export interface ProgramShape {
   readonly name: string;
   readonly commands: readonly CommandShape[];

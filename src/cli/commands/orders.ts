@@ -330,7 +330,6 @@ function summarizeRun({ order, state, decision, run }: OrderRecord): object {
   return { run_id, worker, run, state, action, result_code, reason };
 }
 
-/** Summarizes the decision and the delivery of its comment for the output. */
 async function summarize({ order, state, decision, run }: OrderRecord, { store }: CommandContext): Promise<object> {
   const { issue_ref, run_id, worker } = order;
   const [execution] = (await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 1 })).items;

@@ -154,7 +154,6 @@ function getExitCode(signal: AbortSignal): ExitCode {
   return signal.aborted ? EXIT.canceled : EXIT.success;
 }
 
-/** Forwards the tool calls to a running server. */
 async function forwardToServer(url: string, connection: Connection): Promise<void> {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new MisuseError(`"${url}" is not a valid server address. Use an address such as http://127.0.0.1:7171.`);

@@ -166,7 +166,6 @@ async function printLocations(
   await io.stderr.write(formatLine(`console: ${page}`) + formatLine(`data folder: ${data}`));
 }
 
-/** Reads the settings of a process's maintenance. */
 export async function prepareMaintenance({ config, store, lead, logger }: CommandContext) {
   const { createScheduleJob } = await import('../../orders/dispatch/index.js');
   const { data, schedules = {} } = config;
@@ -309,7 +308,6 @@ export function createTokenReload({ env, load, isLocal, replace, logger }: Token
   return async () => (last = last.then(reload));
 }
 
-/** Whether workers can connect to a server with this configuration. */
 function admitsWorkers(config: Pick<Config, 'tokens'>): boolean {
   return readTokens(config, process.env).some(({ scopes }) => scopes.includes('worker'));
 }

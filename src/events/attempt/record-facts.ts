@@ -39,7 +39,6 @@ export class Drift {
     count(this.#types, type);
   }
 
-  /** Collects the fields of a record that are not known for its shape. */
   check(record: object, shape: string): void {
     const known = this.#known?.get(shape);
     if (known === undefined) return;

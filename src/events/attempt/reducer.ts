@@ -73,7 +73,6 @@ export class Reducer {
   #isHandled = true;
   /** Whether the frame was already emitted as raw; a frame with multiple unknown records is emitted once. */
   #isRaw = false;
-  /** Fields of the frame's record that no event contains. */
   #unusedFields: Record<string, unknown> | null = null;
 
   constructor(engine: Engine, writer: EventWriter) {

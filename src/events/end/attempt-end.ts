@@ -161,7 +161,6 @@ export interface Evidence {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly verdict: Verdict | null;
-  /** The caller's explanation of the verdict. */
   readonly reason: string | null;
   readonly stopCause?: RunFailureCause | null;
 }

@@ -24,7 +24,6 @@ export const ENGINES: Readonly<Record<EngineName, Engine>> = {
   generic: genericEngine,
 };
 
-/** Finds the records in an agent's stdout. */
 interface RecordReader {
   push(bytes: Uint8Array): void;
 }

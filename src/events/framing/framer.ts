@@ -160,7 +160,6 @@ function markAbandoned(fragments: readonly LineFragment[]): readonly LineFragmen
  */
 const MAX_STRING_LINES = 10_000;
 
-/** A JSON value that spans multiple lines. */
 class MultiLineValue {
   readonly #fragments: LineFragment[] = [];
   readonly #valueStart: number;

@@ -261,7 +261,6 @@ export class EventWriter {
     if (event !== null) this.#pushEvent(event);
   }
 
-  /** Marks the start of a new frame. */
   mark(): void {
     this.#markedLength = this.#out.length;
     this.#hasFcmp = false;
@@ -314,7 +313,6 @@ export class EventWriter {
     return { ...data, ...fields, ...data, ...(hasStep ? step : undefined) } as FcmpEvent['data'];
   }
 
-  /** Publishes the events that waited for the session. */
   release(): void {
     const heldEvents = this.#heldEvents ?? [];
     this.#heldEvents = null;

@@ -9,7 +9,6 @@ export interface Projection<Projected> {
   end(): Projected[];
 }
 
-/** Applies a projection to a complete list of events. */
 export function projectAll<Projected>(projection: Projection<Projected>, events: Iterable<FcmpEvent>): Projected[] {
   // Not spread into `push`: a malicious agent can leave more items open than a call can have arguments.
   const projected: Projected[][] = [];

@@ -19,7 +19,6 @@ export class MainLines {
   /** Whether records were dropped before the terminal could repeat them. */
   hasDropped = false;
 
-  /** Whether the streams printed nothing at all. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }

@@ -194,7 +194,6 @@ interface WaitingFrame {
   restore(): Frame;
 }
 
-/** Copies the parts of a frame needed to restore it. */
 function copyForWaiting(frame: Frame): WaitingFrame {
   const { kind, stream, from, to, encoding } = frame;
   const text = encoder.encode(frame.text);

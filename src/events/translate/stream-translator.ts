@@ -256,7 +256,6 @@ export class RecentBytes {
   #ring = new Uint8Array(0);
   #written = 0;
 
-  /** Whether older bytes were dropped. */
   get isTruncated(): boolean {
     return this.#written > CAPACITY;
   }

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { getErrorMessage, SluiceError } from '../../base/index.js';
 import type { ArchiveSettings } from './archive-settings.js';
 
-/** A request to an S3-compatible object store. */
 export interface S3Request {
   readonly method: 'GET' | 'PUT' | 'POST' | 'HEAD' | 'DELETE';
   /** Relative to the prefix; undefined for the bucket itself. */

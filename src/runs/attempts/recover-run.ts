@@ -128,7 +128,6 @@ function findState(rebuiltHistory: History, loggedHistory: History): RecoveredRu
   return { kind: 'permissions', questions, answers, askedAt: loggedHistory.askedAt ?? askedAt };
 }
 
-/** A run's state, derived from its events. */
 class History {
   readonly #lastAttempt: number;
   readonly #open = new Map<string, PermissionQuestion>();

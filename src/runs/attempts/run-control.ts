@@ -34,7 +34,6 @@ export function explainStop({ verdict, reason, hint }: Stop, engineFailure: Engi
   return { verdict, reason: hint === undefined ? reason : `${reason} ${hint}` };
 }
 
-/** How a wait for a reply ended. */
 export type ReplyOutcome =
   | { readonly kind: 'reply'; readonly text: string }
   | { readonly kind: 'stop'; readonly stop: Stop };
@@ -158,7 +157,6 @@ export class RunControl {
     this.#resolveReply?.();
   }
 
-  /** Waits for the answer to the agent's question, or for a stop. */
   async waitForAnswer(): Promise<ReplyOutcome> {
     let unsubscribe: (() => void) | undefined;
     try {

@@ -109,7 +109,6 @@ export const ACP_LAUNCHERS: Readonly<Record<string, Launcher>> = Object.fromEntr
   Object.entries(BUILT_IN_AGENTS).map(([engine, agent]) => [engine, createAcpLauncher(engine, agent, agent)]),
 );
 
-/** Creates a launcher for an agent that implements the Agent Client Protocol. */
 export function createAcpLauncher(engine: string, settings: AcpAgent, builtIn?: BuiltInAgent): Launcher {
   const [program = '', ...options] = settings.acp;
   return {

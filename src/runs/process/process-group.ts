@@ -43,7 +43,6 @@ async function findRunningGroups(): Promise<ReadonlySet<number>> {
   return search;
 }
 
-/** Lists all process ids on a Linux system. */
 export function listPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -125,7 +125,6 @@ export class RunFindings {
     }
   }
 
-  /** Adds a denial by a user or a rule. */
   #addReply(
     { interaction_id: id, decision, by, who, why }: RaspData<'interaction.permission.replied'>,
     at: string,

@@ -174,7 +174,6 @@ function listSubschemas(node: JsonObject, root: JsonObject): unknown[] {
   return [...lists, ...singles, resolveReference(node, root)];
 }
 
-/** Resolves a `$ref` within the document. */
 function resolveReference(node: JsonObject, root: JsonObject): unknown {
   const reference = getOwnValue(node, '$ref');
   if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined;

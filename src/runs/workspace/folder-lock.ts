@@ -36,7 +36,6 @@ export interface LockHolder {
   readonly since: string | null;
 }
 
-/** Describes the holder of a lock. */
 export function describeHolder({ pid, run, since }: LockHolder): string {
   return run === null ? `process ${pid}` : `run ${run}${since === null ? '' : ` (started ${since})`}`;
 }

@@ -56,7 +56,6 @@ export function createGitGuards(folder: string, run: string): GitGuards {
   };
 }
 
-/** Removes the placeholders that killed processes left behind. */
 export async function removeLeftPlaceholders(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => each.endsWith(SUFFIX)))

@@ -130,7 +130,6 @@ export class AcpSessions {
     return this.#add({ ...stored, permissions: isOffered ? permissions : 'safe' }, servers);
   }
 
-  /** Sets the permissions for the next prompts. */
   async setMode(id: string, mode: string): Promise<void> {
     const session = this.#find(id);
     const permissions = this.listModes(session.stored.engine).find((offeredMode) => offeredMode === mode);

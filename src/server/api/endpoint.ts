@@ -47,7 +47,6 @@ export function get<const Path extends string, const S extends Scope, const More
   return { method: 'GET', path, scope, ...details } as const;
 }
 
-/** See {@link get}. */
 export function post<const Path extends string, const S extends Scope, const More extends Details>(
   path: Path,
   scope: S,

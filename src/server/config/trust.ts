@@ -17,7 +17,6 @@ export interface UntrustedConfig {
   readonly needs: readonly string[];
 }
 
-/** Asks the user whether a configuration is trusted. */
 export type ConfirmTrust = (config: UntrustedConfig) => Promise<boolean>;
 
 /** Settings that only change concurrency, time limits, retries, masking and what editors show. */

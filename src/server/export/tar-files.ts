@@ -16,7 +16,6 @@ export async function* tarRun(files: AsyncIterable<RunFile>, name: string): Asyn
   yield TAR_END;
 }
 
-/** Packs files in memory into a tar archive. */
 export async function* tarFiles(
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
 ): AsyncGenerator<Uint8Array, void> {

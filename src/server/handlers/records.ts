@@ -156,7 +156,6 @@ interface StatisticsSource {
 /** The maximum number of causes counted separately, because causes are untrusted input. */
 const MAX_NAMES = 50;
 
-/** Counts the runs and inbox items of each time step. */
 export function countStatistics({ span, runs, inbox, now, prices }: StatisticsSource): readonly Bucket[] {
   const { since, until, stepMs } = span;
   const findBucket = (time: number): number => Math.floor((time - since) / stepMs);

@@ -247,7 +247,6 @@ function createFilesMissingError(record: Pick<RunRecord, 'owner' | 'state'>): Re
   return new RequestError('FILE_NOT_FOUND', `The files of the run are not on this host: ${reason}.`);
 }
 
-/** A file of the run folder that is evidence of what happened. */
 interface EvidenceFile {
   readonly name: string;
   readonly size: number;

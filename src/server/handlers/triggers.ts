@@ -96,7 +96,6 @@ function createRequest(trigger: TriggerSettings, { repository, number, title, bo
 
 type TriggerType = TriggerSettings['type'];
 
-/** An issue that was given the label that starts work. */
 interface LabeledIssue {
   /** `owner/repo`, or `group/project`. */
   readonly repository: string;
@@ -104,7 +103,6 @@ interface LabeledIssue {
   readonly title: string;
   readonly body: string;
   readonly url: string;
-  /** The user who added the label. */
   readonly sender: string;
 }
 

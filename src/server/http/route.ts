@@ -34,7 +34,6 @@ interface Route {
   readonly listFurtherIssues?: ListFurtherIssues | undefined;
 }
 
-/** How an endpoint handles large bodies. */
 export interface LargeBody {
   readonly above: number;
   answer(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>>;

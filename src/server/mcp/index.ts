@@ -13,7 +13,6 @@ import {
 } from './sdk.js';
 import { MCP_TOOLS, type McpTool } from './tools.js';
 
-/** The Sluice client that the tools use, and its permissions. */
 interface McpSession {
   /** Connects to a server, or to this process's store through the same interface. */
   readonly client: Client;

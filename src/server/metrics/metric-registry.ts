@@ -11,7 +11,6 @@ interface Histogram {
 export interface MetricRegistry {
   counter(name: string, help: string): Counter;
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
-  /** Returns all metrics in the text format, with the current gauges. */
   render(gauges: readonly Gauge[]): string;
 }
 

@@ -16,7 +16,6 @@ interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
   readonly checksOrigin?: boolean;
 }
 
-/** Decides which requests are admitted. */
 export interface Guard {
   /** Returns the caller; throws if it lacks the scope or exceeds its rate limit. The host was checked before. */
   admit(context: Context, endpoint: GuardedEndpoint): Caller;
@@ -31,7 +30,6 @@ export interface Guard {
   replaceTokens(settings: TokenSettings): void;
   /** Creates a token for one run, on behalf of a token with the scope `worker`; by default of the first. */
   createRunToken(parent?: string): RunToken;
-  /** Whether a token with the scope `worker` is configured. */
   admitsWorkers(): boolean;
   /** Whether tokens are configured. The token that a server creates for its user does not count. */
   hasConfiguredTokens(): boolean;
@@ -41,7 +39,6 @@ export interface Guard {
 
 interface GuardOptions {
   readonly settings: ServerSettings;
-  /** The address the server listens on. */
   readonly host: string;
   readonly clock: () => number;
 }

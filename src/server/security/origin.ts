@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 
-/** The headers a browser uses to identify the requesting page. */
 interface PageHeaders {
   readonly host: string | undefined;
   readonly origin: string | undefined;

@@ -50,7 +50,6 @@ export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger
   };
 }
 
-/** A client that follows a run. */
 export interface Reader {
   readonly connection: ReaderConnection;
   /** The position of the last event that was sent to it. */
@@ -59,7 +58,6 @@ export interface Reader {
   leave?: (() => void) | undefined;
 }
 
-/** Why a reader was detached. */
 type Detachment = 'behind' | 'over';
 
 /**

@@ -46,7 +46,6 @@ export function nextPosition(protocol: StreamProtocol, { attempt, seq }: LogPosi
   return { attempt: protocol === 'rasp' ? Math.max(1, attempt) : attempt, seq: seq + 1 };
 }
 
-/** Whether two events are consecutive. */
 export function isNext(protocol: StreamProtocol, last: LogPosition, next: LogPosition): boolean {
   if (next.attempt === last.attempt) return next.seq === last.seq + 1;
   return protocol === 'rasp' && next.attempt === last.attempt + 1 && next.seq === 1;

@@ -14,7 +14,6 @@ import { SuiteError, type Assessment, type CaseVerdict, type OrderFacts, type Su
 import type { OrderStore } from '../../store/ports/index.js';
 
 export interface NewCase {
-  /** The suggested name, from the issue or the run. */
   readonly name: string;
   readonly files: readonly CaseFile[];
   readonly details: SuiteCase;

@@ -32,7 +32,6 @@ export interface CaseReport {
   readonly status: 'same' | 'changed' | 'broken';
   readonly ms: number;
   readonly changes: readonly CaseChange[];
-  /** Why the case could not be read. */
   readonly problem?: string;
   readonly decision?: Assessment['decision'];
 }
@@ -148,7 +147,6 @@ export function renderJunit(reports: readonly CaseReport[]): string {
 /** Longer values are shortened, so a change fits on one line. */
 const MAX_LENGTH = 200;
 
-/** Describes a change in one line. */
 export function describeChange({ part, path, expected, found }: CaseReport['changes'][number]): string {
   return `${part} ${path.join('.')}: expected ${formatValue(expected)}, found ${formatValue(found)}`;
 }

@@ -203,7 +203,6 @@ function createOutage(server: string, cause: unknown): StoreError {
   return new StoreError('STORE_UNAVAILABLE', `The server ${server} is unavailable: ${reason}`, { cause });
 }
 
-/** Creates the error for a run that this process does not hold. */
 export function createNotHeldError(name: string): StoreError {
   return new StoreError('ORDER_NOT_FOUND', `This worker does not hold "${name}".`);
 }
@@ -211,7 +210,6 @@ export function createNotHeldError(name: string): StoreError {
 /** The characters of events in one request. */
 const MAX_LINES_LENGTH = 4 * 1024 * 1024;
 
-/** Splits packs into requests of bounded size. */
 export function splitPacks(packs: readonly EventPack[]): readonly (readonly EventPack[])[] {
   const groups: EventPack[][] = [];
   let length = Number.POSITIVE_INFINITY;

@@ -86,7 +86,6 @@ function createAcpReader(emit: Emit): Reader {
 class AcpReader implements Reader {
   readonly #emit: Emit;
   readonly #updates: AcpUpdates;
-  /** Requests to the agent that are still unanswered. */
   readonly #sentRequests = new BoundedMap<RpcId, SentRequest>(MAX_OPEN);
   readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN);
   #hasSent = false;
@@ -142,7 +141,6 @@ class AcpReader implements Reader {
     }
   }
 
-  /** Reads the response to a request from the agent. */
   #readReply(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): void {
     const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
     if (request === undefined || message.id === null) return this.#emit({ fact: 'noise' });

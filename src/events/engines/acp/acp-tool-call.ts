@@ -87,7 +87,6 @@ export function readExitCode(call: object): number | null {
   return getInteger(output, 'exit_code') ?? getInteger(getObject(output, 'metadata'), 'exit');
 }
 
-/** Returns a failed call's error message. */
 export function readFailure(call: object): string {
   const output = readOutput(call);
   if (typeof output === 'string' && output !== '') return output;

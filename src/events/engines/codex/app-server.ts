@@ -44,7 +44,6 @@ export function detectAppServer(value: object): number {
   }
 }
 
-/** Returns the thread id in a response. */
 export function readAppServerSession(value: object): string | null {
   const message = readRpcMessage(value);
   if (message?.kind !== 'result') return null;
@@ -60,7 +59,6 @@ interface AgentRequest {
 export class AppServerReader {
   readonly #emit: Emit;
   readonly #items: AppServerItems;
-  /** Methods of the requests that the server has not answered yet. */
   readonly #sentMethods = new BoundedMap<RpcId, string>(MAX_OPEN);
   readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN);
   /** The thread of the agent itself; sub-agents have threads too. */

@@ -10,7 +10,6 @@ const APPROVALS: ReadonlyMap<string, string> = new Map([
   ['item/fileChange/requestApproval', 'file_change'],
 ]);
 
-/** Whether a Codex request is a permission request. */
 export function isApproval(method: string): boolean {
   return APPROVALS.has(method);
 }

@@ -44,12 +44,10 @@ export class GeminiLog {
     this.#emit = emit;
   }
 
-  /** Whether a line identified the agent as Gemini. */
   get isGemini(): boolean {
     return this.#isGemini;
   }
 
-  /** Whether the lines of the stream are part of an error dump. */
   isDumping(stream: CapturedStream): boolean {
     return this.#dump.isOpen(stream);
   }

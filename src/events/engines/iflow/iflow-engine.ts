@@ -338,7 +338,6 @@ function readTokens(info: object, emit: Emit): Usage | null {
   });
 }
 
-/** Finds the session id in a block that is not valid JSON. */
 function findSessionId(text: string): string | null {
   return /"session-id"\s*:\s*"([\w-]{1,200})"/u.exec(text)?.[1] ?? null;
 }

@@ -109,7 +109,6 @@ const USED_FIELDS: ReadonlySet<string> = new Set(['subtype', 'tool_name', 'tool_
 /** Limit on open requests; a malicious agent could send them endlessly. */
 const MAX_OPEN = 1024;
 
-/** Reads the control records of both directions. */
 export class ControlRecords {
   readonly #emit: Emit;
   /** The agent's permission requests that are still unanswered. */

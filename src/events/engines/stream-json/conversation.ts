@@ -67,7 +67,6 @@ export class Conversation {
     return this.#openCalls.has(id);
   }
 
-  /** Ends a call and the sub-agent it started. */
   endCall(id: string): void {
     this.#openCalls.delete(id);
     this.#closeSubAgent(id);
