@@ -7,6 +7,7 @@ import { withContextOptions, withContext, type CommandContext } from '../command
 import {
   type ConfigFlags,
   examineConfig,
+  getMember,
   findConfigFile,
   recordTrust,
   revokeTrust,
@@ -248,8 +249,7 @@ async function suggestAgent(cwd: string): Promise<string> {
 /** Suggests `npm test` if the folder's package has tests. */
 async function suggestCheck(folder: string): Promise<readonly string[]> {
   const manifest = parseJson(await readFile(join(folder, 'package.json'), 'utf8').catch(() => ''));
-  const scripts: unknown = typeof manifest === 'object' && manifest !== null ? Reflect.get(manifest, 'scripts') : null;
-  return typeof scripts === 'object' && scripts !== null && 'test' in scripts ? ['npm', 'test'] : [];
+  return getMember(getMember(manifest, 'scripts'), 'test') === undefined ? [] : ['npm', 'test'];
 }
 
 async function askForAnswers(suggested: Answers, ask: NonNullable<CommandIo['ask']>): Promise<Answers> {
