@@ -1,9 +1,6 @@
 /**
  * Finds the first item that meets a condition, by binary search: if an item meets it, all later items must too. Returns
  * the list's length if no item meets it.
- *
- * @example
- * findFirstIndex([1, 3, 5], (number) => number > 2) // 1
  */
 export function findFirstIndex<Item>(list: readonly Item[], isMet: (item: Item) => boolean): number {
   let low = 0;
@@ -17,12 +14,7 @@ export function findFirstIndex<Item>(list: readonly Item[], isMet: (item: Item) 
   return low;
 }
 
-/**
- * Returns a copy without undefined fields, as `exactOptionalPropertyTypes` requires.
- *
- * @example
- * omitUndefined({ a: 1, b: undefined }) // { a: 1 }
- */
+/** Returns a copy without undefined fields, as `exactOptionalPropertyTypes` requires. */
 export function omitUndefined<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {

@@ -1,4 +1,3 @@
-/** A change of a file, with the old and the new text or as a patch. */
 interface FileDiff {
   readonly path: string;
   readonly patch?: string | undefined;
@@ -48,7 +47,6 @@ function describeFile(path: string, length: number, read: () => readonly DiffLin
   return { path, lines, ...(isPartial ? { isPartial } : {}) };
 }
 
-/** A line in a diff. */
 export type DiffLine = Readonly<{ kind: 'same' | 'added' | 'removed'; text: string }>;
 
 /** Above this many comparisons, all old lines are shown as removed and all new ones as added. */
@@ -56,7 +54,6 @@ const MAX_COMPARISONS = 400_000;
 const CONTEXT = 3;
 const MAX_LINES = 2000;
 
-/** Counts the added and the removed lines. */
 export function countChanges(lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } {
   const count = (wanted: DiffLine['kind']): number => lines.filter(({ kind }) => kind === wanted).length;
   return { added: count('added'), removed: count('removed') };

@@ -52,7 +52,6 @@ export function getErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Returns the message of anything that was thrown. */
 export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
@@ -84,7 +83,6 @@ export interface ReadableFile {
   close(): Promise<void>;
 }
 
-/** An open file to append to. */
 export interface AppendableFile {
   readonly fd: number;
   appendFile(data: string | Uint8Array): Promise<void>;

@@ -6,12 +6,7 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, splitsPair ? length - 1 : length);
 }
 
-/**
- * Returns a string with at most `length` characters of the original; `…` marks the omission.
- *
- * @example
- * truncate('abc', 2) // 'ab…'
- */
+/** Returns a string with at most `length` characters of the original; `…` marks the omission. */
 export function truncate(text: string, length: number): string {
   return text.length <= length ? text : `${cutText(text, length)}…`;
 }

@@ -8,10 +8,6 @@ const RANDOM_END = 0x1_0000_0000_0000_0000_0000n;
 /**
  * Creates a function that generates ids that sort by creation time: 48 bits of time, 80 random bits. Ids created in the
  * same millisecond, or after the clock was set back, still sort in creation order.
- *
- * @example
- * const newId = createUlidGenerator()
- * newId() // '01KA3T6Z5Y0000000000000000'
  */
 export function createUlidGenerator(
   clock: () => number = Date.now,

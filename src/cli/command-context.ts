@@ -12,7 +12,6 @@ import { createKnownSecrets, loadCommandConfig, openCommandTracing, type KnownSe
 import { withInterruption } from './interruption.js';
 import { formatLine } from './terminal-text.js';
 
-/** The configuration, the store and the lead, opened for one command. */
 export interface CommandContext {
   readonly config: Config;
   /** The wrappers that orders may name. */
@@ -27,7 +26,6 @@ export interface CommandContext {
   readonly tracing: Tracing | undefined;
 }
 
-/** Settings that depend on the command. */
 interface ContextOptions {
   readonly wrappers?: Wrappers;
   readonly createLogger?: (config: Config, knownSecrets: KnownSecrets) => Logger;
@@ -41,7 +39,6 @@ interface ContextOptions {
 export const DATA_OPTION =
   'folder for run folders, comments and the database (default: one per project in your data directory)';
 
-/** Adds the options that select the store. */
 export function withContextOptions(command: Command): Command {
   return command
     .option('--data <dir>', DATA_OPTION)
@@ -145,7 +142,6 @@ export function createServiceLogger(config: Config, knownSecrets: KnownSecrets, 
   return createJsonLogger((line) => void io.stderr.write(line), { mask, ...omitUndefined({ level }) });
 }
 
-/** Reads a worker's settings from the configuration. */
 export function readWorkerSettings({
   config,
   logger,
@@ -166,12 +162,7 @@ export function readWorkerSettings({
   };
 }
 
-/**
- * Returns a database's address without user and password; `postgres://…` if it cannot be parsed.
- *
- * @example
- * describeDatabase('postgres://ada:secret@db.example.org/sluice') // 'postgres://db.example.org/sluice'
- */
+/** Returns a database's address without user and password; `postgres://…` if it cannot be parsed. */
 export function describeDatabase(address: string): string {
   if (!address.startsWith('postgres')) return address;
   try {

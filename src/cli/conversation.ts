@@ -14,7 +14,6 @@ interface QuestionAnswerer {
 
 interface OpenQuestion {
   readonly id: string;
-  /** Parses a line as the answer, or returns why it is invalid. */
   parse(line: string): { readonly reply: RunReply } | { readonly problem: string };
   /** Called when there is no more input. */
   cancel(): Promise<void>;
@@ -131,7 +130,6 @@ function createPermissionQuestion(
 interface Replies {
   /** Returns the next line; undefined at the end of the input. */
   next(): Promise<string | undefined>;
-  /** Stops reading. */
   close(): void;
 }
 
@@ -169,13 +167,11 @@ export function createReplies(io: CommandIo): Replies {
 
 const END = { done: true, value: undefined } as const;
 
-/** Formats a run's events for a terminal. */
 interface EventPrinter {
   /** Formats the next event; empty for events that are not meant for users. */
   format(event: FcmpEvent): string;
 }
 
-/** The message that is being printed. */
 interface OpenMessage {
   readonly id: string;
   shown: string;
@@ -232,12 +228,7 @@ export function createEventPrinter(): EventPrinter {
 /** The maximum number of characters shown of a tool's input or error, a thought or a plan. */
 const MAX_SHOWN = 160;
 
-/**
- * Describes an event in one or more lines, for a terminal; empty for events that are not meant for users.
- *
- * @example
- * describeEvent(event) // '→ shell {"command":"npm test"}\n'
- */
+/** Describes an event in one or more lines, for a terminal; empty for events that are not meant for users. */
 export function describeEvent(event: FcmpEvent): string {
   const text = describe(event);
   return text === '' ? '' : `${makeVisible(text).trimEnd()}\n`;

@@ -5,7 +5,6 @@ import { formatLine, makeVisible } from './terminal-text.js';
 /** The exit codes of all commands: success, negative result, usage or system error, internal error, interrupted. */
 export const EXIT = { success: 0, failed: 1, misuse: 2, broken: 70, canceled: 130 } as const;
 
-/** One of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** A usage error: an unknown option, an unreadable file, an invalid schema. */
@@ -17,7 +16,6 @@ export class MisuseError extends SluiceError<'MISUSE'> {
   }
 }
 
-/** A failed command's message and exit code. */
 interface Failure {
   readonly text: string;
   readonly exitCode: ExitCode;
@@ -26,10 +24,6 @@ interface Failure {
 /**
  * Describes why a command failed. Usage errors and system errors are one line; only an internal error includes a
  * stack trace. Once `homepage` is the site's address, a message has a link to its code.
- *
- * @example
- * describeFailure(new StoreError('STORE_BUSY', 'Try again.')) // { text: 'sluice: STORE_BUSY: Try again.\n', exitCode:
- * 2 }
  */
 export function describeFailure(thrown: unknown, homepage?: string): Failure {
   if (thrown instanceof MisuseError) return { text: formatLine(thrown.message), exitCode: EXIT.misuse };

@@ -18,7 +18,6 @@ export async function readInput(file: string | undefined, maxBytes: number, io: 
   return bytes === undefined ? { tooLong: true } : { text: new TextDecoder().decode(bytes) };
 }
 
-/** Names an input in messages. */
 export function nameInput(file: string | undefined): string {
   return isStdin(file) ? 'standard input' : file;
 }
@@ -55,7 +54,6 @@ async function collect(
   return Buffer.concat(chunks, length);
 }
 
-/** Reads a file, or standard input for `-`, as JSON. */
 export async function readJsonFile(file: string, io: CommandIo): Promise<unknown> {
   const input = await readInput(file, MAX_INPUT_BYTES, io);
   const name = nameInput(file);
@@ -85,7 +83,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'part of the path is not a folder',
 };
 
-/** Describes why a file could not be read. */
 export function describeFileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return REASONS[getErrorCode(error) ?? ''] ?? error.message;

@@ -1,55 +1,68 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { omitUndefined } from '../base/index.js';
-import type { Profile } from '../json/index.js';
 import type { RunSpec } from '../store/records/index.js';
 import type { CommandIo } from './command-io.js';
 import { MisuseError } from './failure.js';
+import type { FlagsOf } from './options.js';
 import { nameInput, readInput, readSchemaFile } from './read-input.js';
 
-/** The parsed options of `sluice run`. */
-export interface RunFlags {
-  readonly engine: string;
-  readonly format?: string;
-  readonly session?: string;
-  readonly schema?: string;
-  readonly profile?: Profile;
-  readonly allowPartial?: boolean;
-  readonly align?: boolean;
-  readonly mode?: 'auto' | 'interactive';
-  readonly permissions?: 'safe' | 'workspace' | 'bypass' | 'ask';
-  readonly sandbox?: 'auto' | 'required' | 'off';
-  readonly network?: readonly string[];
-  readonly placement?: 'local' | 'container';
-  readonly image?: string;
-  readonly cpu?: number;
-  readonly memory?: string;
-  readonly model?: string;
-  /** False with `--no-wait`. */
-  readonly wait?: boolean;
-  readonly maxRetries?: number;
-  readonly timeout?: number;
-  readonly idleTimeout?: number;
-  readonly workdir?: string;
-  readonly inputFile?: readonly string[];
-  readonly promptFile?: string;
-  readonly env?: readonly string[];
-  readonly cache?: boolean;
-  /** False with `--no-thinking`. */
-  readonly thinking?: boolean;
-  readonly terminal?: boolean;
-  readonly terminalBeside?: boolean;
-  readonly watchJson?: boolean;
-  readonly summary?: boolean;
-  readonly summaryFile?: string;
-  readonly data?: string;
-  readonly config?: string;
-}
+/** The options that make a contract, besides its schema. */
+export const CONTRACT_OPTIONS = {
+  '--profile <name>': ['parsing rules', ['default', 'generic', 'tagged', 'unified']],
+  '--allow-partial': 'accept a truncated value',
+  '--align': 'convert near misses to match the schema',
+} as const;
+
+/** The options of `sluice run` besides its engine. */
+export const RUN_OPTIONS = {
+  '--format <engine>': 'with --engine command: the engine whose output format the command uses',
+  '--session <id>': 'engine session to resume instead of starting a new one',
+  '--schema <file>': 'JSON Schema (draft 2020-12) for the answer',
+  ...CONTRACT_OPTIONS,
+  '--no-thinking': 'do not ask the agent for its reasoning before the result',
+  '--mode <mode>': ['interactive lets the agent ask questions (default: auto)', ['auto', 'interactive']],
+  '--permissions <which>': [
+    'what the agent may do: safe (only read), workspace (also edit the working folder), bypass (everything) or ask (what you or the configured rules allow) (default: safe)',
+    ['safe', 'workspace', 'bypass', 'ask'],
+  ],
+  '--sandbox <use>': [
+    'run the agent in a bubblewrap sandbox: auto (if available), required or off (default: auto)',
+    ['auto', 'required', 'off'],
+  ],
+  '--network <hosts...>': 'network access in the sandbox: host (unrestricted), none, or host names (default: host)',
+  '--placement <where>': [
+    'run the agent on this host (local) or in a container of Podman or Docker (default: local)',
+    ['local', 'container'],
+  ],
+  '--image <name>': 'image of the container (default: placements.container.image of the configuration)',
+  '--cpu <cores>': ['processor cores of the container', parseCores],
+  '--memory <size>': 'memory of the container, such as 512Mi or 4Gi',
+  '--model <name>': 'model for the agent to use',
+  '--max-retries <n>': ['retries after an invalid answer (default: 0)', parseRetries],
+  '--timeout <seconds>': ['stop the run after this time', parseSeconds],
+  '--idle-timeout <seconds>': ['stop the run after this time without output', parseSeconds],
+  '--workdir <dir>': 'working folder (default: the current folder)',
+  '--no-wait': 'fail if another run uses the working folder, instead of waiting for it',
+  '--prompt-file <file>':
+    "read the prompt from a file, or - for standard input; with --engine command: the command's input",
+  '--input-file <files...>': 'files the answer depends on, for --cache',
+  '--env <names...>': 'environment variables to pass to the agent; patterns such as OPENAI_* are allowed',
+  '--cache': 'reuse the result of an earlier identical run',
+  '--terminal': 'capture through a terminal instead of pipes',
+  '--terminal-beside': 'capture through pipes, and also through a terminal to fill gaps in stdout',
+  '--watch-json': 'print FCMP events as JSON lines on stderr instead of text',
+  '--summary': 'print the result as Markdown instead of JSON, for a CI job summary',
+  '--summary-file <file>': 'append the same Markdown to a file, such as "$GITHUB_STEP_SUMMARY"',
+  '--data <dir>': 'data folder, where runs are stored (default: one per project in your data directory)',
+  '--config <file>': 'configuration file (default: sluice.config.mjs or .json here)',
+} as const;
+
+export type RunFlags = FlagsOf<typeof RUN_OPTIONS> & { readonly engine: string };
 
 /** Longer input belongs in a file in the working folder. */
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
-/** Builds the run spec from the command line. */
 export async function readRunSpec(args: readonly string[], flags: RunFlags, io: CommandIo): Promise<RunSpec> {
   if (flags.inputFile !== undefined && flags.cache !== true)
     throw new MisuseError('--input-file needs --cache. Add --cache, or omit --input-file.');
@@ -92,7 +105,6 @@ function readNetwork(hosts: RunFlags['network']): RunSpec['network'] {
   return hosts?.length === 1 && (first === 'host' || first === 'none') ? first : hosts;
 }
 
-/** Builds a run's contract from the command line. */
 export async function readContract(
   flags: Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align' | 'thinking'>,
   io: CommandIo,
@@ -154,8 +166,7 @@ export function parseRetries(value: string): number {
   return Number(value);
 }
 
-/** Parses a number of processor cores. */
-export function parseCores(value: string): number {
+function parseCores(value: string): number {
   const cores = Number(value);
   if (!(cores > 0 && cores <= 1024)) throw new InvalidArgumentError('Use a number of cores, such as 2 or 0.5.');
   return cores;
@@ -169,12 +180,6 @@ export function parseSeconds(value: string): number {
   return seconds;
 }
 
-/**
- * Parses an option that is a positive number.
- *
- * @example
- * parseCount('4') // 4
- */
 export function parseCount(value: string): number {
   if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('Use a whole number from 1 to 9999.');
   return Number(value);

@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   trust: async () => (await import('./commands/maintenance.js')).addTrustCommand,
   agents: async () => (await import('./commands/agents.js')).addAgentsCommand,
   doctor: async () => (await import('./commands/agents.js')).addDoctorCommand,
-  init: async () => (await import('./commands/init.js')).addInitCommand,
+  init: async () => (await import('./commands/maintenance.js')).addInitCommand,
   order: async () => (await import('./commands/orders.js')).addOrderCommand,
   inbox: async () => (await import('./commands/lists.js')).addInboxCommand,
   diff: async () => (await import('./commands/orders.js')).addDiffCommand,
@@ -42,12 +42,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   completion: async () => (await import('./commands/completion.js')).addCompletionCommand,
 };
 
-/**
- * Runs one command and returns its exit code. Data goes to stdout, messages to stderr.
- *
- * @example
- * await run(['parse', 'answer.txt', '--schema', 'issue.schema.json'], io) // 0, 1 or 2
- */
+/** Runs one command and returns its exit code. Data goes to stdout, messages to stderr. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.success;
   let messages = '';
@@ -214,7 +209,6 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, Readonly<Record<string, s
   },
 };
 
-/** Adds the examples to each command's help. */
 function addExamples(program: Command): void {
   for (const command of program.commands) {
     const examples = Object.entries(COMMAND_EXAMPLES[command.name()] ?? {});

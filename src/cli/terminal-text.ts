@@ -70,7 +70,6 @@ export function createColoring(): (text: string) => string {
   };
 }
 
-/** Colors the lines of a patch. */
 export function colorPatch(text: string): string {
   return text.replaceAll(/^.+$/gmu, (line) => colorLine(line, PATCH_STYLES));
 }

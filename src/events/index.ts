@@ -1,6 +1,6 @@
 export { createTranslator, type Translator, type TranslatorOptions } from './translator.js';
-export { NO_TAIL, advanceTail, writeLateAnswer } from './translate/late-answer.js';
-export type { AttemptTail, PermissionAnswer } from './translate/late-answer.js';
+export { NO_TAIL, advanceTail, writeLateAnswer } from './translator.js';
+export type { AttemptTail, PermissionAnswer } from './translator.js';
 export type { AttemptEnd } from './end/attempt-end.js';
 export type { DrainResult } from './protocol/translator-output.js';
 export { createAcpProjection, toAcp, toAcpPermission, type AcpPermission } from './projections/acp/acp.js';
@@ -22,7 +22,7 @@ export type { ByteRange, Coverage, StreamCoverage } from './protocol/translator-
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from './protocol/diagnostic-codes.js';
 export { type DriftSummary, driftSummarySchema } from './protocol/translator-output.js';
 export type { Emitted } from './protocol/translator-output.js';
-export { checkEngine, type EngineRecording } from './engines/check-engine.js';
+export { checkEngine, type EngineRecording } from './engines/define-engine.js';
 export { defineEngine } from './engines/define-engine.js';
 export type { Engine, ProcessExit, Reader } from './engines/engine.js';
 export type { Fact, PermissionOption } from './engines/fact.js';
@@ -53,7 +53,7 @@ export { isRecord, getArray, getCount, getField, getName, getObject } from './re
 export { packEvents, unpackEvents, type EventPack } from './log/event-pack.js';
 export { decodeLine, encodeLines } from './log/series.js';
 export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log/event-pack.js';
-export { createRecordReader } from './engines/record-reader.js';
+export { createRecordReader } from './engines/index.js';
 export {
   readControlRequest,
   readControlResponse,

@@ -78,7 +78,6 @@ export async function resumeRun(id: string, spec: RunSpec, ports: RunPorts = {})
   });
 }
 
-/** Callbacks for recovering a run. */
 interface Recovery {
   onDone(): void;
   onFailure(error: unknown): void;

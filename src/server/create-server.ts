@@ -8,7 +8,7 @@ import type { Lead, Wrappers } from '../orders/index.js';
 import { compileSecrets, listSensitiveValues, type Secrets } from '../runs/index.js';
 import type { Archive } from '../runs/archive/index.js';
 import type { Store } from '../store/index.js';
-import { readConsole } from './console/console.js';
+import { readConsole, addPages } from './console/console.js';
 import { RequestError } from './http/problem.js';
 import { isLoopback } from './security/origin.js';
 import { createGuard } from './security/guard.js';
@@ -22,7 +22,6 @@ import { allowOrigins, completeResponse, createProblemResponse } from './http/re
 import { readOutgoingMessage } from './http/read-request.js';
 import { createRoute, MCP_ENDPOINT, createMcpRoute } from './http/route.js';
 import { createDeadlines, createGate, createBodyAdmission, type Gate } from './http/admission.js';
-import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import { createInboxHandlers, createOrderHandlers } from './handlers/orders.js';
 import { createScheduleHandlers, createTriggerHandlers } from './handlers/triggers.js';
@@ -40,7 +39,6 @@ export interface ServerOptions {
   readonly wrappers?: Wrappers;
   /** The data folder, which contains the run folders. */
   readonly data: string;
-  /** The archive with the runs of other hosts. */
   readonly archive?: Archive | undefined;
   /** The address it will listen on; loopback by default. Any other address needs tokens. */
   readonly host?: string;
@@ -68,7 +66,6 @@ export interface SluiceServer {
   readonly drain: () => void;
   /** Replaces the accepted tokens, and whether reading needs one. Sessions of removed tokens end. */
   readonly replaceTokens: (settings: TokenSettings) => void;
-  /** Closes every stream. */
   readonly end: () => void;
 }
 

@@ -37,13 +37,11 @@ export interface RunServerOptions extends ServerOptions {
   readonly notify?: Pick<NotifyOptions, 'post' | 'consoleUrl'>;
 }
 
-/** See {@link RunServerOptions.tls}. */
 interface TlsFiles {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Starts a server on a port. */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port, worker } = options;
   const server = createServer({ web: CONSOLE_FOLDER, hasWorker: worker !== undefined, ...options });
@@ -93,7 +91,6 @@ function startPlacingRuns({ placing }: RunServerOptions, { context }: SluiceServ
   });
 }
 
-/** An open port. */
 interface Listening {
   /** `http://127.0.0.1:7171`. */
   readonly url: string;

@@ -6,11 +6,9 @@ import type { Store } from '../store/index.js';
 import type { ApprovalRule } from '../store/records/index.js';
 import type { EndpointName } from './api/index.js';
 import type { ParseResult, RepairLevel } from '../json/index.js';
-import type { ConsoleFiles } from './console/console.js';
 import type { Guard } from './security/guard.js';
 import type { ServerSettings } from './server-settings.js';
 
-/** The context shared by all handlers. */
 export interface ServerContext {
   readonly store: Store;
   readonly lead: Lead;
@@ -21,7 +19,6 @@ export interface ServerContext {
   /** The archive with the runs of other hosts, if configured. */
   readonly archive: Archive | undefined;
   readonly settings: ServerSettings;
-  /** Masks secrets in reports and cases. */
   readonly secrets: Secrets;
   readonly guard: Guard;
   /** The console, if it is built. */
@@ -43,7 +40,6 @@ export interface ServerContext {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** The settings that a server passes to its workers. */
 export interface WorkSettings {
   /** How long a claim is valid without being renewed. */
   readonly leaseMs?: number;
@@ -52,11 +48,9 @@ export interface WorkSettings {
   readonly approvals?: readonly ApprovalRule[];
   /** How many times an order whose worker died is requeued; 1 by default where that is attested, otherwise 0. */
   readonly workerLostRetries?: number | undefined;
-  /** Patterns of secrets to mask. */
   readonly secretPatterns?: readonly string[];
 }
 
-/** Counts requests and parsed inputs for the server's metrics. */
 export interface ServerMeter {
   countParse(text: ParseOutcome): void;
   countRequest(request: HandledRequest): void;
@@ -71,7 +65,6 @@ export interface ParseOutcome {
   readonly code: string;
 }
 
-/** An endpoint in the table, or the Model Context Protocol. */
 export type RouteName = EndpointName | 'mcp';
 
 export interface HandledRequest {
@@ -80,4 +73,16 @@ export interface HandledRequest {
   readonly ms: number;
   /** The trace it belongs to, from its `traceparent` header. */
   readonly traceparent?: string | undefined;
+}
+
+/** The console's files by path, such as `/assets/index-Cx3.js`. */
+export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
+
+export interface ConsoleFile {
+  readonly bytes: Buffer;
+  readonly type: string;
+  /** The entity tag of its content. */
+  readonly tag: string;
+  /** Whether its name contains a hash, so browsers may cache it forever. */
+  readonly isNamedByContent: boolean;
 }

@@ -39,27 +39,20 @@ export interface ServerSettings extends TokenSettings {
   /** Whether browsers reach the server by HTTPS, directly or through a proxy. */
   readonly https: boolean;
   readonly limits: ServerLimits;
-  /** Limits shared by all runs. */
   readonly budgets: BudgetSettings;
   /** Prices by model, for estimates of costs that engines do not report. */
   readonly prices: Readonly<Record<string, ModelPrice>>;
   /** Webhooks that submit orders, by the name in their URL; none by default. */
   readonly triggers: Readonly<Record<string, TriggerSettings>>;
-  /** Orders on a schedule, by name. */
   readonly schedules: Readonly<Record<string, Schedule>>;
-  /** The rules for permission requests, to be shown. */
   readonly approvals: readonly ApprovalRule[];
-  /** The sinks, to be shown. */
   readonly sinks: readonly Readonly<{ name: string; type: string }>[];
 }
 
-/** A webhook that submits orders. */
 export interface TriggerSettings {
-  /** The forge that sends the webhook. */
   readonly type: 'github' | 'gitlab';
   /** The secret that the forge signs with or sends; a trigger without a secret accepts nothing. */
   readonly secret: string | undefined;
-  /** The label that starts work. */
   readonly label: string;
   /** The users whose label starts work; by default everyone who can add the label. */
   readonly senders?: readonly string[];
@@ -70,7 +63,6 @@ export interface TriggerSettings {
   readonly perMinute?: number;
 }
 
-/** Limits for the server and for each caller. */
 interface ServerLimits {
   readonly bodyBytes: number;
   /** How long a response may take; streams are excluded. */
@@ -154,7 +146,6 @@ function readTriggers(
   );
 }
 
-/** Sources of settings other than the configuration. */
 interface SettingsSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

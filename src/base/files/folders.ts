@@ -213,9 +213,6 @@ function findRealPath(path: string): string {
 /**
  * Finds an executable as the system would: a name on the PATH, or a path relative to the working folder. Returns
  * undefined if none is found.
- *
- * @example
- * await findExecutable('codex', { path: process.env.PATH ?? '', cwd: process.cwd() }) // '/usr/local/bin/codex'
  */
 export async function findExecutable(
   program: string,

@@ -89,7 +89,6 @@ const MAX_SYNC_BYTES = 64 * 1024;
 /** Long text is encoded in slices of this length: as a whole, its bytes would take its size once more. */
 const SLICE_LENGTH = 1024 * 1024;
 
-/** Appends to an open file. */
 export async function appendTo(file: AppendableFile, data: string | Uint8Array): Promise<void> {
   if (data.length <= MAX_SYNC_BYTES) return appendFileSync(file.fd, data);
   if (typeof data !== 'string') return file.appendFile(data);
@@ -207,12 +206,7 @@ export function isWithin(folder: string, path: string): boolean {
   return fromFolder === '' || (fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder));
 }
 
-/**
- * Parses JSON; returns undefined if it is invalid, because files in a run folder can be cut off or forged.
- *
- * @example
- * parseJson('{"seq":1') // undefined
- */
+/** Parses JSON; returns undefined if it is invalid, because files in a run folder can be cut off or forged. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -223,7 +217,6 @@ export function parseJson(text: string): unknown {
 
 let replacementCount = 0;
 
-/** New file content that is not committed yet. */
 export interface Replacement {
   readonly file: FileHandle;
   /** Replaces the old content with the new. */

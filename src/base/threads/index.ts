@@ -96,7 +96,6 @@ export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): Threa
   };
 }
 
-/** A queue in which keys take turns. */
 interface FairQueue {
   /** Returns false if the queue is full. */
   add(job: Job): boolean;

@@ -91,7 +91,6 @@ function toEngineReport({ name: engine, install, note, ...report }: AgentReport)
   return { engine, ...report, ...(steps.length === 0 ? {} : { next: steps.join('; ') }) };
 }
 
-/** An agent to try: its configured, preset or given settings. */
 interface Candidate {
   readonly ports: RunPorts;
   /** The entry for the configuration; undefined for a built-in or configured agent. */
@@ -129,7 +128,6 @@ async function findCandidate(
   };
 }
 
-/** Reads a new agent's settings from the command line. */
 function readSettings(
   [program, ...args]: readonly string[],
   { format, env }: Pick<TryFlags, 'format' | 'env'>,

@@ -19,7 +19,6 @@ export function addCompletionCommand(program: Command, io: CommandIo, end: (code
     });
 }
 
-/** The possible next words. */
 export type Completion =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'files' }
@@ -32,7 +31,6 @@ export interface OptionShape {
   readonly value?: { readonly name: string; readonly completion: Completion };
 }
 
-/** The description of a command for a completion script. */
 export interface CommandShape {
   readonly name: string;
   readonly description: string;
@@ -41,7 +39,6 @@ export interface CommandShape {
   readonly words?: Completion;
 }
 
-/** The description of a CLI for a completion script. */
 export interface ProgramShape {
   readonly name: string;
   readonly commands: readonly CommandShape[];
@@ -78,7 +75,6 @@ function readWords(command: Command): Completion | undefined {
   return first === undefined ? undefined : chooseCompletion(first.name(), readChoices(first));
 }
 
-/** Reads the options of a command and its subcommands. */
 function readOptions(command: Command, suggestions: Suggestions): OptionShape[] {
   // A program's own commands are completed separately.
   const owners = command.parent === null ? [command] : [command, ...command.commands];
@@ -210,7 +206,6 @@ function quoteZsh(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Renders the completion script for fish, with descriptions. */
 export function renderFish({ name, commands, options }: ProgramShape): string {
   const prefix = `complete -c ${name}`;
   const atStart = '-n __fish_use_subcommand';

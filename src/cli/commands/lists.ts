@@ -1,15 +1,10 @@
 import { Option, InvalidArgumentError, type Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
-import {
-  describeWaitingFor,
-  type Budget,
-  type Decision,
-  type InboxItem,
-  type OutboxMessage,
-} from '../../store/records/index.js';
+import { describeWaitingFor, type Budget, type InboxItem } from '../../store/records/index.js';
 import { withContext, withContextOptions, type CommandContext } from '../command-context.js';
 import type { ConfigFlags } from '../../server/config/index.js';
 import type { CommandIo } from '../command-io.js';
+import { addOptions, type FlagsOf } from '../options.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { printJson, printRows, wantsJson, type Column } from '../print.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
@@ -41,18 +36,17 @@ async function printList<Row extends object>(
   return EXIT.success;
 }
 
-interface InboxFlags extends ListFlags {
-  readonly all?: boolean;
-  readonly issue?: string;
-  readonly limit: number;
-}
+const INBOX_OPTIONS = {
+  '--all': 'include resolved items',
+  '--issue <ref>': 'only this issue',
+} as const;
+
+type InboxFlags = ListFlags & FlagsOf<typeof INBOX_OPTIONS> & { readonly limit: number };
 
 export function addInboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('inbox'))
+  addOptions(withContextOptions(program.command('inbox')), INBOX_OPTIONS)
     .description('list results that need a decision, oldest first, or show one with its evidence')
     .argument('[id]', 'id of the item to show')
-    .option('--all', 'include resolved items')
-    .option('--issue <ref>', 'only this issue')
     .addOption(createLimitOption())
     .option('--json', JSON_OPTION)
     .action(async (id: string | undefined, flags: InboxFlags) =>
@@ -96,30 +90,28 @@ async function runInbox(flags: InboxFlags, io: CommandIo): Promise<ExitCode> {
   );
 }
 
-interface OutboxFlags extends ListFlags {
-  readonly state?: OutboxMessage['state'];
-  readonly issue?: string;
-  readonly deliver?: boolean;
-  readonly limit: number;
-}
-
 interface RedeliverFlags extends ConfigFlags {
   readonly sink?: string;
 }
 
+const OUTBOX_OPTIONS = {
+  '--state <state>': ['only this state', ['waiting', 'sending', 'delivered', 'dead']],
+  '--issue <ref>': 'only this issue',
+  '--deliver': 'send due comments first',
+} as const;
+
+type OutboxFlags = ListFlags & FlagsOf<typeof OUTBOX_OPTIONS> & { readonly limit: number };
+
 export function addOutboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  const outbox = withContextOptions(program.command('outbox'))
+  const outbox = addOptions(withContextOptions(program.command('outbox')), OUTBOX_OPTIONS)
     .description('list comments and their delivery state, newest first')
-    .addOption(new Option('--state <state>', 'only this state').choices(['waiting', 'sending', 'delivered', 'dead']))
-    .option('--issue <ref>', 'only this issue')
-    .option('--deliver', 'send due comments first')
     .addOption(createLimitOption())
     .option('--json', JSON_OPTION)
     .action(async (flags: OutboxFlags) => end(await runOutbox(flags, io)));
   withContextOptions(outbox.command('redeliver'))
     .description('send undelivered comments again')
     .argument('[id]', 'id of the comment to resend')
-    .addOption(new Option('--sink <name>', 'resend all undelivered comments of this sink'))
+    .option('--sink <name>', 'resend all undelivered comments of this sink')
     .action(async (id: string | undefined, flags: RedeliverFlags) => end(await runRedeliver(id, flags, io)));
 }
 
@@ -170,28 +162,21 @@ async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
   );
 }
 
-interface ExecutionsFlags extends ListFlags {
-  readonly issue?: string;
-  readonly run?: string;
-  readonly worker?: string;
-  readonly decision?: Decision['action'];
-  readonly since?: string;
-  readonly until?: string;
-  readonly limit: number;
-  readonly csv?: boolean;
-}
+const EXECUTIONS_OPTIONS = {
+  '--issue <ref>': 'only this issue',
+  '--run <id>': 'only this run',
+  '--worker <name>': 'only orders for this wrapper',
+  '--decision <action>': ['only this decision', ['advance', 'archive', 'needs-human', 'blocked']],
+  '--since <time>': ['from this time: 2026-11-15 or 2026-11-15T08:00:00Z', parseTime],
+  '--until <time>': ['before this time', parseTime],
+} as const;
+
+type ExecutionsFlags = ListFlags &
+  FlagsOf<typeof EXECUTIONS_OPTIONS> & { readonly limit: number; readonly csv?: boolean };
 
 export function addExecutionsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('executions'))
+  addOptions(withContextOptions(program.command('executions')), EXECUTIONS_OPTIONS)
     .description('list executions and their decisions, newest first')
-    .option('--issue <ref>', 'only this issue')
-    .option('--run <id>', 'only this run')
-    .option('--worker <name>', 'only orders for this wrapper')
-    .addOption(
-      new Option('--decision <action>', 'only this decision').choices(['advance', 'archive', 'needs-human', 'blocked']),
-    )
-    .addOption(new Option('--since <time>', 'from this time: 2026-11-15 or 2026-11-15T08:00:00Z').argParser(parseTime))
-    .addOption(new Option('--until <time>', 'before this time').argParser(parseTime))
     .addOption(createLimitOption())
     .option('--json', JSON_OPTION)
     .addOption(new Option('--csv', 'print all fields as CSV').conflicts('json'))
@@ -301,12 +286,7 @@ export function createLimitOption(): Option {
   });
 }
 
-/**
- * Parses a date or time and formats it as in records, where times are compared as strings.
- *
- * @example
- * parseTime('2026-11-15') // '2026-11-15T00:00:00.000Z'
- */
+/** Parses a date or time and formats it as in records, where times are compared as strings. */
 export function parseTime(value: string): string {
   const isTime = ['date', 'date-time'].some((format) => FORMATS.get(format)?.(value) === true);
   const time = new Date(isTime ? value : Number.NaN);

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { Option, type Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
+import { addOptions, type FlagsOf } from '../options.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions, readWorkerSettings, type CommandContext } from '../command-context.js';
 import type { ConfigFlags } from '../../server/config/index.js';
@@ -94,28 +95,24 @@ export function readAuthor(givenName: string | undefined): string {
   }
 }
 
-interface ReplyFlags extends ConfigFlags {
-  readonly allow?: boolean;
-  readonly deny?: boolean;
-  readonly text?: string;
-  readonly question?: string;
-  readonly why?: string;
-  readonly who?: string;
-}
-
 /** How long to wait for the run to receive a reply. */
 const TIMEOUT_MS = 30_000;
 
+const REPLY_OPTIONS = {
+  '--text <text>': 'answer to a question that is not a permission request',
+  '--question <id>': 'id of the permission request, such as px_1_2, if more than one is open',
+  '--why <text>': 'reason, for the record',
+  '--who <name>': 'who decides (default: your login name); recorded as unverified',
+} as const;
+
+type ReplyFlags = ConfigFlags & FlagsOf<typeof REPLY_OPTIONS> & { readonly allow?: boolean; readonly deny?: boolean };
+
 export function addReplyCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('reply'))
+  addOptions(withContextOptions(program.command('reply')), REPLY_OPTIONS)
     .description("answer a waiting run's question")
     .argument('<run>', 'id of the run')
     .addOption(new Option('--allow', 'allow the tool call, if possible only this once').conflicts(['deny', 'text']))
     .addOption(new Option('--deny', 'deny the tool call').conflicts(['allow', 'text']))
-    .option('--text <text>', 'answer to a question that is not a permission request')
-    .option('--question <id>', 'id of the permission request, such as px_1_2, if more than one is open')
-    .option('--why <text>', 'reason, for the record')
-    .option('--who <name>', 'who decides (default: your login name); recorded as unverified')
     .addHelpText(
       'after',
       '\nExit codes: 0 the run has received the reply, 2 usage error, or the run has not received the reply.',
@@ -182,7 +179,6 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
 /** The number of events per read. */
 const PAGE_SIZE = 1000;
 
-/** Finds a run's permission requests, and those that are unanswered. */
 async function findPermissions(store: Store, run: string) {
   const { updateQuestions } = await import('../../server/index.js');
   let questions: ReturnType<typeof updateQuestions> = [];
@@ -328,14 +324,12 @@ async function execute(
   return { record, race: rivals.length === 0 ? [] : records };
 }
 
-/** Summarizes one run of a race for the output. */
 function summarizeRun({ order, state, decision, run }: OrderRecord): object {
   const { run_id, worker } = order;
   const { action = null, result_code = null, reason = null } = decision ?? {};
   return { run_id, worker, run, state, action, result_code, reason };
 }
 
-/** Summarizes the decision and the delivery of its comment for the output. */
 async function summarize({ order, state, decision, run }: OrderRecord, { store }: CommandContext): Promise<object> {
   const { issue_ref, run_id, worker } = order;
   const [execution] = (await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 1 })).items;

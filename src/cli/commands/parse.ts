@@ -1,43 +1,37 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { ParseError, parse, repairJson } from '../../json/index.js';
-import type { ParseOptions, ParseResult, StandardSchema } from '../../json/index.js';
+import type { ParseResult, StandardSchema } from '../../json/index.js';
 import type { CommandIo } from '../command-io.js';
 import { describeFileError, MAX_INPUT_BYTES, readInput, readSchemaFile } from '../read-input.js';
+import { addOptions, type FlagsOf } from '../options.js';
+import { CONTRACT_OPTIONS } from '../run-flags.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { toParseOutput, type ParseOutput } from '../../server/api/index.js';
 import { printJson, escapeControls } from '../print.js';
 import { formatLine } from '../terminal-text.js';
 import { isSluiceError } from '../../base/index.js';
 
-type ParseFlags = Pick<ParseOptions, 'profile' | 'allowPartial' | 'align' | 'ambiguous' | 'label' | 'numbers'> & {
-  readonly schema?: string;
-  readonly value?: true;
-};
+const PARSE_OPTIONS = {
+  '--schema <file>': 'JSON Schema (draft 2020-12) for the value',
+  ...CONTRACT_OPTIONS,
+  '--ambiguous <what>': [
+    'what to do if different values are valid and nothing decides between them (default: fail)',
+    ['first', 'last', 'fail'],
+  ],
+  '--numbers <how>': [
+    'how to return numbers that a double cannot represent (default: double)',
+    ['double', 'bigint', 'raw'],
+  ],
+  '--value': 'print only the value; errors go to standard error',
+  '--label <text>': 'name of the answer, for messages',
+} as const;
+
+type ParseFlags = FlagsOf<typeof PARSE_OPTIONS>;
 
 export function addParseCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  program
-    .command('parse')
+  addOptions(program.command('parse'), PARSE_OPTIONS)
     .description('extract JSON from an answer, repair its syntax and validate it')
     .argument('[file]', 'the answer (default: standard input)')
-    .option('--schema <file>', 'JSON Schema (draft 2020-12) for the value')
-    .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
-    .option('--allow-partial', 'accept a truncated value')
-    .option('--align', 'convert near misses to match the schema')
-    .addOption(
-      new Option(
-        '--ambiguous <what>',
-        'what to do if different values are valid and nothing decides between them (default: fail)',
-      ).choices(['first', 'last', 'fail']),
-    )
-    .addOption(
-      new Option('--numbers <how>', 'how to return numbers that a double cannot represent (default: double)').choices([
-        'double',
-        'bigint',
-        'raw',
-      ]),
-    )
-    .option('--value', 'print only the value; errors go to standard error')
-    .option('--label <text>', 'name of the answer, for messages')
     .action(async (file: string | undefined, flags: ParseFlags) => end(await runParse(file, flags, io)));
 }
 

@@ -1,50 +1,40 @@
 import { Readable, Writable } from 'node:stream';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { omitUndefined, createJsonLogger, type Logger } from '../../base/index.js';
 import type { Permissions as AcpPermissions } from '../../server/acp/index.js';
 import { withContextOptions, withService, readWorkerSettings, type CommandContext } from '../command-context.js';
 import type { ConfigFlags } from '../../server/config/index.js';
 import type { CommandIo } from '../command-io.js';
 import { readTraceparent } from '../command-config.js';
+import { addOptions, type FlagsOf } from '../options.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { withInterruption } from '../interruption.js';
-import { parseRetries, parseSeconds, readContract, type RunFlags } from '../run-flags.js';
+import { CONTRACT_OPTIONS, parseRetries, parseSeconds, readContract } from '../run-flags.js';
 import type { Client } from '../../server/client/index.js';
 
-type AcpFlags = ConfigFlags &
-  Pick<
-    RunFlags,
-    | 'engine'
-    | 'schema'
-    | 'profile'
-    | 'allowPartial'
-    | 'align'
-    | 'model'
-    | 'maxRetries'
-    | 'timeout'
-    | 'env'
-    | 'permissions'
-  > & { readonly ignoreMcpServers?: true };
+const ACP_OPTIONS = {
+  '--schema <file>': 'JSON Schema (draft 2020-12) that every answer must match',
+  ...CONTRACT_OPTIONS,
+  '--permissions <which>': [
+    'mode of a new session (default: ask if the engine supports it, otherwise safe)',
+    ['safe', 'workspace', 'bypass', 'ask'],
+  ],
+  '--model <name>': 'model for the agent to use',
+  '--max-retries <n>': ['retries after an invalid answer (default: 0)', parseRetries],
+  '--timeout <seconds>': ['stop a prompt after this time', parseSeconds],
+  '--env <names...>': 'environment variables to pass to the agent; patterns such as OPENAI_* are allowed',
+  '--ignore-mcp-servers': "ignore the editor's MCP servers, for engines that do not support them",
+} as const;
+
+type AcpFlags = ConfigFlags & FlagsOf<typeof ACP_OPTIONS> & { readonly engine: string };
 
 export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('acp'))
-    .description('serve an editor over the Agent Client Protocol: every prompt starts a run')
-    .requiredOption('--engine <name>', 'agent to run: a built-in or configured engine')
-    .option('--schema <file>', 'JSON Schema (draft 2020-12) that every answer must match')
-    .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
-    .option('--allow-partial', 'accept a truncated value')
-    .option('--align', 'convert near misses to match the schema')
-    .addOption(
-      new Option(
-        '--permissions <which>',
-        'mode of a new session (default: ask if the engine supports it, otherwise safe)',
-      ).choices(['safe', 'workspace', 'bypass', 'ask']),
-    )
-    .option('--model <name>', 'model for the agent to use')
-    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer (default: 0)').argParser(parseRetries))
-    .addOption(new Option('--timeout <seconds>', 'stop a prompt after this time').argParser(parseSeconds))
-    .option('--env <names...>', 'environment variables to pass to the agent; patterns such as OPENAI_* are allowed')
-    .option('--ignore-mcp-servers', "ignore the editor's MCP servers, for engines that do not support them")
+  addOptions(
+    withContextOptions(program.command('acp'))
+      .description('serve an editor over the Agent Client Protocol: every prompt starts a run')
+      .requiredOption('--engine <name>', 'agent to run: a built-in or configured engine'),
+    ACP_OPTIONS,
+  )
     .addHelpText(
       'after',
       '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin closes.',
@@ -164,7 +154,6 @@ function getExitCode(signal: AbortSignal): ExitCode {
   return signal.aborted ? EXIT.canceled : EXIT.success;
 }
 
-/** Forwards the tool calls to a running server. */
 async function forwardToServer(url: string, connection: Connection): Promise<void> {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new MisuseError(`"${url}" is not a valid server address. Use an address such as http://127.0.0.1:7171.`);

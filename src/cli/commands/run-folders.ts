@@ -42,7 +42,7 @@ export function addTranslateCommand(program: Command, io: CommandIo, end: (code:
     .description("print a run folder's events as JSON lines")
     .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
     .addOption(createEngineOption())
-    .addOption(new Option('--attempt <n>', 'only this attempt').argParser(parseAttempt))
+    .option('--attempt <n>', 'only this attempt', parseAttempt)
     .addOption(
       new Option('--to <protocol>', 'protocol to print').choices(['rasp', 'fcmp', 'agui', 'acp']).default('fcmp'),
     )
@@ -121,7 +121,6 @@ async function print(
   await io.stdout.write(text + renderLines(encoder.end()));
 }
 
-/** Prints each event as soon as it arrives. */
 async function printImmediately(
   events: AsyncIterable<Emitted>,
   { to }: TranslateFlags,
@@ -263,7 +262,6 @@ async function withRunInStore<Result>(
   }
 }
 
-/** Creates the option `--engine` for commands that read run folders. */
 export function createEngineOption(): Option {
   const names = [...ENGINE_NAMES, 'auto'];
   return new Option('--engine <name>', 'engine that produced the output (default: as recorded in the folder)').choices(
@@ -274,7 +272,6 @@ export function createEngineOption(): Option {
 /** A damaged folder can cause one warning per line. */
 const MAX_WARNINGS = 20;
 
-/** Collects a run folder's warnings, for stderr. */
 export function collectWarnings(): { readonly add: (warning: RunFolderWarning) => void; readonly text: () => string } {
   const lines: string[] = [];
   let omitted = 0;

@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import type { RunResult } from '../../store/records/index.js';
 import { prepareDataFolder } from '../../base/files/index.js';
@@ -11,78 +11,20 @@ import { openCommandTracing, readTraceparent, loadCommandConfig } from '../comma
 import { EXIT, type ExitCode } from '../failure.js';
 import { withInterruption } from '../interruption.js';
 import { printJson, escapeControls } from '../print.js';
-import { parseCores, parseRetries, parseSeconds, readRunSpec, type RunFlags } from '../run-flags.js';
+import { addOptions } from '../options.js';
+import { readRunSpec, RUN_OPTIONS, type RunFlags } from '../run-flags.js';
 import { formatLine } from '../terminal-text.js';
 
 export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  program
+  const command = program
     .command('run')
     .description('run an agent, show its events and validate its answer')
     .argument('[words...]', 'prompt; with --engine command: -- COMMAND ARGS')
     .requiredOption(
       '--engine <name>',
       'agent to run: a built-in, preset or configured engine (sluice agents lists them)',
-    )
-    .option('--format <engine>', 'with --engine command: the engine whose output format the command uses')
-    .option('--session <id>', 'engine session to resume instead of starting a new one')
-    .option('--schema <file>', 'JSON Schema (draft 2020-12) for the answer')
-    .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
-    .option('--allow-partial', 'accept a truncated value')
-    .option('--align', 'convert near misses to match the schema')
-    .option('--no-thinking', 'do not ask the agent for its reasoning before the result')
-    .addOption(
-      new Option('--mode <mode>', 'interactive lets the agent ask questions (default: auto)').choices([
-        'auto',
-        'interactive',
-      ]),
-    )
-    .addOption(
-      new Option(
-        '--permissions <which>',
-        'what the agent may do: safe (only read), workspace (also edit the working folder), bypass (everything) or ask (what you or the configured rules allow) (default: safe)',
-      ).choices(['safe', 'workspace', 'bypass', 'ask']),
-    )
-    .addOption(
-      new Option(
-        '--sandbox <use>',
-        'run the agent in a bubblewrap sandbox: auto (if available), required or off (default: auto)',
-      ).choices(['auto', 'required', 'off']),
-    )
-    .option(
-      '--network <hosts...>',
-      'network access in the sandbox: host (unrestricted), none, or host names (default: host)',
-    )
-    .addOption(
-      new Option(
-        '--placement <where>',
-        'run the agent on this host (local) or in a container of Podman or Docker (default: local)',
-      ).choices(['local', 'container']),
-    )
-    .option('--image <name>', 'image of the container (default: placements.container.image of the configuration)')
-    .addOption(new Option('--cpu <cores>', 'processor cores of the container').argParser(parseCores))
-    .option('--memory <size>', 'memory of the container, such as 512Mi or 4Gi')
-    .option('--model <name>', 'model for the agent to use')
-    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer (default: 0)').argParser(parseRetries))
-    .addOption(new Option('--timeout <seconds>', 'stop the run after this time').argParser(parseSeconds))
-    .addOption(
-      new Option('--idle-timeout <seconds>', 'stop the run after this time without output').argParser(parseSeconds),
-    )
-    .option('--workdir <dir>', 'working folder (default: the current folder)')
-    .option('--no-wait', 'fail if another run uses the working folder, instead of waiting for it')
-    .option(
-      '--prompt-file <file>',
-      "read the prompt from a file, or - for standard input; with --engine command: the command's input",
-    )
-    .option('--input-file <files...>', 'files the answer depends on, for --cache')
-    .option('--env <names...>', 'environment variables to pass to the agent; patterns such as OPENAI_* are allowed')
-    .option('--cache', 'reuse the result of an earlier identical run')
-    .option('--terminal', 'capture through a terminal instead of pipes')
-    .option('--terminal-beside', 'capture through pipes, and also through a terminal to fill gaps in stdout')
-    .option('--watch-json', 'print FCMP events as JSON lines on stderr instead of text')
-    .option('--summary', 'print the result as Markdown instead of JSON, for a CI job summary')
-    .option('--summary-file <file>', 'append the same Markdown to a file, such as "$GITHUB_STEP_SUMMARY"')
-    .option('--data <dir>', 'data folder, where runs are stored (default: one per project in your data directory)')
-    .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')
+    );
+  addOptions(command, RUN_OPTIONS)
     .addHelpText(
       'after',
       '\nThe conversation goes to stderr, the result as JSON to stdout.' +

@@ -1,12 +1,13 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { hostname } from 'node:os';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { omitUndefined, getErrorMessage, type Logger } from '../../base/index.js';
 import type { RunningDemo } from '../../orders/dispatch/index.js';
 import type { Metrics, TokenSettings, WorkSettings } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets, loadCommandConfig } from '../command-config.js';
 import { parseCount } from '../run-flags.js';
+import { addOptions, type FlagsOf } from '../options.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { withContextOptions, withService, readWorkerSettings, type CommandContext } from '../command-context.js';
 import {
@@ -25,34 +26,25 @@ import {
 import { waitForInterruption } from '../interruption.js';
 import { formatLine } from '../terminal-text.js';
 
-interface ServeFlags extends ConfigFlags {
-  readonly host?: string;
-  readonly port?: number;
-  readonly concurrency?: number;
-  readonly worker: boolean;
-  readonly demo: boolean;
-}
-
 const DEFAULT_PORT = 7171;
 const NO_WORD_INDEX =
   'Searches for words read runs page by page, because the index is missing. As a role that may, run in the database: CREATE EXTENSION pg_trgm; CREATE INDEX CONCURRENTLY run_words_by_trigram ON sluice.run_words USING gin (words gin_trgm_ops). Then restart.';
 /** Long enough for most work, short enough for a restart. */
 const DEFAULT_GRACE_S = 30;
 
+const SERVE_OPTIONS = {
+  '--host <address>': 'address to listen on (default: loopback); other addresses require tokens',
+  '--port <n>': [`port to listen on (default: ${DEFAULT_PORT}); 0 for any free port`, parsePort],
+  '--concurrency <n>': ['how many runs to execute concurrently (default: 4)', parseCount],
+  '--no-worker': 'do not execute orders and runs in this process',
+  '--no-demo': 'start without the demo',
+} as const;
+
+type ServeFlags = ConfigFlags & FlagsOf<typeof SERVE_OPTIONS>;
+
 export function addServeCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('serve'))
+  addOptions(withContextOptions(program.command('serve')), SERVE_OPTIONS)
     .description('start the HTTP server with the console')
-    .option('--host <address>', 'address to listen on (default: loopback); other addresses require tokens')
-    .addOption(
-      new Option('--port <n>', `port to listen on (default: ${DEFAULT_PORT}); 0 for any free port`).argParser(
-        parsePort,
-      ),
-    )
-    .addOption(
-      new Option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)').argParser(parseCount),
-    )
-    .option('--no-worker', 'do not execute orders and runs in this process')
-    .option('--no-demo', 'start without the demo')
     .addHelpText(
       'after',
       '\nThe address goes to stdout, the log to stderr as JSON lines. Ctrl-C shuts down gracefully.\nAgents and editors reach it over the Model Context Protocol at /mcp.',
@@ -174,7 +166,6 @@ async function printLocations(
   await io.stderr.write(formatLine(`console: ${page}`) + formatLine(`data folder: ${data}`));
 }
 
-/** Reads the settings of a process's maintenance. */
 export async function prepareMaintenance({ config, store, lead, logger }: CommandContext) {
   const { createScheduleJob } = await import('../../orders/dispatch/index.js');
   const { data, schedules = {} } = config;
@@ -271,7 +262,6 @@ const POLL_MS = 1000;
 
 interface TokenSource {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reloads the configuration. */
   readonly load: () => Promise<Pick<Config, 'tokens'>>;
   /** Whether the server accepts this user's token while no tokens are configured. */
   readonly isLocal: boolean;
@@ -318,7 +308,6 @@ export function createTokenReload({ env, load, isLocal, replace, logger }: Token
   return async () => (last = last.then(reload));
 }
 
-/** Whether workers can connect to a server with this configuration. */
 function admitsWorkers(config: Pick<Config, 'tokens'>): boolean {
   return readTokens(config, process.env).some(({ scopes }) => scopes.includes('worker'));
 }

@@ -1,6 +1,6 @@
 import { lstat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import { openRunFolder } from '../../runs/run-folder/index.js';
 import { openRunById, MAX_INPUT_BYTES, readInput } from '../read-input.js';
@@ -12,21 +12,13 @@ import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { compileKnownSecrets } from '../command-config.js';
 import { printJson, printRows, wantsJson } from '../print.js';
 import { withProgress } from '../progress.js';
-import { readContract, type RunFlags } from '../run-flags.js';
+import { addOptions, type FlagsOf } from '../options.js';
+import { CONTRACT_OPTIONS, readContract } from '../run-flags.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
 import { readAuthor } from './orders.js';
 
 interface SuiteFlags {
   readonly suite: string;
-}
-
-interface AddFlags extends ConfigFlags, SuiteFlags, Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align'> {
-  readonly name?: string;
-  readonly answer?: string;
-  readonly verdict?: 'accept' | 'reject';
-  readonly why?: string;
-  readonly who?: string;
-  readonly note?: string;
 }
 
 interface RunSuiteFlags extends SuiteFlags {
@@ -40,22 +32,25 @@ function withSuite(command: Command): Command {
   return command.option('--suite <dir>', 'suite folder', DEFAULT_SUITE);
 }
 
+const ADD_OPTIONS = {
+  '--answer <file>': 'save an answer instead of a run; - for standard input',
+  '--name <name>': 'name of the case (default: from the issue or the run)',
+  '--schema <file>': 'JSON Schema, for an answer or for a run that is not in the database',
+  ...CONTRACT_OPTIONS,
+  '--verdict <verdict>': ['your verdict on the result', ['accept', 'reject']],
+  '--why <text>': 'reason for the verdict',
+  '--who <name>': 'author of the verdict (default: your login name)',
+  '--note <text>': 'description of the case',
+} as const;
+
+type AddFlags = ConfigFlags & SuiteFlags & FlagsOf<typeof ADD_OPTIONS>;
+
 export function addSuiteCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   const suite = program.command('suite').description('save runs as test cases and check them in CI');
 
-  withContextOptions(withSuite(suite.command('add')))
+  addOptions(withContextOptions(withSuite(suite.command('add'))), ADD_OPTIONS)
     .description('save a run as a case: its bytes, schema, options and your verdict')
     .argument('[run]', 'id of a run, or a run folder')
-    .option('--answer <file>', 'save an answer instead of a run; - for standard input')
-    .option('--name <name>', 'name of the case (default: from the issue or the run)')
-    .option('--schema <file>', 'JSON Schema, for an answer or for a run that is not in the database')
-    .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
-    .option('--allow-partial', 'accept a truncated value')
-    .option('--align', 'convert near misses to match the schema')
-    .addOption(new Option('--verdict <verdict>', 'your verdict on the result').choices(['accept', 'reject']))
-    .option('--why <text>', 'reason for the verdict')
-    .option('--who <name>', 'author of the verdict (default: your login name)')
-    .option('--note <text>', 'description of the case')
     .action(async (run: string | undefined, flags: AddFlags) => end(await runAdd(run, flags, io)));
 
   withSuite(suite.command('run'))

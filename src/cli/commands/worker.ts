@@ -14,6 +14,7 @@ import {
   createServiceLogger,
 } from '../command-context.js';
 import type { CommandIo } from '../command-io.js';
+import { addOptions, type FlagsOf } from '../options.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { waitForInterruption, withInterruption } from '../interruption.js';
 import { parseCount } from '../run-flags.js';
@@ -29,28 +30,23 @@ const WORKER_POOL = 2;
 
 const REMOTE_OPTIONS = ['tokenFile', 'ca', 'run', 'agentSocket'] as const;
 
+const WORKER_OPTIONS = {
+  '--concurrency <n>': ['how many runs to execute concurrently (default: 4)', parseCount],
+  '--type <names...>': 'process only orders for wrappers of these types',
+  '--label <name=value>': ['also process runs that need this label; repeat for others', parseLabel],
+  '--kinds <what>': ['process only orders, or only runs', ['orders', 'runs']],
+  '--grace <seconds>': ['time for active work to finish after Ctrl-C (default: no limit)', parseCount],
+  '--server <url>': 'work for this server instead of a database; https, or http on this host',
+  '--token-file <file>': 'file with the token for the server (default: SLUICE_WORKER_TOKEN)',
+  '--ca <file>': "certificates of the server's private authority (PEM)",
+  '--run <id>': 'execute this run and exit; the token must have been created for it',
+} as const;
+
+type RemoteFlags = FlagsOf<typeof WORKER_OPTIONS> & { readonly agentSocket?: string };
+
 export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('worker'))
+  addOptions(withContextOptions(program.command('worker')), WORKER_OPTIONS)
     .description('process queued orders and runs')
-    .addOption(
-      new Option('--concurrency <n>', 'how many runs to execute concurrently (default: 4)').argParser(parseCount),
-    )
-    .option('--type <names...>', 'process only orders for wrappers of these types')
-    .addOption(
-      new Option('--label <name=value>', 'also process runs that need this label; repeat for others').argParser(
-        parseLabel,
-      ),
-    )
-    .addOption(new Option('--kinds <what>', 'process only orders, or only runs').choices(['orders', 'runs']))
-    .addOption(
-      new Option('--grace <seconds>', 'time for active work to finish after Ctrl-C (default: no limit)').argParser(
-        parseCount,
-      ),
-    )
-    .option('--server <url>', 'work for this server instead of a database; https, or http on this host')
-    .option('--token-file <file>', 'file with the token for the server (default: SLUICE_WORKER_TOKEN)')
-    .option('--ca <file>', "certificates of the server's private authority (PEM)")
-    .option('--run <id>', 'execute this run and exit; the token must have been created for it')
     .addOption(new Option('--agent-socket <path>', "socket of the agent's container in a pod").hideHelp())
     .addHelpText('after', '\nThe log goes to stderr as JSON lines. Ctrl-C lets active work finish.')
     .action(async (flags: WorkerFlags) => end(await runWorker(flags, io)));
@@ -109,20 +105,6 @@ async function work(context: CommandContext, flags: WorkerFlags, signal: AbortSi
   await maintenance.stop();
   logger.info('worker stopped', { worker_id: worker.id });
   return EXIT.success;
-}
-
-/** The flags of `sluice worker` besides the configuration. */
-interface RemoteFlags {
-  readonly server?: string;
-  readonly tokenFile?: string;
-  readonly ca?: string;
-  readonly agentSocket?: string;
-  readonly run?: string;
-  readonly concurrency?: number;
-  readonly type?: readonly string[];
-  readonly label?: Labels;
-  readonly kinds?: 'orders' | 'runs';
-  readonly grace?: number;
 }
 
 const TOKEN_VARIABLE = 'SLUICE_WORKER_TOKEN';

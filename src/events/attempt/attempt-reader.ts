@@ -3,10 +3,8 @@ import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.j
 import type { EventWriter } from '../mapping/event-writer.js';
 import { Reducer } from './reducer.js';
 
-/** Reads an attempt's frames with its engine. */
 export class AttemptReader {
   readonly #reader: Reader;
-  /** Turns the reader's facts into events. */
   readonly reducer: Reducer;
 
   constructor(engine: Engine, writer: EventWriter) {

@@ -104,12 +104,7 @@ const MODEL_PATTERN = /invalid_request|model/i;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/**
- * Returns the first characters of a string as a copy: a slice would keep the whole string in memory.
- *
- * @example
- * copyStart('abc', 2) // 'ab'
- */
+/** Returns the first characters of a string as a copy: a slice would keep the whole string in memory. */
 export function copyStart(text: string, length: number): string {
   return text.length <= length ? text : decoder.decode(encoder.encode(cutText(text, length)));
 }

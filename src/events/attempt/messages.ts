@@ -31,12 +31,10 @@ export class Messages {
     this.#writer = writer;
   }
 
-  /** Whether the agent has printed a message. */
   get hasAny(): boolean {
     return this.#count > 0;
   }
 
-  /** The number of messages with the done marker. */
   get doneMarkers(): number {
     return this.#doneMarkers;
   }
@@ -70,7 +68,6 @@ export class Messages {
     for (const key of this.#open.keys()) this.close({ key });
   }
 
-  /** Removes and returns the open message. */
   #take(options: MessageId): OpenMessage | undefined {
     const key = options.key ?? '';
     const open = this.#open.get(key);
@@ -123,9 +120,6 @@ const MAX_LENGTH = 4 * 1024 * 1024;
 /**
  * Returns the JSON object or array in a message (the whole message, a `<json>` block or a fenced block), or undefined.
  * This runs for every message and most are plain text, so only those that look like JSON are parsed.
- *
- * @example
- * readStructuredPayload('Done.\n```json\n{"ok":true}\n```') // { ok: true }
  */
 export function readStructuredPayload(text: string): unknown {
   return mayContainPayload(text) ? findPayload(text) : undefined;
@@ -154,12 +148,7 @@ const MARKER = /\\?"__(?:SKILL_DONE|skill_done)__\\?"\s*:\s*true\b/u;
  */
 const QUOTED_SKILL = /<skill_content\b[^]*?(?:<\/skill_content>|$)/gu;
 
-/**
- * Whether a message from the agent says that it has finished. Pass only the agent's own messages.
- *
- * @example
- * hasDoneMarker('{"__SKILL_DONE__": true}') // true
- */
+/** Whether a message from the agent says that it has finished. Pass only the agent's own messages. */
 export function hasDoneMarker(text: string): boolean {
   if (!text.includes('__SKILL_DONE__') && !text.includes('__skill_done__')) return false;
   return MARKER.test(text.replaceAll(QUOTED_SKILL, ''));

@@ -8,10 +8,9 @@ import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { FailureCause, Usage } from '../protocol/event-parts.js';
 import { BoundedMap } from '../reading/bounded-map.js';
 import { omitMissing } from '../reading/record-fields.js';
-import { Drift, MAX_NAME } from './drift.js';
+import { Drift, MAX_NAME, RecordFacts } from './record-facts.js';
 import { toEngineErrorData, boundMessage, copyStart } from './engine-error.js';
 import { Messages } from './messages.js';
-import { RecordFacts } from './record-facts.js';
 import { Session } from './session.js';
 import { ToolCalls } from './tool-calls.js';
 import { UsageTotals } from './usage-totals.js';
@@ -74,7 +73,6 @@ export class Reducer {
   #isHandled = true;
   /** Whether the frame was already emitted as raw; a frame with multiple unknown records is emitted once. */
   #isRaw = false;
-  /** Fields of the frame's record that no event contains. */
   #unusedFields: Record<string, unknown> | null = null;
 
   constructor(engine: Engine, writer: EventWriter) {

@@ -35,12 +35,10 @@ export class Session {
     if (!isAnnounced && status.isChunk !== true) this.#writer.writeStatus(toFcmpStatus(status));
   }
 
-  /** Reports the session of a record that is not a status. */
   announce(id: string): void {
     if (dropInvalidId(id) !== null) this.status({ status: 'session', session_id: id }, null, true);
   }
 
-  /** Reports that the conversation has started, once. */
   start(id: string | null, model?: string | null, isStatus = false): void {
     if (this.#isStarted) return;
     this.#isStarted = true;

@@ -172,11 +172,9 @@ function addResult(data: EndData, { output, exitCode }: ToolEnd): void {
   if (exitCode !== undefined && exitCode !== null) data.exit_code = exitCode;
 }
 
-/** A tool call that might have changed files. */
 export interface FileToolCall {
   readonly toolCallId: string;
   readonly name: string;
-  /** Files that the call names as its target. */
   readonly paths: readonly string[];
   /** Other text in the call that can contain a path, such as a shell command. */
   readonly searchableText: string;
@@ -186,7 +184,6 @@ export interface FileToolCall {
 const MAX_FILE_CALLS = 2000;
 const MAX_SEARCHABLE_TEXT = 4096;
 
-/** Stores the tool calls that mention files. */
 export class FileToolCalls {
   #calls: FileToolCall[] = [];
 

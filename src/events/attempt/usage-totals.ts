@@ -32,7 +32,6 @@ export class UsageTotals {
   }
 }
 
-/** Adds two usages. */
 export function sumUsage(left: Usage, right: Usage): Usage {
   const sum: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...left };
   for (const key of COUNTS) {

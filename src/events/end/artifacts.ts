@@ -28,7 +28,6 @@ function normalizePath(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\.\//u, '');
 }
 
-/** The tool call that created or changed a file. */
 interface MadeBy {
   readonly tool_call_id: string;
   readonly name: string;
@@ -97,7 +96,6 @@ function findTargetCalls(
   return calls;
 }
 
-/** Maps each word in the paths to the calls that contain it. */
 function indexCallsByWord(
   fileCalls: readonly FileToolCall[],
   paths: ReadonlySet<string>,

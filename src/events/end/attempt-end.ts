@@ -45,23 +45,6 @@ interface EndContext {
 /** A process that is still alive this long after its end signal counts as hung. */
 const SILENCE_MS = 30_000;
 
-/** Verdicts on attempts that Sluice itself ended or never started, where missing output is expected. */
-const STOP_VERDICTS: ReadonlySet<Verdict> = new Set([
-  'canceled',
-  'timed_out',
-  'limit',
-  'storage_limit',
-  'budget',
-  'engine_failed',
-  'not_started',
-  'no_sandbox',
-  'placement_failed',
-  'session_lost',
-  'protocol_broken',
-  'held',
-  'worker_lost',
-]);
-
 /** Reports how the attempt ended: artifacts, warnings, the judgement, and exactly one last event. */
 export function endAttempt(attempt: Reducer, writer: EventWriter, context: EndContext): void {
   const { end, mode } = context;
@@ -166,7 +149,6 @@ function writeLastEvent(attempt: Reducer, writer: EventWriter, judgement: Judgem
   }
 }
 
-/** All evidence about how an attempt ended. */
 export interface Evidence {
   readonly doneMarker: boolean;
   readonly endSignal: EndSignal | null;
@@ -179,7 +161,6 @@ export interface Evidence {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly verdict: Verdict | null;
-  /** The caller's explanation of the verdict. */
   readonly reason: string | null;
   readonly stopCause?: RunFailureCause | null;
 }
@@ -268,6 +249,9 @@ const STOP_FAILURES: Partial<Record<Verdict, Failure>> = {
   protocol_broken: { category: 'engine', code: 'PROTOCOL_BROKEN', message: FAILURE_CODES.PROTOCOL_BROKEN },
   session_lost: { category: 'engine', code: 'SESSION_LOST', message: FAILURE_CODES.SESSION_LOST },
 };
+
+/** Verdicts on attempts that Sluice itself ended or never started, where missing output is expected. */
+const STOP_VERDICTS: ReadonlySet<string> = new Set([...Object.keys(STOP_FAILURES), 'held', 'worker_lost']);
 
 function judgeOutput(evidence: Evidence): Judgement {
   const { verdict } = evidence;

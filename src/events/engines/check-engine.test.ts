@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { checkEngine } from './check-engine.js';
-import { defineEngine } from './define-engine.js';
+import { checkEngine, defineEngine } from './define-engine.js';
 import type { Engine } from './engine.js';
 import { codexEngine } from './codex/codex-engine.js';
 

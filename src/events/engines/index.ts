@@ -9,6 +9,7 @@ import { genericEngine } from './generic/generic-engine.js';
 import { iflowEngine } from './iflow/iflow-engine.js';
 import { opencodeEngine } from './opencode/opencode-engine.js';
 import { qwenEngine } from './qwen/qwen-engine.js';
+import { createFramer } from '../framing/framer.js';
 
 /** All built-in engines. */
 export const ENGINES: Readonly<Record<EngineName, Engine>> = {
@@ -22,3 +23,25 @@ export const ENGINES: Readonly<Record<EngineName, Engine>> = {
   acp: acpEngine,
   generic: genericEngine,
 };
+
+interface RecordReader {
+  push(bytes: Uint8Array): void;
+}
+
+/**
+ * Reads an agent's records exactly as the translator does, so a live conversation and its recording are read the same
+ * way. `null` is passed for a line that is not a record.
+ */
+export function createRecordReader(name: EngineName, onRecord: (record: object | null) => void): RecordReader {
+  const engine = ENGINES[name];
+  const framer = createFramer({
+    stream: 'stdout',
+    framing: engine.framing,
+    recognizes: (value) => engine.detect(value) > 0,
+    onFrame: (frame) => {
+      if (frame.kind === 'json') onRecord(frame.value);
+      else if (frame.kind === 'text') onRecord(null);
+    },
+  });
+  return { push: (bytes) => framer.push(bytes) };
+}

@@ -1,9 +1,8 @@
-import { getField, isRecord, getName, getObject } from '../reading/record-fields.js';
+import { getField, isRecord, getName, getObject, omitMissing } from '../reading/record-fields.js';
+import type { PermissionAnswer } from './fact.js';
 
-/** The id of a request. */
 export type RpcId = string | number;
 
-/** A JSON-RPC message, by kind. */
 export type RpcMessage =
   | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: object }
   | { readonly kind: 'notification'; readonly method: string; readonly params: object }
@@ -12,12 +11,7 @@ export type RpcMessage =
 
 const NO_FIELDS = {};
 
-/**
- * Reads a JSON value as a JSON-RPC message; null if it is not one. `jsonrpc` is not required: some agents omit it.
- *
- * @example
- * readRpcMessage({ jsonrpc: '2.0', id: 0, result: {} }) // { kind: 'result', id: 0, result: {} }
- */
+/** Reads a JSON value as a JSON-RPC message; null if it is not one. `jsonrpc` is not required: some agents omit it. */
 export function readRpcMessage(value: object): RpcMessage | null {
   const id = readId(value);
   const method = getName(value, 'method');
@@ -34,6 +28,13 @@ export function readRpcMessage(value: object): RpcMessage | null {
 /** Returns the result as an object, or an empty object if the agent responded with null. */
 export function getResultFields(result: unknown): object {
   return isRecord(result) ? result : NO_FIELDS;
+}
+
+/** Reads who answered a permission request, and why, from the object that contains the answer's `sluice`. */
+export function readAuthor(container: object | null): Pick<PermissionAnswer, 'by' | 'who' | 'why'> {
+  const author = getObject(container, 'sluice');
+  const by = getField(author, 'by') === 'rule' ? 'rule' : 'person';
+  return { by, ...omitMissing({ who: getName(author, 'who'), why: getName(author, 'why') }) };
 }
 
 /** Longer ids are refused. */

@@ -3,7 +3,6 @@ import type { CapturedStream } from '../protocol/event-parts.js';
 /** A line of at least this length is read as one frame: its characters are not mapped to its bytes. */
 export const LONG_LINE_BYTES = 512 * 1024;
 
-/** A line's text, and how it was decoded. */
 export interface DecodedLine {
   readonly text: string;
   /** Whether the bytes are UTF-8. A long line that contains the replacement character itself is treated as damaged. */
@@ -30,7 +29,6 @@ export function decodeLine(bytes: Uint8Array): DecodedLine {
   return describeLine(decoder.decode(bytes), bytes);
 }
 
-/** Describes an already decoded line. */
 export function describeLine(text: string, bytes: Uint8Array): DecodedLine {
   if (!text.includes(REPLACEMENT_CHARACTER)) return { text, isUtf8: true, bytes: null };
   if (bytes.length >= LONG_LINE_BYTES) return { text, isUtf8: false, bytes: null };
@@ -91,7 +89,6 @@ export class LineFragment {
     return position <= 0 ? this.#line.from : this.#line.from + this.#cursors().bytes.byteAt(this.#originalAt(position));
   }
 
-  /** Returns the rest of the line from a position on. */
   rest(position: number): LineFragment {
     if (position <= 0) return this;
     const from = this.#byteAt(position);

@@ -5,7 +5,6 @@ import { LineFragment, type Line } from './decode-line.js';
 import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.js';
 import type { JsonScanner } from './json-scanner.js';
 
-/** Options for splitting a stream into frames. */
 interface FramerOptions {
   readonly stream: CapturedStream;
   /** `json`: values and the text between them. `text`: one frame per line. */
@@ -17,7 +16,6 @@ interface FramerOptions {
   readonly maxLineBytes?: number;
 }
 
-/** Splits a stream into frames. */
 export interface Framer {
   push(bytes: Uint8Array): void;
   end(): void;
@@ -162,7 +160,6 @@ function markAbandoned(fragments: readonly LineFragment[]): readonly LineFragmen
  */
 const MAX_STRING_LINES = 10_000;
 
-/** A JSON value that spans multiple lines. */
 class MultiLineValue {
   readonly #fragments: LineFragment[] = [];
   readonly #valueStart: number;

@@ -2,7 +2,6 @@ import type { Emitted } from '../protocol/translator-output.js';
 import { decodeLine, encodeLines } from './series.js';
 import { SluiceError } from '../../base/index.js';
 
-/** An event's position in its log: its number for FCMP, attempt and number for RASP. */
 export interface LogPosition {
   /** 0 for FCMP, whose numbers continue across attempts. */
   readonly attempt: number;

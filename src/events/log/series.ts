@@ -14,7 +14,6 @@ const MAX_KINDS = 4;
 /** A series is used only if its size is at most this fraction of the events on separate lines. */
 const MAX_SIZE_RATIO = 0.5;
 
-/** A line with many events. */
 interface SeriesLine {
   readonly series: 1;
   readonly count: number;
@@ -28,12 +27,7 @@ interface EncodedKind {
   readonly columns: readonly Column[];
 }
 
-/**
- * Encodes events as lines, in order, each with a newline.
- *
- * @example
- * encodeLines([{ seq: 1, text: 'a' }]) // '{"seq":1,"text":"a"}\n'
- */
+/** Encodes events as lines, in order, each with a newline. */
 export function encodeLines(events: readonly object[]): string {
   let lines = '';
   let start = 0;
@@ -62,7 +56,6 @@ export function decodeLine(text: string): readonly object[] | undefined {
 
 interface Kind {
   readonly first: object;
-  /** The leaves of each event. */
   readonly rows: (readonly Leaf[])[];
   readonly paths: readonly (readonly (string | number)[])[];
 }
@@ -199,7 +192,6 @@ function createColumn(path: Path, values: readonly Leaf[]): Column | undefined {
   return { path, values: toRuns(values.slice(1)) };
 }
 
-/** Returns the values of a column one by one. */
 interface ColumnReader {
   readonly path: Path;
   /** The next event's value, or undefined after the last. */
@@ -306,7 +298,6 @@ function isLeaf(value: unknown): value is Leaf {
   return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** A scalar value. */
 type Leaf = string | number | boolean | null;
 
 /** An event as a list of leaves. Two events with the same shape differ only in their leaves. */

@@ -9,9 +9,6 @@ const encoder = new TextEncoder();
 /**
  * Shortens a value until its JSON has at most `maxBytes`, 4 KiB by default. A string that does not fit is truncated, ending in `…`. Arrays and
  * objects keep their first members; a member `…` has the number of omitted members.
- *
- * @example
- * boundDetail({ model: 'm' }) // { model: 'm' }
  */
 export function boundDetail(value: unknown, maxBytes = MAX_DETAIL_BYTES): unknown {
   return measureJson(value, maxBytes) <= maxBytes ? value : fit(value, maxBytes);

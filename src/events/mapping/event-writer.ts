@@ -10,7 +10,6 @@ import { boundDetail } from './bound-detail.js';
 import { toFcmp, type FcmpContent } from './fcmp-mapping.js';
 import type { EngineFacts } from './read-engine-fields.js';
 
-/** An event's ids, other than its session. */
 type Subject = Omit<Correlation, 'session_id'>;
 
 const NO_SUBJECT: Subject = {};
@@ -52,16 +51,6 @@ function canHaveDetail({ event }: RaspEvent): boolean {
 
 const TYPES_WITH_DETAIL: ReadonlySet<RaspType> = new Set(['lifecycle.run.status', 'diagnostic.engine.error']);
 
-/** An FCMP event without a number and session. */
-interface HeldEvent {
-  readonly type: FcmpType;
-  readonly data: FcmpEvent['data'];
-  readonly subject: Subject;
-  readonly meta: FcmpEvent['meta'];
-  readonly rawRef: RawRef | null;
-  readonly engineAt: string | null;
-}
-
 /** An FCMP event without its number. */
 interface WaitingEvent {
   readonly type: FcmpType;
@@ -72,12 +61,30 @@ interface WaitingEvent {
   readonly engineAt: string | null;
 }
 
+/** An FCMP event without a number and session. */
+interface HeldEvent extends Omit<WaitingEvent, 'correlation'> {
+  readonly subject: Subject;
+}
+
+interface WriterStart {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly engine: string;
+  readonly parser: string;
+  readonly parserVersion: string;
+  /** The last RASP number that the attempt has used. */
+  readonly seq?: number;
+  readonly fcmpSeq: number;
+  readonly sessionId: string | null;
+  readonly isContinued: boolean;
+  readonly cachedFrom: string | null;
+  readonly waitsForSession: boolean;
+  readonly usageEndsStep: boolean;
+}
+
 /** Writes events: adds numbers and times, and emits each event in both protocols. */
 export class EventWriter {
-  readonly #runId: string;
-  readonly #attempt: number;
-  readonly #engine: string;
-  readonly #parserVersion: string;
+  readonly #start: WriterStart;
   #parser: string;
   #seq: number;
   #fcmpSeq: number;
@@ -98,13 +105,11 @@ export class EventWriter {
   rawRef: RawRef | null = null;
   /** The step whose first message or tool call comes next; its model and usage are added to that FCMP event. */
   step: Pick<FcmpData<'assistant.message.final'>, 'model' | 'usage'> | null = null;
-  readonly #usageEndsStep: boolean;
   /** The message or call that might be the last of its step; it waits for the next event or the step's usage. */
   #waitingEvent: WaitingEvent | null = null;
   /** Whether events are published before the one that waits for its step's usage, instead of ending its wait. */
   keepsWaiting = false;
   #markedLength = 0;
-  /** Whether the frame has an FCMP event. */
   #hasFcmp = false;
   #engineAt: string | null = null;
   /** The engine's fields of the record, until an FCMP event has them. */
@@ -112,28 +117,10 @@ export class EventWriter {
   /** Added to later FCMP events; set for the last event of the attempt. */
   lastFields: (EngineFields & { readonly usage?: Usage }) | null = null;
 
-  constructor(start: {
-    readonly runId: string;
-    readonly attempt: number;
-    readonly engine: string;
-    readonly parser: string;
-    readonly parserVersion: string;
-    /** The last RASP number that the attempt has used. */
-    readonly seq?: number;
-    readonly fcmpSeq: number;
-    readonly sessionId: string | null;
-    readonly isContinued: boolean;
-    readonly cachedFrom: string | null;
-    readonly waitsForSession: boolean;
-    readonly usageEndsStep: boolean;
-  }) {
+  constructor(start: WriterStart) {
     this.#heldEvents = start.waitsForSession ? [] : null;
-    this.#usageEndsStep = start.usageEndsStep;
-    this.#runId = start.runId;
-    this.#attempt = start.attempt;
-    this.#engine = start.engine;
+    this.#start = start;
     this.#parser = start.parser;
-    this.#parserVersion = start.parserVersion;
     this.#seq = start.seq ?? 0;
     this.#fcmpSeq = start.fcmpSeq;
     this.#sessionId = start.sessionId;
@@ -149,7 +136,7 @@ export class EventWriter {
   }
 
   get attempt(): number {
-    return this.#attempt;
+    return this.#start.attempt;
   }
 
   set time(ts: string) {
@@ -185,8 +172,8 @@ export class EventWriter {
     const correlation = this.#correlate(subject);
     const event = {
       protocol_version: RASP_VERSION,
-      run_id: this.#runId,
-      attempt_number: this.#attempt,
+      run_id: this.#start.runId,
+      attempt_number: this.#start.attempt,
       seq: ++this.#seq,
       ts: this.#ts,
       source: this.#source,
@@ -268,14 +255,12 @@ export class EventWriter {
     this.publishWaiting();
   }
 
-  /** Publishes the event that waited for the end of its step. */
   publishWaiting(): void {
     const event = this.#waitingEvent;
     this.#waitingEvent = null;
     if (event !== null) this.#pushEvent(event);
   }
 
-  /** Marks the start of a new frame. */
   mark(): void {
     this.#markedLength = this.#out.length;
     this.#hasFcmp = false;
@@ -328,7 +313,6 @@ export class EventWriter {
     return { ...data, ...fields, ...data, ...(hasStep ? step : undefined) } as FcmpEvent['data'];
   }
 
-  /** Publishes the events that waited for the session. */
   release(): void {
     const heldEvents = this.#heldEvents ?? [];
     this.#heldEvents = null;
@@ -342,18 +326,18 @@ export class EventWriter {
 
   #publish(event: WaitingEvent): void {
     if (!this.keepsWaiting) this.publishWaiting();
-    if (this.#usageEndsStep && canEndStep(event.type, event.data)) this.#waitingEvent = event;
+    if (this.#start.usageEndsStep && canEndStep(event.type, event.data)) this.#waitingEvent = event;
     else this.#pushEvent(event);
   }
 
   #pushEvent({ type, data, correlation, meta, rawRef, engineAt }: WaitingEvent): void {
     const event = {
       protocol_version: FCMP_VERSION,
-      run_id: this.#runId,
+      run_id: this.#start.runId,
       seq: ++this.#fcmpSeq,
       ts: this.#ts,
       ...(engineAt === null ? undefined : { engine_at: engineAt }),
-      engine: this.#engine,
+      engine: this.#start.engine,
       type,
       data,
       meta,
@@ -375,7 +359,7 @@ export class EventWriter {
   }
 
   #createSource(confidence: number): RaspSource {
-    return { engine: this.#engine, parser: this.#parser, parser_version: this.#parserVersion, confidence };
+    return { engine: this.#start.engine, parser: this.#parser, parser_version: this.#start.parserVersion, confidence };
   }
 }
 
@@ -384,9 +368,6 @@ const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
  * Formats a time for events. A clock can return any number; values out of range are clamped to the nearest valid time.
- *
- * @example
- * toTimestamp(0) // '1970-01-01T00:00:00.000Z'
  */
 export function toTimestamp(ms: number): string {
   return new Date(Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_TIME_MS) : 0).toISOString();

@@ -5,10 +5,9 @@ import {
   type EngineFieldName,
   type EngineFields,
 } from '../protocol/engine-fields.js';
-import { isRecord } from '../reading/record-fields.js';
+import { isRecord, toNames } from '../reading/record-fields.js';
 import { boundDetail } from './bound-detail.js';
 
-/** An engine's fields, and its own time of the record. */
 export interface EngineFacts {
   readonly at: string | null;
   /** Null if the record has none. */
@@ -30,18 +29,9 @@ for (const [field, names] of ENGINE_NAMES_BY_FIELD) {
  * Values that tools and models wrote: they say nothing about the engine, even if they use its names. The `_meta` of an
  * update of the Agent Client Protocol is the agent's own.
  */
-const CONTENT: ReadonlySet<string> = new Set([
-  'arguments',
-  'content',
-  'input',
-  'output',
-  'parameters',
-  'structuredContent',
-  'structured_output',
-  'rawInput',
-  'rawOutput',
-  '_meta',
-]);
+const CONTENT = toNames(
+  'arguments content input output parameters structuredContent structured_output rawInput rawOutput _meta',
+);
 
 const MAX_DEPTH = 5;
 
@@ -49,7 +39,6 @@ const MAX_DEPTH = 5;
 const MAX_TEXT = 4096;
 const MAX_ATTACHMENTS = 64 * 1024;
 
-/** Finds the named fields of a record. */
 export function readEngineFields(record: object): EngineFacts {
   const found = collect(record, findType(record), 0, null);
   if (found === null) return NO_FACTS;

@@ -9,7 +9,6 @@ export interface Projection<Projected> {
   end(): Projected[];
 }
 
-/** Applies a projection to a complete list of events. */
 export function projectAll<Projected>(projection: Projection<Projected>, events: Iterable<FcmpEvent>): Projected[] {
   // Not spread into `push`: a malicious agent can leave more items open than a call can have arguments.
   const projected: Projected[][] = [];
@@ -29,11 +28,6 @@ interface Remainder {
 /**
  * Tracks streamed text, so the complete text that follows is not reported twice. Only the text of open
  * messages is stored.
- *
- * @example
- * const textTracker = createTextTracker()
- * textTracker.append('m_1_1', 'Hel')
- * textTracker.finish('m_1_1', 'Hello') // { rest: 'lo', diverged: false }
  */
 export function createTextTracker(): TextTracker {
   const open = new Map<string, string>();

@@ -28,12 +28,7 @@ export const ENGINE_NAMES = listKeys(ENGINE_PARSERS);
 /** The name of any engine or parser, built in or not. */
 export const engineName = { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' } as const;
 
-/**
- * Whether a value is the name of a built-in engine.
- *
- * @example
- * isEngineName('codex') // true
- */
+/** Whether a value is the name of a built-in engine. */
 export function isEngineName(value: unknown): value is EngineName {
   return typeof value === 'string' && Object.hasOwn(ENGINE_PARSERS, value);
 }

@@ -7,7 +7,6 @@ export const MAX_MESSAGE_LENGTH = 8 * 1024 * 1024;
 /** Below this confidence a message is a guess: its text is also reported as raw, with a warning. */
 export const LOW_CONFIDENCE = 0.5;
 
-/** The assessment of a complete text. */
 export interface MessageJudgement {
   /** The confidence that the text is the agent's message. */
   readonly confidence: number;

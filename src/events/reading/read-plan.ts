@@ -4,12 +4,7 @@ import { getBoolean, isRecord, getString } from './record-fields.js';
 /** The maximum number of plan entries; users do not read more. */
 const MAX_ENTRIES = 256;
 
-/**
- * Reads plan entries in any engine's format. Entries without text are skipped; an unknown status counts as pending.
- *
- * @example
- * readPlan([{ content: 'Look', status: 'done' }]) // [{ content: 'Look', status: 'completed' }]
- */
+/** Reads plan entries in any engine's format. Entries without text are skipped; an unknown status counts as pending. */
 export function readPlan(entries: readonly unknown[]): readonly PlanEntry[] {
   return entries
     .slice(0, MAX_ENTRIES)

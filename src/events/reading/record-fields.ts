@@ -1,57 +1,60 @@
+import type { Usage } from '../protocol/event-parts.js';
+
 /*
- * Functions that read fields of untrusted records. A field that is missing or has the wrong type is null.
+ * Functions that read fields of untrusted records. A field that is missing or has the wrong type is null, as is every
+ * field of a record that is null.
  */
 
 /**
  * Returns the value of a key. Records come from `JSON.parse`, where even `__proto__` is an ordinary key. Do not pass the name of
  * a member of `Object.prototype`, which is inherited.
  */
-export function getField(record: object, key: string): unknown {
-  return (record as Readonly<Record<string, unknown>>)[key];
+export function getField(record: object | null, key: string): unknown {
+  return record === null ? undefined : (record as Readonly<Record<string, unknown>>)[key];
 }
 
 /** @example getString({ id: 'a' }, 'id') // 'a' */
-export function getString(record: object, key: string): string | null {
+export function getString(record: object | null, key: string): string | null {
   const value = getField(record, key);
   return typeof value === 'string' ? value : null;
 }
 
 /** Returns a string; an empty string counts as missing. */
-export function getName(record: object, key: string): string | null {
+export function getName(record: object | null, key: string): string | null {
   const value = getField(record, key);
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** Returns a finite number: `JSON.parse` reads `1e999` as infinity, which JSON cannot represent. */
-export function getNumber(record: object, key: string): number | null {
+export function getNumber(record: object | null, key: string): number | null {
   const value = getField(record, key);
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-export function getInteger(record: object, key: string): number | null {
+export function getInteger(record: object | null, key: string): number | null {
   const value = getField(record, key);
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
 }
 
 /** Returns an integer that is not negative. */
-export function getCount(record: object, key: string): number | null {
+export function getCount(record: object | null, key: string): number | null {
   const value = getField(record, key);
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-export function getBoolean(record: object, key: string): boolean | null {
+export function getBoolean(record: object | null, key: string): boolean | null {
   const value = getField(record, key);
   return typeof value === 'boolean' ? value : null;
 }
 
 /** Returns an object that is not an array. */
-export function getObject(record: object, key: string): object | null {
+export function getObject(record: object | null, key: string): object | null {
   const value = getField(record, key);
   return isRecord(value) ? value : null;
 }
 
 /** Returns an array; empty if missing. */
-export function getArray(record: object, key: string): readonly unknown[] {
+export function getArray(record: object | null, key: string): readonly unknown[] {
   const value = getField(record, key);
   return Array.isArray(value) ? value : [];
 }
@@ -67,12 +70,7 @@ export function joinTextContent(content: readonly unknown[]): string {
   return strings.filter((text) => text !== null).join('\n');
 }
 
-/**
- * Returns the fields that have a value. On the wire an unknown field is absent, never null.
- *
- * @example
- * omitMissing({ model: 'm', reason: null }) // { model: 'm' }
- */
+/** Returns the fields that have a value. On the wire an unknown field is absent, never null. */
 export function omitMissing<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], null | undefined> } {
@@ -82,6 +80,28 @@ export function omitMissing<Fields extends object>(
     if (value !== null && value !== undefined) present[key] = value as Exclude<Fields[typeof key], null | undefined>;
   }
   return present;
+}
+
+/**
+ * Creates a usage from counts that can be missing. A negative cost and an empty model count as missing.
+ *
+ * @example
+ * toUsage('turn', { input_tokens: 3, output_tokens: null, cost: -1 }) // { scope: 'turn', input_tokens: 3, output_tokens: 0 }
+ */
+export function toUsage(
+  scope: Usage['scope'],
+  { input_tokens, output_tokens, cost, model, ...counts }: UsageCounts,
+): Usage {
+  const [input, output] = [input_tokens ?? 0, output_tokens ?? 0];
+  const rest = { ...counts, cost: (cost ?? 0) < 0 ? null : cost, model: model === '' ? null : model };
+  return { scope, input_tokens: input, output_tokens: output, ...omitMissing(rest) };
+}
+
+type UsageCounts = { readonly [Key in Exclude<keyof Usage, 'scope'>]?: Usage[Key] | null | undefined };
+
+/** Creates a set from words, as the tables of known fields write them. */
+export function toNames(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '));
 }
 
 /** The known fields by shape: a type of record, or an object in one. */
@@ -95,5 +115,5 @@ export type KnownFields = ReadonlyMap<string, ReadonlySet<string>>;
  */
 export function toKnownFields(...tables: readonly Readonly<Record<string, string>>[]): KnownFields {
   const shapes = tables.flatMap((table) => Object.entries(table));
-  return new Map(shapes.map(([shape, fields]) => [shape, new Set(fields.split(' '))]));
+  return new Map(shapes.map(([shape, fields]) => [shape, toNames(fields)]));
 }

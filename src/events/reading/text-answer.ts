@@ -29,7 +29,6 @@ export class TextAnswer {
     return this.#isPossible;
   }
 
-  /** Whether part of the answer is held. */
   get hasLines(): boolean {
     return this.#heldFrames.length > 0;
   }

@@ -10,18 +10,15 @@ const MAX_TEXT_LINES = 20_000;
 /** Recent lines of stdout and stderr that the terminal can still repeat. */
 export class MainLines {
   #records: string[] = [];
-  /** The number of records with each key. */
   readonly #counts = new Map<string, number>();
   /** Records that the terminal skipped; it can still repeat them later. */
   readonly #skippedCounts = new Map<string, number>();
   readonly #lineCounts = new Map<string, number>();
   #isEmpty = true;
-  /** Whether stdout printed anything. */
   hasStdout = false;
   /** Whether records were dropped before the terminal could repeat them. */
   hasDropped = false;
 
-  /** Whether the streams printed nothing at all. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
@@ -81,7 +78,6 @@ export class MainLines {
     return decrement(this.#lineCounts, key);
   }
 
-  /** Drops the older half of the records. */
   #dropOlder(): void {
     this.hasDropped = true;
     const count = this.#records.length >> 1;

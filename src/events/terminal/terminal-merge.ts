@@ -191,11 +191,9 @@ interface WaitingFrame {
   readonly key: string;
   readonly kind: Frame['kind'];
   readonly bytes: number;
-  /** Returns the frame. */
   restore(): Frame;
 }
 
-/** Copies the parts of a frame needed to restore it. */
 function copyForWaiting(frame: Frame): WaitingFrame {
   const { kind, stream, from, to, encoding } = frame;
   const text = encoder.encode(frame.text);

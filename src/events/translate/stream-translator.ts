@@ -100,7 +100,6 @@ export class StreamTranslator {
     return { events: this.#writer.take(), ...this.peek() };
   }
 
-  /** Returns the current state. */
   peek(): Omit<DrainResult, 'events'> {
     const { endSignal, runtimeError, usage } = this.#attempt.reducer.evidence;
     return {
@@ -257,7 +256,6 @@ export class RecentBytes {
   #ring = new Uint8Array(0);
   #written = 0;
 
-  /** Whether older bytes were dropped. */
   get isTruncated(): boolean {
     return this.#written > CAPACITY;
   }

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { compileSecrets, listLaunchers } from '../index.js';
-import { createPresetLaunchers, listAgents } from './list-agents.js';
-import { PRESETS } from './presets.js';
+import { createPresetLaunchers, listAgents, PRESETS } from './agents.js';
 import { renderRecord } from './try-agent.js';
 
 async function makeFolder(): Promise<string> {

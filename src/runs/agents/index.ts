@@ -1,3 +1,3 @@
-export { PRESETS } from './presets.js';
-export { createPresetLaunchers, listAgents, type AgentReport } from './list-agents.js';
+export { PRESETS } from './agents.js';
+export { createPresetLaunchers, listAgents, type AgentReport } from './agents.js';
 export { recordScenario, renderRecord, tryAgent, type TrialStep } from './try-agent.js';

@@ -23,11 +23,9 @@ export interface TrialStep {
   readonly run_id: string;
 }
 
-/** A run of a scenario. */
 interface PlayedRun {
   readonly result: RunResult;
   readonly events: readonly FcmpEvent[];
-  /** Whether the agent can ask for permission. */
   readonly canAsk: boolean;
   readonly hasFile: (name: string) => boolean;
 }
@@ -107,9 +105,6 @@ const TIME_LIMIT_S = 180;
 /**
  * Drives an agent through five scenarios, each in an empty folder, and reports what worked. Stops after a scenario
  * during which the signal was aborted.
- *
- * @example
- * for await (const { scenario, outcome } of tryAgent('pi', ports)) show(scenario, outcome)
  */
 export async function* tryAgent(
   engine: string,
@@ -172,7 +167,6 @@ function replyTo(
   void run.reply({ interaction_id, option_id: option?.id ?? '' }).catch(() => undefined);
 }
 
-/** A scenario's recording, with the parts of the agent's format that are unknown. */
 interface RecordedScenario extends TrialStep {
   /** `same` if the events can be rebuilt from the bytes. */
   readonly replay: string;

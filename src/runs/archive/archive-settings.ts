@@ -1,6 +1,5 @@
 import { SluiceError } from '../../base/index.js';
 
-/** An archive's address and credentials. */
 export interface ArchiveSettings {
   /** The address without credentials, for messages: `s3://bucket/prefix`. */
   readonly location: string;
@@ -35,9 +34,6 @@ const DEFAULT_COPY_PART_KIB = 1024;
 /**
  * Parses an archive address. The credentials come from the environment variables that other S3 clients use, and so do
  * the endpoint and the region unless the address sets them. Throws `INVALID_CONFIG`; no message contains a credential.
- *
- * @example
- * readArchiveSettings('s3://runs/team-a?endpoint=https://minio.example.org', process.env).bucket // 'runs'
  */
 export function readArchiveSettings(address: string, env: Environment): ArchiveSettings {
   const url = parseUrl(address);

@@ -8,7 +8,6 @@ const MAX_PARTS = 10_000;
 const MAX_FILES = 10_000;
 const MAX_PART_BYTES = 1024 * 1024 * 1024;
 
-/** Bytes of a file within a part. */
 const spanSchema = object({ part: count, at: count, bytes: count });
 
 /** The copied part of a run file: its id distinguishes it from a later file with the same name, its spans are in order. */
@@ -19,7 +18,6 @@ const copiedFileSchema = object({
   spans: { type: 'array', items: spanSchema, maxItems: MAX_PARTS + 1 },
 });
 
-/** An object with bytes from multiple files. */
 const partSchema = object({ number: count, bytes: { ...count, maximum: MAX_PART_BYTES }, sha256: text });
 
 /** The archived parts of a run that has not ended (a growing run), and which bytes of each file they contain. */

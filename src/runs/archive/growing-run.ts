@@ -29,13 +29,11 @@ const MAX_CACHED_PARTS = 2;
 /** How often a reader fetches the manifest again because the run was copied again meanwhile. */
 const MAX_REFRESHES = 5;
 
-/** Copies a growing run to the archive. */
 export interface GrowingCopy {
   /**
    * Uploads new content and returns the number of uploaded parts. Stops after any part once `shouldStop` returns true.
    */
   update(files: readonly AuditFile[], shouldStop?: () => boolean): Promise<number>;
-  /** Whether the archive has any part of the run. */
   hasParts(): Promise<boolean>;
 }
 
@@ -216,7 +214,6 @@ function findSpan({ spans }: CopiedFile, position: number) {
   return undefined;
 }
 
-/** Reads the bytes of a planned part from the run's files. */
 async function readContent({ content }: PartPlan, files: readonly AuditFile[]): Promise<Buffer<ArrayBuffer>> {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const chunks: Buffer[] = [];

@@ -45,13 +45,7 @@ export interface ArchiveOptions {
   readonly clock?: () => number;
 }
 
-/**
- * Opens the configured archive. Sends no request yet.
- *
- * @example
- * const archive = await openArchive(readArchiveSettings('s3://runs/team-a', process.env))
- * await (await archive.openRun('01J…'))?.attempts() // [1]
- */
+/** Opens the configured archive. Sends no request yet. */
 export async function openArchive(settings: ArchiveSettings, options: ArchiveOptions = {}): Promise<Archive> {
   const { location, keepsLocal, copyEveryMs } = settings;
   const { clock = Date.now } = options;

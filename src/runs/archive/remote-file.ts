@@ -62,7 +62,6 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
   };
 }
 
-/** Creates the error for an object that differs from the upload. */
 export function createDamagedError(
   { location }: S3Client,
   key: string,

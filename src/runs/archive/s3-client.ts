@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { getErrorMessage, SluiceError } from '../../base/index.js';
 import type { ArchiveSettings } from './archive-settings.js';
 
-/** A request to an S3-compatible object store. */
 export interface S3Request {
   readonly method: 'GET' | 'PUT' | 'POST' | 'HEAD' | 'DELETE';
   /** Relative to the prefix; undefined for the bucket itself. */
@@ -15,7 +14,6 @@ export interface S3Request {
   readonly maxBytes?: number;
 }
 
-/** A response with its complete body. */
 export interface S3Response {
   readonly status: number;
   readonly headers: Headers;

@@ -17,17 +17,14 @@ const PART_BYTES = 1024 * 1024;
 /** More than the largest session has. */
 export const MAX_SESSION_PARTS = 80;
 
-/** Describes a stored session. */
 const manifestSchema = object({
   parts: { ...count, maximum: MAX_SESSION_PARTS },
   sha256: text,
-  /** Whether all parts are stored. */
   complete: flag,
 });
 export type SessionManifest = FromSchema<typeof manifestSchema>;
 const manifestValidator = fromRecordSchema<SessionManifest>(manifestSchema);
 
-/** Stores the parts of saved sessions: an archive, or a server that has one. */
 export interface SessionParts {
   find(runId: string): Promise<SessionManifest | undefined>;
   describe(runId: string, manifest: SessionManifest): Promise<void>;
@@ -73,7 +70,6 @@ export function createSessionKeeper(store: SessionParts): SessionKeeper {
   };
 }
 
-/** Stores sessions in an archive. */
 export function createArchivedSessions(client: S3Client): SessionParts {
   async function find(runId: string): Promise<SessionManifest | undefined> {
     const key = getKey(runId, 'manifest');

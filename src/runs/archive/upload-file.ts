@@ -12,11 +12,9 @@ export interface UploadProgress {
   readonly etags: readonly string[];
 }
 
-/** A file to upload to the archive. */
 export interface Upload {
   readonly key: string;
   readonly file: ReadableFile;
-  /** The progress of an earlier upload to resume. */
   readonly progress?: UploadProgress | undefined;
   /** Called after each part, to store the progress in case of a crash. */
   readonly onProgress?: (progress: UploadProgress) => Promise<void>;
@@ -45,7 +43,6 @@ export async function uploadFile(client: S3Client, upload: Upload): Promise<void
   throw createDamagedError(client, upload.key, 'it was corrupted during the upload', WILL_UPLOAD_AGAIN);
 }
 
-/** A small object, written in one request. */
 export interface SmallObject {
   readonly key: string;
   readonly body: Uint8Array<ArrayBuffer>;
@@ -69,7 +66,6 @@ export async function putObject(client: S3Client, { key, body, type }: SmallObje
   throw createDamagedError(client, key, 'it was corrupted during the upload', WILL_UPLOAD_AGAIN);
 }
 
-/** A file's size and checksum, and its part size. */
 interface FileInfo {
   readonly size: number;
   readonly sha256: string;

@@ -12,14 +12,12 @@ import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
 import { PlacementError, SandboxError, type PlacementFailure } from '../sandbox/index.js';
 
-/** Why no process was launched. */
 export interface LaunchRefusal {
   readonly verdict: Verdict;
   readonly reason: string;
   readonly cause?: PlacementFailure['cause'];
 }
 
-/** The parts of an attempt's plan that its process needs. */
 interface ProcessPlan {
   readonly workdir: string;
   readonly prompt: string;
@@ -114,7 +112,6 @@ export async function captureProcess(
   }
 }
 
-/** The process, the reader of its errors, and whether some of its output has been captured. */
 interface CapturedPart {
   readonly agent: LiveAgent;
   readonly onErrorOutput: (text: string) => void;

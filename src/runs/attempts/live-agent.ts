@@ -46,7 +46,6 @@ export interface LiveAgent {
 /** The maximum output, in bytes, buffered from a process between two attempts. */
 const MAX_LEFTOVER_BYTES = 1024 * 1024;
 
-/** Launches an attempt's process. */
 export async function launchAgent(
   context: RunContext,
   plan: { readonly workdir: string; readonly sessionId: string | null },

@@ -128,7 +128,6 @@ function findState(rebuiltHistory: History, loggedHistory: History): RecoveredRu
   return { kind: 'permissions', questions, answers, askedAt: loggedHistory.askedAt ?? askedAt };
 }
 
-/** A run's state, derived from its events. */
 class History {
   readonly #lastAttempt: number;
   readonly #open = new Map<string, PermissionQuestion>();
@@ -183,7 +182,6 @@ class History {
   }
 }
 
-/** Updates the run's progress from an event. */
 function updateProgress({ progress, usage, findings }: Omit<RunContext, 'journal'>, emitted: Emitted): void {
   const { protocol, event } = emitted;
   progress.tail = advanceTail(progress.tail, [emitted]);

@@ -25,7 +25,6 @@ import { addFindings, captureProcess, type LaunchRefusal } from './capture-proce
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { LiveAgent } from './live-agent.js';
 
-/** How an attempt ended. */
 export interface AttemptOutcome {
   /** The attempt's last FCMP event, which contains the run's state. */
   readonly last: FcmpEvent;
@@ -201,7 +200,6 @@ function explainRuntimeError({ runtimeError: message }: DrainResult): EngineFail
   return { cause: findCause({ code: 'ENGINE_ERROR', message }), message, httpStatus: undefined };
 }
 
-/** Lists warnings about the answer for the run's owner. */
 function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarning[] {
   const warnings: RunWarning[] = [];
   const { text = '', omitted } = answer.lastText;

@@ -11,7 +11,6 @@ import type { RunControl, Stopwatch } from './run-control.js';
 import { UsageTotals, sumUsage } from '../../events/index.js';
 import type { AttemptTail, Usage } from '../../events/index.js';
 
-/** State shared by all attempts of a run. */
 export interface RunContext {
   readonly id: string;
   readonly spec: RunSpec;
@@ -23,7 +22,6 @@ export interface RunContext {
   readonly stopwatch: Stopwatch;
   readonly usage: RunUsage;
   readonly findings: RunFindings;
-  /** Warnings that do not belong to an attempt, by code. */
   readonly warnings: Map<RunWarning['code'], RunWarning>;
   readonly journal: RunJournal;
   readonly folder: WritableRunFolder;
@@ -40,15 +38,11 @@ export function warn({ id, ports, warnings }: RunContext, warning: RunWarning): 
   ports.onWarning(warning);
 }
 
-/** A run's progress, updated by each attempt. */
 export interface RunProgress {
-  /** The number of attempts started. */
   attempts: number;
   /** The last published events. */
   tail: AttemptTail;
-  /** The number of bytes printed. */
   printedBytes: number;
-  /** The number of user replies. */
   replies: number;
   /** The last session id that the engine printed. */
   sessionId: string | null;
@@ -56,7 +50,6 @@ export interface RunProgress {
   text: string | undefined;
   /** Output printed between two attempts; the next attempt records it. */
   leftover: readonly OutputChunk[];
-  /** Digests of all attempts' captured streams. */
   readonly captured: StreamDigest[];
   /** Whether the last process was sandboxed; undefined if there was no process, or no sandbox was requested. */
   sandbox: RunSandbox | undefined;

@@ -16,9 +16,7 @@ export interface Stop {
     | 'protocol_broken'
     | 'not_started'
     | 'detached';
-  /** What happened. */
   readonly reason: string;
-  /** What to do about it. */
   readonly hint?: string;
 }
 
@@ -36,7 +34,6 @@ export function explainStop({ verdict, reason, hint }: Stop, engineFailure: Engi
   return { verdict, reason: hint === undefined ? reason : `${reason} ${hint}` };
 }
 
-/** How a wait for a reply ended. */
 export type ReplyOutcome =
   | { readonly kind: 'reply'; readonly text: string }
   | { readonly kind: 'stop'; readonly stop: Stop };
@@ -84,7 +81,6 @@ export class RunControl {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether a question to the user is open. */
   get isWaiting(): boolean {
     return this.#isAsking || [...this.#permissions.values()].some(({ isOpen }) => isOpen);
   }
@@ -161,7 +157,6 @@ export class RunControl {
     this.#resolveReply?.();
   }
 
-  /** Waits for the answer to the agent's question, or for a stop. */
   async waitForAnswer(): Promise<ReplyOutcome> {
     let unsubscribe: (() => void) | undefined;
     try {

@@ -261,7 +261,6 @@ function isWorkPath(path: unknown): path is string {
   return isArtifactPath(path) && !path.split(/[/\\]/).includes('.git');
 }
 
-/** Returns the data folder of a run. */
 function getData(runDir: string): string {
   return dirname(dirname(runDir));
 }

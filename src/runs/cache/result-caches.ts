@@ -119,7 +119,6 @@ export function createMemoryResultCache(limits: CacheLimits = {}): ResultCache {
   };
 }
 
-/** The inputs to a cache key that are not in the spec. */
 interface CacheKeyContext {
   readonly engineVersion?: string | undefined;
   /** The engine's entry in the configuration, if it was added there. */

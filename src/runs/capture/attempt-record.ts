@@ -21,11 +21,9 @@ import type {
 import type { AnswerCollector } from '../judge/answer.js';
 import type { RunJournal } from './run-journal.js';
 
-/** The attempt being recorded. */
 export interface RecordedStart {
   readonly runId: string;
   readonly attempt: number;
-  /** The engine's name in the run. */
   readonly engine: string;
   /** The name of the engine that reads its output. */
   readonly format: string;
@@ -38,7 +36,6 @@ export interface RecordedStart {
   readonly sessionId: string | null;
   readonly reply: string | null;
   readonly cachedFrom: string | null;
-  /** Whether it runs in a terminal. */
   readonly terminal: boolean;
   readonly answer: AnswerCollector;
 }
@@ -49,7 +46,6 @@ export interface PublicationObserver {
   afterPublishing(): void;
 }
 
-/** How an attempt ended. */
 export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
   readonly pid?: number | undefined;
   readonly version?: string | undefined;
@@ -234,7 +230,6 @@ export class AttemptRecord {
     this.observer?.afterPublishing();
   }
 
-  /** Closes the files of the attempt. */
   async close(): Promise<void> {
     await this.#capture?.close().catch(() => undefined);
   }

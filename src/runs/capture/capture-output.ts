@@ -4,13 +4,11 @@ import type { Stop } from '../attempts/run-control.js';
 import type { ResolvedLimits } from '../spec/check-run-spec.js';
 import type { OutputChunk } from '../process/output-queue.js';
 
-/** Options for capturing a process's output. */
 export interface CaptureOptions {
   readonly output: OutputReader;
   readonly limiter: OutputLimiter;
   /** Masks secrets without changing the length; can hold back bytes that might be the start of a secret. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
-  /** Returns the bytes that were held back. */
   endMask(): readonly { readonly stream: StreamName; readonly bytes: Uint8Array }[];
   /** Milliseconds since the attempt started. */
   now(): number;
@@ -19,7 +17,6 @@ export interface CaptureOptions {
   /** Stops the process because its output cannot be stored. */
   abandon(): void;
   readonly idleMs: number;
-  /** Whether this continues a turn that was paused. */
   readonly isContinued?: boolean;
   /** For a two-way agent. */
   readonly conversation?: CapturedConversation;

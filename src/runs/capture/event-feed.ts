@@ -135,7 +135,6 @@ class LogReader {
   }
 }
 
-/** A log of one protocol, read from its beginning to its end. */
 interface ProtocolLog {
   /** Returns the next events after a position; about `limit`, none if there are no more. */
   read(after: LogPosition, limit: number): Promise<readonly Emitted[]>;

@@ -7,7 +7,6 @@ import { type EventLog, isOutage } from '../../store/ports/index.js';
 import { estimateSize } from './event-feed.js';
 import type { EventFeed } from './event-feed.js';
 
-/** Stores a run's events in its folder and the event log, then publishes them to its readers. */
 export interface RunJournal {
   /**
    * Stores events, then publishes them. While the event log is unavailable, they are queued in memory, and this

@@ -28,7 +28,6 @@ export const INITIALIZE = {
   clientInfo: { name: 'sluice', version: VERSION },
 };
 
-/** The client side of the Agent Client Protocol. */
 export class AcpClient implements AgentClient {
   readonly #request: AgentRequest;
   readonly #ports: AgentClientPorts;

@@ -6,7 +6,6 @@ import { RpcPeer } from './rpc-peer.js';
 
 const INVALID_PARAMS = -32_602;
 
-/** The client side of `codex app-server`. */
 export class AppServerClient implements AgentClient {
   /** Always possible, because Codex stores its threads in files. */
   readonly canResume = true;

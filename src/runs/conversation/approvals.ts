@@ -4,7 +4,6 @@ import { getField, getName, isRecord, type FcmpData, type PermissionOption } fro
 import type { ApprovalRule, RunSpec } from '../../store/records/index.js';
 import type { ConversationRequest } from '../launchers/launcher.js';
 
-/** An agent's permission request. */
 export type PermissionQuestion = FcmpData<'permission.required'>;
 
 /** The rules applied before a user is asked. */
@@ -16,7 +15,6 @@ export interface ApprovalPolicy {
   readonly runDir: string;
 }
 
-/** A decision and its reason. */
 export interface Approval {
   readonly decide: ApprovalRule['decide'];
   readonly why?: string;
@@ -133,7 +131,6 @@ export function chooseOption(options: readonly PermissionOption[], decide: 'allo
   return null;
 }
 
-/** A request to a two-way agent. */
 export interface AgentRequest extends ConversationRequest {
   readonly workdir: string;
   /** The session to resume. */
@@ -143,7 +140,6 @@ export interface AgentRequest extends ConversationRequest {
   readonly keepMode: boolean;
 }
 
-/** Callbacks of a conversation. */
 export interface AgentClientPorts {
   send(message: object): void;
   /** Called for each permission request of the turn. Requests are numbered from 1, as in event ids. */
@@ -181,11 +177,9 @@ export interface AgentClient {
   answer(number: number, optionId: string | null, author: AnswerAuthor): void;
   /** Asks the agent to stop, and denies its open permission requests. */
   cancel(author: AnswerAuthor): void;
-  /** Ends the conversation. */
   close(): void;
 }
 
-/** A decision's author and reason. */
 export interface AnswerAuthor {
   readonly by: 'rule' | 'person';
   readonly who?: string;

@@ -26,7 +26,6 @@ export async function resolveInFolder(folder: string, path: string): Promise<str
   return resolved;
 }
 
-/** Reads a text file, or some of its lines, for an agent. */
 export async function readForAgent(
   folder: string,
   path: string,

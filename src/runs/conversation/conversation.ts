@@ -49,7 +49,6 @@ export interface ConversationOptions {
   };
 }
 
-/** One turn of a conversation, which is one attempt of the run. */
 export interface Turn {
   readonly prompt: string;
   readonly storedAnswers: readonly StoredAnswer[];
@@ -81,7 +80,6 @@ export class Conversation implements CapturedConversation {
   readonly #kinds = new Map<number, string>();
   /** Questions whose events are about to be published. */
   #pendingQuestions: OpenQuestion[] = [];
-  /** Questions for the user. */
   readonly #waiting = new Map<string, { readonly number: number; readonly question: PermissionQuestion }>();
   /** Files the agent was allowed to change. */
   readonly #allowedPaths = new Set<string>();

@@ -80,13 +80,11 @@ export class RpcPeer {
     this.#send({ method, ...(params === undefined ? {} : { params }) });
   }
 
-  /** Responds to the agent's request. */
   reply(id: RpcId, result: object): void {
     this.#openAgentRequests.delete(id);
     this.#send({ id, result });
   }
 
-  /** Rejects the agent's request. */
   refuse(id: RpcId, code: number, message: string): void {
     this.#openAgentRequests.delete(id);
     this.#send({ id, error: { code, message } });

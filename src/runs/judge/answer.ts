@@ -25,11 +25,6 @@ export function chooseAnswerSource(
 /**
  * Collects an attempt's answer: the last complete message from the agent itself, not from a sub-agent. A plain
  * command's answer is its entire stdout.
- *
- * @example
- * const answer = new AnswerCollector('messages')
- * answer.addEvents(translator.push('stdout', bytes))
- * answer.text // 'Done: {"ok":true}'
  */
 export class AnswerCollector {
   readonly #source: AnswerSource;
@@ -50,12 +45,10 @@ export class AnswerCollector {
       source === 'tail' ? new ByteBlocks(MAX_TEXT_LENGTH, 'end') : new ByteBlocks(MAX_ANSWER_BYTES, 'beginning');
   }
 
-  /** Adds captured bytes. */
   addBytes(stream: CapturedStream, bytes: Uint8Array): void {
     if (this.#source !== 'messages' && stream === 'stdout') this.#printed.add(bytes);
   }
 
-  /** Adds the events parsed from the bytes. */
   addEvents(events: readonly Emitted[]): void {
     for (const { protocol, event } of events) {
       if (protocol !== 'fcmp' || event.type !== 'assistant.message.final') continue;

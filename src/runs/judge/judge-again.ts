@@ -11,7 +11,6 @@ import { judgeOutput, type JudgedOutput } from './judge-output.js';
 /** A contract as data: the part of a run's spec that judges its answer. */
 export type StoredContract = NonNullable<StoredRunSpec['contract']>;
 
-/** This version's judgement of a recorded run. */
 export interface JudgedRun {
   readonly outcome: Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
   /** Codes of the warnings about the last attempt's answer. */

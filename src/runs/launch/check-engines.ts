@@ -166,9 +166,6 @@ const TIMEOUT_MS = 20_000;
 /**
  * Detects which inputs an engine accepts besides text. An ACP agent has to be started for this and is then stopped; if
  * it does not respond in time, it gets only text.
- *
- * @example
- * await findAcceptedInputs('gemini-acp', ports) // { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] }
  */
 export async function findAcceptedInputs(
   engine: string,

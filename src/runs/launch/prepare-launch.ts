@@ -13,7 +13,6 @@ import { realpath, rm, stat } from 'node:fs/promises';
 import { dirname, isAbsolute } from 'node:path';
 import { makeFolderBelow, openNew } from '../../base/files/index.js';
 
-/** A process that is ready to be launched. */
 export interface PreparedLaunch {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -26,7 +25,6 @@ export interface PreparedLaunch {
   readonly secrets: AttemptSecrets;
 }
 
-/** An attempt's input. */
 export interface LaunchInput {
   readonly workdir: string;
   readonly prompt: string;

@@ -1,11 +1,9 @@
+import { copilotLauncher, geminiLauncher, qwenLauncher } from './cli-launchers.js';
 import { listKeys, object, omitUndefined, oneOf, name, SluiceError, type FromSchema } from '../../base/index.js';
 import { findClaudeState, findCodexState, createStateFinder, findKimiState, type FindState } from './engine-state.js';
 import { programAgentSchema, type ProgramAgent } from './configured.js';
-import { copilotLauncher } from './copilot.js';
-import { geminiLauncher } from './gemini.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import { createOpencodeEnvironment, opencodeLauncher } from './opencode.js';
-import { qwenLauncher } from './qwen.js';
 import { NETWORK_ENVIRONMENT, checkInputPrompt } from './request-checks.js';
 
 const commandSchema = { type: 'array', minItems: 1, maxItems: 256, items: name } as const;
@@ -111,7 +109,6 @@ export const ACP_LAUNCHERS: Readonly<Record<string, Launcher>> = Object.fromEntr
   Object.entries(BUILT_IN_AGENTS).map(([engine, agent]) => [engine, createAcpLauncher(engine, agent, agent)]),
 );
 
-/** Creates a launcher for an agent that implements the Agent Client Protocol. */
 export function createAcpLauncher(engine: string, settings: AcpAgent, builtIn?: BuiltInAgent): Launcher {
   const [program = '', ...options] = settings.acp;
   return {

@@ -19,9 +19,11 @@ import {
 /** How a CLI is called whose command is the name of its engine, with options and a prompt. */
 interface CliDefinition extends Omit<LauncherDefinition, 'program' | 'format' | 'canResume' | 'canAsk' | 'launch'> {
   readonly engine: Exclude<RunEngine, 'command'>;
-  /** Lists the options, apart from the model and the session. */
-  readonly listOptions: (request: LaunchRequest) => readonly string[];
-  /** The option that resumes a session. */
+  /** Lists the options, apart from those for the permissions, the model and the session. */
+  readonly listOptions?: (request: LaunchRequest) => readonly string[];
+  readonly permissionOptions?: Readonly<
+    Record<LaunchRequest['permissions'], (request: LaunchRequest) => readonly string[]>
+  >;
   readonly sessionOption?: '--resume' | '--session';
   /** The option for a prompt that is an argument, because of a terminal; without it, such a prompt follows `--`. */
   readonly promptOption?: '--prompt';
@@ -33,9 +35,16 @@ interface CliDefinition extends Omit<LauncherDefinition, 'program' | 'format' | 
   readonly speaks?: 'claude' | 'qwen';
 }
 
-/** Creates the launcher of a CLI. */
 export function createCliLauncher(definition: CliDefinition): Launcher {
-  const { listOptions, sessionOption = '--resume', promptOption, readsStdin, prepare, speaks, ...rest } = definition;
+  const {
+    listOptions,
+    permissionOptions,
+    sessionOption = '--resume',
+    promptOption,
+    readsStdin,
+    ...others
+  } = definition;
+  const { prepare, speaks, ...rest } = others;
   const { engine } = rest;
   return completeLauncher({
     ...rest,
@@ -49,7 +58,8 @@ export function createCliLauncher(definition: CliDefinition): Launcher {
       const session = checkSession(request.sessionId);
       const command = [
         engine,
-        ...listOptions(request),
+        ...(listOptions?.(request) ?? []),
+        ...(permissionOptions?.[request.permissions](request) ?? []),
         ...listModelArguments(request.model),
         ...(session === undefined ? [] : [`${sessionOption}=${session}`]),
       ] as const;

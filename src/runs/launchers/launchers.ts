@@ -1,14 +1,10 @@
 import { SluiceError } from '../../base/index.js';
 import { createAcpLauncher, ACP_LAUNCHERS, type AgentSettings } from './acp.js';
-import { claudeLauncher } from './claude.js';
+import { claudeLauncher, copilotLauncher, geminiLauncher, iflowLauncher, qwenLauncher } from './cli-launchers.js';
 import { codexLauncher } from './codex.js';
 import { createProgramLauncher } from './configured.js';
-import { copilotLauncher } from './copilot.js';
-import { geminiLauncher } from './gemini.js';
-import { iflowLauncher } from './iflow.js';
 import type { Launcher } from './launcher.js';
 import { opencodeLauncher } from './opencode.js';
-import { qwenLauncher } from './qwen.js';
 import type { RunEngine } from '../../store/records/index.js';
 
 /** Any command the caller chooses. `permissions` has no effect: the command is not restricted. */

@@ -49,7 +49,6 @@ function createVariableReferences(values: readonly NamedValue[]): Readonly<Recor
   return Object.fromEntries(values.map(({ name, value }) => [name, `\${${value}}`]));
 }
 
-/** Returns the Codex options that add the servers to the user's own. */
 export function listCodexServerOptions(servers: readonly McpServer[]): string[] {
   return listByName(extractSecrets(servers).servers).flatMap(([name, server]) => {
     const set = (key: string, value: string): string => `--config=mcp_servers.${name}.${key}=${value}`;

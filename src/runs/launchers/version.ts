@@ -4,12 +4,7 @@ const MAX_TEXT_LENGTH = 4096;
 /** A version that is not part of a longer number, such as an IP address. */
 const VERSION = /(?<![\w.])v?(\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]{1,40})?)(?!\.?\d)/u;
 
-/**
- * Returns the first version in a command's output.
- *
- * @example
- * readVersion('codex-cli 0.166.0') // '0.166.0'
- */
+/** Returns the first version in a command's output. */
 export function readVersion(text: string): string | undefined {
   return VERSION.exec(text.slice(0, MAX_TEXT_LENGTH))?.[1];
 }
@@ -19,9 +14,6 @@ const COMPARATOR = /^(>=|<)(\d+(?:\.\d+)*)$/u;
 /**
  * Whether a version satisfies all comparators of a range (`>=` and `<`). A prerelease (`1.2.0-beta`) counts as its
  * release; an empty range contains no version.
- *
- * @example
- * isVersionIn('0.166.3', '>=0.166.0 <0.167.0') // true
  */
 export function isVersionIn(version: string, range: string): boolean {
   const numbers = parseNumbers(version.split('-', 1)[0] ?? '');

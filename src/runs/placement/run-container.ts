@@ -60,7 +60,6 @@ export async function removeRunContainers(id: string, settings?: ContainerSettin
   return left.exitCode === 0 && left.stdout.trim() === '';
 }
 
-/** Returns the home folder of a run's containers on this host. */
 export function getHomeFolder(runDir: string): string {
   return join(dirname(dirname(runDir)), HOMES_FOLDER, runDir.slice(dirname(runDir).length + 1));
 }

@@ -279,11 +279,6 @@ export function readPidMark(): PidMark | undefined {
  * Returns a function that checks whether an id could have been assigned since a mark; always true if that is unknown.
  * Ids are assigned in sequence and wrap around, so the function always returns true once many processes have been
  * started since the mark.
- *
- * @example
- * const mark = readPidMark()
- * // … a process is started, and others by it …
- * listPids().filter(createPidFilter(mark))
  */
 export function createPidFilter(mark: PidMark | undefined): (pid: number) => boolean {
   const now = readPidMark();

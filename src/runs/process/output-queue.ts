@@ -12,14 +12,11 @@ const LOW_WATER = HIGH_WATER / 2;
 /** Adjacent chunks of one stream are merged up to this size, so a slow reader gets larger chunks instead of more. */
 const MAX_MERGED_BYTES = 64 * 1024;
 
-/** A queue between the process that writes output and its reader. */
 export interface OutputQueue {
   push(stream: StreamName, bytes: Uint8Array): void;
   /** Ends the output; the reader still gets the queued chunks. */
   end(): void;
-  /** Whether the process is waiting for the reader. */
   readonly isFull: boolean;
-  /** The number of chunks that have arrived. */
   readonly arrivals: number;
   readonly isEnded: boolean;
   readonly ended: Promise<void>;

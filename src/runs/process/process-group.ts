@@ -16,7 +16,6 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether any process in the group is still running. */
 export async function isGroupAlive(leader: number): Promise<boolean> {
   if (process.platform === 'win32') return canSignal(leader);
   if (!canSignal(-leader)) return false;
@@ -44,7 +43,6 @@ async function findRunningGroups(): Promise<ReadonlySet<number>> {
   return search;
 }
 
-/** Lists all process ids on a Linux system. */
 export function listPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -94,7 +92,6 @@ function signalInside(leader: number): boolean {
   return inside.length > 0;
 }
 
-/** Returns the children of every process on a Linux system. */
 function readChildren(): ReadonlyMap<number, readonly number[]> {
   const children = new Map<number, number[]>();
   for (const pid of listPids()) {
@@ -128,7 +125,6 @@ export function listDescendants(pid: number): number[] {
   return descendants;
 }
 
-/** Reads the children of all threads of a process. */
 function readOwnChildren(pid: number): number[] {
   try {
     const lists = readdirSync(`/proc/${pid}/task`).map((thread) =>

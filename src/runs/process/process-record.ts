@@ -75,7 +75,6 @@ export async function readProcessRecords(folder: string): Promise<FoundRecord[]>
   return records;
 }
 
-/** Removes a record that is too old to be useful. */
 export async function removeOld(path: string): Promise<void> {
   const stats = await stat(path).catch(() => undefined);
   if (stats !== undefined && Date.now() - stats.mtimeMs > MAX_AGE_MS) await rm(path, { force: true });

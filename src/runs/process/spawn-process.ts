@@ -59,7 +59,6 @@ export interface SandboxedCommand {
   };
 }
 
-/** Receives the output of a process. */
 export interface OutputSink {
   push(stream: StreamName, bytes: Uint8Array): void;
   /** Called when all streams are closed. */
@@ -74,7 +73,6 @@ export interface ProcessInput {
   close(): void;
 }
 
-/** A process just spawned, with pipes or in a terminal. */
 export interface SpawnedProcess {
   readonly identity: ProcessIdentity;
   readonly exited: Promise<ProcessExit>;

@@ -5,7 +5,6 @@ import type { RunContext } from '../attempts/run-context.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunDrift, RunFailure, RunResult } from '../../store/records/index.js';
 
-/** The totals of a run's attempts. */
 export interface RunTotals {
   readonly artifacts: FsDiff;
   readonly drift: RunDrift | undefined;

@@ -12,7 +12,6 @@ const MAX_INPUT_LENGTH = 1024;
 /** Engines repeat some failures for minutes; the first can be an expired token, or a session that is compacted. */
 const MAX_STUCK_FAILURES = 3;
 
-/** An error reported by the engine, and its cause. */
 export interface EngineFailure {
   readonly cause: FailureCause;
   readonly message: string;
@@ -25,11 +24,6 @@ type EngineReport = NonNullable<RunResult['engine_report']>;
 /**
  * Findings besides the answer from the events of a run's attempts: diagnostics, denied tools, the model, and the error
  * that explains a failure.
- *
- * @example
- * const findings = new RunFindings()
- * findings.add(translator.push('stdout', bytes))
- * findings.engineFailure?.cause // 'auth'
  */
 export class RunFindings {
   readonly #engine = new Map<string, RunDiagnostic>();
@@ -122,7 +116,6 @@ export class RunFindings {
     if (Array.isArray(denials)) for (const denial of denials) if (isJsonObject(denial)) this.#addDenial(denial, at);
   }
 
-  /** Adds the numbers of a result. */
   #addReport(result: Readonly<Record<string, unknown>>): void {
     for (const [name, key] of Object.entries(REPORTED_FIELDS)) {
       const value = result[name];
@@ -132,7 +125,6 @@ export class RunFindings {
     }
   }
 
-  /** Adds a denial by a user or a rule. */
   #addReply(
     { interaction_id: id, decision, by, who, why }: RaspData<'interaction.permission.replied'>,
     at: string,
@@ -241,9 +233,6 @@ export const NO_CHANGES: FsDiff = { created: [], modified: [], deleted: [] };
 /**
  * Merges the changes of two consecutive attempts: a file created and then modified counts as created, a file created
  * and then deleted is omitted, and a file deleted and then recreated counts as modified.
- *
- * @example
- * mergeFsDiffs({ created: ['a'], modified: [], deleted: [] }, { created: [], modified: ['a'], deleted: [] }) // created: ['a']
  */
 export function mergeFsDiffs(first: FsDiff, second: FsDiff): FsDiff {
   const changes = new Map<string, keyof FsDiff>();

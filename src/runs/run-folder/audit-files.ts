@@ -63,14 +63,12 @@ async function openIfSame(path: string, id: string, root: TrustedRoot): Promise<
   return undefined;
 }
 
-/** Options for copying a run's files. */
 interface CopyOptions {
   /** Selects the files to copy; all by default. */
   readonly wants?: (file: RunFile) => boolean;
   readonly onBytes?: (bytes: number) => void;
 }
 
-/** Copies a run's files into a new folder. */
 export async function copyRunFiles(
   files: AsyncIterable<RunFile>,
   to: string,
@@ -125,9 +123,6 @@ export async function withPlainFolder<Result>(
 /**
  * Removes a run's folder; returns whether it existed. Links are not followed: nothing is removed if the run folder or
  * its parent was replaced by a link.
- *
- * @example
- * await removeRunFolder('/data', '01J…') // true
  */
 export async function removeRunFolder(data: string, runId: string): Promise<boolean> {
   const folder = getRunFolderPath(data, runId);

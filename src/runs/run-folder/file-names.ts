@@ -28,12 +28,6 @@ export const RUN_LOGS = {
 /** One of a run's logs. */
 export type RunLog = keyof typeof RUN_LOGS;
 
-/**
- * Returns the name of an attempt's file.
- *
- * @example
- * getAttemptFileName('pty', 2) // 'pty-output.2.log'
- */
 export function getAttemptFileName(file: AttemptFile | CapturedStream, attempt: number): string {
   const [stem, extension] = ATTEMPT_FILES[file];
   return `${stem}.${attempt}.${extension}`;

@@ -18,7 +18,7 @@ export { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt/att
 export type { AttemptCapture, CapturedChunk, StreamDigest } from './attempt/attempt-capture.js';
 export { openRunLogs, type RunLogs } from './logs/run-logs.js';
 export { translateRunFolder, type AttemptJudge, type TranslateOptions } from './translate-run-folder.js';
-export { listFilesWithLogs, rewriteRunLogs, openEventTail, readRunEvents } from './logs/read-events.js';
+export { listFilesWithLogs, rewriteRunLogs, openEventTail, readRunEvents } from './logs/run-logs.js';
 export { findFirstDifference, replayRunFolder } from './replay-run-folder.js';
 export type { ChangedStream, LogDifference, ReplayOptions, ReplayResult } from './replay-run-folder.js';
 export { readLastAttempt } from './audit-files.js';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readRunEvents } from './logs/read-events.js';
+import { readRunEvents } from './logs/run-logs.js';
 import { openRunFolder } from './open-run-folder.js';
 import { replayRunFolder } from './replay-run-folder.js';
 import { translateRunFolder } from './translate-run-folder.js';

@@ -38,7 +38,6 @@ export interface RunFolder {
   meta(attempt: number, warn?: (warning: RunFolderWarning) => void): Promise<AttemptMeta>;
 }
 
-/** A run folder that can be written to. */
 export interface WritableRunFolder extends RunFolder {
   /** The folder below which no link is followed. */
   readonly trustedRoot: string;

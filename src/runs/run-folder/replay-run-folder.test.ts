@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { makeRunFolder } from './fixtures/make-run-folder.js';
 import { replayRunFolder } from './replay-run-folder.js';
-import { rewriteRunLogs } from './logs/read-events.js';
+import { rewriteRunLogs } from './logs/run-logs.js';
 
 const RECORDED = fileURLToPath(new URL('./fixtures/codex-resumed', import.meta.url));
 

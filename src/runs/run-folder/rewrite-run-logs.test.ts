@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { makeRunFolder } from './fixtures/make-run-folder.js';
-import { rewriteRunLogs } from './logs/read-events.js';
+import { rewriteRunLogs } from './logs/run-logs.js';
 import { translateRunFolder } from './translate-run-folder.js';
 
 const RECORDED = fileURLToPath(new URL('./fixtures/codex-resumed', import.meta.url));

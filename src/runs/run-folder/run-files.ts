@@ -17,7 +17,6 @@ export interface RunFile {
 const MAX_DEPTH = 32;
 const MAX_FILES = 100_000;
 
-/** Options for listing a run folder. */
 interface Walk extends TrustedRoot {
   /** Called if more files or levels exist than are listed. */
   readonly onLimit?: () => void;

@@ -63,7 +63,6 @@ export interface AttemptJudge {
 interface Handover {
   readonly tail: AttemptTail;
   readonly sessionId: string | null;
-  /** Whether the conversation has started. */
   readonly isContinued: boolean;
 }
 
@@ -190,7 +189,6 @@ async function* translateAttempt(
   if (drift !== null) options.onDrift?.(drift);
 }
 
-/** Returns a function that counts bytes and reports the progress. */
 async function createProgressCounter(
   folder: RunFolder,
   { onProgress, follow, attempt: last = Number.POSITIVE_INFINITY }: TranslateOptions,

@@ -9,7 +9,6 @@ import { createDumpMasker, createPatternMasker, compileSecretPattern } from './m
 import type { StreamName } from '../../events/index.js';
 import { listSensitiveValues } from './environment.js';
 
-/** Secrets to mask. */
 interface SecretsOptions {
   /**
    * Secrets in plain text. Values shorter than six bytes and ordinary values (`true`, short numbers) are not masked.
@@ -19,9 +18,7 @@ interface SecretsOptions {
   readonly patterns?: readonly string[];
 }
 
-/** Compiled secrets, used for all streams of a run. */
 export interface Secrets {
-  /** Creates a masker for one stream. */
   createMasker(): Masker;
   /** Masks complete bytes, such as a file. */
   mask(bytes: Uint8Array): Uint8Array;
@@ -34,10 +31,6 @@ export interface Secrets {
  * also found in JSON (encoded once or twice), base64, hex, hex dumps, URLs, HTML and shell arguments, line by line if it has
  * multiple lines, wrapped over multiple lines, and across chunks. A pattern matches bytes in linear time: no
  * look-around, no back-references, `^` and `$` match the ends of a line.
- *
- * @example
- * const secrets = compileSecrets({ values: ['sk-12345678'], patterns: ['ghp_\\w{36}'] });
- * secrets.maskText('key sk-12345678.') // 'key ***********.'
  */
 export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secrets {
   const words = [...new Set(values)].flatMap(listSecretForms);

@@ -107,7 +107,6 @@ const MAX_INSTRUCTIONS = 500;
 /** Represents every non-ASCII byte: `.`, `\S` and `[^"]` match it, `\w` does not. */
 const NON_ASCII = 0x4e2d;
 
-/** A step of a pattern over bytes. */
 export type ByteInstruction =
   | { readonly op: 'byte'; readonly table: Uint8Array }
   | { readonly op: 'split'; readonly first: number; readonly second: number }
@@ -196,7 +195,6 @@ function isWord(byte: number): boolean {
   return byte !== NO_BYTE && /\w/.test(String.fromCharCode(byte));
 }
 
-/** Returns for each byte whether it can start a match. */
 function listFirstBytes(program: readonly ByteInstruction[]): Uint8Array {
   const first = new Uint8Array(256);
   const seen = new Set<number>();
@@ -226,7 +224,6 @@ const MAX_ROW_LENGTH = 400;
 /** `hexdump -C` prints two spaces after so many bytes; otherwise two spaces come before the text column. */
 const HALF_ROW = 8;
 
-/** A group of digits in a row. */
 interface Group {
   readonly at: number;
   readonly digits: string;
@@ -240,7 +237,6 @@ interface DumpedByte {
   readonly textTo: number;
 }
 
-/** Searches the bytes of one reading of the rows. */
 interface Search {
   /** Whether the first group of a row is its offset. */
   readonly hasOffset: boolean;

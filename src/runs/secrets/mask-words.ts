@@ -48,7 +48,6 @@ export interface WordFinder {
   wordLength(state: number): number;
 }
 
-/** Builds the finder for these words. */
 export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
   const size = words.reduce((sum, word) => sum + word.length, 1);
   if (size > MAX_BYTES) {
@@ -150,7 +149,6 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
 export interface Masker {
   /** Returns the bytes that can be released. The last bytes are held back while they could be part of a secret. */
   push(bytes: Uint8Array): Uint8Array;
-  /** Returns the remaining bytes. */
   end(): Uint8Array;
 }
 

@@ -31,7 +31,6 @@ export class RunSpecError extends SluiceError<'INVALID_RUN_SPEC'> {
   }
 }
 
-/** A valid spec, and its compiled schema. */
 export interface CheckedSpec {
   readonly spec: RunSpec;
   readonly schema: StandardSchema | undefined;

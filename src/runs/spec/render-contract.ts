@@ -141,9 +141,6 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /**
  * Strips the marker from the top of a value, unless the schema declares it as a property. Applied before the value is
  * validated.
- *
- * @example
- * stripDoneMarker({ answer: 7, __SKILL_DONE__: true }, schema) // { answer: 7 }
  */
 export function stripDoneMarker(value: unknown, schema?: ContractSchema): unknown {
   if (!isJsonObject(value) || !(Object.hasOwn(value, DONE_MARKER) || Object.hasOwn(value, OLD_MARKER))) return value;
@@ -168,7 +165,6 @@ function declaresDoneMarker(root: JsonObject | undefined): boolean {
   return declares(root, 0);
 }
 
-/** Returns the subschemas that apply to the same value. */
 function listSubschemas(node: JsonObject, root: JsonObject): unknown[] {
   const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
     const list = getOwnValue(node, keyword);
@@ -178,7 +174,6 @@ function listSubschemas(node: JsonObject, root: JsonObject): unknown[] {
   return [...lists, ...singles, resolveReference(node, root)];
 }
 
-/** Resolves a `$ref` within the document. */
 function resolveReference(node: JsonObject, root: JsonObject): unknown {
   const reference = getOwnValue(node, '$ref');
   if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined;

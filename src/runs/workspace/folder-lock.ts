@@ -28,7 +28,6 @@ export interface FolderLockOptions {
   readonly onBusy?: (holder: LockHolder) => void;
 }
 
-/** The holder of a lock. */
 export interface LockHolder {
   readonly pid: number;
   /** Null if it is not a run, or unknown. */
@@ -37,12 +36,6 @@ export interface LockHolder {
   readonly since: string | null;
 }
 
-/**
- * Describes the holder of a lock.
- *
- * @example
- * describeHolder({ pid: 7, run: '01J…', since: '2026-11-17T08:00:00.000Z' }) // 'run 01J… (started 2026-11-17T08:00:00.000Z)'
- */
 export function describeHolder({ pid, run, since }: LockHolder): string {
   return run === null ? `process ${pid}` : `run ${run}${since === null ? '' : ` (started ${since})`}`;
 }
@@ -99,11 +92,9 @@ interface LockOptions {
   readonly signal: AbortSignal | undefined;
   readonly run: string | null;
   readonly onBusy: FolderLockOptions['onBusy'];
-  /** Creates the error for a caller that does not wait. */
   readonly createBusyError: (holder: LockHolder) => SluiceError;
 }
 
-/** The holders of locks in this process. */
 const holders = new Map<string, LockHolder>();
 
 async function lockClaims(claimFolder: string, options: LockOptions): Promise<FolderLock> {

@@ -6,7 +6,6 @@ import { removePlaceholders, type GitGuards } from '../sandbox/index.js';
 import { getProcessState, identifyOwnProcess, type ProcessIdentity } from '../process/process-identity.js';
 import { lockFile } from './folder-lock.js';
 
-/** The sandboxes that use a git directory, and the placeholders that were created in it for them. */
 interface GuardRecord {
   readonly git: string;
   readonly created: readonly string[];
@@ -57,7 +56,6 @@ export function createGitGuards(folder: string, run: string): GitGuards {
   };
 }
 
-/** Removes the placeholders that killed processes left behind. */
 export async function removeLeftPlaceholders(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => each.endsWith(SUFFIX)))

@@ -87,11 +87,6 @@ const CONCURRENCY = 64;
 /**
  * Lists a folder's files with their sizes and times. Links are not followed. Folders named `.git`, `node_modules` and
  * `.audit` are skipped at any depth, and so is everything that is neither a file nor a link.
- *
- * @example
- * const before = await takeSnapshot(workdir);
- * // … the agent works …
- * const { created, modified, deleted } = compareSnapshots(before, await takeSnapshot(workdir));
  */
 export async function takeSnapshot(folder: string, options: SnapshotOptions = {}): Promise<Snapshot> {
   const { maxFiles = 100_000, maxDepth = 64, maxPathBytes = 16 * 1024 * 1024 } = options;

@@ -8,8 +8,16 @@ import type { AcpUpdate } from '../../events/index.js';
 import type { RunResult, RunSpec } from '../../store/records/index.js';
 import { ACCEPTS_TEXT_ONLY, findAcceptedInputs, listLaunchers } from '../../runs/index.js';
 import type { AcceptedInputs, Launcher, McpServer } from '../../runs/index.js';
-import { createRequestError, readPrompt, readServers, type PromptBlock } from './read-prompt.js';
-import { createTurnUpdates, createId, runTurn, type TurnClient } from './run-turn.js';
+import {
+  createRequestError,
+  readPrompt,
+  readServers,
+  type PromptBlock,
+  createTurnUpdates,
+  createId,
+  runTurn,
+  type TurnClient,
+} from './run-turn.js';
 import { createSessionFiles, type SessionFiles, type StoredSession } from './session-files.js';
 
 /** The part of the run spec shared by all prompts of a session. */
@@ -17,7 +25,6 @@ export type TurnSpec = Pick<RunSpec, 'engine' | 'contract' | 'model' | 'max_retr
   readonly permissions: Permissions;
 };
 
-/** The parameters for opening a session. */
 export type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'>;
 
 export type Permissions = NonNullable<RunSpec['permissions']>;
@@ -34,7 +41,6 @@ interface Session {
   stored: StoredSession;
   /** Not stored, because they contain secrets; a client sends them again when it loads the session. */
   servers: readonly McpServer[];
-  /** The active prompt: its run, and whether the client has canceled it. */
   active: { readonly run: string; isCanceled: boolean } | null;
   /** The last write to the session file. */
   lastWrite: Promise<void>;
@@ -124,7 +130,6 @@ export class AcpSessions {
     return this.#add({ ...stored, permissions: isOffered ? permissions : 'safe' }, servers);
   }
 
-  /** Sets the permissions for the next prompts. */
   async setMode(id: string, mode: string): Promise<void> {
     const session = this.#find(id);
     const permissions = this.listModes(session.stored.engine).find((offeredMode) => offeredMode === mode);
@@ -137,7 +142,6 @@ export class AcpSessions {
     if (session.stored.turns > 0) await this.#save(session);
   }
 
-  /** Executes a prompt as a run and returns its result. */
   async prompt(
     id: string,
     blocks: readonly PromptBlock[],

@@ -25,12 +25,10 @@ const storedSessionSchema = object({
   runs: arrayOf(name),
 });
 
-/** A session with a client, as stored for `session/load`. */
 export type StoredSession = FromSchema<typeof storedSessionSchema>;
 
 const sessionSchema = fromRecordSchema<StoredSession>(storedSessionSchema);
 
-/** Stores sessions in the data folder, one file each. */
 export interface SessionFiles {
   /** Undefined if the session is not stored. */
   read(id: string): Promise<StoredSession | undefined>;
@@ -40,7 +38,6 @@ export interface SessionFiles {
 /** The format of session ids; no other client input is ever used as a file name. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/u;
 
-/** Creates the session storage in a data folder. */
 export function createSessionFiles(data: string): SessionFiles {
   const folder = join(data, 'acp-sessions');
   const getPath = (id: string): string => join(folder, `${id}.json`);

@@ -1,4 +1,4 @@
-import type { FromSchema, Schema } from '../../base/index.js';
+import { type FromSchema, type Schema, name, object, orNull, type ObjectSchema } from '../../base/index.js';
 
 /** The scope a token needs; `none` needs no token. */
 export type Scope = 'none' | 'read' | 'run' | 'decide' | 'worker';
@@ -36,14 +36,25 @@ export interface Endpoint {
   readonly problems?: readonly string[];
 }
 
-/** Preserves the endpoints' literal types, so requests and responses are typed by their schemas. */
-export function defineEndpoints<const Definitions extends Readonly<Record<string, Endpoint>>>(
-  definitions: Definitions,
-): Definitions {
-  return definitions;
+type Details = Omit<Endpoint, 'method' | 'path' | 'scope'>;
+
+/** Defines an endpoint that reads. Literal types are preserved, so requests and responses are typed by their schemas. */
+export function get<const Path extends string, const S extends Scope, const More extends Details>(
+  path: Path,
+  scope: S,
+  details: More,
+) {
+  return { method: 'GET', path, scope, ...details } as const;
 }
 
-/** Defines a JSON response. */
+export function post<const Path extends string, const S extends Scope, const More extends Details>(
+  path: Path,
+  scope: S,
+  details: More,
+) {
+  return { method: 'POST', path, scope, ...details } as const;
+}
+
 export function json<const Body extends Schema>(schema: Body) {
   return { status: 200, media: 'application/json', schema } as const;
 }
@@ -67,3 +78,29 @@ export type ResponseOf<E extends Endpoint> = E extends {
 export type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParametersOf<Rest>
   : never;
+
+/** Selects a page of a list; `cursor` is the `next_cursor` of the previous page. */
+export const pageQuery = {
+  limit: { type: 'integer', minimum: 1, maximum: 500, description: 'Maximum number of items; 50 by default.' },
+  cursor: { type: 'string', maxLength: 500, description: 'The next_cursor of the previous page.' },
+} as const;
+
+export function definePage<const Item extends Schema>(items: Item): ListSchema<Item> {
+  return object({ items: { type: 'array', items }, next_cursor: orNull(name) });
+}
+
+type ListSchema<Item extends Schema> = ObjectSchema<
+  {
+    readonly items: { readonly type: 'array'; readonly items: Item };
+    readonly next_cursor: { readonly anyOf: readonly [typeof name, { readonly type: 'null' }] };
+  },
+  Record<never, Schema>
+>;
+
+export const timeParameter = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d{1,9})?Z)?$',
+  description: 'A date, or a time in UTC: 2026-11-15 or 2026-11-15T08:00:00Z.',
+} as const;
+
+export const search = { type: 'string', minLength: 1, maxLength: 200 } as const;

@@ -17,8 +17,7 @@ import {
   scheduleTickSchema,
   workerSchema,
 } from '../../store/records/index.js';
-import { created, defineEndpoints, json } from './endpoint.js';
-import { definePage, pageQuery, search, timeParameter } from './shapes/lists.js';
+import { created, get, json, post, definePage, pageQuery, search, timeParameter } from './endpoint.js';
 import {
   issueDetailSchema,
   submittedOrderSchema,
@@ -43,122 +42,77 @@ const redeliveredSchema = object({
   redelivered: count,
 });
 
-const recordEndpoints = defineEndpoints({
-  listOutbox: {
-    method: 'GET',
-    path: '/v1/outbox',
-    scope: 'read',
+const recordEndpoints = {
+  listOutbox: get('/v1/outbox', 'read', {
     summary: 'Lists comments and their delivery, newest first.',
     query: { ...pageQuery, state: outboxState, issue_ref: name },
     response: json(definePage(outboxMessageSchema)),
     problems: ['INVALID_CURSOR'],
-  },
-  redeliverComment: {
-    method: 'POST',
-    path: '/v1/outbox/{id}/redeliver',
-    scope: 'decide',
+  }),
+  redeliverComment: post('/v1/outbox/{id}/redeliver', 'decide', {
     summary: 'Redelivers a comment whose delivery failed or is waiting for a retry.',
     response: json(redeliveredSchema),
     problems: ['COMMENT_NOT_FOUND'],
-  },
-  redeliverSink: {
-    method: 'POST',
-    path: '/v1/outbox/redeliver',
-    scope: 'decide',
+  }),
+  redeliverSink: post('/v1/outbox/redeliver', 'decide', {
     summary: "Redelivers a sink's comments whose delivery failed or is waiting for a retry, oldest first.",
     body: object({ sink: name }),
     response: json(redeliveredSchema),
-  },
-  listSinks: {
-    method: 'GET',
-    path: '/v1/sinks',
-    scope: 'read',
+  }),
+  listSinks: get('/v1/sinks', 'read', {
     summary: 'Lists sinks with undelivered comments.',
     response: json(definePage(sinkStateSchema)),
-  },
-  listExecutions: {
-    method: 'GET',
-    path: '/v1/executions',
-    scope: 'read',
+  }),
+  listExecutions: get('/v1/executions', 'read', {
     summary: 'Lists executions and their decisions, newest first.',
     query: { ...pageQuery, ...executionQuery },
     response: json(definePage(executionSchema)),
     problems: ['INVALID_CURSOR'],
-  },
-  exportExecutions: {
-    method: 'GET',
-    path: '/v1/executions/export',
-    scope: 'read',
+  }),
+  exportExecutions: get('/v1/executions/export', 'read', {
     summary: 'Exports executions as CSV or NDJSON, with the filters of the list.',
     query: { ...executionQuery, format: oneOf(['csv', 'ndjson']) },
     response: { status: 200, media: 'text/csv', alternative: 'application/x-ndjson' },
-  },
-  listWorkers: {
-    method: 'GET',
-    path: '/v1/workers',
-    scope: 'read',
+  }),
+  listWorkers: get('/v1/workers', 'read', {
     summary: 'Lists workers that reported within the last day, most recent first.',
     response: json(definePage(workerSchema)),
-  },
-  listSchedules: {
-    method: 'GET',
-    path: '/v1/schedules',
-    scope: 'read',
+  }),
+  listSchedules: get('/v1/schedules', 'read', {
     summary: 'Lists the configured schedules: when each is due next, who paused it, and its last tick.',
     response: json(definePage(scheduleSchema)),
-  },
-  pauseSchedule: {
-    method: 'POST',
-    path: '/v1/schedules/{name}/pause',
-    scope: 'decide',
+  }),
+  pauseSchedule: post('/v1/schedules/{name}/pause', 'decide', {
     summary: 'Pauses a schedule on all servers, with the reason; the name of the token is recorded.',
     body: object({ why: name }),
     response: json(scheduleSchema),
     problems: ['NO_SUCH_PATH'],
-  },
-  resumeSchedule: {
-    method: 'POST',
-    path: '/v1/schedules/{name}/resume',
-    scope: 'decide',
+  }),
+  resumeSchedule: post('/v1/schedules/{name}/resume', 'decide', {
     summary: 'Ends the pause of a schedule.',
     response: json(scheduleSchema),
     problems: ['NO_SUCH_PATH'],
-  },
-  runSchedule: {
-    method: 'POST',
-    path: '/v1/schedules/{name}/run',
-    scope: 'run',
+  }),
+  runSchedule: post('/v1/schedules/{name}/run', 'run', {
     summary: "Submits a schedule's order now, even while it is paused, and returns the tick: what it did, and why.",
     response: json(scheduleTickSchema),
     problems: ['NO_SUCH_PATH'],
-  },
-  listTicks: {
-    method: 'GET',
-    path: '/v1/schedules/ticks',
-    scope: 'read',
+  }),
+  listTicks: get('/v1/schedules/ticks', 'read', {
     summary: 'Lists the last ticks of all schedules, newest first: what each did, and why.',
     response: json(definePage(scheduleTickSchema)),
-  },
-  listBudgets: {
-    method: 'GET',
-    path: '/v1/budgets',
-    scope: 'read',
+  }),
+  listBudgets: get('/v1/budgets', 'read', {
     summary:
       'Returns the usage of the configured budgets (for issues, the ten that used the most tokens) and the runs that wait for a budget.',
     response: json(budgetsSchema),
-  },
-  readSettings: {
-    method: 'GET',
-    path: '/v1/settings',
-    scope: 'decide',
+  }),
+  readSettings: get('/v1/settings', 'decide', {
     summary:
       'Returns settings that explain decisions: the approval rules, the sinks, and the tokens without their values.',
     response: json(settingsSchema),
-  },
-  readStatistics: {
-    method: 'GET',
-    path: '/v1/statistics',
-    scope: 'read',
+  }),
+  readStatistics: get('/v1/statistics', 'read', {
     summary: 'Returns statistics over time: outcomes, latency and drift of runs, open inbox items.',
     query: {
       since: timeParameter,
@@ -172,52 +126,34 @@ const recordEndpoints = defineEndpoints({
       },
     },
     response: json(statisticsSchema),
-  },
-  openSession: {
-    method: 'POST',
-    path: '/v1/session',
-    scope: 'none',
+  }),
+  openSession: post('/v1/session', 'none', {
     summary: 'Exchanges a token for a cookie, for pages and EventSource.',
     body: object({ token: text }),
     response: json(sessionSchema),
     problems: ['TOKEN_REFUSED'],
-  },
-  getSession: {
-    method: 'GET',
-    path: '/v1/session',
-    scope: 'none',
+  }),
+  getSession: get('/v1/session', 'none', {
     summary: 'Returns the caller, its scopes, and whether tokens are required.',
     response: json(sessionSchema),
-  },
-  closeSession: {
-    method: 'POST',
-    path: '/v1/session/close',
-    scope: 'none',
+  }),
+  closeSession: post('/v1/session/close', 'none', {
     summary: 'Deletes the cookie.',
     response: json(object({ status: { const: 'closed' } })),
-  },
-  health: {
-    method: 'GET',
-    path: '/healthz',
-    scope: 'none',
+  }),
+  health: get('/healthz', 'none', {
     summary: 'Succeeds if the process is alive.',
     response: json(object({ status: { const: 'ok' } })),
-  },
-  ready: {
-    method: 'GET',
-    path: '/readyz',
-    scope: 'none',
+  }),
+  ready: get('/readyz', 'none', {
     summary: 'Succeeds if the store responds and new work is accepted.',
     response: json(object({ status: { const: 'ready' } })),
-  },
-  metrics: {
-    method: 'GET',
-    path: '/metrics',
-    scope: 'read',
+  }),
+  metrics: get('/metrics', 'read', {
     summary: 'Returns metrics in the Prometheus text format.',
     response: { status: 200, media: 'text/plain' },
-  },
-});
+  }),
+};
 
 const resolutionProblems = [
   'ITEM_NOT_FOUND',
@@ -228,21 +164,15 @@ const resolutionProblems = [
   'UNKNOWN_WORKER',
 ] as const;
 
-const orderEndpoints = defineEndpoints({
-  submitOrder: {
-    method: 'POST',
-    path: '/v1/orders',
-    scope: 'run',
+const orderEndpoints = {
+  submitOrder: post('/v1/orders', 'run', {
     summary:
       "Submits an order; its run becomes the issue's active run. A race submits multiple orders and returns the first.",
     body: WORK_REQUEST_SCHEMA,
     response: created(submittedOrderSchema),
     problems: ['INVALID_WORK_REQUEST', 'UNKNOWN_WORKER', 'FOLDER_NOT_ALLOWED', 'REQUEST_ID_REUSED'],
-  },
-  listIssues: {
-    method: 'GET',
-    path: '/v1/issues',
-    scope: 'read',
+  }),
+  listIssues: get('/v1/issues', 'read', {
     summary: 'Lists issues, newest first.',
     query: {
       ...pageQuery,
@@ -251,40 +181,28 @@ const orderEndpoints = defineEndpoints({
     },
     response: json(definePage(issueSchema)),
     problems: ['INVALID_CURSOR'],
-  },
-  getIssue: {
-    method: 'GET',
-    path: '/v1/issues/{ref}',
-    scope: 'read',
+  }),
+  getIssue: get('/v1/issues/{ref}', 'read', {
     summary: 'Returns one issue with its newest orders and open inbox items; the reference is percent-encoded.',
     query: {
       run_id: { ...name, description: 'Only the order with this run id, however old; by default the newest 20.' },
     },
     response: json(issueDetailSchema),
     problems: ['ISSUE_NOT_FOUND'],
-  },
-  getIssueDiff: {
-    method: 'GET',
-    path: '/v1/issues/{ref}/diff',
-    scope: 'read',
+  }),
+  getIssueDiff: get('/v1/issues/{ref}/diff', 'read', {
     summary:
       "Returns the changes made for one of the issue's orders, file by file, committed or not; the size is limited.",
     query: { run_id: { ...name, description: "The order's run id; by default the active run." } },
     response: json(changeSchema),
     problems: ['ISSUE_NOT_FOUND'],
-  },
-  getIssueRace: {
-    method: 'GET',
-    path: '/v1/issues/{ref}/race',
-    scope: 'read',
+  }),
+  getIssueRace: get('/v1/issues/{ref}/race', 'read', {
     summary: 'Returns the runs of the last race, each with its changes; without a race, the newest order.',
     response: json(raceSchema),
     problems: ['ISSUE_NOT_FOUND'],
-  },
-  receiveTrigger: {
-    method: 'POST',
-    path: '/v1/triggers/{name}',
-    scope: 'none',
+  }),
+  receiveTrigger: post('/v1/triggers/{name}', 'none', {
     summary:
       'Receives a signed webhook about an issue from GitHub (X-Hub-Signature-256) or GitLab (X-Gitlab-Token), and submits the configured order.',
     body: { type: 'object' },
@@ -297,19 +215,13 @@ const orderEndpoints = defineEndpoints({
       ),
     ),
     problems: ['SIGNATURE_REFUSED', 'INVALID_WORK_REQUEST', 'UNKNOWN_WORKER'],
-  },
-  listWaiting: {
-    method: 'GET',
-    path: '/v1/waiting',
-    scope: 'read',
+  }),
+  listWaiting: get('/v1/waiting', 'read', {
     summary:
       "Lists everything that waits for a human: agents' questions and permission requests, failing sinks, results to review. At most 200 of each.",
     response: json(waitingSchema),
-  },
-  listInbox: {
-    method: 'GET',
-    path: '/v1/inbox',
-    scope: 'read',
+  }),
+  listInbox: get('/v1/inbox', 'read', {
     summary: 'Lists open inbox items, oldest first, or resolved items, newest first.',
     query: {
       ...pageQuery,
@@ -319,34 +231,25 @@ const orderEndpoints = defineEndpoints({
     },
     response: json(definePage(inboxResponseSchema)),
     problems: ['INVALID_CURSOR'],
-  },
-  getInboxItem: {
-    method: 'GET',
-    path: '/v1/inbox/{id}',
-    scope: 'read',
+  }),
+  getInboxItem: get('/v1/inbox/{id}', 'read', {
     summary: 'Returns one inbox item with its evidence.',
     response: json(inboxResponseSchema),
     problems: ['ITEM_NOT_FOUND'],
-  },
-  previewResolution: {
-    method: 'POST',
-    path: '/v1/inbox/{id}/preview',
-    scope: 'read',
+  }),
+  previewResolution: post('/v1/inbox/{id}/preview', 'read', {
     summary: 'Returns the comment that a decision would write.',
     body: resolveRequestSchema,
     response: json(commentPreviewSchema),
     problems: resolutionProblems,
-  },
-  resolveItem: {
-    method: 'POST',
-    path: '/v1/inbox/{id}/resolve',
-    scope: 'decide',
+  }),
+  resolveItem: post('/v1/inbox/{id}/resolve', 'decide', {
     summary: 'Resolves an inbox item: accept, reject, retry or edit.',
     body: resolveRequestSchema,
     response: json(inboxResponseSchema),
     problems: resolutionProblems,
-  },
-});
+  }),
+};
 
 /** Named, so that the declarations refer to the groups instead of repeating every schema. */
 type Endpoints = typeof runEndpoints & typeof orderEndpoints & typeof recordEndpoints & typeof workerEndpoints;

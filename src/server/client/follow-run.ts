@@ -218,7 +218,6 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
-/** One server-sent event. */
 export interface SseEvent {
   /** `message` if the event has no name. */
   readonly name: string;

@@ -72,7 +72,6 @@ export async function receive<T>(
   }
 }
 
-/** Parses a JSON response body. */
 export async function readJson(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
   const text = await receive(response, signal, async () => response.text());
   try {
@@ -160,7 +159,6 @@ interface LocalFiles {
   readFileSync(path: string, encoding: 'utf8'): string;
 }
 
-/** The part of `process` that is used here. */
 interface NodeProcess {
   readonly env: Readonly<Record<string, string | undefined>>;
   getBuiltinModule?(name: string): unknown;

@@ -347,24 +347,14 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
   readonly file: string | null;
 }
 
-/**
- * Returns the file of a SQLite database; undefined for other databases and for one in memory.
- *
- * @example
- * findDatabaseFile('sqlite:/srv/sluice.db') // '/srv/sluice.db'
- */
+/** Returns the file of a SQLite database; undefined for other databases and for one in memory. */
 export function findDatabaseFile(database: string): string | undefined {
   return /^sqlite:(?!:memory:$)(?<file>.+)$/s.exec(database)?.groups?.['file'];
 }
 
 const DAY_MS = 86_400_000;
 
-/**
- * Reads how long data is kept, converted from days to milliseconds.
- *
- * @example
- * readRetention({ retention: { runs: 30 } }) // { runsMs: 2592000000, recordsMs: undefined, … }
- */
+/** Reads how long data is kept, converted from days to milliseconds. */
 export function readRetention({ retention = {} }: Pick<Config, 'retention'>): RetentionSettings {
   const { runs, records, delivered, results, mirrors } = retention;
   // A run's events cannot be found without its record, so they are deleted no later.
@@ -378,12 +368,7 @@ export function readRetention({ retention = {} }: Pick<Config, 'retention'>): Re
   };
 }
 
-/**
- * Reads whether and when run folders are packed.
- *
- * @example
- * readPacking({ packing: { after_s: 0 } }) // { isOn: true, afterMs: 0 }
- */
+/** Reads whether and when run folders are packed. */
 export function readPacking({ packing = {} }: Pick<Config, 'packing'>): PackingSettings {
   const { enabled: isOn = true, after_s: afterS } = packing;
   return { isOn, afterMs: afterS === undefined ? undefined : afterS * 1000 };

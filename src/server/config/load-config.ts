@@ -73,12 +73,7 @@ function ignoreEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/**
- * Lists a file's settings that need trust, without executing it, so a user can decide.
- *
- * @example
- * await examineConfig('/srv/shop/sluice.config.json') // { file, sha256: '…', needs: ['wrappers'] }
- */
+/** Lists a file's settings that need trust, without executing it, so a user can decide. */
 export async function examineConfig(file: string): Promise<ConfigContent & Pick<UntrustedConfig, 'needs'>> {
   const content = await readContent(file);
   const { sha256 } = content;

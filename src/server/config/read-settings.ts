@@ -27,9 +27,6 @@ export async function createArchive(
 /**
  * Reads the sandbox settings of a process that starts agents, with the files that no sandbox shows: databases, tokens
  * and the configuration.
- *
- * @example
- * readSandbox(config, process.env).hidden // ['/home/ada/.local/share/sluice', '/srv/sluice.db', …]
  */
 export function readSandbox(
   {
@@ -62,9 +59,6 @@ export function readSandbox(
  * Reads the secrets that must never be printed, from the configuration and the environment: tokens and secrets of the
  * server, sinks, notifications, triggers and repositories. Longest first, so a secret that contains another secret is
  * masked completely.
- *
- * @example
- * readSecrets({ sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env) // ['ghp_…']
  */
 export function readSecrets(
   config: Pick<Config, 'tokens' | 'sinks' | 'notify' | 'triggers' | 'repos'>,

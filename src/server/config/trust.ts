@@ -17,7 +17,6 @@ export interface UntrustedConfig {
   readonly needs: readonly string[];
 }
 
-/** Asks the user whether a configuration is trusted. */
 export type ConfirmTrust = (config: UntrustedConfig) => Promise<boolean>;
 
 /** Settings that only change concurrency, time limits, retries, masking and what editors show. */
@@ -66,7 +65,6 @@ export async function requireTrust(
   );
 }
 
-/** Records that this content of a file is trusted. */
 export async function recordTrust(
   { file, sha256 }: Pick<UntrustedConfig, 'file' | 'sha256'>,
   env: Environment,
@@ -76,7 +74,6 @@ export async function recordTrust(
   await replaceFile(path, `${JSON.stringify({ file, sha256 })}\n`);
 }
 
-/** Deletes the record that a file is trusted. */
 export async function revokeTrust(file: string, env: Environment): Promise<void> {
   await rm((await locateRecord(file, env)).path, { force: true });
 }

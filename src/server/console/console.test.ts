@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { PAGE_NAMES } from '../../../web/app/route.js';
 import { openServer } from '../fixtures/open-server.js';
-import { chooseEncoding } from '../http/content-encoding.js';
+import { chooseEncoding } from '../http/responses.js';
 import { readConsole } from './console.js';
 
 const HTML = '<!doctype html><script type="module" src="/assets/index-a1.js"></script>';

@@ -52,7 +52,6 @@ export function formatExecutionHeading(): string {
   return `${COLUMNS.join(',')}\r\n`;
 }
 
-/** Formats an execution as a line of CSV. */
 export function formatExecutionRow(row: ExecutionRecord): string {
   return `${COLUMNS.map((column) => formatCsvCell(row[column])).join(',')}\r\n`;
 }

@@ -16,7 +16,6 @@ export async function* tarRun(files: AsyncIterable<RunFile>, name: string): Asyn
   yield TAR_END;
 }
 
-/** Packs files in memory into a tar archive. */
 export async function* tarFiles(
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
 ): AsyncGenerator<Uint8Array, void> {
@@ -50,7 +49,6 @@ async function* tarFile(file: RunFile, path: string): AsyncGenerator<Uint8Array,
 
 const ZEROS = new Uint8Array(64 * 1024);
 
-/** The header of a file or folder. */
 interface TarEntry {
   /** With forward slashes; a folder's path ends with one. */
   readonly path: string;
@@ -189,7 +187,6 @@ function openText(text: string): ReadableFile {
   };
 }
 
-/** A finished export and its destination. */
 interface ExportedRun {
   readonly run_id: string;
   readonly target: string;

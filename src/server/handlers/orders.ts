@@ -16,7 +16,6 @@ import type { Caller } from '../security/tokens.js';
 /** The maximum number of orders returned with an issue: the newest. `run_id` selects an older one. */
 const MAX_ORDERS = 20;
 
-/** Creates the handlers for orders and issues. */
 export function createOrderHandlers(server: ServerContext) {
   const { store, lead, settings, data, logger, clock } = server;
   const { repos, filters } = lead;

@@ -4,7 +4,6 @@ import { RequestError } from '../http/problem.js';
 
 const DEFAULT_SIZE = 50;
 
-/** Reads the requested page from a validated query. */
 export function readPage({ limit, cursor }: Readonly<Record<string, string>>): Page {
   return { limit: limit === undefined ? DEFAULT_SIZE : Number(limit), ...(cursor === undefined ? {} : { cursor }) };
 }

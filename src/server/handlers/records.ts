@@ -156,7 +156,6 @@ interface StatisticsSource {
 /** The maximum number of causes counted separately, because causes are untrusted input. */
 const MAX_NAMES = 50;
 
-/** Counts the runs and inbox items of each time step. */
 export function countStatistics({ span, runs, inbox, now, prices }: StatisticsSource): readonly Bucket[] {
   const { since, until, stepMs } = span;
   const findBucket = (time: number): number => Math.floor((time - since) / stepMs);
@@ -276,9 +275,6 @@ function limitNames(limit: number): (name: string) => string {
 /**
  * Computes the percentile of counted values by nearest rank. Values must be in ascending order; there must be at least
  * one.
- *
- * @example
- * computePercentile([[10, 1], [20, 2], [30, 1]], 0.5) // 20
  */
 export function computePercentile(counted: RunCounts['durations'], fraction: number): number {
   const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * fraction);

@@ -28,7 +28,6 @@ import type { ENDPOINTS, ResponseOf } from '../api/index.js';
 import type { EventLog } from '../../store/ports/index.js';
 import { LOG_START, comparePositions, getPosition, type LogPosition } from '../../events/index.js';
 
-/** Creates the handlers for a run's events, live and past. */
 export function createRunEventHandlers(
   server: ServerContext,
 ): Pick<Handlers, 'followRun' | 'followRunByPost' | 'readHistory'> {
@@ -152,7 +151,6 @@ function joinStreams(starts: readonly (StartStream | undefined)[], end: string):
   };
 }
 
-/** Creates the connection for one of the streams that share it. */
 function shareConnection(connection: ReaderConnection, onEnd: () => void): ReaderConnection {
   let isEnded = false;
   return {
@@ -176,7 +174,6 @@ function shareConnection(connection: ReaderConnection, onEnd: () => void): Reade
   };
 }
 
-/** The query parameters of a request for history. */
 type HistoryQuery = Readonly<Record<string, string>>;
 
 /** Events, and the position of the next one if there are more. */

@@ -178,7 +178,6 @@ function createDownload(body: string | ReadableStream<Uint8Array> | null, type: 
   return new Response(body, { headers });
 }
 
-/** The sources of a run's report. */
 interface ReportSources {
   readonly store: ReportStore;
   readonly secrets: Pick<Secrets, 'mask' | 'maskText'>;
@@ -197,7 +196,6 @@ export async function renderRunReport(
   return { report, html: renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) }) };
 }
 
-/** Loads the records for a run's report: the run, its order and its inbox items. */
 async function readReportRecords(
   store: ReportStore,
   id: string,
@@ -210,7 +208,6 @@ async function readReportRecords(
   return { id, record, order, items: items.filter(({ run }) => run === id) };
 }
 
-/** A run's files and where they come from. */
 interface FoundFiles {
   readonly source: 'folder' | 'archive';
   readonly folder: RunFolder;
@@ -250,7 +247,6 @@ function createFilesMissingError(record: Pick<RunRecord, 'owner' | 'state'>): Re
   return new RequestError('FILE_NOT_FOUND', `The files of the run are not on this host: ${reason}.`);
 }
 
-/** A file of the run folder that is evidence of what happened. */
 interface EvidenceFile {
   readonly name: string;
   readonly size: number;
@@ -291,7 +287,6 @@ async function getSize(open: OpenFile): Promise<number | undefined> {
   }
 }
 
-/** A file that a run changed in its working folder. */
 interface Artifact {
   readonly path: string;
   readonly change: keyof FsDiff;

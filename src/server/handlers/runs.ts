@@ -103,7 +103,6 @@ export function createRunHandlers(server: ServerContext) {
 
 type RequestedRun = Omit<BodyOf<(typeof ENDPOINTS)['startRun']>, 'request_id'>;
 
-/** Moves the schema of a request into its contract. */
 function moveSchema({ schema, ...rest }: RequestedRun): Omit<RequestedRun, 'schema'> {
   if (schema === undefined) return rest;
   if (rest.contract?.schema !== undefined) {

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { cutText, isSluiceError, omitUndefined } from '../../base/index.js';
+import { getMember } from '../config/index.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import { createRateLimit } from '../security/rate-limit.js';
@@ -96,7 +97,6 @@ function createRequest(trigger: TriggerSettings, { repository, number, title, bo
 
 type TriggerType = TriggerSettings['type'];
 
-/** An issue that was given the label that starts work. */
 interface LabeledIssue {
   /** `owner/repo`, or `group/project`. */
   readonly repository: string;
@@ -104,7 +104,6 @@ interface LabeledIssue {
   readonly title: string;
   readonly body: string;
   readonly url: string;
-  /** The user who added the label. */
   readonly sender: string;
 }
 
@@ -157,35 +156,35 @@ function readIssueEvent(
 
 function readGitHub(label: string, payload: unknown, header: ReadHeader): LabeledIssue | { readonly ignored: string } {
   if (header('x-github-event') !== 'issues') return { ignored: 'not an issue event' };
-  const addedLabel = readText(payload, 'action') === 'labeled' ? readText(readField(payload, 'label'), 'name') : '';
+  const addedLabel = readText(payload, 'action') === 'labeled' ? readText(getMember(payload, 'label'), 'name') : '';
   if (addedLabel !== label) return { ignored: 'the label was not added' };
-  const issue = readField(payload, 'issue');
+  const issue = getMember(payload, 'issue');
   return {
-    repository: readText(readField(payload, 'repository'), 'full_name'),
+    repository: readText(getMember(payload, 'repository'), 'full_name'),
     number: readInteger(issue, 'number'),
     title: readText(issue, 'title'),
     body: readText(issue, 'body'),
     url: readText(issue, 'html_url'),
-    sender: readText(readField(payload, 'sender'), 'login'),
+    sender: readText(getMember(payload, 'sender'), 'login'),
   };
 }
 
 function readGitLab(label: string, payload: unknown): LabeledIssue | { readonly ignored: string } {
   if (readText(payload, 'object_kind') !== 'issue') return { ignored: 'not an issue event' };
-  const issue = readField(payload, 'object_attributes');
+  const issue = getMember(payload, 'object_attributes');
   const action = readText(issue, 'action');
-  const labelChanges = readField(readField(payload, 'changes'), 'labels');
+  const labelChanges = getMember(getMember(payload, 'changes'), 'labels');
   const isAdded =
-    hasLabel(readField(labelChanges, 'current'), label) && !hasLabel(readField(labelChanges, 'previous'), label);
-  const isNew = action === 'open' && hasLabel(readField(payload, 'labels'), label);
+    hasLabel(getMember(labelChanges, 'current'), label) && !hasLabel(getMember(labelChanges, 'previous'), label);
+  const isNew = action === 'open' && hasLabel(getMember(payload, 'labels'), label);
   if (!isNew && !(action === 'update' && isAdded)) return { ignored: 'the label was not added' };
   return {
-    repository: readText(readField(payload, 'project'), 'path_with_namespace'),
+    repository: readText(getMember(payload, 'project'), 'path_with_namespace'),
     number: readInteger(issue, 'iid'),
     title: readText(issue, 'title'),
     body: readText(issue, 'description'),
     url: readText(issue, 'url'),
-    sender: readText(readField(payload, 'user'), 'username'),
+    sender: readText(getMember(payload, 'user'), 'username'),
   };
 }
 
@@ -193,19 +192,13 @@ function hasLabel(labels: unknown, label: string): boolean {
   return Array.isArray(labels) && labels.some((each) => readText(each, 'title') === label);
 }
 
-function readField(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (Reflect.get(value, name) as unknown)
-    : undefined;
-}
-
 function readText(value: unknown, name: string): string {
-  const field = readField(value, name);
+  const field = getMember(value, name);
   return typeof field === 'string' ? field : '';
 }
 
 function readInteger(value: unknown, name: string): number {
-  const field = readField(value, name);
+  const field = getMember(value, name);
   return Number.isSafeInteger(field) ? Number(field) : 0;
 }
 

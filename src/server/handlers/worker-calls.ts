@@ -250,7 +250,6 @@ const ARTIFACT = new RegExp(`^\\${ARTIFACT_FOLDER}(?:/(?!\\.?(?:/|$))[^/]+)+$`, 
 /** The maximum size of an uploaded file: larger than what a run may record by default. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024 * 1024;
 
-/** Bytes of a file, in base64. */
 interface RunBytes {
   readonly path: string;
   readonly offset: number;

@@ -10,7 +10,6 @@ export function getPrefix({ name, isRun = false }: Caller): string {
   return isRun ? name : `worker:${encodeURIComponent(name)}`;
 }
 
-/** Whether a worker id belongs to a caller. */
 export function isOwn(caller: Caller, workerId: string): boolean {
   const prefix = getPrefix(caller);
   return workerId === prefix || workerId.startsWith(`${prefix}/`);
@@ -21,7 +20,6 @@ export function requireOwn(caller: Caller, workerId: string): void {
   if (!isOwn(caller, workerId)) throw createNotHeldError();
 }
 
-/** Whether a run is held under this worker id. */
 export function isHeldBy(record: RunRecord | undefined, workerId: string): record is RunRecord {
   return record?.owner?.worker_id === workerId && record.state !== 'ended';
 }

@@ -23,7 +23,6 @@ import { createWorkerCalls, type WorkerCall } from './worker-calls.js';
 import { createNotHeldError, getPrefix, isHeldBy, isOwn, requireOwn } from './worker-fence.js';
 import type { QueueNotifications } from '../../store/index.js';
 
-/** A claimed run, with what its worker needs. */
 interface DescribedClaim extends ClaimedRun {
   readonly wrapper: Wrapper | null;
   readonly checks: Readonly<Record<string, Check>>;
@@ -239,26 +238,19 @@ function keepConnection(context: Context): void {
   outgoing?.once('finish', () => outgoing.socket?.setTimeout(KEEP_MS));
 }
 
-/**
- * Whether a version of the protocol works with this one: the same major version, at most one minor version apart.
- *
- * @example
- * isSupportedProtocol('1.1', '1.0') // true
- */
+/** Whether a version of the protocol works with this one: the same major version, at most one minor version apart. */
 export function isSupportedProtocol(sent: string, own: string = WORKER_PROTOCOL): boolean {
   const [major, minor] = sent.split('.').map(Number);
   const [ownMajor, ownMinor = 0] = own.split('.').map(Number);
   return major === ownMajor && Math.abs((minor ?? Number.NaN) - ownMinor) <= 1;
 }
 
-/** The runs that a worker takes. */
 interface Wanted {
   readonly kinds?: readonly ('orders' | 'runs')[] | undefined;
   readonly workerTypes?: readonly string[] | undefined;
   readonly labels?: Labels | undefined;
 }
 
-/** The claims of workers that are connected to this server. */
 interface ClaimQueue<Claim> {
   /** Adds a worker's stream, through which it gets a run if its last claim found none. Returns the function that removes it. */
   connect(worker: string, wanted: Wanted, assign: (claimed: ClaimedRun) => boolean): () => void;
@@ -281,7 +273,6 @@ interface ClaimQueueOptions<Claim> {
   readonly logger: Logger;
 }
 
-/** The workers that take the same runs. */
 interface Group<Claim> {
   readonly name: string;
   /** Claims that found nothing, the oldest first. */

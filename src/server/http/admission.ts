@@ -152,7 +152,6 @@ export interface BodyAdmission {
   ): IncomingBody;
 }
 
-/** A body that is being received. */
 interface IncomingBody {
   readonly bytes: Promise<Uint8Array>;
   /** Releases the slot that is held while the body arrives. */

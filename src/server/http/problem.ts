@@ -72,7 +72,6 @@ export function describeProblem(error: unknown, requestId: string): Problem {
 /** The maximum number of issues in a problem. */
 const MAX_ISSUES = 100;
 
-/** Reads the additional fields of some errors. */
 function readExtra(error: SluiceError): ProblemExtra {
   if (error instanceof RequestError) return error.extra;
   if (error instanceof StaleDecisionError) return { active_run_id: error.activeRunId };

@@ -6,7 +6,6 @@ import { describeUnknownKey, findSubschema, getMember } from '../config/index.js
 import { RequestError } from './request-error.js';
 import type { Caller } from '../security/tokens.js';
 
-/** A request that was admitted and validated. */
 export interface CheckedRequest<E extends Endpoint> {
   readonly params: Readonly<Record<ParametersOf<E['path']>, string>>;
   /** As strings: numbers are validated here and converted by the handler. */
@@ -27,7 +26,6 @@ export type Handler<E extends Endpoint> = (
 
 export type Handlers = { readonly [Name in EndpointName]: Handler<(typeof ENDPOINTS)[Name]> };
 
-/** A problem of a request, and where it is. */
 export type RequestIssue = NonNullable<Problem['issues']>[number];
 
 /** Lists what else is wrong with a body whose shape is invalid, so that its sender can correct everything at once. */
@@ -73,7 +71,6 @@ function describeUnknownParameter(name: string, knownNames: readonly string[]): 
 const MAX_DESCRIBED = 10;
 
 interface CheckedPlace {
-  /** The path of the checked value. */
   readonly at?: readonly string[];
   /** The JSON Schema of a body, which knows its keys. */
   readonly definition?: unknown;

@@ -34,10 +34,8 @@ export const REQUEST_PROBLEMS = {
   ISSUE_NOT_FOUND: 404,
 } as const;
 
-/** One of {@link REQUEST_PROBLEMS}. */
 type RequestProblemCode = keyof typeof REQUEST_PROBLEMS;
 
-/** The optional fields of a problem. */
 export type ProblemExtra = Pick<Problem, 'issues' | 'active_run_id'>;
 
 /** A request that was refused, and why. */

@@ -20,7 +20,6 @@ import { createClient } from '../client/index.js';
 /** An endpoint, and whether a request's origin is checked even if it has a token. */
 type RouteEndpoint = Endpoint & { readonly checksOrigin?: boolean };
 
-/** One endpoint and its handler. */
 interface Route {
   readonly name: RouteName;
   readonly endpoint: RouteEndpoint;
@@ -35,10 +34,8 @@ interface Route {
   readonly listFurtherIssues?: ListFurtherIssues | undefined;
 }
 
-/** How an endpoint handles large bodies. */
 export interface LargeBody {
   readonly above: number;
-  /** Returns the result as JSON. */
   answer(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 

@@ -13,7 +13,6 @@ import {
 } from './sdk.js';
 import { MCP_TOOLS, type McpTool } from './tools.js';
 
-/** The Sluice client that the tools use, and its permissions. */
 interface McpSession {
   /** Connects to a server, or to this process's store through the same interface. */
   readonly client: Client;
@@ -158,11 +157,9 @@ function describeError(error: unknown, tool: string, logger: Logger): object {
   };
 }
 
-/** One or more messages posted by a client. */
 interface McpPost {
   /** The protocol headers, without tokens. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The parsed body. */
   readonly body: unknown;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;

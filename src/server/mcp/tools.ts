@@ -233,7 +233,6 @@ export const MCP_TOOLS: readonly McpTool[] = [
   resolveItem,
 ];
 
-/** A tool that MCP clients can call. */
 export interface McpTool {
   readonly name: string;
   readonly title: string;
@@ -249,14 +248,12 @@ export interface McpTool {
   call(client: Client, input: unknown, signal: AbortSignal): Promise<object>;
 }
 
-/** A tool whose `call` is typed by its schemas. */
 interface TypedTool<Input extends Schema, Output extends Schema> extends Omit<McpTool, 'input' | 'output' | 'call'> {
   readonly input: Input;
   readonly output: Output;
   call(client: Client, input: FromSchema<Input>, signal: AbortSignal): Promise<FromSchema<Output>>;
 }
 
-/** Defines a tool, with types derived from its schemas. */
 function defineTool<const Input extends Schema, const Output extends Schema>(tool: TypedTool<Input, Output>): McpTool {
   return {
     ...tool,

@@ -37,10 +37,6 @@ const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
 /**
  * Counts this server's requests, and the runs and executions of all hosts since it started. Each run and execution is
  * counted by only one server, so the metrics of all servers add up to the total.
- *
- * @example
- * const metrics = createMetrics({ store, data })
- * await metrics.render() // '# HELP sluice_runs …'
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   const { store, data, tracing, clock = () => store.now(), logger = silentLogger } = options;

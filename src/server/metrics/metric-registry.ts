@@ -8,15 +8,12 @@ interface Histogram {
   observe(labels: Labels, seconds: number): void;
 }
 
-/** All metrics of a process, in the text format of Prometheus. */
 export interface MetricRegistry {
   counter(name: string, help: string): Counter;
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
-  /** Returns all metrics in the text format, with the current gauges. */
   render(gauges: readonly Gauge[]): string;
 }
 
-/** A gauge and its current values. */
 export interface Gauge {
   readonly name: string;
   readonly help: string;

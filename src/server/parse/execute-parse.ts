@@ -4,10 +4,8 @@ import type { JsonSchema } from '../../json/schema/index.js';
 import type { ParseOutcome } from '../server-context.js';
 import { RequestError } from '../http/request-error.js';
 
-/** The body of `POST /v1/parse`. */
 export type ParseRequest = BodyOf<typeof ENDPOINTS.parse>;
 
-/** The response as JSON, and the outcome for the metrics. */
 export interface ParseResponse {
   readonly json: string;
   readonly parsed: ParseOutcome;

@@ -10,7 +10,6 @@ export interface RunReport {
   /** The record in the store; undefined for a run not recorded there. */
   readonly record?: RunRecord | undefined;
   readonly order?: OrderRecord | undefined;
-  /** Its inbox items, open and resolved. */
   readonly items: readonly InboxItem[];
   /** The last attempts. */
   readonly attempts: readonly { readonly attempt: number; readonly meta: AttemptMeta }[];

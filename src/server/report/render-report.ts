@@ -249,7 +249,6 @@ interface SummarizedRun {
   readonly id: string;
   readonly engine: string;
   readonly durationMs: number;
-  /** The URL of the run or its CI job. */
   readonly link?: string | undefined;
   readonly result: RunResult;
 }

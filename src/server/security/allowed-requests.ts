@@ -47,7 +47,6 @@ async function findRealPath(path: string): Promise<string | undefined> {
   return realpath(path).catch(() => undefined);
 }
 
-/** A field of a request that the configuration does not allow. */
 interface Refusal {
   readonly code: RequestError['code'];
   readonly path: string;

@@ -16,7 +16,6 @@ interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
   readonly checksOrigin?: boolean;
 }
 
-/** Decides which requests are admitted. */
 export interface Guard {
   /** Returns the caller; throws if it lacks the scope or exceeds its rate limit. The host was checked before. */
   admit(context: Context, endpoint: GuardedEndpoint): Caller;
@@ -24,7 +23,6 @@ export interface Guard {
   checkScope(caller: Caller, scope: Scope): void;
   /** Throws if the Host header is not one of the server's names. */
   checkHost(context: Context): void;
-  /** Exchanges a token for a cookie. */
   openSession(context: Context, token: string): { readonly caller: Caller; readonly cookie: string };
   /** Returns the `Set-Cookie` header that ends a session. */
   closeSession(): string;
@@ -32,7 +30,6 @@ export interface Guard {
   replaceTokens(settings: TokenSettings): void;
   /** Creates a token for one run, on behalf of a token with the scope `worker`; by default of the first. */
   createRunToken(parent?: string): RunToken;
-  /** Whether a token with the scope `worker` is configured. */
   admitsWorkers(): boolean;
   /** Whether tokens are configured. The token that a server creates for its user does not count. */
   hasConfiguredTokens(): boolean;
@@ -42,7 +39,6 @@ export interface Guard {
 
 interface GuardOptions {
   readonly settings: ServerSettings;
-  /** The address the server listens on. */
   readonly host: string;
   readonly clock: () => number;
 }
@@ -186,7 +182,6 @@ function readAddress(context: Context): string {
   return groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
 }
 
-/** A token for one run, and the worker id of the claim that it belongs to. */
 interface RunToken {
   readonly token: string;
   readonly workerId: string;

@@ -1,10 +1,8 @@
 import { isIP } from 'node:net';
 
-/** The headers a browser uses to identify the requesting page. */
 interface PageHeaders {
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  /** `Sec-Fetch-Site`. */
   readonly site: string | undefined;
 }
 

@@ -28,7 +28,6 @@ export function createRateLimit({
 }): RateLimit {
   const buckets = new Map<string, Bucket>();
 
-  /** Returns the caller's bucket, refilled. */
   function refill(key: string): Bucket {
     const now = clock();
     const bucket = buckets.get(key);

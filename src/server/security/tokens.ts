@@ -3,11 +3,9 @@ import { getSessionCookieName } from '../api/index.js';
 import type { Scope } from '../api/index.js';
 import type { Token } from '../config/index.js';
 
-/** The caller of a request and its scopes. */
 export interface Caller {
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
-  /** Whether its token is for one run. */
   readonly isRun?: boolean;
 }
 
@@ -20,7 +18,6 @@ export const READER: Caller = { name: 'anonymous', scopes: new Set(['none', 'rea
 /** A caller without a token. */
 export const ANONYMOUS: Caller = { name: 'anonymous', scopes: new Set(['none']) };
 
-/** Returns the caller that a token represents. */
 export function toCaller({ name, scopes }: Token): Caller {
   return { name, scopes: new Set<Scope>(['none', ...scopes]) };
 }

@@ -12,7 +12,6 @@ export interface RunEnd {
   readonly status: string | null;
 }
 
-/** The active broadcasts: one for each run and protocol that has readers. */
 export interface Broadcasts {
   find(runId: string, protocol: StreamProtocol): Broadcast | undefined;
   /** Opens a broadcast that continues with a log reader, which it then owns. */
@@ -51,7 +50,6 @@ export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger
   };
 }
 
-/** A client that follows a run. */
 export interface Reader {
   readonly connection: ReaderConnection;
   /** The position of the last event that was sent to it. */
@@ -60,7 +58,6 @@ export interface Reader {
   leave?: (() => void) | undefined;
 }
 
-/** Why a reader was detached. */
 type Detachment = 'behind' | 'over';
 
 /**

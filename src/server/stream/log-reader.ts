@@ -12,7 +12,6 @@ import {
 } from './stream-protocol.js';
 import type { StreamProtocol, EventEncoder } from './stream-protocol.js';
 
-/** Reads a run's log in encoded chunks, starting at a position. */
 export interface LogReader {
   /** The last position read. */
   readonly position: LogPosition;
@@ -119,7 +118,6 @@ export interface Chunk {
   readonly bytes: Buffer;
   /** The offset at which the bytes of each event end. In a projection, an event can have no bytes. */
   readonly parts: readonly { readonly position: LogPosition; readonly end: number }[];
-  /** The position of a reader that has received the whole chunk. */
   readonly last: LogPosition;
   /** Whether it contains the end of an attempt or of the run. */
   readonly isTerminal: boolean;

@@ -12,7 +12,6 @@ export interface ReaderConnection {
   onClose(callback: () => void): void;
   /** Sends the remaining data, then closes. */
   end(): void;
-  /** Closes immediately. */
   destroy(): void;
 }
 

@@ -3,7 +3,6 @@ import { LOG_START, readPosition, createAcpProjection, createAgUiProjection } fr
 import type { LogPosition, Emitted, Projection } from '../../events/index.js';
 import type { EventQuery } from '../../store/ports/index.js';
 
-/** The protocols for streaming a run's events. */
 export type StreamProtocol = 'fcmp' | 'rasp' | 'agui' | 'acp';
 
 /** Reads the protocol from a validated request; FCMP by default. */
@@ -43,18 +42,15 @@ export function previousPosition({ attempt, seq }: LogPosition): LogPosition {
   return { attempt, seq: Math.max(0, seq - 1) };
 }
 
-/** Returns the next position in the same attempt. */
 export function nextPosition(protocol: StreamProtocol, { attempt, seq }: LogPosition): LogPosition {
   return { attempt: protocol === 'rasp' ? Math.max(1, attempt) : attempt, seq: seq + 1 };
 }
 
-/** Whether two events are consecutive. */
 export function isNext(protocol: StreamProtocol, last: LogPosition, next: LogPosition): boolean {
   if (next.attempt === last.attempt) return next.seq === last.seq + 1;
   return protocol === 'rasp' && next.attempt === last.attempt + 1 && next.seq === 1;
 }
 
-/** Converts events to a protocol, one at a time. */
 export interface EventEncoder {
   /** Returns the protocol's events for one event of the log; possibly empty. */
   encode(emitted: Emitted): readonly object[];

@@ -12,19 +12,15 @@ export const CASE_FILES = {
   details: 'case.json',
   schema: 'schema.json',
   expected: 'expected.json',
-  /** The answer, for a case created from an answer alone. */
   answer: 'answer.txt',
-  /** The folder with the recorded attempts. */
   run: 'run',
 } as const;
 
-/** A case file, with its path in the case folder. */
 export interface CaseFile {
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
-/** An opened case: its folder, details, schema and expectations. */
 export interface OpenCase {
   readonly name: string;
   readonly folder: string;
@@ -48,7 +44,6 @@ function checkCaseName(name: string): void {
   throw new SuiteError('CASE_INVALID', message);
 }
 
-/** Writes a new case: all of its files, or nothing. */
 export async function writeCase(suite: string, name: string, files: readonly CaseFile[]): Promise<string> {
   checkCaseName(name);
   const folder = join(suite, name);
@@ -98,12 +93,10 @@ export async function readCaseFile(
   }
 }
 
-/** Replaces a case's expectations. */
 export async function writeExpected({ folder }: Pick<OpenCase, 'folder'>, expected: Assessment): Promise<void> {
   await replaceFile(join(folder, CASE_FILES.expected), formatJson(expected));
 }
 
-/** Formats JSON to be readable, also in diffs. */
 export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }

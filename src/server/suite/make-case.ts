@@ -13,9 +13,7 @@ import { CASE_BYTES, CASE_FILES, formatJson, readCaseFile, writeCase, type CaseF
 import { SuiteError, type Assessment, type CaseVerdict, type OrderFacts, type SuiteCase } from './case-record.js';
 import type { OrderStore } from '../../store/ports/index.js';
 
-/** A new case: its files, and its assessment by this version. */
 export interface NewCase {
-  /** The suggested name, from the issue or the run. */
   readonly name: string;
   readonly files: readonly CaseFile[];
   readonly details: SuiteCase;
@@ -30,7 +28,6 @@ interface CaseOptions {
   readonly verdict?: CaseVerdict | undefined;
 }
 
-/** Options for creating a case from a run in the store. */
 export interface RunCaseOptions extends CaseOptions {
   readonly record: RunRecord;
   readonly folder: RunFolder;
@@ -187,7 +184,6 @@ async function readAttemptFiles(folder: RunFolder): Promise<CaseFile[]> {
   return files;
 }
 
-/** Reads the result file that was used. A file that is older than the run was not used. */
 async function readResultFiles(folder: RunFolder, order: OrderRecord | undefined): Promise<CaseFile[]> {
   const startedAt = order?.started_at ?? null;
   const selection = {

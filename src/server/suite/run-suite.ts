@@ -19,7 +19,6 @@ import { decide, gatherEvidence, readWorkResult, RESULT_FILES, STREAM_BYTES } fr
 import type { Reading, RunResult } from '../../store/records/index.js';
 import { judgeRunAgain, judgeText, NO_CHANGES, type JudgedRun, type StoredContract } from '../../runs/index.js';
 
-/** A difference from the expectations. */
 interface CaseChange {
   readonly part: 'reading' | 'decision';
   readonly path: readonly (string | number)[];
@@ -28,18 +27,15 @@ interface CaseChange {
   readonly found: unknown;
 }
 
-/** A case's outcome. `broken`: the case could not be read. */
 export interface CaseReport {
   readonly name: string;
   readonly status: 'same' | 'changed' | 'broken';
   readonly ms: number;
   readonly changes: readonly CaseChange[];
-  /** Why the case could not be read. */
   readonly problem?: string;
   readonly decision?: Assessment['decision'];
 }
 
-/** The suite and its selected cases. */
 interface SuiteOptions {
   readonly suite: string;
   /** All cases by default. */
@@ -151,12 +147,6 @@ export function renderJunit(reports: readonly CaseReport[]): string {
 /** Longer values are shortened, so a change fits on one line. */
 const MAX_LENGTH = 200;
 
-/**
- * Describes a change in one line.
- *
- * @example
- * describeChange(change) // 'reading value.line: expected 3, found 4'
- */
 export function describeChange({ part, path, expected, found }: CaseReport['changes'][number]): string {
   return `${part} ${path.join('.')}: expected ${formatValue(expected)}, found ${formatValue(found)}`;
 }

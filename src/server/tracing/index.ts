@@ -18,7 +18,6 @@ import {
 import type { FcmpEvent, Usage } from '../../events/index.js';
 import type { RunResult, RunSpec } from '../../store/records/index.js';
 
-/** Creates spans for requests, runs and orders. */
 export interface Tracing extends RunTracer {
   /** Records an HTTP request; `at` is when the response was sent, in milliseconds since 1970. */
   recordRequest(request: TracedRequest, at: number): void;
@@ -37,7 +36,6 @@ export interface TracingOptions {
   readonly logger: Pick<Logger, 'debug' | 'warn'>;
   /** Whether to record prompts, answers, tool arguments and tool results, shortened. They can contain secrets. */
   readonly content?: boolean | undefined;
-  /** The console's URL, for links to runs. */
   readonly consoleUrl?: string | undefined;
   /** Environment variables that show whether traces are expected. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -88,7 +86,6 @@ export async function openTracing({
   return createTracing(api, { content, consoleUrl });
 }
 
-/** Whether the standard variables request traces. */
 function isTracingRequested(env: Readonly<Record<string, string | undefined>>): boolean {
   const { OTEL_SDK_DISABLED: disabled, OTEL_TRACES_EXPORTER: exporter = '' } = env;
   if (disabled?.trim().toLowerCase() === 'true' || exporter === 'none') return false;
@@ -182,7 +179,6 @@ interface Step {
   readonly messages: string[];
 }
 
-/** The agent, or one of its sub-agents. */
 interface TracedAgent {
   /** When the model could start its current step: after the last tool result or reply. */
   since: number;
@@ -235,7 +231,6 @@ export function startRunTrace(
     return tracer.startSpan(name, { startTime, attributes, ...(kind === undefined ? {} : { kind }) }, parent);
   }
 
-  /** Finds the agent that emitted an event. */
   function findAgent(data: object, at: number): TracedAgent {
     const callId = 'parent_tool_call_id' in data ? String(data.parent_tool_call_id) : '';
     const existing = subAgents.get(callId);

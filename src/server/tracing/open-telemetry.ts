@@ -99,7 +99,6 @@ export function readTime(time: string | undefined, at: number): number {
   return Math.min(at, Date.parse(time ?? '') || at);
 }
 
-/** Returns the attributes of tokens and cost. */
 export function describeUsage(usage: Usage | undefined): Attributes {
   if (usage === undefined) return {};
   const { input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, cost } = usage;
@@ -115,7 +114,6 @@ export function describeUsage(usage: Usage | undefined): Attributes {
 /** `SpanStatusCode.ERROR`: the optional package that defines it is not imported here. */
 const ERROR = 2;
 
-/** Marks a span as failed. */
 export function markFailed(span: Span, type: string, message: string | undefined): void {
   span.setAttribute('error.type', type);
   span.setStatus({ code: ERROR, ...(message === undefined ? {} : { message: describeContent(message) }) });

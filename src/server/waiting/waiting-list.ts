@@ -8,7 +8,6 @@ import { DEFAULT_LIMITS } from '../../runs/index.js';
 import type { SignedPost } from '../../orders/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
 
-/** Everything that is waiting for a human. */
 export interface WaitingList {
   readonly items: readonly WaitingEntry[];
   /** False if there are more entries of a kind than are listed. */
@@ -124,7 +123,6 @@ function describeSink({ name, state, open, dead, last_error, oldest_at }: SinkSt
 /** A question or a permission request without an answer. */
 export type OpenQuestion = Extract<FcmpEvent, { type: 'user.input.required' | 'permission.required' }>;
 
-/** Reads the open questions of waiting runs. */
 interface QuestionReader {
   readonly read: (run: string) => Promise<readonly OpenQuestion[]>;
 }
@@ -204,7 +202,6 @@ export function updateQuestions(open: readonly OpenQuestion[], events: readonly 
 
 export interface NotifyOptions {
   readonly post: SignedPost;
-  /** The base URL of all links. */
   readonly consoleUrl?: string | undefined;
   readonly store: Parameters<typeof createWaitingList>[0] & Pick<OutboxStore, 'readInstallation'>;
   readonly logger: Logger;
@@ -295,12 +292,7 @@ export function createRound(
 /** The maximum text length: enough for a chat message. */
 const MAX_MESSAGE_LENGTH = 1000;
 
-/**
- * Converts an entry for the webhook: its kind, its text, and the page where a user can answer it.
- *
- * @example
- * toNotification(entry, 'https://sluice.example.org') // { event: 'waiting', kind: 'question', … }
- */
+/** Converts an entry for the webhook: its kind, its text, and the page where a user can answer it. */
 export function toNotification(entry: WaitingEntry, consoleUrl: string): object {
   const { kind, id, at, text } = entry;
   const issueRef = entry.kind === 'sink' ? null : entry.issue_ref;

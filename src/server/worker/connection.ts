@@ -1,10 +1,11 @@
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { SluiceError, getErrorCode, getErrorMessage } from '../../base/index.js';
+import { SluiceError, getErrorCode, getErrorMessage, omitUndefined, type FromSchema } from '../../base/index.js';
 import { StoreError } from '../../store/index.js';
-import { WORKER_PROTOCOL } from '../api/index.js';
+import { WORKER_PROTOCOL, type workerEndSchema } from '../api/index.js';
+import type { EventPack } from '../../events/index.js';
+import type { WorkerEnd } from '../../orders/index.js';
 
-/** The server and the token of a worker. */
 export interface ConnectionOptions {
   /** `https://…`; plain HTTP only on loopback. */
   readonly url: string;
@@ -13,7 +14,6 @@ export interface ConnectionOptions {
   readonly ca?: string | undefined;
 }
 
-/** The open stream of a worker. */
 export interface OpenStream {
   close(): void;
 }
@@ -201,4 +201,47 @@ function parse(text: string): unknown {
 function createOutage(server: string, cause: unknown): StoreError {
   const reason = getErrorMessage(cause).replace(/\.?$/, '.');
   return new StoreError('STORE_UNAVAILABLE', `The server ${server} is unavailable: ${reason}`, { cause });
+}
+
+export function createNotHeldError(name: string): StoreError {
+  return new StoreError('ORDER_NOT_FOUND', `This worker does not hold "${name}".`);
+}
+
+/** The characters of events in one request. */
+const MAX_LINES_LENGTH = 4 * 1024 * 1024;
+
+export function splitPacks(packs: readonly EventPack[]): readonly (readonly EventPack[])[] {
+  const groups: EventPack[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const pack of packs) {
+    if (length + pack.lines.length > MAX_LINES_LENGTH) {
+      groups.push([]);
+      length = 0;
+    }
+    groups.at(-1)?.push(pack);
+    length += pack.lines.length;
+  }
+  return groups;
+}
+
+export function formatEnd(end: WorkerEnd, lastOutput: string): FromSchema<typeof workerEndSchema> {
+  return {
+    exit_code: end.exitCode,
+    signal: end.signal ?? null,
+    last_output: lastOutput,
+    ...omitUndefined({
+      has_ended: end.hasEnded,
+      run_error: end.runError,
+      start_error: end.startError,
+      unresolved: end.unresolved,
+      canceled: end.canceled,
+      command: end.command,
+      worker_version: end.workerVersion,
+      note: end.note,
+      run_result: end.runResult,
+      reading: end.reading,
+      evidence: end.evidence,
+      changed_lines: end.changedLines,
+    }),
+  };
 }

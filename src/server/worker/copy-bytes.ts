@@ -10,7 +10,6 @@ import type { RunRecord, RunResult } from '../../store/records/index.js';
 
 /** Copies of run folders on the server, kept up to date while the runs grow. */
 export interface RunCopies {
-  /** Starts copying a run that has started. */
   add(runId: string): void;
   /**
    * Copies the rest of a run before it ends, and the files that a plain run has changed. Throws only if the server is
@@ -37,20 +36,17 @@ const EVERY_MS = 1000;
 /** The bytes of one request. */
 const REQUEST_BYTES = 1024 * 1024;
 
-/** Bytes of a file, in base64. */
 interface SentBytes {
   readonly path: string;
   readonly offset: number;
   readonly data: string;
 }
 
-/** The part of a file that the server has. */
 interface SentFile {
   readonly id: string;
   readonly size: number;
 }
 
-/** A file of a run folder. */
 interface LocalFile {
   readonly path: string;
   /** Differs if the file was replaced. */
@@ -61,7 +57,6 @@ interface LocalFile {
 
 /** Copies the recorded bytes of runs to the server, so that its console and API show them while they grow. */
 export function createRunCopies({ data, send, logger }: CopyOptions): RunCopies {
-  /** For each run, what the server has of each file. */
   const runs = new Map<string, Map<string, SentFile>>();
   const busy = new Map<string, Promise<void>>();
   const timer = setInterval(() => {
@@ -162,7 +157,6 @@ type SessionCall =
   | { readonly call: 'write_session'; readonly part: number; readonly data: string }
   | { readonly call: 'read_session'; readonly part: number };
 
-/** Lists the files that a run has created or changed. */
 async function listChanged({ spec, result }: PlainRun): Promise<readonly LocalFile[]> {
   const files: LocalFile[] = [];
   for await (const file of listArtifactFiles({ spec, result, ended_at: new Date().toISOString() })) {

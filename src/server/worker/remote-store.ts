@@ -13,14 +13,13 @@ import type { ApprovalRule, OrderRecord, RunRecord } from '../../store/records/i
 import type { workerCallSchema } from '../api/index.js';
 import type { Connection } from './connection.js';
 import { createRemoteSessions, createRunCopies } from './copy-bytes.js';
-import { createNotHeldError, formatEnd, splitPacks } from './messages.js';
+import { createNotHeldError, formatEnd, splitPacks } from './connection.js';
 import { watchServer } from './watch-server.js';
 
 type Call = FromSchema<typeof workerCallSchema>;
 /** A call without the claim that it belongs to, which is added when it is sent. */
 type Request = Call extends infer One ? (One extends Call ? Omit<One, 'worker_id'> : never) : never;
 
-/** The server's part of a worker's settings. */
 export interface ServerSettings {
   readonly leaseMs: number;
   readonly agents: Readonly<Record<string, AgentSettings>>;
@@ -28,7 +27,6 @@ export interface ServerSettings {
   readonly secretPatterns: readonly string[];
 }
 
-/** A worker's ports, implemented by a server. */
 export interface RemotePorts {
   readonly store: WorkerStore;
   readonly lead: WorkerLead;
@@ -38,7 +36,6 @@ export interface RemotePorts {
   readonly sessions: SessionKeeper | undefined;
   /** Returns the runs of this host whose lease has expired, as last reported, with the worker ids of this process. */
   readonly listExpired: () => readonly RunRecord[];
-  /** Finds any run that was executed with this token. */
   readonly findOwnRun: (id: string) => Promise<RunRecord | undefined>;
   /** Reports that the worker and the container of an expired run of this host are gone. */
   readonly reportLost: (run: RunRecord) => Promise<boolean>;
@@ -49,7 +46,6 @@ export interface RemotePorts {
 
 export interface RemoteOptions {
   readonly connection: Connection;
-  /** This worker's data folder. */
   readonly data: string;
   readonly filters: GitFilters;
   /** The token, which is masked in everything that agents report. */
@@ -66,7 +62,6 @@ interface Held {
   readonly repo: Repo | null;
   /** Set for a run without an order. */
   readonly spec?: RunRecord['spec'] | undefined;
-  /** The run whose result this one checks. */
   readonly checkedRun?: string;
   /** Whether the server has the end of the run and all its bytes. */
   hasEnded?: boolean;
@@ -160,7 +155,6 @@ export async function openRemotePorts(
     return undefined;
   }
 
-  /** Records a claimed run. */
   function hold({ record, order, unresolved, wrapper, checks, repo }: Claimed): ClaimedRun {
     const spec = order === null ? record.spec : undefined;
     held.set(record.id, { workerId: record.owner?.worker_id ?? prefix, order, wrapper, checks, repo, spec });
@@ -197,7 +191,6 @@ export async function openRemotePorts(
     }
   }
 
-  /** Finds the held run that carries an order. */
   function findHeldRun(issueRef: string, runId?: string): string {
     for (const [id, { order }] of held) {
       const isRun = runId === undefined || order?.order.run_id === runId;

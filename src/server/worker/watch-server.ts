@@ -3,7 +3,6 @@ import type { QueueWork } from '../../store/index.js';
 import type { Labels } from '../../store/records/index.js';
 import type { Connection, OpenStream } from './connection.js';
 
-/** The runs to watch, as the server expects them. */
 interface WatchRequest {
   /** The name of the worker in its claims; omitted if it claims nothing more. */
   readonly id?: string;

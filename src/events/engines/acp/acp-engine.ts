@@ -6,9 +6,10 @@ import {
   getArray,
   joinTextContent,
   isRecord,
+  toNames,
 } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
-import { readRpcMessage, getResultFields } from '../json-rpc.js';
+import { readRpcMessage, getResultFields, readAuthor } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import { BoundedMap } from '../../reading/bounded-map.js';
@@ -85,9 +86,7 @@ function createAcpReader(emit: Emit): Reader {
 class AcpReader implements Reader {
   readonly #emit: Emit;
   readonly #updates: AcpUpdates;
-  /** Requests to the agent that are still unanswered. */
   readonly #sentRequests = new BoundedMap<RpcId, SentRequest>(MAX_OPEN);
-  /** Requests from the agent that are still unanswered. */
   readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN);
   #hasSent = false;
   /** Whether the agent is repeating the history of a session, before it responds to `session/load`. */
@@ -142,7 +141,6 @@ class AcpReader implements Reader {
     }
   }
 
-  /** Reads the response to a request from the agent. */
   #readReply(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): void {
     const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
     if (request === undefined || message.id === null) return this.#emit({ fact: 'noise' });
@@ -152,11 +150,10 @@ class AcpReader implements Reader {
       this.#emit({ fact: 'permission_replied', request: message.id, ...answer });
       if (answer.decision === 'deny') this.#updates.deny(request.question.callId, answer.why);
     } else if (message.kind === 'error') {
-      const reason = getString(message.error, 'message');
       this.#emit({
         fact: 'status',
         status: `${request.method} refused`,
-        ...(reason === null ? undefined : { reason }),
+        reason: getString(message.error, 'message'),
       });
     } else this.#emit({ fact: 'noise' });
   }
@@ -177,7 +174,7 @@ class AcpReader implements Reader {
   #readNotification(method: string, params: object, frame: JsonFrame): void {
     if (method !== 'session/update') return this.#emit({ fact: 'status', status: method, detail: params });
     const update = getObject(params, 'update');
-    const kind = update === null ? null : getName(update, 'sessionUpdate');
+    const kind = getName(update, 'sessionUpdate');
     if (update === null || kind === null)
       return this.#emit({ fact: 'malformed', why: 'A session/update has no update.' });
     if (this.#isLoading) return this.#emit({ fact: 'status', status: 'session/load history' });
@@ -242,8 +239,7 @@ class AcpReader implements Reader {
     const emit = this.#emit;
     switch (method) {
       case 'initialize': {
-        const agent = getObject(result, 'agentInfo');
-        emit({ fact: 'version', version: agent === null ? null : getName(agent, 'version') });
+        emit({ fact: 'version', version: getName(getObject(result, 'agentInfo'), 'version') });
         return emit({ fact: 'status', status: method, detail: result });
       }
       case 'session/new':
@@ -272,7 +268,7 @@ class AcpReader implements Reader {
         fact: 'malformed',
         why: 'The answer to session/prompt has no stopReason.',
       });
-    const usage = this.#updates.completeUsage(readUsage(getObject(result, 'usage'), 'turn'));
+    const usage = this.#updates.completeUsage(readUsage(getObject(result, 'usage')));
     emit({ fact: 'status', status: 'session/prompt', reason, usage, isLast: true });
     if (reason === 'end_turn') emit({ fact: 'end_signal', signal: 'ACP_PROMPT_END_TURN' });
     else if (reason !== 'cancelled')
@@ -300,13 +296,7 @@ class AcpReader implements Reader {
 const AUTH_REQUIRED = -32_000;
 
 /** Methods that an agent can refuse without ending the conversation. */
-const OPTIONAL_METHODS: ReadonlySet<string> = new Set([
-  'authenticate',
-  'session/set_mode',
-  'session/set_config_option',
-  'session/resume',
-  'session/load',
-]);
+const OPTIONAL_METHODS = toNames('authenticate session/set_mode session/set_config_option session/resume session/load');
 
 const STOP_REASONS: Readonly<Record<string, string>> = {
   max_tokens: 'The agent stopped at its model’s token limit (max_tokens).',
@@ -317,22 +307,15 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
 /** Reads the cause of an error from `data`: agents put it there as a string or under one of these names. */
 function readErrorReason(data: unknown): string | null {
   if (typeof data === 'string') return data === '' ? null : data;
-  if (typeof data !== 'object' || data === null) return null;
+  if (!isRecord(data)) return null;
   return getName(data, 'details') ?? getName(data, 'message') ?? getName(data, 'error');
 }
 
 /** Reads a session's model from its models or, for newer agents, from its options. */
 function readModel(result: object): string | null {
-  const models = getObject(result, 'models');
-  const current = models === null ? null : getName(models, 'currentModelId');
-  if (current !== null) return current;
-  const options = getField(result, 'configOptions');
-  if (!Array.isArray(options)) return null;
-  for (const option of options as readonly unknown[]) {
-    if (typeof option !== 'object' || option === null || getField(option, 'category') !== 'model') continue;
-    return getName(option, 'currentValue');
-  }
-  return null;
+  const options = getArray(result, 'configOptions').filter(isRecord);
+  const option = options.find((one) => getField(one, 'category') === 'model') ?? null;
+  return getName(getObject(result, 'models'), 'currentModelId') ?? getName(option, 'currentValue');
 }
 
 /** The method an agent calls to request permission. */
@@ -346,7 +329,7 @@ const KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as 
 /** Reads a `session/request_permission`; null if it does not name its tool call. */
 export function readPermissionRequest(params: object): PermissionRequest | null {
   const call = getObject(params, 'toolCall');
-  const id = call === null ? null : getName(call, 'toolCallId');
+  const id = getName(call, 'toolCallId');
   if (call === null || id === null) return null;
   const title = getName(call, 'title');
   return {
@@ -373,17 +356,11 @@ function readPermissionAnswer(
   options: readonly PermissionOption[],
 ): PermissionAnswer {
   const result = message.kind === 'result' ? getResultFields(message.result) : {};
-  const outcome = getObject(result, 'outcome');
-  const optionId = outcome === null ? null : getName(outcome, 'optionId');
+  const optionId = getName(getObject(result, 'outcome'), 'optionId');
   const chosenOption = options.find(({ id }) => id === optionId);
-  const meta = getObject(getObject(result, '_meta') ?? {}, 'sluice') ?? {};
-  const who = getName(meta, 'who');
-  const why = getName(meta, 'why');
   return {
     decision: chosenOption?.kind.startsWith('allow') === true ? 'allow' : 'deny',
     optionId: chosenOption?.id ?? 'cancelled',
-    by: getField(meta, 'by') === 'rule' ? 'rule' : 'person',
-    ...(who === null ? undefined : { who }),
-    ...(why === null ? undefined : { why }),
+    ...readAuthor(getObject(result, '_meta')),
   };
 }

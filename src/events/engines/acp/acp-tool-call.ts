@@ -7,23 +7,19 @@ import {
   getName,
   getObject,
   getString,
+  omitMissing,
 } from '../../reading/record-fields.js';
 import type { ToolCall } from '../fact.js';
 
 /** Reads the details of a call from a `tool_call`, a `tool_call_update` or a permission request. */
 export function readCall(id: string, call: object): ToolCall {
   const diff = readDiff(call);
-  const input = readInput(call);
-  const name = readName(id, call);
   return {
     id,
-    ...(name === null ? undefined : { name }),
-    ...(input === undefined ? undefined : { input }),
-    ...(diff.length === 0 ? undefined : { diff }),
-    paths: getArray(call, 'locations').flatMap((location) => {
-      const path = isRecord(location) ? getName(location, 'path') : null;
-      return path === null ? [] : [path];
-    }),
+    ...omitMissing({ name: readName(id, call), input: readInput(call), diff: diff.length === 0 ? null : diff }),
+    paths: getArray(call, 'locations')
+      .filter(isRecord)
+      .flatMap((location) => getName(location, 'path') ?? []),
   };
 }
 
@@ -33,11 +29,8 @@ export function readCall(id: string, call: object): ToolCall {
  */
 function readName(id: string, call: object): string | null {
   const meta = getObject(call, '_meta');
-  const claudeMeta = meta === null ? null : getObject(meta, 'claudeCode');
-  const toolName =
-    getName(call, 'name') ??
-    (meta === null ? null : getName(meta, 'toolName')) ??
-    (claudeMeta === null ? null : getName(claudeMeta, 'toolName'));
+  const claudeMeta = getObject(meta, 'claudeCode');
+  const toolName = getName(call, 'name') ?? getName(meta, 'toolName') ?? getName(claudeMeta, 'toolName');
   if (toolName !== null) return toolName;
   const [, nameInId] = GEMINI_ID.exec(id) ?? [];
   if (nameInId !== undefined) return nameInId;
@@ -66,8 +59,8 @@ function readDiff(call: object): readonly FileDiff[] {
   });
   if (diffs.length > 0) return diffs;
   const input = getObject(call, 'rawInput');
-  const patch = input === null ? null : getString(input, 'diff');
-  const path = input === null ? null : (getName(input, 'filepath') ?? getName(input, 'filePath'));
+  const patch = getString(input, 'diff');
+  const path = getName(input, 'filepath') ?? getName(input, 'filePath');
   return patch === null || path === null ? [] : [{ path, patch }];
 }
 
@@ -77,25 +70,23 @@ function readDiff(call: object): readonly FileDiff[] {
 export function readOutput(call: object): unknown {
   const output = getField(call, 'rawOutput');
   if (output !== null && output !== undefined) return output;
-  const blocks = getArray(call, 'content').filter((block) => isRecord(block) && getField(block, 'type') === 'content');
-  const contents = blocks.map((block) => (isRecord(block) ? getObject(block, 'content') : null));
-  const strings = contents.map((content) => (content === null ? null : getString(content, 'text')));
-  if (blocks.length === 0) return undefined;
+  const blocks = getArray(call, 'content').filter(isRecord);
+  const contents = blocks.flatMap((block) =>
+    getField(block, 'type') === 'content' ? [getObject(block, 'content')] : [],
+  );
+  const strings = contents.map((content) => getString(content, 'text'));
+  if (contents.length === 0) return undefined;
   return strings.every((text) => text !== null) ? strings.join('') : contents;
 }
 
 /** Reads the exit code of a command, if the agent reports it: Codex in `_meta`, OpenCode in its output. */
 export function readExitCode(call: object): number | null {
-  const meta = getObject(call, '_meta');
-  const exit = meta === null ? null : getObject(meta, 'terminal_exit');
+  const exit = getObject(getObject(call, '_meta'), 'terminal_exit');
   if (exit !== null) return getInteger(exit, 'exit_code');
   const output = getObject(call, 'rawOutput');
-  if (output === null) return null;
-  const metadata = getObject(output, 'metadata');
-  return getInteger(output, 'exit_code') ?? (metadata === null ? null : getInteger(metadata, 'exit'));
+  return getInteger(output, 'exit_code') ?? getInteger(getObject(output, 'metadata'), 'exit');
 }
 
-/** Returns a failed call's error message. */
 export function readFailure(call: object): string {
   const output = readOutput(call);
   if (typeof output === 'string' && output !== '') return output;

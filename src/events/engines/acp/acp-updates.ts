@@ -2,7 +2,7 @@ import type { JsonFrame } from '../../framing/frame.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import { readPlan } from '../../reading/read-plan.js';
-import { getArray, getName, getNumber, getObject, getString, getCount } from '../../reading/record-fields.js';
+import { getArray, getName, getNumber, getObject, getString, getCount, toUsage } from '../../reading/record-fields.js';
 import { BoundedSet } from '../../reading/bounded-map.js';
 import type { Emit } from '../fact.js';
 import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call.js';
@@ -10,7 +10,6 @@ import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call
 /** Limit on open calls, and on ended calls, since an agent can repeat them; beyond it, the oldest is dropped. */
 const MAX_CALLS = 4096;
 
-/** A message or thought of the agent that is being streamed. */
 interface OpenText {
   readonly kind: 'message' | 'thought';
   /** The agent's id for it; most agents do not send one. */
@@ -56,8 +55,7 @@ export class AcpUpdates {
         this.close(frame);
         return this.#emit({ fact: 'plan', entries: readPlan(getArray(update, 'entries')) });
       case 'usage_update': {
-        const cost = getObject(update, 'cost');
-        const amount = cost === null ? null : getNumber(cost, 'amount');
+        const amount = getNumber(getObject(update, 'cost'), 'amount');
         if (amount !== null && amount >= 0) this.#cost = amount;
         return this.#emit({ fact: 'status', status: kind, detail: update });
       }
@@ -112,9 +110,8 @@ export class AcpUpdates {
   #readText(kind: OpenText['kind'], update: object, frame: JsonFrame): void {
     const emit = this.#emit;
     const content = getObject(update, 'content');
-    const text = content === null ? null : getString(content, 'text');
-    const meta = getObject(update, '_meta');
-    const usage = meta === null ? null : readUsage(getObject(meta, 'usage'), 'turn');
+    const text = getString(content, 'text');
+    const usage = readUsage(getObject(getObject(update, '_meta'), 'usage'));
     if (usage !== null) {
       // Qwen Code reports the usage of each step with an empty message chunk.
       this.#hasStepUsage = true;
@@ -186,23 +183,17 @@ function isContinuation(open: OpenText, kind: OpenText['kind'], key: string | nu
  * Reads the token counts that an agent reports. `inputTokens` includes cached tokens for some agents only; it is not
  * adjusted.
  */
-export function readUsage(usage: object | null, scope: Usage['scope']): Usage | null {
-  const input = usage === null ? null : getCount(usage, 'inputTokens');
-  const output = usage === null ? null : getCount(usage, 'outputTokens');
-  if (usage === null || input === null || output === null) return null;
-  const cacheRead = getCount(usage, 'cachedReadTokens');
-  const cacheWrite = getCount(usage, 'cachedWriteTokens');
-  const reasoning = getCount(usage, 'thoughtTokens');
-  const total = getCount(usage, 'totalTokens');
-  const cost = getNumber(usage, 'cost');
-  return {
-    scope,
+export function readUsage(usage: object | null): Usage | null {
+  const input = getCount(usage, 'inputTokens');
+  const output = getCount(usage, 'outputTokens');
+  if (input === null || output === null) return null;
+  return toUsage('turn', {
     input_tokens: input,
     output_tokens: output,
-    ...(cacheRead === null ? undefined : { cached_input_tokens: cacheRead }),
-    ...(cacheWrite === null ? undefined : { cache_write_tokens: cacheWrite }),
-    ...(reasoning === null ? undefined : { reasoning_tokens: reasoning }),
-    ...(total === null ? undefined : { total_tokens: total }),
-    ...(cost === null || cost < 0 ? undefined : { cost }),
-  };
+    cached_input_tokens: getCount(usage, 'cachedReadTokens'),
+    cache_write_tokens: getCount(usage, 'cachedWriteTokens'),
+    reasoning_tokens: getCount(usage, 'thoughtTokens'),
+    total_tokens: getCount(usage, 'totalTokens'),
+    cost: getNumber(usage, 'cost'),
+  });
 }

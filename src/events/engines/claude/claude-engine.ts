@@ -6,9 +6,9 @@ import {
   getNumber,
   getObject,
   getString,
-  omitMissing,
   isRecord,
   toKnownFields,
+  toUsage,
 } from '../../reading/record-fields.js';
 import { detectStreamJson, readStreamJsonSession, createStreamJsonReader } from '../stream-json/stream-json-reader.js';
 import type { Dialect } from '../stream-json/dialect.js';
@@ -113,7 +113,7 @@ function describeFailedRequest(record: object, httpStatus: number | null): strin
 function readErrorText(text: string, record: object): EngineError | null {
   const error = getString(record, 'error');
   if (error === null && getBoolean(record, 'is_api_error_message') !== true) return null;
-  if (getString(getObject(record, 'message') ?? {}, 'model') !== '<synthetic>') return null;
+  if (getString(getObject(record, 'message'), 'model') !== '<synthetic>') return null;
   return {
     message: text,
     httpStatus: getCount(record, 'api_error_status'),
@@ -143,21 +143,13 @@ function readTotalUsage(result: object, emit: Emit): Usage | null {
   const sum = (key: string): number => counts.reduce((total, model) => total + (getCount(model, key) ?? 0), 0);
   const cached = sum('cacheReadInputTokens');
   const cacheWrite = sum('cacheCreationInputTokens');
-  return {
-    scope: 'total',
+  return toUsage('total', {
     input_tokens: sum('inputTokens') + cached + cacheWrite,
     output_tokens: sum('outputTokens'),
     cached_input_tokens: cached,
     cache_write_tokens: cacheWrite,
     reasoning_tokens: sum('thinkingTokens'),
-    ...omitMissing({
-      cost: cost === null || cost < 0 ? null : cost,
-      model: getSingleName(models),
-    }),
-  };
-}
-
-/** Returns the model name, or null if there are multiple models or the name is missing. */
-function getSingleName([first, ...others]: readonly [string, unknown][]): string | null {
-  return first === undefined || others.length > 0 || first[0] === '' ? null : first[0];
+    cost,
+    model: models.length === 1 ? models[0]?.[0] : null,
+  });
 }

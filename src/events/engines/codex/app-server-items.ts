@@ -31,7 +31,6 @@ export class AppServerItems {
     this.#emit = emit;
   }
 
-  /** Returns the details of a started call. */
   describe(id: string): ToolCall | null {
     return this.#open.get(id) ?? null;
   }
@@ -52,8 +51,8 @@ export class AppServerItems {
   read(phase: 'started' | 'completed', params: object): void {
     const emit = this.#emit;
     const item = getObject(params, 'item');
-    const type = item === null ? null : getName(item, 'type');
-    const id = item === null ? null : getName(item, 'id');
+    const type = getName(item, 'type');
+    const id = getName(item, 'id');
     if (item === null || type === null || id === null)
       return emit({
         fact: 'malformed',

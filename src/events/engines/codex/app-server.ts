@@ -12,6 +12,7 @@ import {
   getObject,
   getString,
   joinTextContent,
+  toNames,
 } from '../../reading/record-fields.js';
 import { readRpcMessage, getResultFields } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
@@ -43,12 +44,10 @@ export function detectAppServer(value: object): number {
   }
 }
 
-/** Returns the thread id in a response. */
 export function readAppServerSession(value: object): string | null {
   const message = readRpcMessage(value);
   if (message?.kind !== 'result') return null;
-  const thread = getObject(getResultFields(message.result), 'thread');
-  return thread === null ? null : getName(thread, 'id');
+  return getName(getObject(getResultFields(message.result), 'thread'), 'id');
 }
 
 interface AgentRequest {
@@ -60,7 +59,6 @@ interface AgentRequest {
 export class AppServerReader {
   readonly #emit: Emit;
   readonly #items: AppServerItems;
-  /** Methods of the requests that the server has not answered yet. */
   readonly #sentMethods = new BoundedMap<RpcId, string>(MAX_OPEN);
   readonly #agentRequests = new BoundedMap<RpcId, AgentRequest>(MAX_OPEN);
   /** The thread of the agent itself; sub-agents have threads too. */
@@ -205,7 +203,7 @@ export class AppServerReader {
   #readNotification(method: string, params: object): void {
     const emit = this.#emit;
     // `thread/started` names its thread in another field.
-    const thread = getName(params, 'threadId') ?? getName(getObject(params, 'thread') ?? {}, 'id');
+    const thread = getName(params, 'threadId') ?? getName(getObject(params, 'thread'), 'id');
     // A sub-agent's messages and calls are not the agent's answer, and its thread is not the session.
     if (thread !== null && this.#mainThread !== null && thread !== this.#mainThread)
       return emit({ fact: 'status', status: method, reason: 'another thread' });
@@ -266,7 +264,7 @@ export class AppServerReader {
   }
 
   #readError(params: object): void {
-    const error = getObject(params, 'error') ?? {};
+    const error = getObject(params, 'error');
     const message = readErrorText(error) ?? '';
     const isRetried = getBoolean(params, 'willRetry') === true;
     this.#emit({ fact: 'error', message, ...(isRetried ? { retrying: true } : undefined), ...readErrorInfo(error) });
@@ -274,13 +272,13 @@ export class AppServerReader {
 
   #readTurnEnd(params: object): void {
     const emit = this.#emit;
-    const turn = getObject(params, 'turn') ?? {};
+    const turn = getObject(params, 'turn');
     const status = getString(turn, 'status');
     this.#items.endTurn();
     emit({ fact: 'status', status: 'turn/completed', reason: status });
     if (status === 'completed') return emit({ fact: 'end_signal', signal: 'CODEX_TURN_COMPLETED' });
     if (status !== 'failed') return;
-    const error = getObject(turn, 'error') ?? {};
+    const error = getObject(turn, 'error');
     const message = readErrorText(error) ?? '';
     emit({ fact: 'error', message, ...readErrorInfo(error) });
     emit({ fact: 'failure', message });
@@ -290,35 +288,24 @@ export class AppServerReader {
 /*
  * Fields that are already in events, and times, which match the event times.
  */
-const USED_RESULT: ReadonlySet<string> = new Set(['thread', 'model']);
-const USED_THREAD: ReadonlySet<string> = new Set(['id', 'cliVersion', 'createdAt', 'updatedAt', 'recencyAt', 'turns']);
-const USED_PARAMS: ReadonlySet<string> = new Set([
-  'threadId',
-  'turnId',
-  'itemId',
-  'item',
-  'turn',
-  'thread',
-  'delta',
-  'plan',
-  'tokenUsage',
-  'error',
-  'startedAtMs',
-  'completedAtMs',
-]);
+const USED_RESULT = toNames('thread model');
+const USED_THREAD = toNames('id cliVersion createdAt updatedAt recencyAt turns');
+const USED_PARAMS = toNames(
+  'threadId turnId itemId item turn thread delta plan tokenUsage error startedAtMs completedAtMs',
+);
 const USED_PARTS = {
-  item: new Set(['id', 'type', 'text', 'summary', 'content', 'changes', 'aggregatedOutput', 'arguments', 'result']),
-  turn: new Set(['id', 'status', 'error', 'items', 'startedAt', 'completedAt']),
+  item: toNames('id type text summary content changes aggregatedOutput arguments result'),
+  turn: toNames('id status error items startedAt completedAt'),
   thread: USED_THREAD,
 } as const;
 
 /** Returns an error's message; if it is empty, its details have the text. */
-function readErrorText(error: object): string | null {
+function readErrorText(error: object | null): string | null {
   return getName(error, 'message') ?? getName(error, 'additionalDetails');
 }
 
 /** Reads an error's kind, and its HTTP status if present. */
-function readErrorInfo(error: object): { readonly httpStatus?: number; readonly detail?: unknown } {
+function readErrorInfo(error: object | null): { readonly httpStatus?: number; readonly detail?: unknown } {
   const info = getField(error, 'codexErrorInfo');
   const kinds: readonly unknown[] = isRecord(info) ? Object.values(info) : [];
   const kind = kinds[0];
@@ -331,8 +318,7 @@ function readErrorInfo(error: object): { readonly httpStatus?: number; readonly 
 
 /** Reads the thread's token counts so far. */
 function readUsage(params: object): Usage | null {
-  const usage = getObject(params, 'tokenUsage');
-  const total = usage === null ? null : getObject(usage, 'total');
+  const total = getObject(getObject(params, 'tokenUsage'), 'total');
   if (total === null) return null;
   return {
     scope: 'total',

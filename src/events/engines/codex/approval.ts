@@ -1,5 +1,5 @@
-import { getArray, getField, getName, getObject } from '../../reading/record-fields.js';
-import { getResultFields } from '../json-rpc.js';
+import { getArray, getName, getObject } from '../../reading/record-fields.js';
+import { getResultFields, readAuthor } from '../json-rpc.js';
 import type { RpcMessage } from '../json-rpc.js';
 import type { PermissionAnswer, PermissionOption, PermissionRequest, ToolCall } from '../fact.js';
 import { readShellScript } from './shell-script.js';
@@ -10,7 +10,6 @@ const APPROVALS: ReadonlyMap<string, string> = new Map([
   ['item/fileChange/requestApproval', 'file_change'],
 ]);
 
-/** Whether a Codex request is a permission request. */
 export function isApproval(method: string): boolean {
   return APPROVALS.has(method);
 }
@@ -54,14 +53,9 @@ export function readApprovalAnswer(message: Extract<RpcMessage, { kind: 'result'
   const result = message.kind === 'result' ? getResultFields(message.result) : {};
   const decision = getName(result, 'decision');
   const isAllowed = decision === ACCEPT.id || decision === ACCEPT_FOR_SESSION.id;
-  const author = getObject(getObject(result, '_meta') ?? {}, 'sluice') ?? {};
-  const who = getName(author, 'who');
-  const why = getName(author, 'why');
   return {
     decision: isAllowed ? 'allow' : 'deny',
     optionId: decision ?? DECLINE.id,
-    by: getField(author, 'by') === 'rule' ? 'rule' : 'person',
-    ...(who === null ? undefined : { who }),
-    ...(why === null ? undefined : { why }),
+    ...readAuthor(getObject(result, '_meta')),
   };
 }

@@ -1,4 +1,4 @@
-import { getName, getObject, getString, getCount } from '../../reading/record-fields.js';
+import { getName, getObject, getString, getCount, toUsage } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { TextAnswer } from '../../reading/text-answer.js';
@@ -31,7 +31,7 @@ function detect(value: object): number {
   if (type === null || !CODEX_FIELDS.has(type)) return 0;
   if (type === 'thread.started') return getName(value, 'thread_id') === null ? 0 : 1;
   if (type.startsWith('item.')) {
-    const itemType = getString(getObject(value, 'item') ?? {}, 'type');
+    const itemType = getString(getObject(value, 'item'), 'type');
     return itemType !== null && CODEX_FIELDS.has(`item(${itemType})`) ? 1 : 0.5;
   }
   // Other CLIs print `error` records too, but with more fields.
@@ -122,17 +122,13 @@ function readUsage(record: object, emit: Emit): Usage | null {
   const usage = getObject(record, 'usage');
   if (usage === null) return null;
   emit({ fact: 'record', record: usage, shape: 'turn.completed.usage' });
-  const cached = getCount(usage, 'cached_input_tokens');
-  const cacheWrite = getCount(usage, 'cache_write_input_tokens');
-  const reasoning = getCount(usage, 'reasoning_output_tokens');
-  return {
-    scope: 'total',
-    input_tokens: getCount(usage, 'input_tokens') ?? 0,
-    output_tokens: getCount(usage, 'output_tokens') ?? 0,
-    ...(cached === null ? undefined : { cached_input_tokens: cached }),
-    ...(cacheWrite === null ? undefined : { cache_write_tokens: cacheWrite }),
-    ...(reasoning === null ? undefined : { reasoning_tokens: reasoning }),
-  };
+  return toUsage('total', {
+    input_tokens: getCount(usage, 'input_tokens'),
+    output_tokens: getCount(usage, 'output_tokens'),
+    cached_input_tokens: getCount(usage, 'cached_input_tokens'),
+    cache_write_tokens: getCount(usage, 'cache_write_input_tokens'),
+    reasoning_tokens: getCount(usage, 'reasoning_output_tokens'),
+  });
 }
 
 const HEADER = /^OpenAI Codex v(\S{1,40})/u;

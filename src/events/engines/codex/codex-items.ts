@@ -25,7 +25,7 @@ const ITEM_SHAPES: ReadonlyMap<string, string> = new Map(
 /** Reads `item.started`, `item.updated` and `item.completed`. */
 export function readItem(phase: string, record: object, emit: Emit): void {
   const item = getObject(record, 'item');
-  const type = item === null ? null : getString(item, 'type');
+  const type = getString(item, 'type');
   if (item === null || type === null) return emit({ fact: 'malformed', why: `item.${phase} has no item with a type.` });
   const shape = ITEM_SHAPES.get(type);
   if (shape === undefined) return emit({ fact: 'unknown_type', type: `item.${phase} ${type}` });
@@ -109,11 +109,11 @@ function readInput(type: string, item: object): unknown {
 
 /** Returns why the call failed, or null if it did not. */
 function findFailure(item: object, exitCode: number | null): string | null {
-  const error = getString(getObject(item, 'error') ?? {}, 'message');
+  const error = getString(getObject(item, 'error'), 'message');
   if (error !== null) return error;
   const status = getString(item, 'status');
   if (status !== 'failed' && status !== 'declined') return null;
-  const text = boundMessage(joinTextContent(getArray(getObject(item, 'result') ?? {}, 'content')));
+  const text = boundMessage(joinTextContent(getArray(getObject(item, 'result'), 'content')));
   if (text !== '') return text;
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }

@@ -7,9 +7,10 @@ import {
   getName,
   getNumber,
   getObject,
-  omitMissing,
   getString,
   toKnownFields,
+  toNames,
+  toUsage,
 } from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { TextFrame } from '../../framing/frame.js';
@@ -153,7 +154,7 @@ function readErrorMessage(text: string | null): string {
   if (text === null) return 'The request to the model failed.';
   const start = /^\{"message":"(?:[^"\\]|\\.){1,2000}"/u.exec(text)?.[0];
   const value = start === undefined ? null : readJson(`${start}}`);
-  return (value === null ? null : getString(value, 'message')) ?? text;
+  return getString(value, 'message') ?? text;
 }
 
 /** Reads records of the agent: messages and tool calls. */
@@ -210,35 +211,18 @@ const CHUNKS: ReadonlySet<string> = new Set([
 ]);
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['messageId', 'content', 'deltaContent', 'parentToolCallId']);
-const USAGE_FIELDS: ReadonlySet<string> = new Set([
-  'model',
-  'inputTokens',
-  'outputTokens',
-  'cacheReadTokens',
-  'cacheWriteTokens',
-]);
+const USAGE_FIELDS = toNames('model inputTokens outputTokens cacheReadTokens cacheWriteTokens');
 
 function readUsage(data: object): Usage {
-  return {
-    scope: 'turn',
-    input_tokens: getCount(data, 'inputTokens') ?? 0,
-    output_tokens: getCount(data, 'outputTokens') ?? 0,
-    ...omitMissing({
-      cached_input_tokens: getCount(data, 'cacheReadTokens'),
-      cache_write_tokens: getCount(data, 'cacheWriteTokens'),
-    }),
-  };
+  return toUsage('turn', {
+    input_tokens: getCount(data, 'inputTokens'),
+    output_tokens: getCount(data, 'outputTokens'),
+    cached_input_tokens: getCount(data, 'cacheReadTokens'),
+    cache_write_tokens: getCount(data, 'cacheWriteTokens'),
+  });
 }
 
-const TOOL_FIELDS: ReadonlySet<string> = new Set([
-  'toolCallId',
-  'toolName',
-  'arguments',
-  'success',
-  'result',
-  'error',
-  'parentToolCallId',
-]);
+const TOOL_FIELDS = toNames('toolCallId toolName arguments success result error parentToolCallId');
 
 const CONTENT: ReadonlySet<string> = new Set(['content']);
 const MESSAGE: ReadonlySet<string> = new Set(['message']);
@@ -256,7 +240,7 @@ function readTool(type: string, data: object, emit: Emit): void {
   if (type === 'tool.execution_start') {
     const name = getName(data, 'toolName');
     const input = getField(data, 'arguments');
-    const path = name !== null && WRITING_TOOLS.has(name) ? getName(getObject(data, 'arguments') ?? {}, 'path') : null;
+    const path = name !== null && WRITING_TOOLS.has(name) ? getName(getObject(data, 'arguments'), 'path') : null;
     return emit({ fact: 'tool_started', id, name, parent, input, paths: path === null ? [] : [path] });
   }
   const result = getObject(data, 'result');
@@ -267,10 +251,10 @@ function readTool(type: string, data: object, emit: Emit): void {
     id,
     parent,
     output: result === null ? getField(data, 'result') : (getField(result, 'content') ?? result),
-    exitCode: getInteger(getObject(data, 'shellExecution') ?? {}, 'exitCode'),
+    exitCode: getInteger(getObject(data, 'shellExecution'), 'exitCode'),
   };
   if (getBoolean(data, 'success') !== false) return emit({ fact: 'tool_completed', ...call });
-  emit({ fact: 'tool_failed', ...call, error: getString(failure ?? {}, 'message') ?? 'The tool failed.' });
+  emit({ fact: 'tool_failed', ...call, error: getString(failure, 'message') ?? 'The tool failed.' });
 }
 
 /** Reads the last record, which has the session and the exit code. */
@@ -279,7 +263,7 @@ function readResult(record: object, emit: Emit): void {
   const exitCode = getInteger(record, 'exitCode');
   if (session === null || exitCode === null) return reportMalformed('result', emit);
   emit({ fact: 'record', record, shape: 'result', isWhole: true });
-  const requests = getNumber(getObject(record, 'usage') ?? {}, 'premiumRequests');
+  const requests = getNumber(getObject(record, 'usage'), 'premiumRequests');
   emit({
     fact: 'status',
     status: 'result',

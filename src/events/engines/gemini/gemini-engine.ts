@@ -8,13 +8,13 @@ import {
   getBoolean,
   getCount,
   toKnownFields,
+  toUsage,
 } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import type { ParserName } from '../../protocol/engine-names.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { Emit } from '../fact.js';
-import { isDocument, readDocument, readFatalError } from './gemini-document.js';
 import { isGeminiLogLine, GeminiLog } from './gemini-log.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
@@ -55,7 +55,7 @@ function detect(value: object): number {
   if (!isDocument(value)) return 0;
   // The log quotes API errors, which look like a document without a session.
   if (getName(value, 'session_id') === null) return getObject(value, 'stats') === null ? 0 : 0.7;
-  return getObject(getObject(value, 'stats') ?? {}, 'models') === null ? 0.7 : 1;
+  return getObject(getObject(value, 'stats'), 'models') === null ? 0.7 : 1;
 }
 
 function readSession(value: object): string | null {
@@ -246,12 +246,12 @@ class GeminiStream {
       });
     this.#closeBefore(frame);
     const input = getField(record, 'parameters');
-    const path = WRITING_TOOLS.has(name) ? getName(getObject(record, 'parameters') ?? {}, 'file_path') : null;
+    const path = WRITING_TOOLS.has(name) ? getName(getObject(record, 'parameters'), 'file_path') : null;
     this.#emit({ fact: 'tool_started', id, name, input, paths: path === null ? [] : [path] });
     if (name === 'write_todos')
       this.#emit({
         fact: 'plan',
-        entries: readPlan(getArray(getObject(record, 'parameters') ?? {}, 'todos')),
+        entries: readPlan(getArray(getObject(record, 'parameters'), 'todos')),
         call: id,
       });
   }
@@ -296,15 +296,99 @@ class GeminiStream {
 /** Reads the token counts of this invocation, not of the session: a resumed session starts at zero. */
 function readStats(stats: object, emit: Emit): Usage {
   emit({ fact: 'record', record: stats, shape: 'result.stats' });
-  const cached = getCount(stats, 'cached');
-  const total = getCount(stats, 'total_tokens');
   const [model, another] = Object.keys(getObject(stats, 'models') ?? {});
-  return {
-    scope: 'turn',
-    input_tokens: getCount(stats, 'input_tokens') ?? 0,
-    output_tokens: getCount(stats, 'output_tokens') ?? 0,
-    ...(cached === null ? undefined : { cached_input_tokens: cached }),
-    ...(total === null ? undefined : { total_tokens: total }),
-    ...(model === undefined || model === '' || another !== undefined ? undefined : { model }),
-  };
+  return toUsage('turn', {
+    input_tokens: getCount(stats, 'input_tokens'),
+    output_tokens: getCount(stats, 'output_tokens'),
+    cached_input_tokens: getCount(stats, 'cached'),
+    total_tokens: getCount(stats, 'total_tokens'),
+    model: another === undefined ? model : null,
+  });
+}
+
+/** Whether a value is the single document that `--output-format json` prints: an answer, or an error. */
+function isDocument(value: object): boolean {
+  if (getField(value, 'type') !== undefined) return false;
+  if (getName(value, 'session_id') !== null) {
+    return DOCUMENT_KEYS.some((key) => getField(value, key) !== undefined);
+  }
+  if (getString(value, 'response') !== null) return getObject(value, 'stats') !== null;
+  const error = getObject(value, 'error');
+  return error !== null && getName(error, 'type') !== null && getString(error, 'message') !== null;
+}
+
+const DOCUMENT_KEYS = ['response', 'error', 'stats'];
+
+/** Reads the document. An error in it means that the run failed, even if it contains a response. */
+function readDocument(document: object, emit: Emit): void {
+  const response = getString(document, 'response');
+  const error = getObject(document, 'error');
+  emit({ fact: 'record', record: document, shape: '(document)', isWhole: true });
+  const stats = getObject(document, 'stats');
+  const usage = stats === null ? null : readDocumentStats(stats, emit);
+  emit({
+    fact: 'status',
+    status: error === null ? 'response' : 'error',
+    session_id: getName(document, 'session_id'),
+    model: usage?.model ?? null,
+    usage,
+    ...(stats === null ? undefined : { detail: { stats } }),
+    isLast: true,
+  });
+  for (const warning of getArray(document, 'warnings')) {
+    emit({ fact: 'error', message: toText(warning), severity: 'warning' });
+  }
+  if (response !== null && response !== '') emit({ fact: 'message', text: response });
+  else if (response === null && error === null) {
+    emit({ fact: 'warning', code: 'MALFORMED_RECORD', message: 'The document has neither a response nor an error.' });
+  }
+  if (error === null) emit({ fact: 'end_signal', signal: 'GEMINI_RESPONSE_OBJECT_FINISHED' });
+  else readFatalError(error, emit);
+}
+
+/** Reads an error that ended the run. Its code is an HTTP status or, for Gemini's own errors, an exit code. */
+function readFatalError(error: object, emit: Emit): void {
+  emit({ fact: 'record', record: error, shape: 'result.error' });
+  const message = getString(error, 'message') ?? 'Gemini reported an error without a message.';
+  const code = getCount(error, 'code');
+  const httpStatus = code !== null && code >= 400 && code <= 599 ? code : null;
+  emit({
+    fact: 'error',
+    isFatal: true,
+    message,
+    httpStatus,
+    detail: { type: getField(error, 'type'), code: getField(error, 'code') },
+  });
+}
+
+/** Adds up the tokens of all models of this invocation. */
+function readDocumentStats(stats: object, emit: Emit): Usage | null {
+  emit({ fact: 'record', record: stats, shape: '(document).stats' });
+  const models = Object.entries(getObject(stats, 'models') ?? {});
+  const sum = { input: 0, output: 0, cached: 0, thoughts: 0, total: 0 };
+  for (const [, model] of models) {
+    if (!isRecord(model)) continue;
+    emit({ fact: 'record', record: model, shape: '(document).stats.models.*' });
+    const tokens = getObject(model, 'tokens') ?? {};
+    emit({ fact: 'record', record: tokens, shape: '(document).stats.models.*.tokens' });
+    sum.input += getCount(tokens, 'prompt') ?? getCount(tokens, 'input') ?? 0;
+    sum.output += getCount(tokens, 'candidates') ?? 0;
+    sum.cached += getCount(tokens, 'cached') ?? 0;
+    sum.thoughts += getCount(tokens, 'thoughts') ?? 0;
+    sum.total += getCount(tokens, 'total') ?? 0;
+  }
+  const [only] = models;
+  if (only === undefined) return null;
+  return toUsage('turn', {
+    input_tokens: sum.input,
+    output_tokens: sum.output,
+    cached_input_tokens: sum.cached,
+    reasoning_tokens: sum.thoughts,
+    total_tokens: sum.total,
+    model: models.length === 1 ? only[0] : null,
+  });
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

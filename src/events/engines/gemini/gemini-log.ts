@@ -44,12 +44,10 @@ export class GeminiLog {
     this.#emit = emit;
   }
 
-  /** Whether a line identified the agent as Gemini. */
   get isGemini(): boolean {
     return this.#isGemini;
   }
 
-  /** Whether the lines of the stream are part of an error dump. */
   isDumping(stream: CapturedStream): boolean {
     return this.#dump.isOpen(stream);
   }
@@ -100,7 +98,6 @@ export class GeminiLog {
 /** `Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {…}`, then a dump of many lines. */
 const RETRY = /^Attempt (\d{1,6}) failed(?: with status (\d{3}))?[.:].*\bRetrying (?:with backoff|after)\b/u;
 
-/** A retry in the log of the Gemini CLI or one of its forks. */
 export interface Retry {
   readonly attempt: number;
   readonly httpStatus: number | null;

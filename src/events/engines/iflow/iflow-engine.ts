@@ -4,7 +4,15 @@ import type { CapturedStream, Usage } from '../../protocol/event-parts.js';
 import { ErrorDump } from '../../reading/error-dump.js';
 import type { Emit } from '../fact.js';
 import { KNOWN_FIELDS } from '../known-fields.js';
-import { toKnownFields, getCount, getField, isRecord, getName, getObject } from '../../reading/record-fields.js';
+import {
+  toKnownFields,
+  getCount,
+  getField,
+  isRecord,
+  getName,
+  getObject,
+  toUsage,
+} from '../../reading/record-fields.js';
 import { readRetryLine } from '../gemini/gemini-log.js';
 import type { Retry } from '../gemini/gemini-log.js';
 import { DRIFT_CONFIDENCE, IflowText } from './iflow-text.js';
@@ -218,7 +226,6 @@ class SuspectedError {
   }
 }
 
-/** The meaning of a line, inferred from its wording. */
 type LineMeaning =
   | { readonly kind: 'resuming' | 'session'; readonly sessionId: string }
   | ({ readonly kind: 'retry' } & Retry)
@@ -320,21 +327,17 @@ class ExecutionInfo {
   }
 }
 
-/** Reads this invocation's token counts. */
 function readTokens(info: object, emit: Emit): Usage | null {
   const tokens = getObject(info, 'tokenUsage');
   if (tokens === null) return null;
   emit({ fact: 'record', record: tokens, shape: '<Execution Info>.tokenUsage' });
-  const total = getCount(tokens, 'total');
-  return {
-    scope: 'turn',
-    input_tokens: getCount(tokens, 'input') ?? 0,
-    output_tokens: getCount(tokens, 'output') ?? 0,
-    ...(total === null ? undefined : { total_tokens: total }),
-  };
+  return toUsage('turn', {
+    input_tokens: getCount(tokens, 'input'),
+    output_tokens: getCount(tokens, 'output'),
+    total_tokens: getCount(tokens, 'total'),
+  });
 }
 
-/** Finds the session id in a block that is not valid JSON. */
 function findSessionId(text: string): string | null {
   return /"session-id"\s*:\s*"([\w-]{1,200})"/u.exec(text)?.[1] ?? null;
 }

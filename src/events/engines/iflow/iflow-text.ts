@@ -53,7 +53,6 @@ export class IflowText {
     else this.#hold(frame, text);
   }
 
-  /** Ends the open message of a stream. */
   close(stream: 'stdout' | 'stderr'): void {
     if (stream === 'stdout') this.#stdout.close();
     else this.#stderr.close();

@@ -8,6 +8,8 @@ import {
   getField,
   isRecord,
   toKnownFields,
+  toNames,
+  toUsage,
   getArray,
   getInteger,
 } from '../../reading/record-fields.js';
@@ -115,28 +117,9 @@ function readRecord(record: object, emit: Emit): void {
 }
 
 /** Fields of a part that are already in events, and ids that are not needed. */
-const USED_FIELDS: ReadonlySet<string> = new Set([
-  'id',
-  'sessionID',
-  'messageID',
-  'type',
-  'text',
-  'reason',
-  'cost',
-  'tokens',
-  'callID',
-  'tool',
-  'state',
-]);
+const USED_FIELDS = toNames('id sessionID messageID type text reason cost tokens callID tool state');
 
-const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
-  'name',
-  'data',
-  'message',
-  'statusCode',
-  'isRetryable',
-  'responseBody',
-]);
+const USED_ERROR_FIELDS = toNames('name data message statusCode isRetryable responseBody');
 
 /** Reads an error in text mode, which prints it only after the last retry. */
 function readTextError({ text }: TextFrame, emit: Emit): void {
@@ -233,19 +216,19 @@ function readTool(part: object, emit: Emit): void {
   if (id === null || name === null || state === null)
     return emit({ fact: 'malformed', why: 'A tool part has no callID, tool or state.' });
   emit({ fact: 'record', record: state, shape: 'tool_use.part.state', used: USED_STATE_FIELDS, path: 'part.state' });
-  const path = WRITING_TOOLS.has(name) ? getName(getObject(state, 'input') ?? {}, 'filePath') : null;
+  const path = WRITING_TOOLS.has(name) ? getName(getObject(state, 'input'), 'filePath') : null;
   const call: ToolEnd = {
     id,
     name,
     input: getField(state, 'input'),
     output: getField(state, 'output'),
-    exitCode: getInteger(getObject(state, 'metadata') ?? {}, 'exit'),
+    exitCode: getInteger(getObject(state, 'metadata'), 'exit'),
     paths: path === null ? [] : [path],
-    diff: readDiff(getObject(state, 'metadata') ?? {}, path),
+    diff: readDiff(getObject(state, 'metadata'), path),
     startDerived: true,
   };
   if (name === 'todowrite')
-    emit({ fact: 'plan', entries: readPlan(getArray(getObject(state, 'input') ?? {}, 'todos')), call: id });
+    emit({ fact: 'plan', entries: readPlan(getArray(getObject(state, 'input'), 'todos')), call: id });
   switch (getString(state, 'status') ?? '') {
     case 'completed':
       return emit({ fact: 'tool_completed', ...call });
@@ -268,8 +251,8 @@ function readTool(part: object, emit: Emit): void {
 }
 
 /** Reads the patch of a file that OpenCode wrote; the file is named in another field. */
-function readDiff(metadata: object, path: string | null): readonly FileDiff[] {
-  const fileDiff = getObject(metadata, 'filediff') ?? {};
+function readDiff(metadata: object | null, path: string | null): readonly FileDiff[] {
+  const fileDiff = getObject(metadata, 'filediff');
   const patch = getName(metadata, 'diff') ?? getName(fileDiff, 'patch');
   const file = getName(fileDiff, 'file') ?? path;
   if (file === null || patch === null || patch.length > MAX_PATCH) return [];
@@ -285,21 +268,18 @@ function readTokens(part: object, emit: Emit): Usage | null {
   const tokens = getObject(part, 'tokens');
   if (tokens === null) return null;
   emit({ fact: 'record', record: tokens, shape: 'step_finish.part.tokens' });
-  const cache = getObject(tokens, 'cache') ?? {};
+  const cache = getObject(tokens, 'cache');
   const cached = getCount(cache, 'read') ?? 0;
   const cacheWrite = getCount(cache, 'write') ?? 0;
-  const total = getCount(tokens, 'total');
-  const cost = getNumber(part, 'cost');
-  return {
-    scope: 'turn',
+  return toUsage('turn', {
     input_tokens: (getCount(tokens, 'input') ?? 0) + cached + cacheWrite,
-    output_tokens: getCount(tokens, 'output') ?? 0,
+    output_tokens: getCount(tokens, 'output'),
     cached_input_tokens: cached,
     cache_write_tokens: cacheWrite,
     reasoning_tokens: getCount(tokens, 'reasoning') ?? 0,
-    ...(total === null ? undefined : { total_tokens: total }),
-    ...(cost === null || cost < 0 ? undefined : { cost }),
-  };
+    total_tokens: getCount(tokens, 'total'),
+    cost: getNumber(part, 'cost'),
+  });
 }
 
 /** Names of OpenCode's errors. */

@@ -64,7 +64,7 @@ function detectRecord(record: object): number {
   }
   if (type === null || !FIELDS.has(type)) return 0;
   if (type === 'result') return getNumber(record, 'total_cost_usd') === null ? 0.6 : 0.2;
-  return getString(getObject(record, 'event') ?? {}, 'type') === 'goal_state' ? 1 : 0.4;
+  return getString(getObject(record, 'event'), 'type') === 'goal_state' ? 1 : 0.4;
 }
 
 /**
@@ -107,7 +107,7 @@ function readSystemError(subtype: string, record: object): EngineError | null {
 
 /** Qwen Code prints an error as the agent's message. A message written by the agent itself would have used tokens. */
 function readErrorText(text: string, _record: object, usage: object | null): EngineError | null {
-  if (!API_ERROR.test(text) || (getCount(usage ?? {}, 'output_tokens') ?? 0) > 0) return null;
+  if (!API_ERROR.test(text) || (getCount(usage, 'output_tokens') ?? 0) > 0) return null;
   return { message: text, httpStatus: findStatus(text) };
 }
 
@@ -124,7 +124,7 @@ function readLogError(line: string): EngineError | null {
 /** Reads `{ "error": { "type", "message", "code" } }` on stderr; with `json` it repeats the failure. */
 function readErrorDocument(value: object): EngineError | null {
   const error = getObject(value, 'error');
-  const message = error === null ? null : getString(error, 'message');
+  const message = getString(error, 'message');
   if (error === null || message === null || Object.keys(value).length !== 1) return null;
   return getName(error, 'type') === null ? null : { message, httpStatus: findStatus(message), detail: error };
 }

@@ -1,6 +1,7 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { BoundedSet } from '../../reading/bounded-map.js';
 import { getArray, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
+import { readAuthor } from '../json-rpc.js';
 import { joinText } from './read-message.js';
 import type { PermissionAnswer, PermissionOption, PermissionRequest, Emit } from '../fact.js';
 
@@ -21,11 +22,10 @@ export function readControlRequest(record: object): ControlRequest | null {
   if (getString(record, 'type') !== 'control_request') return null;
   const id = readId(record);
   const request = getObject(record, 'request');
-  const subtype = request === null ? null : getName(request, 'subtype');
+  const subtype = getName(request, 'subtype');
   return id === null || request === null || subtype === null ? null : { id, subtype, request };
 }
 
-/** The response to a request. */
 export interface ControlResponse {
   readonly id: string;
   /** Null if the request was refused. */
@@ -99,18 +99,8 @@ function readEdit(input: object): readonly FileDiff[] {
 
 /** Converts the answer to `permission.replied` data. Anything but an explicit approval counts as a denial. */
 function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
-  const answer = response ?? {};
-  const author = getObject(answer, 'sluice') ?? {};
-  const isAllowed = getString(answer, 'behavior') === 'allow';
-  const who = getName(author, 'who');
-  const why = getName(author, 'why');
-  return {
-    decision: isAllowed ? 'allow' : 'deny',
-    optionId: isAllowed ? 'allow' : 'deny',
-    by: getField(author, 'by') === 'rule' ? 'rule' : 'person',
-    ...(who === null ? undefined : { who }),
-    ...(why === null ? undefined : { why }),
-  };
+  const decision = getString(response, 'behavior') === 'allow' ? 'allow' : 'deny';
+  return { decision, optionId: decision, ...readAuthor(response) };
 }
 
 /** Fields of a permission request that are already in its event. */
@@ -119,7 +109,6 @@ const USED_FIELDS: ReadonlySet<string> = new Set(['subtype', 'tool_name', 'tool_
 /** Limit on open requests; a malicious agent could send them endlessly. */
 const MAX_OPEN = 1024;
 
-/** Reads the control records of both directions. */
 export class ControlRecords {
   readonly #emit: Emit;
   /** The agent's permission requests that are still unanswered. */
@@ -158,7 +147,6 @@ export class ControlRecords {
     return true;
   }
 
-  /** Reads a record that was sent to the agent. */
   readSent(record: object): void {
     const emit = this.#emit;
     const response = readControlResponse(record);
@@ -166,7 +154,7 @@ export class ControlRecords {
       return emit({ fact: 'permission_replied', request: response.id, ...readToolAnswer(response) });
     const request = readControlRequest(record);
     if (getString(record, 'type') === 'user') {
-      const message = joinText(getField(getObject(record, 'message') ?? {}, 'content'));
+      const message = joinText(getField(getObject(record, 'message'), 'content'));
       return emit({ fact: 'status', status: 'prompt', ...(message === '' ? undefined : { message }) });
     }
     if (request !== null && request.subtype !== 'initialize') return emit({ fact: 'status', status: request.subtype });

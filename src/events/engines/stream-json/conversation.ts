@@ -12,7 +12,6 @@ const MAX_OPEN_CALLS = 4096;
 export class Conversation {
   readonly emit: Emit;
   readonly dialect: Dialect;
-  /** The agent itself. */
   readonly agent: Speaker;
   readonly #subAgents = new Map<string, Speaker>();
   readonly #openCalls = new BoundedSet<string>(MAX_OPEN_CALLS);
@@ -68,7 +67,6 @@ export class Conversation {
     return this.#openCalls.has(id);
   }
 
-  /** Ends a call and the sub-agent it started. */
   endCall(id: string): void {
     this.#openCalls.delete(id);
     this.#closeSubAgent(id);
@@ -101,7 +99,6 @@ export class Conversation {
   }
 }
 
-/** The kinds of text: messages and thoughts. */
 type TextKind = 'text' | 'thinking';
 
 interface OpenBlock {
@@ -155,7 +152,6 @@ class Speaker {
     return isFirst;
   }
 
-  /** Starts a new message. */
   startMessage(id: string | null): void {
     this.endBlock();
     this.#reported.dropUnconfirmed();

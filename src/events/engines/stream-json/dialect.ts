@@ -15,7 +15,6 @@ export interface Dialect {
   readonly permissionField: string;
   /** Tools that write a file, with the input field that names it. */
   readonly fileTools: ReadonlyMap<string, string>;
-  /** Whether `input_tokens` includes cached tokens. */
   readonly inputIncludesCache: boolean;
   /** Reads the usage of the session so far from a `result`. */
   readTotalUsage(result: object, emit: Emit): Usage | null;

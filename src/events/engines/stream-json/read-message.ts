@@ -7,13 +7,13 @@ import {
   getName,
   getObject,
   getString,
+  toNames,
 } from '../../reading/record-fields.js';
 import type { FileDiff, Usage } from '../../protocol/event-parts.js';
 import { readPlan } from '../../reading/read-plan.js';
 import type { Conversation } from './conversation.js';
 import { readUsage } from './read-result.js';
 
-/** Reads an `assistant` record: one block of a message, or a complete message. */
 export function readAssistant(record: object, conversation: Conversation): void {
   const { emit } = conversation;
   const message = getObject(record, 'message');
@@ -70,7 +70,7 @@ function readBlock(block: object, { parent, id, record }: BlockContext, conversa
 
 function readText(text: string, { parent, id, record }: BlockContext, conversation: Conversation): void {
   const speaker = conversation.getSpeaker(parent);
-  const usage = getObject(getObject(record, 'message') ?? {}, 'usage');
+  const usage = getObject(getObject(record, 'message'), 'usage');
   const error = conversation.dialect.readErrorText(text, record, usage);
   if (error !== null) conversation.reportFailure(error);
   if (text !== '' && (error === null || speaker.hasOpenText)) speaker.addBlock('text', text, id);
@@ -177,29 +177,10 @@ const MAX_DIFF = 64 * 1024;
 /** Tools that write the agent's plan. */
 const PLAN_TOOLS: ReadonlySet<string> = new Set(['TodoWrite', 'todo_write']);
 
-const USED_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
-  'id',
-  'type',
-  'role',
-  'model',
-  'content',
-  'stop_reason',
-  'usage',
-]);
+const USED_MESSAGE_FIELDS = toNames('id type role model content stop_reason usage');
 
 /** Includes a thought's signature, which is only useful to the model provider. */
-const USED_BLOCK_FIELDS: ReadonlySet<string> = new Set([
-  'type',
-  'text',
-  'thinking',
-  'signature',
-  'id',
-  'name',
-  'input',
-  'tool_use_id',
-  'content',
-  'is_error',
-]);
+const USED_BLOCK_FIELDS = toNames('type text thinking signature id name input tool_use_id content is_error');
 
 /** Returns why a call failed, or null if it did not. The model provider's own tools report it inside their content. */
 function findFailure(block: object, output: unknown): string | null {
@@ -208,7 +189,6 @@ function findFailure(block: object, output: unknown): string | null {
   return getString(output, 'error_code') ?? 'The tool reported an error.';
 }
 
-/** Joins the text blocks of a message's content. */
 export function joinText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -231,10 +211,6 @@ function readMessageUsage(message: object, isNew: boolean, { emit, dialect }: Co
   return readUsage(usage, { scope: 'turn', inputIncludesCache: dialect.inputIncludesCache });
 }
 
-const USED_USAGE_FIELDS: ReadonlySet<string> = new Set([
-  'input_tokens',
-  'output_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'total_tokens',
-]);
+const USED_USAGE_FIELDS = toNames(
+  'input_tokens output_tokens cache_read_input_tokens cache_creation_input_tokens total_tokens',
+);

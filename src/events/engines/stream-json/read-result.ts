@@ -8,6 +8,7 @@ import {
   getName,
   getObject,
   getString,
+  toUsage,
 } from '../../reading/record-fields.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import type { Conversation } from './conversation.js';
@@ -69,9 +70,8 @@ function findFailure(record: object, conversation: Conversation): string | null 
   return error !== null || conversation.isLastError(text) ? text : null;
 }
 
-/** Reads the CLI's error message. */
 function readErrorMessage(record: object): string | null {
-  const message = getName(record, 'result') ?? getName(getObject(record, 'error') ?? {}, 'message');
+  const message = getName(record, 'result') ?? getName(getObject(record, 'error'), 'message');
   if (message !== null) return message;
   const errors = getArray(record, 'errors').filter((error) => typeof error === 'string');
   return errors.length === 0 ? null : errors.join('; ');
@@ -123,31 +123,22 @@ interface UsageOptions {
   readonly scope: Usage['scope'];
   readonly inputIncludesCache: boolean;
   readonly cost?: number | null;
-  readonly model?: string | null;
 }
 
 /** Reads a `usage` object; null if it has no token counts. */
-export function readUsage(
-  usage: object | null,
-  { scope, inputIncludesCache, cost, model }: UsageOptions,
-): Usage | null {
-  if (usage === null) return null;
+export function readUsage(usage: object | null, { scope, inputIncludesCache, cost }: UsageOptions): Usage | null {
   const input = getCount(usage, 'input_tokens');
   const output = getCount(usage, 'output_tokens');
   if (input === null && output === null) return null;
   const cacheRead = getCount(usage, 'cache_read_input_tokens');
   const cacheWrite = getCount(usage, 'cache_creation_input_tokens');
-  return {
-    scope,
+  return toUsage(scope, {
     input_tokens: (input ?? 0) + (inputIncludesCache ? 0 : (cacheRead ?? 0) + (cacheWrite ?? 0)),
-    output_tokens: output ?? 0,
-    ...omitMissing({
-      cached_input_tokens: cacheRead,
-      cache_write_tokens: cacheWrite,
-      reasoning_tokens: getCount(getObject(usage, 'output_tokens_details') ?? {}, 'thinking_tokens'),
-      total_tokens: getCount(usage, 'total_tokens'),
-      cost: cost === undefined || cost === null || cost < 0 ? null : cost,
-      model: model === '' ? null : model,
-    }),
-  };
+    output_tokens: output,
+    cached_input_tokens: cacheRead,
+    cache_write_tokens: cacheWrite,
+    reasoning_tokens: getCount(getObject(usage, 'output_tokens_details'), 'thinking_tokens'),
+    total_tokens: getCount(usage, 'total_tokens'),
+    cost,
+  });
 }

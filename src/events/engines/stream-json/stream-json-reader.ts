@@ -7,6 +7,8 @@ import {
   omitMissing,
   getBoolean,
   getField,
+  toKnownFields,
+  toNames,
 } from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { Reader } from '../engine.js';
@@ -132,8 +134,7 @@ function readKnown(type: string, record: object, conversation: Conversation): vo
 /** Reads a rate limit state. Any state but `allowed` is reported as a warning. */
 function readRateLimit(record: object, { emit }: Conversation): void {
   const detail = readDetail(record);
-  const info = getObject(record, 'rate_limit_info') ?? {};
-  const state = getString(info, 'status') ?? 'unknown';
+  const state = getString(getObject(record, 'rate_limit_info'), 'status') ?? 'unknown';
   if (state === 'allowed') return emit({ fact: 'status', status: 'rate_limit_event', reason: state, detail });
   const code = 'ENGINE_RATE_LIMIT_HINT';
   emit({
@@ -162,58 +163,27 @@ function readLog(frame: TextFrame, { emit, dialect }: Conversation): void {
   else emit({ fact: 'error', ...error });
 }
 
-const ENVELOPE_FIELDS = ['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id'] as const;
-
 /** Fields of all records, omitted from details. */
-const ENVELOPE: ReadonlySet<string> = new Set(ENVELOPE_FIELDS);
+const ENVELOPE_FIELDS = 'type subtype uuid session_id parent_tool_use_id';
+const ENVELOPE = toNames(ENVELOPE_FIELDS);
 
 /** Fields that are already in events, by record type; records of other types keep all fields as details. */
-const USED_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries({
-    assistant: ['message', 'error', 'is_api_error_message', 'api_error_status', 'api_error_type', 'isReplay'],
-    user: ['message', 'isReplay', 'isSynthetic'],
-    stream_event: ['event'],
-    result: [
-      'result',
-      'is_error',
-      'terminal_reason',
-      'stop_reason',
-      'num_turns',
-      'duration_ms',
-      'duration_api_ms',
-      'usage',
-      'modelUsage',
-      'stats',
-      'permission_denials',
-      'structured_output',
-      'structured_result',
-      'api_error_status',
-    ],
-  }).map(([type, fields]) => [type, new Set([...ENVELOPE_FIELDS, ...fields])]),
+const USED_FIELDS = toKnownFields({
+  assistant: `${ENVELOPE_FIELDS} message error is_api_error_message api_error_status api_error_type isReplay`,
+  user: `${ENVELOPE_FIELDS} message isReplay isSynthetic`,
+  stream_event: `${ENVELOPE_FIELDS} event`,
+  result:
+    `${ENVELOPE_FIELDS} result is_error terminal_reason stop_reason num_turns duration_ms duration_api_ms usage ` +
+    'modelUsage stats permission_denials structured_output structured_result api_error_status',
+});
+
+const USED_INIT_FIELDS = toNames(
+  `${ENVELOPE_FIELDS} model cwd permissionMode permission_mode tools mcp_servers plugin_errors mcp_server_errors ` +
+    'claude_code_version qwen_code_version',
 );
 
-const USED_INIT_FIELDS: ReadonlySet<string> = new Set([
-  ...ENVELOPE_FIELDS,
-  'model',
-  'cwd',
-  'permissionMode',
-  'permission_mode',
-  'tools',
-  'mcp_servers',
-  'plugin_errors',
-  'mcp_server_errors',
-  'claude_code_version',
-  'qwen_code_version',
-]);
-
 /** Fields of a retry that are already in its event. */
-const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
-  ...ENVELOPE_FIELDS,
-  'data',
-  'attempt',
-  'max_retries',
-  'error_status',
-]);
+const USED_ERROR_FIELDS = toNames(`${ENVELOPE_FIELDS} data attempt max_retries error_status`);
 
 /** Reads a `system` record. Only `init` has the right session: earlier hooks can have a temporary id. */
 function readSystem(record: object, conversation: Conversation): void {
@@ -227,7 +197,7 @@ function readSystem(record: object, conversation: Conversation): void {
   const error = dialect.readSystemError(subtype, record);
   if (error === null) return emit({ fact: 'status', status: subtype, detail: readDetail(record) });
   // Later output is a new answer, not the rest of the interrupted one.
-  const shouldKeepText = getBoolean(getObject(record, 'data') ?? {}, 'preserveText') === true;
+  const shouldKeepText = getBoolean(getObject(record, 'data'), 'preserveText') === true;
   if (error.retrying === true && !shouldKeepText) conversation.agent.discard();
   emit({ fact: 'record', record, used: USED_ERROR_FIELDS });
   emit({ fact: 'error', ...error });
@@ -297,7 +267,7 @@ function hasSession(record: object): boolean {
 function readStreamEvent(record: object, conversation: Conversation): void {
   const { emit, dialect } = conversation;
   const event = getObject(record, 'event');
-  const type = event === null ? null : getString(event, 'type');
+  const type = getString(event, 'type');
   if (event === null || type === null)
     return emit({ fact: 'malformed', why: 'A stream_event has no event with a type.' });
   const shape = `stream_event(${type})`;
@@ -321,12 +291,12 @@ function readStreamEvent(record: object, conversation: Conversation): void {
     case 'message_delta':
       emit({ fact: 'record', record: event, used: DELTA_ONLY, path: 'event' });
       emit({ fact: 'record', record: getObject(event, 'delta') ?? {}, used: STOP_REASON, path: 'event.delta' });
-      return emit({ fact: 'status', status: type, reason: getString(getObject(event, 'delta') ?? {}, 'stop_reason') });
+      return emit({ fact: 'status', status: type, reason: getString(getObject(event, 'delta'), 'stop_reason') });
     case 'message_stop':
       speaker.endBlock();
       return emit({ fact: 'status', status: type });
     case 'error': {
-      const message = getString(getObject(event, 'error') ?? {}, 'message') ?? 'The model stream ended with an error.';
+      const message = getString(getObject(event, 'error'), 'message') ?? 'The model stream ended with an error.';
       return emit({ fact: 'error', message });
     }
     default:
@@ -339,7 +309,7 @@ const DELTA_ONLY: ReadonlySet<string> = new Set(['type', 'delta']);
 const STOP_REASON: ReadonlySet<string> = new Set(['stop_reason']);
 
 function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
-  const block = getObject(event, 'content_block') ?? {};
+  const block = getObject(event, 'content_block');
   const type = getString(block, 'type');
   // Most blocks start empty; if one does not, its first content has no separate delta.
   if (type === 'text') conversation.getSpeaker(parent).addDelta('text', getString(block, 'text') ?? '');

@@ -225,7 +225,6 @@ const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
   ),
 );
 
-/** Returns a tool's kind by its name. */
 export function chooseToolKind(name: string): ToolKind {
   return KIND_BY_NAME.get(name.toLowerCase()) ?? 'other';
 }

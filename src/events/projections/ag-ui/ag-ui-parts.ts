@@ -3,7 +3,6 @@ import { toReasoningId, createTextTracker, toToolCallId, formatToolResult } from
 import { omitMissing } from '../../reading/record-fields.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 
-/** An event's attempt, number and time. */
 export interface EventPosition {
   readonly attempt: number;
   readonly seq: number;

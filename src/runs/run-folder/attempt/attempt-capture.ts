@@ -19,7 +19,6 @@ export interface CapturedChunk {
   readonly ms: number;
 }
 
-/** Records an attempt's output as it arrives. */
 export interface AttemptCapture {
   /** Records bytes in order of arrival, with one write per file; resolves once they are in the files. */
   write(chunks: readonly CapturedChunk[]): Promise<void>;

@@ -76,10 +76,8 @@ export async function* readAttemptChunks(
 }
 
 interface TimingSummary {
-  /** The streams that the timing lists. */
   readonly timedStreams: ReadonlySet<CapturedStream>;
   readonly hasTiming: boolean;
-  /** The number of invalid lines in the timing. */
   readonly invalidLines: number;
   readonly attempt: number;
   readonly warn: (warning: ChunkWarning) => void;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Emitted } from '../../../events/index.js';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openRunFolder, openWritableRunFolder } from '../open-run-folder.js';
-import { rewriteRunLogs, openEventTail, readRunEvents } from './read-events.js';
+import { rewriteRunLogs, openEventTail, readRunEvents } from './run-logs.js';
 
 const fcmp = (seq: number, text = '') => `${JSON.stringify({ seq, data: { text } })}\n`;
 

@@ -1,12 +1,29 @@
 import { fstatSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { decodeLine, encodeLines, packEvents } from '../../../events/index.js';
-import type { DriftSummary, Emitted, EventPack } from '../../../events/index.js';
+import { type FileHandle, mkdtemp, rm } from 'node:fs/promises';
+import {
+  decodeLine,
+  encodeLines,
+  packEvents,
+  type DriftSummary,
+  type Emitted,
+  type EventPack,
+  getCount,
+} from '../../../events/index.js';
 import { listKeys, type AppendableFile, type OpenFile, type TrustedRoot } from '../../../base/index.js';
 import { RUN_LOGS, type RunLog } from '../file-names.js';
-import type { WritableRunFolder } from '../open-run-folder.js';
-import { appendTo, openForAppending, openLineTail } from '../../../base/files/index.js';
-import type { RunFolderWarning } from '../run-folder-error.js';
+import { type WritableRunFolder, type RunFolder, createRunFolder, openWritableRunFolder } from '../open-run-folder.js';
+import {
+  appendTo,
+  openForAppending,
+  openLineTail,
+  beginReplacement,
+  type Replacement,
+} from '../../../base/files/index.js';
+import { type RunFolderWarning, RunFolderError } from '../run-folder-error.js';
+import { canTranslate, translateRunFolder, translateFolder, type TranslateOptions } from '../translate-run-folder.js';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { walkRunFolder, type RunFile } from '../run-files.js';
 
 /** The append-only logs of an active run. */
 export interface RunLogs {
@@ -27,7 +44,7 @@ export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
   return joinLogs(async (log) => openLogFile(folder.logPath(log), folder));
 }
 
-export async function joinLogs(open: (log: RunLog) => Promise<LogFile>): Promise<RunLogs> {
+async function joinLogs(open: (log: RunLog) => Promise<LogFile>): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
   for (const log of listKeys(RUN_LOGS)) logs.set(log, await open(log));
 
@@ -71,7 +88,6 @@ function selectLogs({ protocol, event }: Emitted): readonly RunLog[] {
   return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;
 }
 
-/** Returns the rows of an event, one per log. */
 export function toRows(emitted: Emitted): Row[] {
   return selectLogs(emitted).map((log) => ({ log, value: emitted.event }));
 }
@@ -111,7 +127,7 @@ export async function openLogFile(path: string, root: TrustedRoot = {}): Promise
 }
 
 /** Creates a log that appends to an open file. Lines are collected until they have `batchLength` characters. */
-export function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
+function createLogFile(file: AppendableFile, batchLength = 0): LogFile {
   // Once a write has failed, all later ones fail too: the next line could be joined to an incomplete one.
   let lastWrite: Promise<void> = Promise.resolve();
   let collected = '';
@@ -169,7 +185,7 @@ export interface LoggedRow {
 }
 
 /** The maximum length of a line: an event contains at most one message, which is at most a frame of 64 MiB before escaping. */
-export const MAX_LINE_BYTES = 256 * 1024 * 1024;
+const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
 /**
  * Reads a log of JSON objects, one or more per line. A last line without its newline was torn by a crash or is still
@@ -203,5 +219,117 @@ export async function* readLogFile(
     return undefined;
   } finally {
     await lines.close();
+  }
+}
+
+/** Reads a log of events in order, even while it grows. */
+interface EventTail {
+  /** Returns the next events, at least one; undefined if there are no more yet. */
+  read(): Promise<readonly Emitted[] | undefined>;
+  /** Whether the log existed when it was last read. */
+  readonly exists: boolean;
+  close(): Promise<void>;
+}
+
+/** Opens a log of one protocol. Lines that are not events with a position are skipped: an agent can write to the folder. */
+export function openEventTail(open: OpenFile, protocol: Emitted['protocol']): EventTail {
+  const lines = openLineTail(open, MAX_LINE_BYTES);
+  const hasPosition = (event: object): boolean =>
+    getCount(event, 'seq') !== null && (protocol === 'fcmp' || getCount(event, 'attempt_number') !== null);
+  return {
+    async read() {
+      for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
+        const values = line.text === undefined ? [] : (decodeLine(line.text) ?? []);
+        const events = values.filter(hasPosition).map((event) => ({ protocol, event }) as Emitted);
+        if (events.length > 0) return events;
+      }
+      return undefined;
+    },
+    get exists() {
+      return lines.exists;
+    },
+    close: async () => lines.close(),
+  };
+}
+
+/**
+ * Reads a run's events of one protocol: from its log or, if that was deleted when the run was packed, translated from
+ * the recorded bytes.
+ */
+export async function* readRunEvents(folder: RunFolder, protocol: Emitted['protocol']): AsyncGenerator<Emitted> {
+  const tail = openEventTail(async () => folder.openLog(protocol), protocol);
+  try {
+    for (let events = await tail.read(); events !== undefined; events = await tail.read()) yield* events;
+    if (tail.exists || !(await canTranslate(folder))) return;
+  } finally {
+    await tail.close();
+  }
+  for await (const emitted of translateRunFolder(folder)) if (emitted.protocol === protocol) yield emitted;
+}
+
+type RewriteOptions = Omit<TranslateOptions, 'attempt' | 'follow'>;
+
+/**
+ * Translates all attempts of a run folder, yields their events and rewrites its logs. The logs change only after the last event
+ * was consumed, so a consumer that stops early leaves them unchanged.
+ *
+ * @example
+ * for await (const emitted of rewriteRunLogs('runs/01J…')) show(emitted)
+ */
+export async function* rewriteRunLogs(dir: string, options: RewriteOptions = {}): AsyncGenerator<Emitted> {
+  const folder = await openWritableRunFolder(dir);
+  if ((await folder.attempts()).length === 0) {
+    throw new RunFolderError(
+      'RUN_FOLDER_EMPTY',
+      `Cannot write logs: "${folder.place}" contains no run. Pass the folder of a run.`,
+    );
+  }
+  yield* writeLogs(folder, folder, options);
+}
+
+/** The number of characters that are collected before they are written to a log. */
+const BATCH_LENGTH = 256 * 1024;
+
+async function* writeLogs(source: RunFolder, target: WritableRunFolder, options: RewriteOptions) {
+  const replacements: Replacement[] = [];
+  try {
+    const logs = await joinLogs(async (log) => {
+      const replacement = await beginReplacement(target.logPath(log), target);
+      replacements.push(replacement);
+      return createLogFile(replacement.file, BATCH_LENGTH);
+    });
+    let drift: Promise<void> = Promise.resolve();
+    const onDrift: TranslateOptions['onDrift'] = (summary) => {
+      drift = logs.appendDrift(summary);
+      options.onDrift?.(summary);
+    };
+    for await (const events of translateFolder(source, { ...options, onDrift })) {
+      await drift;
+      await logs.append(events);
+      for (const emitted of events) yield emitted;
+    }
+    await drift;
+    await logs.sync();
+    for (const replacement of replacements) await replacement.commit();
+  } finally {
+    for (const replacement of replacements) await replacement.discard();
+  }
+}
+
+/**
+ * Lists a run's files for a copy that can be read without translating it: the logs, which a packed run does not
+ * contain, are rebuilt. Each file must be read before the next is requested, because rebuilt files are temporary.
+ */
+export async function* listFilesWithLogs(folder: RunFolder): AsyncGenerator<RunFile> {
+  yield* folder.files();
+  const log = await folder.openLog('rasp');
+  await log?.close();
+  if (log !== undefined || folder.dir !== undefined || !(await canTranslate(folder))) return;
+  const temporary = await mkdtemp(join(tmpdir(), 'sluice-logs-'));
+  try {
+    for await (const _ of writeLogs(folder, await createRunFolder(temporary), {}));
+    yield* walkRunFolder(temporary);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
   }
 }

@@ -5,8 +5,7 @@ import { createTranslator, fcmpSchema, raspSchema, type Emitted } from '../../..
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { createRunFolder, openWritableRunFolder } from '../open-run-folder.js';
 import { replayRunFolder } from '../replay-run-folder.js';
-import { rewriteRunLogs, openEventTail, readRunEvents } from './read-events.js';
-import { openRunLogs } from './run-logs.js';
+import { rewriteRunLogs, openEventTail, readRunEvents, openRunLogs } from './run-logs.js';
 
 const LETTERS = 'a\nb\nc\n'.repeat(2000);
 

@@ -25,7 +25,6 @@ const MAX_DEFLATED_BYTES = 64 * 1024 * 1024;
 /** Files up to this size are deflated; larger files are stored, so any part of them can be read separately. */
 export const SMALL_FILE_BYTES = 1024 * 1024;
 
-/** The files listed in a packed run's directory. */
 export interface PackedFiles {
   /** The folder that contains all of them, if any; their paths are relative to it. */
   readonly root: string | undefined;

@@ -12,7 +12,7 @@ import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
 import type { RunFolder } from '../open-run-folder.js';
 import { replayRunFolder } from '../replay-run-folder.js';
-import { rewriteRunLogs } from '../logs/read-events.js';
+import { rewriteRunLogs } from '../logs/run-logs.js';
 import { openRun, getPackedRunPath } from '../run-place.js';
 import { translateRunFolder } from '../translate-run-folder.js';
 import { PACK_STEPS, packRunFolder, removePackedRun } from './pack-run-folder.js';

@@ -64,9 +64,6 @@ let temporaryFiles = 0;
  * Replaces the folder of an ended run with one packed file, without the derived logs. The folder is removed only after the file is complete, on
  * disk and under its final name. A crash at any point leaves the folder, the file, or both, and packing again finishes
  * the work. Multiple processes can pack the same run: the first file to get the name is used.
- *
- * @example
- * await packRunFolder('/data', '01J…') // 'packed'
  */
 export async function packRunFolder(data: string, runId: string, options: PackOptions = {}): Promise<Packing> {
   const { onStep = () => undefined } = options;

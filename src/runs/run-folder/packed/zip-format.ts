@@ -16,7 +16,6 @@ export interface ZipEntry {
   /** The compressed size, in bytes. */
   readonly packed: number;
   readonly size: number;
-  /** The offset of its local header. */
   readonly offset: number;
   readonly mtimeMs: number;
 }
@@ -150,7 +149,6 @@ function decodeTime(value: number): number {
   );
 }
 
-/** The location of the directory in a zip file. */
 export interface DirectoryLocation {
   readonly count: number;
   readonly offset: number;

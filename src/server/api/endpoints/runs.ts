@@ -1,7 +1,6 @@
 import { anything, arrayOf, count, name, object, oneOf, orNull } from '../../../base/index.js';
 import { repairLevel, runOutcome, runState, permissionChoiceSchema } from '../../../store/records/index.js';
-import { created, defineEndpoints, json } from '../endpoint.js';
-import { definePage, pageQuery, timeParameter, search } from '../shapes/lists.js';
+import { created, get, json, post, definePage, pageQuery, timeParameter, search } from '../endpoint.js';
 import { offerSchema, runRequestSchema, runSchema, runSummarySchema, runFilesSchema } from '../shapes/run.js';
 import { caseRequestSchema, parseResponseSchema, parseRequestSchema } from '../shapes/parse.js';
 
@@ -32,29 +31,20 @@ const filePreview = {
   problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'RUN_ON_ANOTHER_HOST', 'INVALID_RANGE'],
 } as const;
 
-export const runEndpoints = defineEndpoints({
-  parse: {
-    method: 'POST',
-    path: '/v1/parse',
-    scope: 'read',
+export const runEndpoints = {
+  parse: post('/v1/parse', 'read', {
     summary: 'Extracts JSON from text, repairs its syntax and validates it.',
     body: parseRequestSchema,
     response: json(parseResponseSchema),
     problems: ['INVALID_SCHEMA'],
-  },
-  exportTextCase: {
-    method: 'POST',
-    path: '/v1/parse/case',
-    scope: 'read',
+  }),
+  exportTextCase: post('/v1/parse/case', 'read', {
     summary: "Exports text and its schema as a suite case: a tar archive to unpack in the suite's folder.",
     body: caseRequestSchema,
     response: { status: 200, media: 'application/x-tar' },
     problems: ['INVALID_SCHEMA', 'CASE_TOO_LARGE'],
-  },
-  startRun: {
-    method: 'POST',
-    path: '/v1/runs',
-    scope: 'run',
+  }),
+  startRun: post('/v1/runs', 'run', {
     summary: 'Queues a run.',
     body: runRequestSchema,
     response: created(object({ id: name })),
@@ -66,11 +56,8 @@ export const runEndpoints = defineEndpoints({
       'ENVIRONMENT_NOT_ALLOWED',
       'REQUEST_ID_REUSED',
     ],
-  },
-  listRuns: {
-    method: 'GET',
-    path: '/v1/runs',
-    scope: 'read',
+  }),
+  listRuns: get('/v1/runs', 'read', {
     summary: 'Lists runs, newest first; long prompts are shortened and values omitted.',
     query: {
       ...pageQuery,
@@ -96,19 +83,13 @@ export const runEndpoints = defineEndpoints({
     },
     response: json(object(definePage(runSummarySchema).properties, { total: count })),
     problems: ['INVALID_CURSOR'],
-  },
-  getRun: {
-    method: 'GET',
-    path: '/v1/runs/{id}',
-    scope: 'read',
+  }),
+  getRun: get('/v1/runs/{id}', 'read', {
     summary: 'Returns one run, with its result once it has ended.',
     response: json(runSchema),
     problems: ['RUN_NOT_FOUND'],
-  },
-  replyToRun: {
-    method: 'POST',
-    path: '/v1/runs/{id}/reply',
-    scope: 'run',
+  }),
+  replyToRun: post('/v1/runs/{id}/reply', 'run', {
     summary:
       'Replies to a waiting run: text answers `user.input.required`; an option answers `permission.required` and also needs the scope `decide`. Responds when the run has received the reply.',
     body: {
@@ -116,101 +97,65 @@ export const runEndpoints = defineEndpoints({
     },
     response: json(object({ status: { const: 'posted' } })),
     problems: ['RUN_NOT_FOUND', 'RUN_NOT_WAITING', 'INVALID_REPLY'],
-  },
-  cancelRun: {
-    method: 'POST',
-    path: '/v1/runs/{id}/cancel',
-    scope: 'run',
+  }),
+  cancelRun: post('/v1/runs/{id}/cancel', 'run', {
     summary: 'Cancels a run.',
     response: json(runSchema),
     problems: ['RUN_NOT_FOUND'],
-  },
-  followRun: {
-    method: 'GET',
-    path: '/v1/runs/{id}/events',
-    scope: 'read',
+  }),
+  followRun: get('/v1/runs/{id}/events', 'read', {
     summary: "Streams a run's events as server-sent events; the id is the position to resume after.",
     ...liveEvents,
-  },
-  followRunByPost: {
-    method: 'POST',
-    path: '/v1/runs/{id}/events',
-    scope: 'read',
+  }),
+  followRunByPost: post('/v1/runs/{id}/events', 'read', {
     summary: "Streams a run's events like the GET endpoint, for AG-UI HTTP agents; the body is ignored.",
     ...liveEvents,
-  },
-  readHistory: {
-    method: 'GET',
-    path: '/v1/runs/{id}/history',
-    scope: 'read',
+  }),
+  readHistory: get('/v1/runs/{id}/history', 'read', {
     summary: "Returns a range of a run's events, both ends included.",
     query: { protocol, from: position, to: position, limit: { type: 'integer', minimum: 1, maximum: 5000 } },
     response: json(object({ events: arrayOf(anything), next_from: orNull(name) })),
     problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
-  },
-  listEngines: {
-    method: 'GET',
-    path: '/v1/engines',
-    scope: 'read',
+  }),
+  listEngines: get('/v1/engines', 'read', {
     summary: 'Lists the engines, commands, folders, permissions and wrappers that runs and orders may use.',
     response: json(offerSchema),
-  },
-  readRaw: {
-    method: 'GET',
-    path: '/v1/runs/{id}/raw/{attempt}/{stream}',
-    scope: 'read',
+  }),
+  readRaw: get('/v1/runs/{id}/raw/{attempt}/{stream}', 'read', {
     summary: 'Returns the captured bytes of a stream; supports byte ranges.',
     response: { status: 200, media: 'application/octet-stream' },
     problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'RUN_ON_ANOTHER_HOST', 'INVALID_RANGE'],
-  },
-  listRunFiles: {
-    method: 'GET',
-    path: '/v1/runs/{id}/files',
-    scope: 'read',
+  }),
+  listRunFiles: get('/v1/runs/{id}/files', 'read', {
     summary: "Lists a run's files: evidence of what happened, and the files that it changed.",
     response: json(runFilesSchema),
     problems: ['RUN_NOT_FOUND'],
-  },
-  readEvidence: {
-    method: 'GET',
-    path: '/v1/runs/{id}/evidence',
-    scope: 'read',
+  }),
+  readEvidence: get('/v1/runs/{id}/evidence', 'read', {
     summary: 'Returns an evidence file as text: its first MiB, or a byte range. The header x-total-bytes has its size.',
     query: { name },
     ...filePreview,
-  },
-  readArtifact: {
-    method: 'GET',
-    path: '/v1/runs/{id}/artifact',
-    scope: 'read',
+  }),
+  readArtifact: get('/v1/runs/{id}/artifact', 'read', {
     summary:
       'Returns the current content of a file that the run changed, as text: its first MiB, or a byte range. The header x-total-bytes has its size.',
     query: { path: name },
     ...filePreview,
-  },
-  exportRun: {
-    method: 'GET',
-    path: '/v1/runs/{id}/export',
-    scope: 'read',
+  }),
+  exportRun: get('/v1/runs/{id}/export', 'read', {
     summary: 'Exports the run folder as a tar archive.',
     response: { status: 200, media: 'application/x-tar' },
     problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'RUN_ON_ANOTHER_HOST'],
-  },
-  reportRun: {
-    method: 'GET',
-    path: '/v1/runs/{id}/report',
-    scope: 'read',
+  }),
+  reportRun: get('/v1/runs/{id}/report', 'read', {
     summary:
       'Exports the run as one self-contained HTML file without scripts, for example for a bug report; the size is limited.',
     response: { status: 200, media: 'text/html' },
     problems: ['RUN_NOT_FOUND'],
-  },
-  exportRunCase: {
-    method: 'GET',
-    path: '/v1/runs/{id}/case',
-    scope: 'read',
+  }),
+  exportRunCase: get('/v1/runs/{id}/case', 'read', {
     summary: "Exports the run as a suite case: a tar archive to unpack in the suite's folder.",
     response: { status: 200, media: 'application/x-tar' },
     problems: ['RUN_NOT_FOUND', 'RUN_NOT_ENDED', 'FILE_NOT_FOUND', 'CASE_TOO_LARGE'],
-  },
-});
+  }),
+};

@@ -7,7 +7,7 @@ import {
   storedRunSpec,
 } from '../../../store/records/index.js';
 import type { Schema } from '../../../base/index.js';
-import { defineEndpoints, json } from '../endpoint.js';
+import { json, post } from '../endpoint.js';
 
 /**
  * The version of the protocol between workers and servers, sent in the header `sluice-protocol`. Both sides work
@@ -127,11 +127,8 @@ const claimedSchema = object({
 
 const refused = ['PROTOCOL_UNSUPPORTED', 'RUN_NOT_FOUND'] as const;
 
-export const workerEndpoints = defineEndpoints({
-  reportWorker: {
-    method: 'POST',
-    path: '/v1/worker/report',
-    scope: 'worker',
+export const workerEndpoints = {
+  reportWorker: post('/v1/worker/report', 'worker', {
     summary: "Reports that a worker is alive, and returns the server's time and settings.",
     body: open({
       id: name,
@@ -161,11 +158,8 @@ export const workerEndpoints = defineEndpoints({
       }),
     ),
     problems: refused,
-  },
-  claimRun: {
-    method: 'POST',
-    path: '/v1/worker/claim',
-    scope: 'worker',
+  }),
+  claimRun: post('/v1/worker/claim', 'worker', {
     summary: 'Claims the next run, or the run that this token was created for.',
     body: open(
       { worker_id: name, host: name, pid: { type: 'integer' }, pid_started: orNull(text) },
@@ -180,20 +174,14 @@ export const workerEndpoints = defineEndpoints({
       }),
     ),
     problems: refused,
-  },
-  placeRun: {
-    method: 'POST',
-    path: '/v1/worker/place',
-    scope: 'worker',
+  }),
+  placeRun: post('/v1/worker/place', 'worker', {
     summary: 'Claims the next run for another process, and returns the token that `sluice worker --run` needs.',
     body: open({}, { kinds, worker_types: names, labels: labelsSchema, host: name }),
     response: json(object({ placed: orNull(object({ run: name, token: name })) })),
     problems: refused,
-  },
-  watchWork: {
-    method: 'POST',
-    path: '/v1/worker/watch',
-    scope: 'worker',
+  }),
+  watchWork: post('/v1/worker/watch', 'worker', {
     summary: 'Streams runs that were claimed for a waiting worker, and replies and cancellations for held runs.',
     body: open(
       { runs: arrayOf(open({ id: name, worker_id: name })) },
@@ -202,14 +190,11 @@ export const workerEndpoints = defineEndpoints({
     ),
     response: { status: 200, media: 'text/event-stream' },
     problems: refused,
-  },
-  callAsWorker: {
-    method: 'POST',
-    path: '/v1/worker/runs/{id}',
-    scope: 'worker',
+  }),
+  callAsWorker: post('/v1/worker/runs/{id}', 'worker', {
     summary: 'Starts, renews, publishes, settles or ends a run that the worker holds.',
     body: workerCallSchema,
     response: json(object({ value: anything })),
     problems: refused,
-  },
-});
+  }),
+};

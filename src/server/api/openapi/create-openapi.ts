@@ -3,7 +3,6 @@ import type { Endpoint } from '../endpoint.js';
 import { problemSchema, getSessionCookieName } from '../shapes/service.js';
 import { findExample, sampleSchema, createComponents, type AnySchema, type Components } from './named-schemas.js';
 
-/** Settings of the described server. */
 interface OpenApiOptions {
   /** Whether browsers reach the server over HTTPS, which changes the name of its cookie. */
   readonly https?: boolean;
@@ -223,7 +222,6 @@ function getTag(path: string): string {
   return (TAGS.find(({ segments }) => segments.includes(segment)) ?? SERVER).name;
 }
 
-/** Lists the tags of these paths, in the order of the document. */
 function listTags(paths: readonly string[]): Tag[] {
   const usedTags = new Set(paths.map(getTag));
   return [...TAGS, SERVER]

@@ -32,10 +32,8 @@ import {
 import { problemSchema, sessionSchema, settingsSchema, statisticsSchema } from '../shapes/service.js';
 import type { EndpointName } from '../endpoints.js';
 
-/** A JSON Schema with any keywords. */
 export type AnySchema = Readonly<Record<string, unknown>>;
 
-/** Lists the schemas that have a name in the document. All others are inlined. */
 function listNamedSchemas(): readonly (readonly [string, AnySchema])[] {
   const namedSchemas = {
     Change: changeSchema,
@@ -79,11 +77,9 @@ function listNamedSchemas(): readonly (readonly [string, AnySchema])[] {
   return Object.entries<object>(namedSchemas).map(([name, schema]) => [name, schema as AnySchema] as const);
 }
 
-/** Collects a document's schemas by name. */
 export interface Components {
   /** Returns the schema, or a reference to it if it has a name. A schema without a name gets `fallbackName`, if given. */
   readonly toReference: (schema: object, fallbackName?: string) => AnySchema;
-  /** All referenced schemas, by name. */
   readonly schemas: Readonly<Record<string, AnySchema>>;
 }
 
@@ -223,7 +219,6 @@ const EXAMPLES_BY_NAME: Readonly<Record<string, unknown>> = {
 /** The maximum depth of examples; no schema is nested that deeply. */
 const MAX_DEPTH = 12;
 
-/** Returns the example for a request or response: handwritten, or generated from the schema. */
 export function findExample(endpoint: EndpointName, part: 'request' | 'response', schema: object): unknown {
   return HANDWRITTEN[endpoint]?.[part] ?? sampleSchema(schema as AnySchema);
 }
@@ -231,10 +226,6 @@ export function findExample(endpoint: EndpointName, part: 'request' | 'response'
 /**
  * Generates a value that matches a schema, deterministically: only required fields, and the first of multiple
  * alternatives.
- *
- * @example
- * sampleSchema({ type: 'object', properties: { engine: { type: 'string' } }, required: ['engine'] }) // { engine:
- * 'codex' }
  */
 export function sampleSchema(schema: AnySchema, name = '', depth = 0): unknown {
   const { const: constant, enum: choices, anyOf, type, pattern, minimum, exclusiveMinimum } = schema;

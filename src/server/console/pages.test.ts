@@ -3,7 +3,7 @@ import { ENDPOINTS } from '../api/endpoints.js';
 import { createOpenApi } from '../api/index.js';
 import { openServer } from '../fixtures/open-server.js';
 import { escapeMarkup } from '../../base/index.js';
-import { renderDocsPage } from './add-pages.js';
+import { renderDocsPage } from './console.js';
 
 describe('the endpoints page', () => {
   it('lists all endpoints', async () => {
