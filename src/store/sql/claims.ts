@@ -37,7 +37,8 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
     },
 
     async markStarted({ id, workerId, now, spec, baseCommit, repositoryStart }) {
-      const stored = spec === undefined ? null : JSON.stringify(storeSpec(spec, 'running'));
+      // Only an order's run has a new spec; its prompt repeats the order.
+      const stored = spec === undefined ? null : JSON.stringify({ ...storeSpec(spec, 'running'), prompt: undefined });
       const values = [id, workerId, now, stored, spec?.engine ?? null, baseCommit ?? null, repositoryStart ?? null];
       const [held] = await database.change(START, values);
       if (held === undefined) return 'lost';

@@ -110,7 +110,7 @@ interface AddedRun {
 /** Adds a run, inside a transaction; false if a run with that id or request id exists. */
 export async function addRun(
   session: Session,
-  { id, spec, order, workerType, priority, isExclusive }: QueuedRun,
+  { id, spec, task, order, workerType, priority, isExclusive }: QueuedRun,
   { requestId, now, started }: AddedRun,
 ): Promise<boolean> {
   const added = await session.get(ADD_RUN, [
@@ -135,7 +135,7 @@ export async function addRun(
   const seq = readNumber(added, 'seq');
   const leaseUntil = started?.leaseUntil ?? null;
   if (leaseUntil !== null) await session.run(ADD_LEASE, [seq, leaseUntil]);
-  await session.change(ADD_DIGEST, [seq, spec.engine, now, buildSearchText({ id, spec, order })]);
+  await session.change(ADD_DIGEST, [seq, spec.engine, now, buildSearchText({ id, spec, task, order })]);
   return true;
 }
 
