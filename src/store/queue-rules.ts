@@ -54,7 +54,7 @@ function listLabels(labels: Labels): string[] {
 export interface QueuedRun {
   readonly id: string;
   readonly spec: StoredRunSpec;
-  /** What the agent has to do; the spec of an order's run has no prompt. */
+  /** The prompt, or the instructions of the order, whose spec has no prompt. */
   readonly task: string;
   readonly order: RunRecord['order'];
   readonly workerType: string | null;
