@@ -36,7 +36,7 @@ interface Simulation {
   readonly steps: number;
   readonly stepLines: number;
   readonly stepBytes: number;
-  /** In `orders` each order has one step; in `ends` each worker ends an order with all the other steps. */
+  /** In `orders` each order has one step; in `ends` as many orders end with all the other steps. */
   readonly phases: Readonly<Record<'idle' | 'orders' | 'renewals' | 'printing' | 'ends', Phase>>;
   readonly starts: { readonly single: Starts; readonly busy: Starts };
   readonly connections: number;
@@ -72,12 +72,12 @@ export function extrapolate(simulation: Simulation): readonly Table[] {
   /** Idle workers cost something in every phase. */
   const idle = divide(phases.idle.used, phases.idle.used.seconds * workers);
   const withoutIdle = ({ used }: Phase): Usage => subtract(used, multiply(idle, used.seconds * workers));
-  const renewal = divide(withoutIdle(phases.renewals), (phases.renewals.used.seconds * workers) / RENEWAL_S);
-  const renewalsWhilePrinting = (phases.printing.used.seconds * workers) / RENEWAL_S;
+  const renewal = divide(withoutIdle(phases.renewals), (phases.renewals.used.seconds * orders) / RENEWAL_S);
+  const renewalsWhilePrinting = (phases.printing.used.seconds * orders) / RENEWAL_S;
   const order = divide(withoutIdle(phases.orders), orders);
   const measuredStep = divide(subtract(withoutIdle(phases.printing), multiply(renewal, renewalsWhilePrinting)), steps);
   // A step reaches the archive when its run ends.
-  const archived = (phases.ends.used.archiveBytes / workers - order.archiveBytes) / (steps / workers);
+  const archived = (phases.ends.used.archiveBytes / orders - order.archiveBytes) / (steps / orders);
   const step = { ...measuredStep, archiveBytes: Math.max(0, archived) };
 
   const stepsPerOrder = AGENT_S / STEP_S;

@@ -17,6 +17,10 @@ const SAMPLES = 150;
 /** Between two runs, so that each finds its worker idle. */
 const PAUSE_MS = 50;
 const MAX_RATIO = 1.2;
+/** Orders that are submitted at once, to workers with few and with many slots. */
+const ORDERS = 64;
+const ROUNDS = 5;
+const SLOTS = [4, 16] as const;
 
 /** An agent that writes when it has started to a file, and reports at once. */
 const AGENT = `date +%s%N > "$1.new"; mv "$1.new" "$1"
@@ -79,18 +83,34 @@ export async function runWorkers(): Promise<PartResult> {
     const address = (await start(serve, https.data)).replace('127.0.0.1', 'localhost');
     await start(['worker', '--server', address, '--ca', AUTHORITY], join(folder, 'remote'));
     const [runs, orders] = [await measure([database, https], startRun), await measure([database, https], startOrder)];
-    for (const { store } of [database, https]) await store.close();
+    const sites: Site[] = [];
+    for (const slots of SLOTS) {
+      const site = await open(`slots_${slots}`);
+      const args = ['--config', await configure(`slots-${slots}.json`, site, {}), '--database', site.url];
+      await start(['worker', '--concurrency', String(slots), ...args], site.data);
+      sites.push(site);
+    }
+    const [few = [], many = []] = await measureSlots(sites);
+    for (const { store } of [database, https, ...sites]) await store.close();
     const [byDatabase = [], byHttps = []] = orders;
     return {
       title: 'Workers over HTTPS',
-      targets: [0.5, 0.95].map((part) =>
-        atMost(
-          `from the submission of an order to the start of its agent, p${part * 100}`,
-          percentile(byHttps, part) / percentile(byDatabase, part),
-          MAX_RATIO,
-          'a worker with a database',
+      targets: [
+        ...[0.5, 0.95].map((part) =>
+          atMost(
+            `from the submission of an order to the start of its agent, p${part * 100}`,
+            percentile(byHttps, part) / percentile(byDatabase, part),
+            MAX_RATIO,
+            'a worker with a database',
+          ),
         ),
-      ),
+        atMost(
+          `${ORDERS} whole orders with ${SLOTS[1]} slots`,
+          percentile(many, 0.5) / percentile(few, 0.5),
+          1,
+          `the time with ${SLOTS[0]}`,
+        ),
+      ],
       tables: [
         {
           title: `Claim to start, ${SAMPLES} each, taking turns; PostgreSQL, TLS, all on this host`,
@@ -130,6 +150,20 @@ async function measure(
   return times;
 }
 
+/** Lets each site execute many orders in turn; returns the milliseconds that each round took. The first round warms up. */
+async function measureSlots(sites: readonly Site[]): Promise<readonly (readonly number[])[]> {
+  const times = sites.map((): number[] => []);
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const [index, site] of sites.entries()) {
+      const numbers = Array.from({ length: ORDERS }, (_, number) => round * ORDERS + number);
+      const began = performance.now();
+      await Promise.all(numbers.map(async (number) => submitOrder(site, number)));
+      if (round > 0) times[index]?.push(performance.now() - began);
+    }
+  }
+  return times;
+}
+
 async function startRun({ store, work }: Site, number: number): Promise<number> {
   const id = `run-${number}`;
   const spec = { engine: 'command', command: ['/bin/true'], workdir: work } as const;
@@ -141,14 +175,19 @@ async function startRun({ store, work }: Site, number: number): Promise<number> 
 }
 
 async function startOrder(site: Site, number: number): Promise<number> {
-  const { store, data, work, started } = site;
+  const submitted = performance.timeOrigin + performance.now();
+  await submitOrder(site, number);
+  return Number(await readFile(site.started, 'utf8')) / 1e6 - submitted;
+}
+
+/** Submits an order, and waits until it is settled. */
+async function submitOrder(site: Site, number: number): Promise<void> {
+  const { store, data, work } = site;
   const lead = createLead({ store, data, wrappers: createWrappers(site) });
   const request = { role: 'backend', repo_dir: work, worker: 'agent', instructions: 'Work.', expects: 'report' };
-  const submitted = performance.timeOrigin + performance.now();
   const { run } = await lead.submit({ ...request, issue_ref: `local#${number + 11}` });
   await waitForEnd(store, run);
   await lead.close();
-  return Number(await readFile(started, 'utf8')) / 1e6 - submitted;
 }
 
 function createWrappers({ work, started }: Site) {

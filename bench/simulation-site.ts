@@ -32,7 +32,8 @@ interface SimulationSite {
   /** Submits an order over HTTPS, as a caller would. */
   submit(issue: string): Promise<void>;
   measure(name: string, work: () => Promise<unknown>): Promise<Phase>;
-  waitUntilStarted(runs: number): Promise<void>;
+  /** Waits until so many runs have started; on a busy host, the claims of some might have expired since. */
+  waitUntilStarted(issues: string, runs: number): Promise<void>;
   /** Waits until all orders are settled, their comments delivered and their runs in the archive. */
   waitUntilStored(): Promise<void>;
   /**
@@ -61,7 +62,8 @@ export async function openSimulationSite(): Promise<SimulationSite> {
   const ca = await readFile(AUTHORITY, 'utf8');
   const data = join(folder, 'workers');
   await mkdir(data);
-  const observer = new pg.Pool({ connectionString: url, application_name: 'observer', max: 2 });
+  // Its connections stay open: on a busy host, a new one can take longer than PostgreSQL waits.
+  const observer = new pg.Pool({ connectionString: url, application_name: 'observer', max: 2, idleTimeoutMillis: 0 });
   let requests = 0;
   let connections = 0;
   const watch = setInterval(() => {
@@ -167,8 +169,8 @@ export async function openSimulationSite(): Promise<SimulationSite> {
       }));
       return { used, tables };
     },
-    async waitUntilStarted(runs) {
-      const count = `SELECT count(*) FROM sluice.runs WHERE state = 'running' AND started_at IS NOT NULL`;
+    async waitUntilStarted(issues, runs) {
+      const count = `SELECT count(started_at) FROM sluice.runs WHERE order_issue_ref LIKE 'local#${issues}-%'`;
       await waitUntil(async () => Number((await read(count))['count']) === runs);
     },
     async waitUntilStored() {

@@ -14,6 +14,7 @@ export type Row = Readonly<Record<string, unknown>>;
  * - `seq IN each($1)`: in a JSON list of integers; as a join, PostgreSQL would compare every row with every integer
  * - `each($1) AS name`: the elements of a JSON list of strings or numbers, as `name.value`
  * - `objects($1) AS name`: the elements of a JSON list of objects, as `name.value`, read with `->>`
+ * - `next_seq(table)`: the number that the database assigns to the next row
  * - `JOIN LATERAL (SELECT … LIMIT …) AS table ON true`: row by row and no further than needed; in SQLite, `CROSS JOIN`
  *
  * `= ANY (ARRAY(SELECT …))` and not `IN (SELECT … LIMIT …)`: PostgreSQL can execute the subquery of `IN` once per row,
@@ -35,7 +36,7 @@ export interface Session {
  * the same effect in both cases, and change other rows than the others.
  */
 export interface GuardedChange {
-  /** Selects rows `FOR UPDATE`: of two concurrent changes, the second sees the row as the first left it. */
+  /** Selects rows `FOR UPDATE`, or inserts one: of two concurrent changes, the second sees the row as the first left it. */
   readonly guard: string;
   readonly statements: readonly string[];
 }

@@ -54,6 +54,8 @@ function listLabels(labels: Labels): string[] {
 export interface QueuedRun {
   readonly id: string;
   readonly spec: StoredRunSpec;
+  /** The prompt, or the instructions of the order, whose spec has no prompt. */
+  readonly task: string;
   readonly order: RunRecord['order'];
   readonly workerType: string | null;
   readonly priority: number;
@@ -103,6 +105,7 @@ export function queueOrder({ request, workerType, run, runId, spec, isolation }:
   return {
     id: run,
     spec,
+    task: request.instructions,
     order: { issue_ref: request.issue_ref, run_id: runId },
     workerType,
     priority: request.priority ?? 0,
@@ -124,7 +127,7 @@ export function resolveFolder(id: string, spec: Pick<StoredRunSpec, 'workdir' | 
 
 /** Creates a queued run without an order. */
 export function queuePlainRun(id: string, spec: StoredRunSpec): QueuedRun {
-  return { id, spec, order: null, workerType: null, priority: 0, isExclusive: true };
+  return { id, spec, task: spec.prompt ?? '', order: null, workerType: null, priority: 0, isExclusive: true };
 }
 
 /**

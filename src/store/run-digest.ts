@@ -1,5 +1,6 @@
-import type { RunRecord, RunResult } from './records/index.js';
+import type { RunResult } from './records/index.js';
 import type { Value } from './driver.js';
+import type { QueuedRun } from './queue-rules.js';
 
 /**
  * The countable fields of an ended run. Specs and results can have any size, so statistics over thousands of runs read
@@ -27,8 +28,8 @@ export interface RunUsage {
   readonly cost: number | null;
 }
 
-/** Only the start of a prompt and of an error message, and both ends of an answer, are searched. */
-const PROMPT_LENGTH = 4000;
+/** Only the start of a task and of an error message, and both ends of an answer, are searched. */
+const TASK_LENGTH = 4000;
 const ANSWER_LENGTH = 2000;
 const FAILURE_LENGTH = 500;
 const VERSION_LENGTH = 100;
@@ -65,9 +66,9 @@ function createUsage({ usage, model }: RunResult): RunUsage | null {
 }
 
 /** Builds the text of a new run that searches match. */
-export function buildSearchText({ id, spec, order }: Pick<RunRecord, 'id' | 'spec' | 'order'>): string {
-  const { engine, workdir, command = [], prompt = '' } = spec;
-  const parts = [id, engine, order?.issue_ref ?? '', workdir, command[0] ?? '', prompt.slice(0, PROMPT_LENGTH)];
+export function buildSearchText({ id, spec, task, order }: Pick<QueuedRun, 'id' | 'spec' | 'task' | 'order'>): string {
+  const { engine, workdir, command = [] } = spec;
+  const parts = [id, engine, order?.issue_ref ?? '', workdir, command[0] ?? '', task.slice(0, TASK_LENGTH)];
   return foldCase(parts.join('\n'));
 }
 

@@ -343,7 +343,7 @@ async function prepareOrder(
 /** Resumes an order that is waiting for a human and whose worker is gone, after its claim was taken over. */
 async function resumeOrder(
   context: WorkContext,
-  { id, spec, state: resumedFrom, order: name }: RunRecord,
+  { id, spec: stored, state: resumedFrom, order: name }: RunRecord,
   { workerId, claim }: Execution,
 ): Promise<void> {
   const { store, lead, runs } = context;
@@ -351,9 +351,9 @@ async function resumeOrder(
     async () => (name === null ? undefined : store.findOrder(name.issue_ref, name.run_id)),
     context,
   );
-  const stored = await retryStore(async () => store.findRepositoryStart(id), context);
-  if (record === undefined || stored === undefined) return;
-  const start = JSON.parse(stored) as RepositoryStart | UnknownStart;
+  const recorded = await retryStore(async () => store.findRepositoryStart(id), context);
+  if (record === undefined || recorded === undefined) return;
+  const start = JSON.parse(recorded) as RepositoryStart | UnknownStart;
   const { order } = record;
   const worktree = await chooseWorktree(context, record);
   let injection: Injection;
@@ -365,6 +365,7 @@ async function resumeOrder(
     return settleOrder(context, order, { ...EXIT_UNKNOWN, startError: getErrorMessage(error) });
   }
   const { env, sandbox } = injection;
+  const spec = { ...stored, ...omitUndefined({ prompt: injection.spec.prompt }) };
   const findObstacle = createObstacleFinder(worktree, start);
   const run = { id, workerId, spec, env, sandbox, lock: undefined, resumedFrom, mayDetach: true, findObstacle };
   const result = await runToEnd(context, run, claim);

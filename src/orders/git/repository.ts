@@ -1,4 +1,5 @@
-import { lstat, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { lstat, readFile, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isPresent, readSmallFile } from '../../base/files/index.js';
@@ -187,36 +188,37 @@ export async function withObjects<T>(
   });
 }
 
-/** Creates a private git directory without any configuration, which is removed after the work. */
+/**
+ * Creates a private git directory without any configuration, which is removed after the work. Every order needs several;
+ * for such small files, a call on another thread takes longer than the call.
+ */
 export async function withGitDir<T>(
   { format, shallow = null }: { readonly format: string; readonly shallow?: string | null },
   work: (gitDir: string) => Promise<T>,
 ): Promise<T> {
-  const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
+  const gitDir = mkdtempSync(join(tmpdir(), 'sluice-git-'));
   try {
-    await makeGitDir(gitDir, format, shallow);
+    makeGitDir(gitDir, format, shallow);
     return await work(gitDir);
   } finally {
-    await rm(gitDir, { recursive: true, force: true });
+    rmSync(gitDir, { recursive: true, force: true });
   }
 }
 
 /**
  * Creates a private git directory without any configuration in an empty folder. Equivalent to `git init --bare`, but
- * without a process: every order needs several such directories.
+ * without a process.
  */
-export async function makeGitDir(folder: string, format: string, shallow: string | null = null): Promise<void> {
+export function makeGitDir(folder: string, format: string, shallow: string | null = null): void {
   const extensions = FORMATS.get(format);
   if (extensions === undefined)
     throw new Error(`cannot initialize a temporary git repository: unknown object format ${format}`);
   const config = `[core]\n\trepositoryformatversion = ${extensions === '' ? 0 : 1}\n\tbare = true\n${FILES}${extensions}`;
-  await Promise.all([
-    mkdir(join(folder, 'objects', 'info'), { recursive: true }),
-    mkdir(join(folder, 'refs', 'heads'), { recursive: true }),
-    writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n'),
-    writeFile(join(folder, 'config'), config),
-    shallow === null ? undefined : writeFile(join(folder, 'shallow'), shallow),
-  ]);
+  mkdirSync(join(folder, 'objects', 'info'), { recursive: true });
+  mkdirSync(join(folder, 'refs', 'heads'), { recursive: true });
+  writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(folder, 'config'), config);
+  if (shallow !== null) writeFileSync(join(folder, 'shallow'), shallow);
 }
 
 /** Configuration lines for each object format; only version 1 of a repository has extensions. */

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { getErrorCode } from '../../base/index.js';
@@ -175,13 +175,14 @@ const OUTPUT_MS = 1000;
 async function callGit(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
-  { timeLimitMs = TIME_LIMIT_MS, maxBytes = 64 * 1024, input = '', signal }: GitOptions = {},
+  { timeLimitMs = TIME_LIMIT_MS, maxBytes = 64 * 1024, input, signal }: GitOptions = {},
 ): Promise<GitResult> {
   if (signal?.aborted === true) return { code: 'failed', stdout: '', stderr: '' };
-  let child: ChildProcessWithoutNullStreams;
+  let child: ChildProcess;
   try {
     // A separate process group, so filters and other git helpers are killed with it.
-    child = spawn('git', command, { env, detached: !IS_WINDOWS, windowsHide: true });
+    const stdio = [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] as const;
+    child = spawn('git', command, { env, detached: !IS_WINDOWS, windowsHide: true, stdio: [...stdio] });
   } catch (error) {
     return describeNotStarted(error);
   }
@@ -189,26 +190,24 @@ async function callGit(
   const failure = new Promise<GitResult>((resolve) => {
     child.on('error', (error) => resolve(describeNotStarted(error)));
   });
-  if (child.pid === undefined) return failure;
+  const { pid, stdin, stdout: output, stderr: errors } = child;
+  if (pid === undefined || output === null || errors === null) return failure;
   let hasExited = false;
   let hasFailed = false;
   const stop = (): void => {
     hasFailed ||= !hasExited;
     killGroup(child);
-    child.stdout.destroy();
-    child.stderr.destroy();
+    output.destroy();
+    errors.destroy();
   };
   const stopOnOverflow = (): void => {
     hasFailed = true;
     stop();
   };
-  const [stdout, stderr] = [
-    collect(child.stdout, maxBytes, stopOnOverflow),
-    collect(child.stderr, maxBytes, stopOnOverflow),
-  ];
+  const [stdout, stderr] = [collect(output, maxBytes, stopOnOverflow), collect(errors, maxBytes, stopOnOverflow)];
   // Git can exit without reading its input; that is not an error here.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
+  stdin?.on('error', () => undefined);
+  stdin?.end(input);
   let timer = setTimeout(stop, timeLimitMs);
   signal?.addEventListener('abort', stop, { once: true });
   child.on('exit', () => {

@@ -1,4 +1,5 @@
-import { copyFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { copyFile, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import { isPresent, makeFolder, readSmallFile, removeFolder } from '../../base/files/index.js';
@@ -254,10 +255,8 @@ export async function withPrivateGitDir(
   if ('code' in paths) return paths;
   const { objects, index, exclude, format, head } = paths;
   return withGitDir({ format }, async (gitDir) => {
-    await Promise.all([
-      writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`),
-      writeFile(join(gitDir, 'HEAD'), `${head}\n`),
-    ]);
+    writeFileSync(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
+    writeFileSync(join(gitDir, 'HEAD'), `${head}\n`);
     const options = { ...LONG, gitDir, workTree: folder, indexFile: index, filters };
     // The exclude file is a list of patterns and runs nothing.
     const ignored = ['-c', `core.excludesFile=${exclude}`];

@@ -94,9 +94,9 @@ async function prepareOrder(
 }
 
 /** Creates a preliminary spec for an order's run; the worker replaces it with the real one. */
-export function createPreliminarySpec({ repo_dir, instructions }: WorkRequest, wrapper: Wrapper): StoredRunSpec {
+export function createPreliminarySpec({ repo_dir }: WorkRequest, wrapper: Wrapper): StoredRunSpec {
   const engine = wrapper.command === undefined ? findAgentEngine(wrapper.type) : undefined;
   // The placement and the labels decide who claims the run.
   const place = { ...pickPlacement(wrapper), ...omitUndefined({ labels: wrapper.labels }) };
-  return { engine: engine ?? 'command', workdir: repo_dir, prompt: instructions, ...place };
+  return { engine: engine ?? 'command', workdir: repo_dir, ...place };
 }

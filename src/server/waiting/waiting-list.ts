@@ -7,6 +7,7 @@ import { countChanges, cutText, readCommand, readFileChanges, type Logger } from
 import { DEFAULT_LIMITS } from '../../runs/index.js';
 import type { SignedPost } from '../../orders/index.js';
 import type { OutboxStore } from '../../store/ports/index.js';
+import { createTitles } from '../handlers/run-view.js';
 
 export interface WaitingList {
   readonly items: readonly WaitingEntry[];
@@ -18,14 +19,15 @@ export interface WaitingList {
 const MAX_ENTRIES = 200;
 /** The maximum text length. An agent's question can be megabytes long; the list contains only the start. */
 const MAX_TEXT_LENGTH = 4000;
-const MAX_TASK_LENGTH = 300;
+const MAX_COMMAND_LENGTH = 300;
 const MAX_OPTIONS = 20;
 
 /** Creates the list of everything waiting for a human, for the console and the notification webhook. */
-export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks'>): {
+export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks' | 'findOrder'>): {
   readonly read: () => Promise<WaitingList>;
 } {
   const questions = createQuestionReader(store);
+  const getTask = createTitles(store);
   return {
     async read() {
       const [runs, inbox, sinks] = await Promise.all([
@@ -34,9 +36,10 @@ export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'list
         store.listSinks(),
       ]);
       const questionEntries = await Promise.all(
-        runs.items.map(async (run) =>
-          (await questions.read(run.id)).map((question) => describeQuestion(run, question)),
-        ),
+        runs.items.map(async (run) => {
+          const task = await getTask(run);
+          return (await questions.read(run.id)).map((question) => describeQuestion(run, task, question));
+        }),
       );
       return {
         items: [
@@ -51,7 +54,11 @@ export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'list
 }
 
 /** Converts an agent's question to an entry; its input is shortened. */
-function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, question: OpenQuestion): WaitingEntry {
+function describeQuestion(
+  run: Pick<RunRecord, 'id' | 'spec' | 'order'>,
+  task: string,
+  question: OpenQuestion,
+): WaitingEntry {
   const { data, ts, seq } = question;
   const { wait_s, hold_s } = { ...DEFAULT_LIMITS, ...run.spec.limits };
   const after = (seconds: number): string => new Date(Date.parse(ts) + seconds * 1000).toISOString();
@@ -60,7 +67,7 @@ function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, questio
     at: ts,
     run: run.id,
     engine: run.spec.engine,
-    task: (run.spec.prompt ?? run.spec.command?.join(' ') ?? '').slice(0, MAX_TASK_LENGTH),
+    task,
     issue_ref: run.order?.issue_ref ?? null,
     interaction_id: data.interaction_id,
     seq,
@@ -84,7 +91,7 @@ function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, questio
     ...common,
     kind: 'permission',
     tool,
-    command: readCommand(input)?.slice(0, MAX_TASK_LENGTH) ?? null,
+    command: readCommand(input)?.slice(0, MAX_COMMAND_LENGTH) ?? null,
     changes: readFileChanges(input, diff)
       .slice(0, MAX_OPTIONS)
       .map(({ path, lines, isPartial = false }) => ({

@@ -163,14 +163,17 @@ export function describeClaims(makeSite: MakeSite): void {
       expect((await store.claimRun(sampleClaim()))?.record.id).toBe('01KA3SHARETWO');
     });
 
-    it('records when the process might have started, and the spec that is executed', async () => {
+    it('records when the process might have started, and the spec that is executed, without repeating the instructions', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
-      const spec = sampleSpec({ engine: 'codex', prompt: 'Do it.', workdir: '/repositories/one' });
-      expect(await store.markStarted({ ...sampleHold(record), spec })).toBe('started');
+      const spec = { engine: 'codex', workdir: '/repositories/one' };
+      const prompt = `Execute one work order. ${record.order.instructions}`;
+      expect(await store.markStarted({ ...sampleHold(record), spec: { ...spec, prompt } })).toBe('started');
       expect(await store.markStarted({ ...sampleHold(record, 'w1', NOW + 50) })).toBe('started');
-      expect(await store.findRun(record.run)).toMatchObject({ spec, started_at: '2026-11-15T06:00:00.000Z' });
+      const started = await store.findRun(record.run);
+      expect(started?.started_at).toBe('2026-11-15T06:00:00.000Z');
+      expect(started?.spec).toEqual(spec);
       expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({
         state: 'running',
         started_at: '2026-11-15T06:00:00.000Z',

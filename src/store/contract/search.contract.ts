@@ -22,8 +22,9 @@ async function openSearchableStore(makeSite: MakeSite): Promise<Store> {
     ...running,
     now: NOW,
   });
-  const submission = sampleSubmission({ issue_ref: 'acme/shop#12' }, { now: NOW + HOUR });
-  const spec = sampleSpec({ prompt: UNTRUSTED_TEXT });
+  const request = { issue_ref: 'acme/shop#12', instructions: UNTRUSTED_TEXT };
+  const submission = sampleSubmission(request, { now: NOW + HOUR });
+  const spec = sampleSpec();
   const { record } = await store.submitOrder({ ...submission, run: '01B', spec });
   await store.createRun({ id: '01C', spec: sampleSpec(), state: 'queued', now: NOW + 2 * HOUR });
   const end = { workerId: 'w1', now: NOW + 3 * HOUR };

@@ -116,7 +116,7 @@ export interface OrderSubmission {
   readonly workerType: string;
   /** The run that will carry the order. */
   readonly run: string;
-  /** The preliminary spec, until a worker prepares the real one: engine, folder, instructions. */
+  /** The preliminary spec, until a worker prepares the real one: engine, folder. */
   readonly spec: StoredRunSpec;
   /** Formats a run id from the number that the store assigns: `2026-11-15-backend-0001`. */
   readonly makeRunId: (number: number) => string;

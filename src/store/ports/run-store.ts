@@ -103,7 +103,7 @@ export interface RunStore {
   claimRun(claim: RunClaim): Promise<ClaimedRun | undefined>;
   /**
    * Records that the agent's process can be running from now on, so the run is not queued again if its claim expires.
-   * `spec` is the spec being executed; `baseCommit` is recorded with the order unless it has one, and `repositoryStart`
+   * `spec` is the spec being executed for an order, stored without its prompt; `baseCommit` is recorded with the order unless it has one, and `repositoryStart`
    * is stored until the run has ended. Returns `canceled` if cancellation was requested before the start, or `lost` if
    * the claim is no longer valid.
    */

@@ -267,6 +267,7 @@ function translate(sql: string): string {
   const text = sql
     .replaceAll(/ INDEXED BY \w+/g, '')
     .replaceAll('CROSS JOIN', 'JOIN')
+    .replaceAll(/next_seq\((\w+)\)/g, "nextval('sluice.$1_seq_seq')")
     .replaceAll(/\bIN each\((\$\d+)\)/g, "= ANY(translate($1, '[]', '{}')::bigint[])")
     .replaceAll(/\beach\((\$\d+)\) AS (\w+)/g, 'json_array_elements_text($1::json) AS $2 (value)')
     // Of an array, the planner expects ten elements instead of a hundred, for which it would read small tables whole.

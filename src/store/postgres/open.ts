@@ -89,8 +89,9 @@ const MAX_ROUNDS = 1000;
 
 /** `sluice.claim_run` is in `tables.ts`. One call is one transaction, which commits before its result is returned. */
 const CLAIM = `
-  SELECT (claimed.run).*, contended, is_more
-  FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15, $16) AS claimed`;
+  SELECT (claimed.run).*, contended, is_more, work_order, base_commit, race_group
+  FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15, $16) AS claimed
+  LEFT JOIN sluice.orders ON orders.run = (claimed.run).id`;
 
 /** Claims the next run; returns its row. `listener` is the number that this process's watchers are registered with. */
 async function claimNext(

@@ -192,7 +192,7 @@ const QUEUE = `
     claim_worker text, claim_host text, claim_pid bigint, claim_pid_started text, claim_until bigint, claim_at bigint,
     types text[], limited text[], limits double precision[], orders boolean, plain boolean, label_sets text[],
     watcher_listener bigint, watcher_worker text, is_last boolean, wait_for bigint
-  ) RETURNS TABLE (run sluice.runs, contended bigint, is_more boolean) LANGUAGE plpgsql AS $$
+  ) RETURNS TABLE (run sluice.runs, contended bigint, is_more boolean) LANGUAGE plpgsql ROWS 1 AS $$
   DECLARE
     full_types text[];
     locked_types text[] := '{}';

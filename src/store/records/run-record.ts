@@ -81,7 +81,7 @@ const refusedAnswerSchema = object(
 export const runRecordSchema = object(
   {
     id: name,
-    /** For a queued order, only the engine, the folder and the instructions. */
+    /** Without a prompt for an order, which has the instructions; for a queued order, only the engine and the folder. */
     spec: storedRunSpec,
     state: runState,
     /** The order that this run executes. */

@@ -37,7 +37,8 @@ export function createClaims({ database, announce, claimNext }: Dialect): Claims
     },
 
     async markStarted({ id, workerId, now, spec, baseCommit, repositoryStart }) {
-      const stored = spec === undefined ? null : JSON.stringify(storeSpec(spec, 'running'));
+      // Only an order's run has a new spec; its prompt repeats the order.
+      const stored = spec === undefined ? null : JSON.stringify({ ...storeSpec(spec, 'running'), prompt: undefined });
       const values = [id, workerId, now, stored, spec?.engine ?? null, baseCommit ?? null, repositoryStart ?? null];
       const [held] = await database.change(START, values);
       if (held === undefined) return 'lost';
@@ -116,7 +117,11 @@ export async function moveClaim(
 export async function readClaim(database: Session, row: Row): Promise<ClaimedRun> {
   const record = readRun(row);
   if (record.order === null) return { record, order: null, unresolved: [] };
-  const order = await findOne(database, 'SELECT * FROM order_records WHERE run = $1', [record.id], readOrder);
+  // A claim on PostgreSQL has read the order, which is undecided.
+  const order =
+    typeof row['work_order'] === 'string'
+      ? readOrder({ ...row, run: record.id, settled_at: null, decision: null, result: null })
+      : await findOne(database, 'SELECT * FROM order_records WHERE run = $1', [record.id], readOrder);
   const dependencies = order?.order.depends_on ?? [];
   if (dependencies.length === 0) return { record, order: order ?? null, unresolved: [] };
   const rows = await database.all(FIND_UNRESOLVED, [JSON.stringify(dependencies)]);
@@ -158,7 +163,7 @@ const RELEASE = `
   WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND (started_at IS NULL OR state = $4)`;
 
 /** Adds the lease of a claim. */
-export const ADD_LEASE = 'INSERT INTO leases (seq, lease_until) VALUES ($1, $2)';
+const ADD_LEASE = 'INSERT INTO leases (seq, lease_until) VALUES ($1, $2)';
 
 const LOST = { held: false, cancel: false, reply: null } as const;
 

@@ -16,7 +16,7 @@ import { readItem, readJson, readNumber, readOrder, readText, readTextOrNull } f
 import { addExecution, decideOrder } from './decisions.js';
 import { listDigestValues } from '../run-digest.js';
 import { createOrderLists, findOne } from './lists.js';
-import { addRun, buildCancelStatements } from './runs.js';
+import { buildCancelStatements, buildRunInsert, DIGEST_STATEMENTS, listRunValues } from './runs.js';
 import { createSettleOrder } from './settlements.js';
 
 /** Creates the store's methods for issues, orders, the inbox and executions. */
@@ -37,7 +37,7 @@ function createSubmitOrder({ database, announce }: Dialect): Pick<OrderStore, 's
       // Concurrent requests with the same id are serialized, so the second finds the first.
       const { stopped, ...submitted } =
         requestId === undefined
-          ? await database.transaction(async (session) => submit(session, submission))
+          ? await submit(database, submission, async (work) => database.transaction(work))
           : await database.exclusive(`request ${requestId}`, async (session) =>
               submitOnce(session, submission, requestId),
             );
@@ -49,7 +49,23 @@ function createSubmitOrder({ database, announce }: Dialect): Pick<OrderStore, 's
 
 type Submitted = Awaited<ReturnType<OrderStore['submitOrder']>>;
 
-async function submit(session: Session, submission: OrderSubmission): Promise<Submitted & Stopped> {
+type InTransaction = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+
+/** Submits an order. The first order of an issue is one statement. */
+async function submit(
+  session: Session,
+  submission: OrderSubmission,
+  inTransaction: InTransaction,
+): Promise<Submitted & Stopped> {
+  const { now, baseCommit = null, rivals = [] } = submission;
+  const [first] = nameOrders(submission, 1).orders;
+  const record =
+    rivals.length === 0 ? await addOrder(session, ADD_FIRST_ORDER, first, { group: null, baseCommit, now }) : undefined;
+  if (record !== undefined) return { record, rivals: [], repeated: false, stopped: [] };
+  return inTransaction(async (inner) => submitNext(inner, submission));
+}
+
+async function submitNext(session: Session, submission: OrderSubmission): Promise<Submitted & Stopped> {
   const { issue_ref: issueRef } = submission.request;
   const { orders, stopped, isNew } = await replaceRun(session, submission, 'doing');
   const [record, ...rivals] = orders;
@@ -66,7 +82,7 @@ async function submitOnce(
   requestId: string,
 ): Promise<Submitted & Stopped> {
   const record = await findOne(session, 'SELECT * FROM order_records WHERE request_id = $1', [requestId], readOrder);
-  if (record === undefined) return submit(session, submission);
+  if (record === undefined) return submit(session, submission, async (work) => work(session));
   checkSameOrder(record.order, submission.request);
   const rivals =
     record.group === undefined
@@ -108,8 +124,9 @@ async function replaceRun(
     group,
   ]);
   const stopped = isNew ? [] : await stopReplaced(session, issueRef, now);
-  const added: [OrderRecord, ...OrderRecord[]] = [await addOrder(session, first, { group, baseCommit, now })];
-  for (const rival of rivals) added.push(await addOrder(session, rival, { group, baseCommit, now }));
+  const details = { group, baseCommit, now };
+  const added: [OrderRecord, ...OrderRecord[]] = [await addNext(session, first, details)];
+  for (const rival of rivals) added.push(await addNext(session, rival, details));
   return { orders: added, stopped, isNew };
 }
 
@@ -147,26 +164,24 @@ const STOP_OTHERS: GuardedChange = {
   ],
 };
 
+async function addNext(session: Session, added: NamedOrder, details: AddedOrder): Promise<OrderRecord> {
+  const record = await addOrder(session, ADD_NEXT_ORDER, added, details);
+  if (record === undefined) throw new Error('The guard finds a row.');
+  return record;
+}
+
+/** Adds an order and its run; undefined if the guard finds nothing. */
 async function addOrder(
   session: Session,
+  change: GuardedChange,
   added: NamedOrder,
   { group, baseCommit, now }: AddedOrder,
-): Promise<OrderRecord> {
+): Promise<OrderRecord | undefined> {
   const { request, workerType, run, runId } = added;
   const order = JSON.stringify({ ...request, run_id: runId } satisfies WorkOrder);
-  const issueRef = request.issue_ref;
-  await session.run(ADD_ORDER, [
-    issueRef,
-    runId,
-    run,
-    request.request_id ?? null,
-    workerType,
-    order,
-    baseCommit,
-    group,
-    now,
-  ]);
-  await addRun(session, queueOrder(added), { requestId: null, now });
+  const values = listRunValues(queueOrder(added), { requestId: null, now });
+  const found = await session.change(change, [...values, request.request_id ?? null, order, baseCommit, group]);
+  if (found.length === 0) return undefined;
   return {
     order: JSON.parse(order) as WorkOrder,
     run,
@@ -188,9 +203,23 @@ interface AddedOrder {
   readonly now: number;
 }
 
-const ADD_ORDER = `
-  INSERT INTO orders (issue_ref, run_id, run, request_id, worker_type, work_order, base_commit, race_group, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+/** The guard finds the number of the new run, which its other rows need. */
+const ORDER_STATEMENTS = [
+  buildRunInsert('seq, ', ', guard'),
+  ...DIGEST_STATEMENTS,
+  `INSERT INTO orders (issue_ref, run_id, run, request_id, worker_type, work_order, base_commit, race_group, created_at)
+   SELECT $6::text, $7::text, $1, $18::text, $8::text, $19::text, $20::text, $21::text, $14::bigint FROM guard`,
+] as const;
+
+const ADD_NEXT_ORDER: GuardedChange = { guard: 'SELECT next_seq(runs) AS seq', statements: ORDER_STATEMENTS };
+
+/** Finds nothing if the issue exists. Of two concurrent submissions, the second waits until the first is committed. */
+const ADD_FIRST_ORDER: GuardedChange = {
+  guard: `
+    INSERT INTO issues (issue_ref, state, active_run_id, last_run_number, updated_at)
+    VALUES ($6, 'doing', $7, 1, $14) ON CONFLICT DO NOTHING RETURNING next_seq(runs) AS seq`,
+  statements: ORDER_STATEMENTS,
+};
 
 /** Creates the command that records human decisions. */
 function createResolveItem({ database, announce }: Dialect): Pick<OrderStore, 'resolveItem'> {

@@ -1,6 +1,6 @@
 import type { RefusedAnswer, RunRecord } from '../records/index.js';
 import type { RunStore } from '../ports/index.js';
-import type { Dialect, GuardedChange, Session } from '../driver.js';
+import type { Dialect, GuardedChange, Value } from '../driver.js';
 import {
   CANCELED_IN_QUEUE,
   checkSameRun,
@@ -12,10 +12,10 @@ import {
   storeSpec,
 } from '../queue-rules.js';
 import type { QueuedRun } from '../queue-rules.js';
-import { readJsonOrNull, readNumber, readRun } from '../rows.js';
+import { readJsonOrNull, readRun } from '../rows.js';
 import { buildSearchText, buildDigestStatements, listDigestValues } from '../run-digest.js';
 import { readRunSearch } from '../search.js';
-import { ADD_LEASE, createClaims } from './claims.js';
+import { createClaims } from './claims.js';
 import { countSearch, findOne, listRows, searchRuns } from './lists.js';
 
 /** Creates the store's run queue methods. */
@@ -32,17 +32,14 @@ export function createRuns(dialect: Dialect, searchWindow: number): RunStore {
         state === 'queued'
           ? undefined
           : { workerId: workerId ?? null, leaseUntil: leaseMs === undefined ? null : now + leaseMs };
-      const created = await database.transaction(async (session) => {
-        if (await addRun(session, queuePlainRun(id, stored), { requestId: requestId ?? null, now, started })) {
-          return { id, repeated: false };
-        }
-        // Of two concurrent requests, the second waits until the first is committed.
-        const known = requestId === undefined ? undefined : await findOne(session, FIND_REQUEST, [requestId], readRun);
-        if (requestId !== undefined && known !== undefined) checkSameRun(known, requestId, stored);
-        return { id: known?.id ?? id, repeated: true };
-      });
+      const values = listRunValues(queuePlainRun(id, stored), { requestId: requestId ?? null, now, started });
+      const added = await database.change(ADD_RUN, [...values, started?.leaseUntil ?? null]);
+      // Of two concurrent requests, the second waits until the first is committed.
+      const isKnown = added.length === 0 && requestId !== undefined;
+      const known = isKnown ? await findOne(database, FIND_REQUEST, [requestId], readRun) : undefined;
+      if (known !== undefined && requestId !== undefined) checkSameRun(known, requestId, stored);
       await announce({ queue: true });
-      return created;
+      return { id: known?.id ?? id, repeated: added.length === 0 };
     },
 
     async requestCancel(id, now) {
@@ -107,13 +104,12 @@ interface AddedRun {
   readonly started?: { readonly workerId: string | null; readonly leaseUntil: number | null } | undefined;
 }
 
-/** Adds a run, inside a transaction; false if a run with that id or request id exists. */
-export async function addRun(
-  session: Session,
-  { id, spec, order, workerType, priority, isExclusive }: QueuedRun,
+/** Lists the values of a new run, which `buildRunInsert` and `DIGEST_STATEMENTS` use. */
+export function listRunValues(
+  { id, spec, task, order, workerType, priority, isExclusive }: QueuedRun,
   { requestId, now, started }: AddedRun,
-): Promise<boolean> {
-  const added = await session.get(ADD_RUN, [
+): Value[] {
+  return [
     id,
     requestId,
     JSON.stringify(spec),
@@ -130,22 +126,15 @@ export async function addRun(
     now,
     started === undefined ? null : now,
     isPlacedByServer(spec) ? PLACED : 0,
-  ]);
-  if (added === undefined) return false;
-  const seq = readNumber(added, 'seq');
-  const leaseUntil = started?.leaseUntil ?? null;
-  if (leaseUntil !== null) await session.run(ADD_LEASE, [seq, leaseUntil]);
-  await session.change(ADD_DIGEST, [seq, spec.engine, now, buildSearchText({ id, spec, order })]);
-  return true;
+    buildSearchText({ id, spec, task, order }),
+  ];
 }
 
-const ADD_DIGEST: GuardedChange = {
-  guard: 'SELECT $1::bigint AS seq',
-  statements: [
-    'INSERT INTO run_digests (seq, engine, created_at) SELECT seq, $2::text, $3::bigint FROM guard',
-    'INSERT INTO run_words (number, words) SELECT seq * 2, $4::text FROM guard',
-  ],
-};
+/** The statements that add what belongs to a new run, whose number the guard finds. */
+export const DIGEST_STATEMENTS = [
+  'INSERT INTO run_digests (seq, engine, created_at) SELECT seq, $4::text, $14::bigint FROM guard',
+  'INSERT INTO run_words (number, words) SELECT seq * 2, $17::text FROM guard',
+] as const;
 
 export const FIND_REQUEST = 'SELECT * FROM run_records WHERE request_id = $1';
 
@@ -158,19 +147,27 @@ const selectTurn = (bound: 'min' | 'max', index: string, state: string): string 
  * that of the run whose turn it is. So a caller's first run is claimed next, however many runs of others wait. Whose turn it
  * is depends on the kind as long as such runs wait: those that few workers can claim advance more slowly than others.
  */
-const ADD_RUN = `
-  INSERT INTO runs (id, request_id, spec, engine, state, order_issue_ref, order_run_id, worker_type, kind, priority, folder,
+export const buildRunInsert = (seq: '' | 'seq, ', source: '' | ', guard'): string => `
+  INSERT INTO runs (${seq}id, request_id, spec, engine, state, order_issue_ref, order_run_id, worker_type, kind, priority, folder,
     exclusive, worker_id, created_at, started_at, not_before, caller, turn)
-  SELECT $1, $2, $3, $4, $5, $6, $7, $8::text, $9, $10::double precision, $11, $12::integer, $13, $14::bigint, $15::bigint,
-    $16::bigint, requested.caller, greatest(
+  SELECT ${seq}$1, $2, $3, $4::text, $5, $6::text, $7::text, $8::text, $9, $10::double precision, $11, $12::integer, $13,
+    $14::bigint, $15::bigint, $16::bigint, requested.caller, greatest(
       1 + coalesce((${selectTurn('max', 'runs_of_caller', 'queued')} AND caller = requested.caller), 0),
       coalesce(
         (${selectTurn('min', 'runs_ready', 'queued')} AND kind = $9 AND parked_on = '' AND parked_on <> '*' AND not_before = 0),
         greatest(
           1 + coalesce((${selectTurn('max', 'runs_turns', 'running')} AND state <> 'ended'), 0),
           coalesce((${selectTurn('min', 'runs_turns', 'queued')} AND state <> 'ended'), 0))))
-  FROM (SELECT coalesce((SELECT caller FROM budget_entries WHERE run = $1), '') AS caller) AS requested WHERE true
-  ON CONFLICT DO NOTHING RETURNING seq`;
+  FROM (SELECT coalesce((SELECT caller FROM budget_entries WHERE run = $1), '') AS caller) AS requested${source}`;
+
+/** Adds nothing if a run with that id or request id exists. */
+const ADD_RUN: GuardedChange = {
+  guard: `${buildRunInsert('', '')} WHERE true ON CONFLICT DO NOTHING RETURNING seq`,
+  statements: [
+    ...DIGEST_STATEMENTS,
+    'INSERT INTO leases (seq, lease_until) SELECT seq, $18::bigint FROM guard WHERE $18::text IS NOT NULL',
+  ],
+};
 
 /** Builds the statements that request the cancellation of runs; those that are selected as `ending` end at once. */
 export function buildCancelStatements(ending: string, { now, result, first }: CancelParameters): readonly string[] {

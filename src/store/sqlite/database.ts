@@ -342,6 +342,7 @@ export function translate(sql: string): string {
     .replaceAll(/\bIN each\((\?\d+)\)/g, 'IN (SELECT value FROM json_each($1))')
     .replaceAll(/\b(?:each|objects)\((\?\d+)\) AS/g, 'json_each($1) AS')
     .replaceAll(/JOIN LATERAL \(SELECT \w+ FROM (\w+) WHERE (.+) LIMIT \?\d+\) AS \w+ ON true/g, 'CROSS JOIN $1 ON $2')
+    .replaceAll(/next_seq\((\w+)\)/g, '(SELECT coalesce(max(seq), 0) + 1 FROM $1)')
     .replaceAll('greatest(', 'max(')
     .replaceAll('strpos(', 'instr(');
 }
