@@ -114,6 +114,7 @@ export async function generateAndParse<T>(
   schema: StandardSchema<unknown, T>,
   options: GenerateOptions<T> = {},
 ): Promise<T | GenerateResult<T>> {
+  if (typeof call !== 'function') throw new SluiceError('INVALID_OPTION', 'The first argument must be a function.');
   checkOptions(options, GENERATE_OPTIONS);
   const {
     prompt: originalPrompt = '',

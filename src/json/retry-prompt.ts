@@ -33,6 +33,9 @@ const WORDINGS = {
   ],
 } as const;
 
+/** The part of a message that is meant for callers of Sluice: a model cannot set options. */
+const ADVICE = / (?:Raise|Ask again)[^.]*\./;
+
 /**
  * Creates the prompt for another attempt: what was wrong, then the original prompt. Earlier answers are not repeated.
  */
@@ -45,7 +48,8 @@ export function renderRetryPrompt(
 ): string {
   if (typeof wording === 'function') return wording(error, prompt);
   const [problem, expected, shorter, task, tags, object, array, other] = WORDINGS[wording];
-  const { code, message } = error;
+  const { code } = error;
+  const message = error.message.replace(ADVICE, '');
   const jsonSchema = findJsonSchema(schema);
   const type = profile === 'unified' ? 'object' : jsonSchema?.type;
   const lines = [problem + `[${code}] ${message}`.slice(0, MAX_SUMMARY_LENGTH)];

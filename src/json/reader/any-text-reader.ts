@@ -172,6 +172,12 @@ class AnyTextStructure extends Structure {
     return isOther ? this.cursor.matchHere(CONTINUES) !== -1 : this.#rootsWrapped && this.builder.openDepth === 1;
   }
 
+  /** A gap between two commas is an item without a value; a comma typed twice is a slip. */
+  protected override stepContent(char: string, isKey: boolean): Step.StructureStep {
+    const isGap = char === ',' && this.state === State.ITEM && /\s/.test(this.cursor.char(-1));
+    return isGap ? this.skipValue() : super.stepContent(char, isKey);
+  }
+
   protected override skipValue(): Step.StructureStep {
     this.builder.place(null);
     return super.skipValue();

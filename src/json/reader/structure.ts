@@ -99,7 +99,7 @@ export class Structure implements StringContext {
     if (state === State.AFTER || state === State.END) return this.stepAfter(char);
     if (state === State.DOTS) return this.#stepDots(char);
     if (state === State.COLON) return this.#stepColon(char);
-    return this.#stepContent(char, state === State.KEY || (state === State.FIRST && !this.builder.inArray));
+    return this.stepContent(char, state === State.KEY || (state === State.FIRST && !this.builder.inArray));
   }
 
   /** Skips words in place of further items. */
@@ -156,7 +156,7 @@ export class Structure implements StringContext {
   }
 
   /** Processes a character where a key or a value is expected. */
-  #stepContent(char: string, isKey: boolean): Step.StructureStep {
+  protected stepContent(char: string, isKey: boolean): Step.StructureStep {
     this.role = isKey ? State.KEY : this.#valueRole;
     if (this.#dotsSeen && !',}]'.includes(char)) {
       // What follows the missing items cannot be placed: the value ends here.
