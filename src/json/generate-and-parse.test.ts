@@ -209,7 +209,7 @@ test.each([[[]], [[{ prompt: PROMPT }, Line]]])('says that the function is missi
   const asking = (generateAndParse as (...given: unknown[]) => Promise<unknown>)(...given);
   await expect(asking).rejects.toMatchObject({
     code: 'INVALID_OPTION',
-    message: 'The first argument must be a function.',
+    message: 'Invalid option call. Expected: function.',
   });
 });
 

@@ -114,7 +114,7 @@ export async function generateAndParse<T>(
   schema: StandardSchema<unknown, T>,
   options: GenerateOptions<T> = {},
 ): Promise<T | GenerateResult<T>> {
-  if (typeof call !== 'function') throw new SluiceError('INVALID_OPTION', 'The first argument must be a function.');
+  checkOptions({ call: (call as unknown) ?? null }, { call: 'function' });
   checkOptions(options, GENERATE_OPTIONS);
   const {
     prompt: originalPrompt = '',

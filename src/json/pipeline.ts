@@ -80,14 +80,14 @@ export function* runPipeline(
   const settings = resolveSettings(options, schema !== undefined);
   const raw = decodeInput(input, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
-  const search: Search = { raw, schema, settings, options, align, repairs: [], seen: [], failed: [], rejected: [] };
-  let result = yield* searchText(search);
+  const search = (text: string, repairs: readonly Repair[]): PipelineStage<ParseResult<unknown>> =>
+    searchText({ raw: text, schema, settings, options, align, repairs, seen: [], failed: [], rejected: [] });
+  let result = yield* search(raw, []);
   // Readable input has no noise to remove, except that CDATA brackets can be read as lists.
   const wasRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
   const clean = settings.profile !== 'default' || wasRead ? raw : removeNoise(raw);
   if (clean !== raw) {
-    const repairs = [createRepair('noise', 0)];
-    const second = yield* searchText({ ...search, raw: clean, repairs, seen: [], failed: [], rejected: [] });
+    const second = yield* search(clean, [createRepair('noise', 0)]);
     // Offsets in the cleaned input do not apply to the original.
     if (second.ok)
       result = {
