@@ -20,8 +20,8 @@ export interface EntryLimit {
  * measured sizes. Import limits are about twice the time measured on an idle host, because it varies.
  */
 export const ENTRY_LIMITS: readonly EntryLimit[] = [
-  { entry: 'json', bytes: 30_600, goal: 22_000, isForPages: true, import: 0.7 },
-  { entry: 'json', names: ['parse'], bytes: 25_100, goal: 18_000, isForPages: true, import: 0.7 },
+  { entry: 'json', bytes: 30_650, goal: 22_000, isForPages: true, import: 0.7 },
+  { entry: 'json', names: ['parse'], bytes: 24_930, goal: 18_000, isForPages: true, import: 0.7 },
   { entry: 'json-schema', bytes: 60_000, isForPages: true, import: 3 },
   { entry: 'events', bytes: 89_100, isForPages: true, import: 1.5 },
   { entry: 'client', bytes: 19_150, isForPages: true, import: 1.5 },

@@ -53,11 +53,11 @@ export function findCandidates(
   text: string,
   settings: SearchSettings,
   rejected: RejectedValue[],
+  whole?: FoundCandidate | null,
 ): Iterable<FoundCandidate> {
   switch (settings.profile) {
     case 'default':
-      // Not a generator around the generator: each level is noticeable on short valid JSON.
-      return findAnywhere(text, settings, () => findInEnvelopes(rejected, (inner) => findAnywhere(inner, settings)));
+      return findAnywhere(text, settings, rejected, whole);
     case 'generic':
       return findGeneric(text, settings, rejected);
     case 'tagged':
@@ -105,34 +105,34 @@ function* readSpans(text: string, spans: Iterable<Span>, settings: SearchSetting
   for (const span of spans) yield createCandidate(span, () => readSpan(text, span, settings));
 }
 
-/**
- * Profile `default`: the whole input, then everything found inside it. `inEnvelopes`: contents of the values rejected
- * so far.
- */
+/** The whole input as a candidate if it is valid JSON. */
+export function readWhole(text: string, settings: SearchSettings): FoundCandidate | null {
+  const reading = readStrict(text, 0, settings);
+  return reading === undefined ? null : createCandidate(createSpan('whole', 0, text.length, true), () => reading);
+}
+
+/** Profile `default`: the whole input, then everything found inside it, and the contents of the values rejected so far. */
 function* findAnywhere(
   text: string,
   settings: SearchSettings,
-  inEnvelopes: () => Iterable<FoundCandidate> = () => [],
+  rejected: RejectedValue[] = [],
+  whole = readWhole(text, settings),
 ): Generator<FoundCandidate> {
-  const strictReading = readStrict(text, 0, settings);
-  if (strictReading !== undefined) {
-    // Anything that looks like thinking, tags or fences is inside its strings.
-    yield createCandidate(createSpan('whole', 0, text.length, true), () => strictReading);
+  const inEnvelopes = (): Iterable<FoundCandidate> =>
+    findInEnvelopes(rejected, (inner) => findAnywhere(inner, settings));
+  const joined = whole === null ? joinDeltas(text) : undefined;
+  // Anything that looks like thinking, tags or fences is inside its strings.
+  if (whole !== null) yield whole;
+  else if (joined === undefined) {
+    const survey = surveyText(text);
+    yield* readSpans(text, findMarkedSpans(text, survey, settings.limits.candidates), settings);
     yield* inEnvelopes();
-    return;
-  }
-  const joined = joinDeltas(text);
-  if (joined !== undefined) {
+    yield* findUnmarked(text, survey, settings);
+  } else {
     const span = createSpan('envelope', 0, text.length);
     for (const { read } of findAnywhere(joined, settings))
       yield createCandidate(span, () => moveReading(read(), 0, text.length), 1);
-    yield* inEnvelopes();
-    return;
   }
-  const survey = surveyText(text);
-  yield* readSpans(text, findMarkedSpans(text, survey, settings.limits.candidates), settings);
-  yield* inEnvelopes();
-  yield* findUnmarked(text, survey, settings);
   yield* inEnvelopes();
 }
 

@@ -32,7 +32,7 @@ const ANSWER_LABEL = createLabelPattern(
 const STANDALONE = /(?:(?:^|[\n:：>.?!。])[\s*_#>`-]{0,9}|\n\+ ?)$/;
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
 function createLabelPattern(words: RegExp): RegExp {
-  return new RegExp(`(?<![a-z])(?:${words.source})[^\\n:：>.]{0,40}(?:[:：>→\\n]| is)[\\s*_\`]{0,9}$`, 'i');
+  return new RegExp(`(?<![a-z])(?:${words.source})${/[^\n:：>.]{0,40}(?:[:：>→\n]| is)[\s*_`]{0,9}$/.source}`, 'i');
 }
 
 /** Whether the other of two values is intended, not the winner so far; undefined if nothing decides. */

@@ -199,6 +199,20 @@ test('works without options: the function has its own prompt', async () => {
   expect(await generateAndParse(async () => GOOD, Line)).toEqual({ line: 3 });
 });
 
+test('works without a schema, also when it has to ask again', async () => {
+  const answers = ['no', GOOD];
+  const call = async (): Promise<string> => answers.shift() ?? '';
+  expect(await (generateAndParse as (...given: unknown[]) => Promise<unknown>)(call)).toEqual({ line: 3 });
+});
+
+test.each([[[]], [[{ prompt: PROMPT }, Line]]])('says that the function is missing: %j', async (given) => {
+  const asking = (generateAndParse as (...given: unknown[]) => Promise<unknown>)(...given);
+  await expect(asking).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: 'Invalid option call. Expected: function.',
+  });
+});
+
 test('answers an unknown option with its own options', async () => {
   const options = { promt: PROMPT } as object;
   await expect(generateAndParse(async () => GOOD, Line, options)).rejects.toMatchObject({

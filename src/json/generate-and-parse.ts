@@ -114,6 +114,7 @@ export async function generateAndParse<T>(
   schema: StandardSchema<unknown, T>,
   options: GenerateOptions<T> = {},
 ): Promise<T | GenerateResult<T>> {
+  checkOptions({ call: (call as unknown) ?? null }, { call: 'function' });
   checkOptions(options, GENERATE_OPTIONS);
   const {
     prompt: originalPrompt = '',

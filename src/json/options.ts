@@ -90,11 +90,11 @@ function isAllowed(value: unknown, allowed: string): boolean {
 }
 
 /** Fills in the defaults for limits that were not given. */
-export function resolveLimits(limits?: Limits): Required<Limits> {
-  if (limits === undefined) return DEFAULTS;
-  checkOptions(limits, { bytes: NUMBER, depth: NUMBER, candidates: NUMBER });
-  const { bytes = DEFAULTS.bytes, depth = DEFAULTS.depth, candidates = DEFAULTS.candidates } = limits;
+export function resolveLimits(limits: Limits = DEFAULTS): Required<Limits> {
+  if (limits !== DEFAULTS) checkOptions(limits, LIMITS);
+  const { bytes = 67_108_864, depth = 1000, candidates = 256 } = limits;
   return { bytes, depth, candidates };
 }
 
-const DEFAULTS: Required<Limits> = { bytes: 67_108_864, depth: 1000, candidates: 256 };
+const DEFAULTS: Limits = {};
+const LIMITS = { bytes: NUMBER, depth: NUMBER, candidates: NUMBER };

@@ -2,7 +2,14 @@ import { isOtherIntended, type Choice } from './choice.js';
 import { findDispute, type Dispute } from './dispute.js';
 import { ALIGNED, COMPLETED, MAX_ALTERNATIVES, TEXT, WORDS } from './bounds.js';
 import { BracketWalker } from './find/bracket-walker.js';
-import { findCandidates, findRivals, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
+import {
+  findCandidates,
+  findRivals,
+  findWords,
+  readWhole,
+  type FoundCandidate,
+  type RejectedValue,
+} from './candidates.js';
 import { findInexactNumber, findSuspectEscape, isContainer, serialize } from './limits.js';
 import { removeNoise } from './find/noise.js';
 import type { Candidate } from './find/spans.js';
@@ -80,14 +87,14 @@ export function* runPipeline(
   const settings = resolveSettings(options, schema !== undefined);
   const raw = decodeInput(input, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
-  const search: Search = { raw, schema, settings, options, align, repairs: [], seen: [], failed: [], rejected: [] };
-  let result = yield* searchText(search);
+  const search = (text: string, repairs: readonly Repair[]): PipelineStage<ParseResult<unknown>> =>
+    searchText({ raw: text, schema, settings, options, align, repairs, seen: [], failed: [], rejected: [] });
+  let result = yield* search(raw, []);
   // Readable input has no noise to remove, except that CDATA brackets can be read as lists.
   const wasRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
   const clean = settings.profile !== 'default' || wasRead ? raw : removeNoise(raw);
   if (clean !== raw) {
-    const repairs = [createRepair('noise', 0)];
-    const second = yield* searchText({ ...search, raw: clean, repairs, seen: [], failed: [], rejected: [] });
+    const second = yield* search(clean, [createRepair('noise', 0)]);
     // Offsets in the cleaned input do not apply to the original.
     if (second.ok)
       result = {
@@ -101,17 +108,67 @@ export function* runPipeline(
   return settings.numbers === 'bigint' && result.ok ? makeSerializable(result) : result;
 }
 
-/** Searches one input, round by round. */
+/**
+ * Searches one input, round by round. The first round finds the candidates, and records the failed ones for later
+ * rounds and for the error; later rounds examine the same candidates again.
+ */
 function* searchText(search: Search): PipelineStage<ParseResult<unknown>> {
-  const { raw, settings, options, align, seen } = search;
+  const { raw, settings, options, align, seen, failed, rejected } = search;
+  const { profile, limits } = settings;
+  const whole = profile === 'default' ? readWhole(raw, settings) : null;
+  const strict = whole?.read();
+  // A third less overhead for valid JSON without a schema.
+  if (whole !== null && strict?.ok === true && !settings.hasSchema && options.normalizers === undefined)
+    return succeed(search, prepare(search, whole, strict, 0));
   for (const round of ROUNDS) {
     if ((round & COMPLETED && options.allowPartial !== true) || (round & ALIGNED && align === undefined)) continue;
+    const isFirst = round === 0;
+    const isWords = (round & WORDS) > 0;
     // A looser reading would take the ellipsis for an item.
-    if (round & WORDS && seen.some(({ read }) => read().isElided)) break;
-    const result = yield* searchRound(search, round);
-    if (result !== undefined) return result;
+    if (isWords && seen.some(({ read }) => read().isElided)) break;
+    const candidates = isFirst
+      ? findCandidates(raw, settings, rejected, whole)
+      : isWords
+        ? findWords(raw, profile)
+        : seen;
+    for (const found of candidates) {
+      if (isFirst && seen.length >= limits.candidates) {
+        failed.push({
+          code: 'LIMIT_EXCEEDED',
+          message: `The text has more than ${seen.length} candidates (limits.candidates).`,
+        });
+        break;
+      }
+      if (isFirst) seen.push(found);
+      const examined = yield* attempt(search, found, round);
+      if (examined === undefined) {
+        const unread = found.read();
+        // Input that does not even start like a value does not count as an attempt: it is probably just prose.
+        if (isFirst && !unread.ok && (unread.plausible || unread.failure.code !== 'SYNTAX')) {
+          const candidate = { finder: found.finder, start: found.start, end: Math.max(unread.end, found.start) };
+          failed.push({ ...describeUnreadable(unread.failure), candidate });
+        }
+        continue;
+      }
+      const { rejection, changes, reading, value } = examined;
+      if (rejection === undefined) {
+        // After JSON was tried and failed, the plain input would pass wherever the schema accepts a string.
+        if (isWords && changes.length === 0 && (round & TEXT || failed.length > 0)) continue;
+        const isUnambiguous = isWords || round & COMPLETED || found.finder === 'whole';
+        return isUnambiguous
+          ? succeed(search, examined)
+          : yield* checkAlternatives(search, examined, candidates, round);
+      }
+      if (isFirst) {
+        failed.push({ ...rejection, value, candidate: locateCandidate(examined) });
+        // It might be an envelope around the answer.
+        if (rejection.code === 'SCHEMA_MISMATCH') rejected.push({ value: reading.value, candidate: found });
+      }
+      // In this profile the first readable candidate is final.
+      if (profile === 'unified') break;
+    }
   }
-  if (settings.profile !== 'tagged' || seen.length > 0) return failWith(search.failed, options.label);
+  if (profile !== 'tagged' || seen.length > 0) return failWith(failed, options.label);
   return {
     ok: false,
     status: 'comment',
@@ -119,55 +176,6 @@ function* searchText(search: Search): PipelineStage<ParseResult<unknown>> {
     repairLevel: 'none',
     warnings: [{ code: 'OUTPUT_DEGRADED_TO_COMMENT', message: NO_TAG }],
   };
-}
-
-/**
- * Runs one round. The first round finds the candidates, and records the failed ones for later rounds and for the error;
- * later rounds examine the same candidates again.
- */
-function* searchRound(search: Search, round: number): PipelineStage<ParseResult<unknown> | undefined> {
-  const { raw, settings, seen, failed, rejected } = search;
-  const { profile, limits } = settings;
-  const isFirst = round === 0;
-  const isWords = (round & WORDS) > 0;
-  const candidates = isFirst ? findCandidates(raw, settings, rejected) : isWords ? findWords(raw, profile) : seen;
-  for (const found of candidates) {
-    if (isFirst) {
-      if (seen.length >= limits.candidates) {
-        failed.push({
-          code: 'LIMIT_EXCEEDED',
-          message: `The text has more than ${seen.length} candidates (limits.candidates).`,
-        });
-        return undefined;
-      }
-      seen.push(found);
-    }
-    const examined = yield* attempt(search, found, round);
-    if (examined === undefined) {
-      const unread = found.read();
-      // Input that does not even start like a value does not count as an attempt: it is probably just prose.
-      if (isFirst && !unread.ok && (unread.plausible || unread.failure.code !== 'SYNTAX')) {
-        const candidate = { finder: found.finder, start: found.start, end: Math.max(unread.end, found.start) };
-        failed.push({ ...describeUnreadable(unread.failure), candidate });
-      }
-      continue;
-    }
-    const { rejection, changes, reading, value } = examined;
-    if (rejection === undefined) {
-      // After JSON was tried and failed, the plain input would pass wherever the schema accepts a string.
-      if (isWords && changes.length === 0 && (round & TEXT || failed.length > 0)) continue;
-      const isUnambiguous = isWords || round & COMPLETED || found.finder === 'whole';
-      return isUnambiguous ? succeed(search, examined) : yield* checkAlternatives(search, examined, candidates, round);
-    }
-    if (isFirst) {
-      failed.push({ ...rejection, value, candidate: locateCandidate(examined) });
-      // It might be an envelope around the answer.
-      if (rejection.code === 'SCHEMA_MISMATCH') rejected.push({ value: reading.value, candidate: found });
-    }
-    // In this profile the first readable candidate is final.
-    if (profile === 'unified') return undefined;
-  }
-  return undefined;
 }
 
 /**

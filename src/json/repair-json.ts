@@ -4,7 +4,7 @@ import { checkOptions, type Limits, type TextInput } from './options.js';
 import { parse } from './parse.js';
 import { readStrict, resolveSettings } from './read-span.js';
 import { describeUnreadable, failWith, decodeInput } from './result.js';
-import { repairSets } from './reader/reader-policy.js';
+import { createReaderPolicy, repairSets } from './reader/reader-policy.js';
 import { type ReadResult, readValue } from './reader/reader.js';
 
 /** Options of {@link repairJson}. */
@@ -31,19 +31,8 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
   if (typeof input !== 'string') throw failWith([input]).error;
   const text: string = input;
   if (readStrict(text, 0, settings)?.ok === true) return text;
-  const readAnyText = (span: string): ReadResult =>
-    readValue(
-      span,
-      0,
-      {
-        repairs: repairSets.all,
-        acceptsAnyText: true,
-        rootMustEnd: true,
-        numbers: (token) => new SourceNumber(token),
-        depth: limits.depth,
-      },
-      AnyTextReader,
-    );
+  const policy = { ...createReaderPolicy({ numbers: keepSource, limits }, repairSets.all, true), acceptsAnyText: true };
+  const readAnyText = (span: string): ReadResult => readValue(span, 0, policy, AnyTextReader);
   const startsLikeJson = STARTS_LIKE_JSON.test(text);
   const reading = startsLikeJson ? readAnyText(text) : undefined;
   const isFinal = reading !== undefined && ('value' in reading || reading.failure.code === 'TRUNCATED');
@@ -91,9 +80,13 @@ function serializeSource(value: unknown): string {
     .join(',')}}`;
 }
 
+function keepSource(token: string): SourceNumber {
+  return new SourceNumber(token);
+}
+
 /** A number with its source text, which `JSON.stringify` cannot serialize. */
 class SourceNumber {
-  readonly source: string;
+  declare readonly source: string;
 
   constructor(source: string) {
     this.source = source;

@@ -111,9 +111,9 @@ export function requireAlignment(
 }
 
 /** Returns the JSON Schema that a schema contains or can export, or undefined. */
-export function findJsonSchema(schema: StandardSchema): JsonSchemaFields | undefined {
-  const { '~standard': standard, '~sluice': own } = schema as DescribedSchema;
+export function findJsonSchema(schema: StandardSchema | undefined): JsonSchemaFields | undefined {
   try {
+    const { '~standard': standard, '~sluice': own } = schema as DescribedSchema;
     return own?.jsonSchema ?? standard.jsonSchema?.input({ target: 'draft-2020-12' });
   } catch {
     return undefined;

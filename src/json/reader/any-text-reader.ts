@@ -1,10 +1,11 @@
 import * as Step from './step.js';
-import { MAX_TAIL_LENGTH } from '../bounds.js';
+import { MAX_COMMENT_LENGTH, MAX_TAIL_LENGTH } from '../bounds.js';
+import type { Repair } from '../repair.js';
 import { KEY, measureBare, PHRASE, readLiteralOrNumber, type BareReading, WORD } from './bare-token.js';
 import { readCutNumber } from './number.js';
 import { Reader } from './reader.js';
 import type { StringToken } from './string-token.js';
-import type { ValueListener } from './value-builder.js';
+import type { ValueBuilder } from './value-builder.js';
 import * as State from './state.js';
 import { isContainer } from '../limits.js';
 import { Structure } from './structure.js';
@@ -20,8 +21,8 @@ export class AnyTextReader extends Reader {
   /** A character that ends unquoted text here; in other contexts it can be part of such text. */
   #stop = '';
 
-  protected override createStructure(listener: ValueListener | undefined): AnyTextStructure {
-    return new AnyTextStructure(this.cursor, this.policy, listener);
+  protected override createStructure(builder: ValueBuilder): AnyTextStructure {
+    return new AnyTextStructure(this.cursor, this.policy, builder);
   }
 
   protected override startToken(kind: Step.TokenKind): boolean {
@@ -78,6 +79,8 @@ export class AnyTextReader extends Reader {
 const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
 /** A member after the root, which was closed too early. */
 const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
+/** A line comment that might contain the rest of the value. */
+const HIDDEN_VALUES = /^(?:#|\/\/).*(?:[,:"].*[}\]]|[}\]].*[,:"])/;
 /** A wrong bracket after which the open list or object continues. */
 const CONTINUES = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]|]\s{0,64},\s{0,64}"[^"\n]{0,256}"\s{0,64}:/y;
 /** A member in a list that was left open: the next closing bracket belongs to its object. */
@@ -105,7 +108,10 @@ class AnyTextStructure extends Structure {
 
   override finish(): void {
     const { builder, state, cursor } = this;
-    if (builder.openDepth > 0 && cursor.hasHiddenValues)
+    // The text arrived in one piece, so offsets are indexes.
+    const isHidden = ({ kind, offset }: Repair): boolean =>
+      kind === 'comment' && HIDDEN_VALUES.test(cursor.text.slice(offset, offset + MAX_COMMENT_LENGTH));
+    if (builder.openDepth > 0 && cursor.repairs.some(isHidden))
       cursor.fail(cursor.at, 'TRUNCATED', 'A comment contains the rest of the value');
     if (this.#rootsWrapped && builder.openDepth === 1 && (state === State.ITEM || state === State.AFTER)) {
       builder.close();
@@ -170,6 +176,12 @@ class AnyTextStructure extends Structure {
 
   protected override isSuperfluous(isOther: boolean): boolean {
     return isOther ? this.cursor.matchHere(CONTINUES) !== -1 : this.#rootsWrapped && this.builder.openDepth === 1;
+  }
+
+  /** A gap between two commas is an item without a value; a comma typed twice is a slip. */
+  protected override stepContent(char: string, isKey: boolean): Step.StructureStep {
+    const isGap = char === ',' && this.state === State.ITEM && this.cursor.char(-1).trim() === '';
+    return isGap ? this.skipValue() : super.stepContent(char, isKey);
   }
 
   protected override skipValue(): Step.StructureStep {

@@ -11,18 +11,21 @@ export interface QuoteStyle {
   readonly rest: RegExp;
 }
 
-const SINGLE_QUOTES = "'`´‘’＇";
-const DOUBLE_QUOTES = '"“”„＂';
+// Minifiers escape these characters in strings, but not in patterns.
+const SINGLE_QUOTES = /'`´‘’＇/.source;
+const DOUBLE_QUOTES = /"“”„＂/.source;
+const CORNER_QUOTES = /「」/.source;
+const GUILLEMETS = /«»/.source;
 const STRAIGHT = createQuoteStyle('"');
 /** A straight quote is closed only by itself, a typographic quote by any of its kind or the straight one. */
-const QUOTES = `${SINGLE_QUOTES}${DOUBLE_QUOTES}「」«»`;
+const QUOTES = `${SINGLE_QUOTES}${DOUBLE_QUOTES}${CORNER_QUOTES}${GUILLEMETS}`;
 const QUOTE_STYLES = [
   STRAIGHT,
   createQuoteStyle("'"),
   createQuoteStyle(SINGLE_QUOTES),
   createQuoteStyle(DOUBLE_QUOTES),
-  createQuoteStyle('「」'),
-  createQuoteStyle('«»'),
+  createQuoteStyle(CORNER_QUOTES),
+  createQuoteStyle(GUILLEMETS),
 ];
 const PUNCTUATION = '，,、,：:｛{｝}［[］]【[】]';
 

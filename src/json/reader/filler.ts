@@ -92,7 +92,6 @@ export class Filler {
     source.at = found === -1 ? Math.max(at, text.length - partialLength) : found + (isBlock ? end.length : 0);
     this.#comment += text.slice(at, Math.min(source.at, at + MAX_COMMENT_LENGTH - this.#comment.length));
     if (found === -1 && !source.final) return false;
-    source.hasHiddenValues ||= !isBlock && /[,:"].*[}\]]|[}\]].*[,:"]/.test(this.#comment);
     if (context.builder.openDepth > 0 && AND_SO_ON.test(this.#comment)) source.elide();
     this.#commentEnd = this.#comment = '';
     return found !== -1;

@@ -20,6 +20,8 @@ const NEW_LINE = /[^\S\n]{0,256}\n\s{0,256}/.source;
 const QUOTE = /["'`´‘’“”„＂＇]/.source;
 const COMMENT = /\/\/|\/\*|#|\/~|<(?:!--|!?-?~)/.source;
 const COMMA = /[,，、]/.source;
+/** The inside of a character class: what can follow a value. */
+const ENDS = /,，、}｝\]］/.source;
 const COLON = /[:：]/.source;
 const BRACE = /[}｝]/.source;
 const BRACKET = /[\]］]/.source;
@@ -103,9 +105,9 @@ function writeFollowers(
   const anyFollower = `[\`*_]{0,2}~|\`{3}|(?:\\*\\*|__)(?:[:}\\]]|,${SPACE}(?:~|["{[\\d-]))|${COMMENT}|\\+${SPACE}(?:~|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
   /** A closing bracket is structure if more structure follows it. */
   const closing = (bracket: string, left: number): string => {
-    if (left > 0) return `${bracket}(?:${SPACE}(?:~|[,，、}｝\\]］{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;
+    if (left > 0) return `${bracket}(?:${SPACE}(?:~|[${ENDS}{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;
     return rootMustEnd
-      ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;{[]|${anyFollower})|${NEW_LINE}|\\s[^"“”]{0,256}(?:~|(?<=[^]{256})))`
+      ? `${bracket}(?:${SPACE}(?:[${ENDS};{[]|${anyFollower})|${NEW_LINE}|\\s[^"“”]{0,256}(?:~|(?<=[^]{256})))`
       : bracket;
   };
   /**
@@ -116,14 +118,14 @@ function writeFollowers(
     otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}(?:~|,${SPACE}${QUOTED_KEY})`;
   switch (role) {
     case State.KEY:
-      return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}${SPACE}(?:~|[^\\s:：])|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|~)|${NO_KEY_END}{256}|${anyFollower}`;
+      return `[:：=${ENDS}{[\\\\]|${QUOTE}${SPACE}(?:~|[^\\s:：])|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|~)|${NO_KEY_END}{256}|${anyFollower}`;
     case State.MEMBER:
       return [
         closing(BRACE, depth - 1),
         closingOther(BRACKET),
-        `[,，、;]${SPACE}(?:~|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY}${inQuotation ? '' : `|${WORD_MEMBER}|${UNCLOSED_KEY}`})`,
+        `(?:${COMMA}|;)${SPACE}(?:~|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY}${inQuotation ? '' : `|${WORD_MEMBER}|${UNCLOSED_KEY}`})`,
         // White space was matched before: matching long runs of it again would take seconds.
-        `[,，、;]${NEW_LINE}${BARE_KEY}|(?=\\S)(?<=\\n${SPACE})(?:(?:${COMMA}${SPACE})?${BARE_KEY}|${CUT_KEY})`,
+        `(?:${COMMA}|;)${NEW_LINE}${BARE_KEY}|(?=\\S)(?<=\\n${SPACE})(?:(?:${COMMA}${SPACE})?${BARE_KEY}|${CUT_KEY})`,
         QUOTED_KEY,
         anyFollower,
       ].join('|');

@@ -19,10 +19,7 @@ export function readNumber(
 ): { readonly value: unknown; readonly repair?: 'number' } | undefined {
   if (HEXADECIMAL.test(token)) return { value: Number(token), repair: 'number' };
   if (!NUMBER.test(token)) return undefined;
-  const plain = token
-    .replace(/^\+|_/g, '')
-    .replace(/^(-?)\./, '$10.')
-    .replace(/\.(?=$|e)/i, '');
+  const plain = token.replace(/^\+|_|\.(?=$|e)/gi, '').replace(/^(-?)\./, '$10.');
   const value = convertNumber(plain, mode);
   return plain === token ? { value } : { value, repair: 'number' };
 }

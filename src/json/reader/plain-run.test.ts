@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { chooseReader } from '../fixtures/repair-cases.js';
 import { readPlainRun } from './plain-run.js';
 import { createReaderPolicy, repairSets, type ReaderPolicy } from './reader-policy.js';
+import { ValueBuilder } from './value-builder.js';
 
 const limits = { bytes: 1e9, depth: 1000, candidates: 256 };
 const REFUSING = createReaderPolicy({ numbers: 'double', limits }, repairSets.all, true);
@@ -14,10 +15,14 @@ const ANY_TEXT: ReaderPolicy = {
   depth: 1000,
 };
 
-/** Returns all fields of a reading. A listener disables runs: every token is read separately. */
-function read(text: string, policy: ReaderPolicy, isListening: boolean): unknown {
+class SlowBuilder extends ValueBuilder {
+  override readonly runs = undefined;
+}
+
+/** Returns all fields of a reading. */
+function read(text: string, policy: ReaderPolicy, readsEachToken: boolean): unknown {
   const ReaderClass = chooseReader(policy);
-  const reader = new ReaderClass(policy, 7, isListening ? { changed: () => {}, finished: () => {} } : undefined);
+  const reader = new ReaderClass(policy, 7, readsEachToken ? new SlowBuilder() : undefined);
   reader.push(text);
   reader.end();
   const { cursor, structure, value } = reader;

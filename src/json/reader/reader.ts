@@ -13,7 +13,7 @@ import type { ReaderPolicy } from './reader-policy.js';
 import { CUT_OFF, type ReadFailure, Source } from './source.js';
 import { StringToken } from './string-token.js';
 import { Structure } from './structure.js';
-import type { ValueListener } from './value-builder.js';
+import { ValueBuilder } from './value-builder.js';
 import type { Repair } from '../repair.js';
 import type { Warning } from '../result.js';
 
@@ -22,20 +22,20 @@ import type { Warning } from '../result.js';
  * character once (plus a bounded look-ahead at quotes) and works the same for a whole input and a stream.
  */
 export class Reader {
-  readonly cursor: Source;
-  readonly structure: Structure;
-  readonly policy: ReaderPolicy;
+  declare readonly cursor: Source;
+  declare readonly structure: Structure;
+  declare readonly policy: ReaderPolicy;
   /** The token being read: a string, unquoted text, or none. */
-  token: StringToken | typeof Step.BARE | undefined;
+  declare token: StringToken | typeof Step.BARE | undefined;
 
-  constructor(policy: ReaderPolicy, offset = 0, listener?: ValueListener) {
+  constructor(policy: ReaderPolicy, offset = 0, builder = new ValueBuilder()) {
     this.policy = policy;
     this.cursor = new Source(offset, policy.repairs, policy.formulas);
-    this.structure = this.createStructure(listener);
+    this.structure = this.createStructure(builder);
   }
 
-  protected createStructure(listener: ValueListener | undefined): Structure {
-    return new Structure(this.cursor, this.policy, listener);
+  protected createStructure(builder: ValueBuilder): Structure {
+    return new Structure(this.cursor, this.policy, builder);
   }
 
   /** The value so far. */

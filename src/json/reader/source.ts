@@ -20,18 +20,16 @@ export class Source {
   /** Index of the next character to read in `text`. */
   at = 0;
   /** Offset of `text[0]` in the whole input. */
-  base: number;
+  declare base: number;
   /** No more input will arrive. */
   final = false;
-  failure: ReadFailure | undefined;
+  declare failure: ReadFailure | undefined;
   readonly repairs: { -readonly [Field in keyof Repair]: Repair[Field] }[] = [];
-  readonly allowed: RepairSet;
+  declare readonly allowed: RepairSet;
   /** A LaTeX command with a single backslash was found (`\alpha`), so `\beta` is a command too, not the escape `\b`. */
-  formulas: boolean;
+  declare formulas: boolean;
   /** Offset where dots, words or a comment replace items or members. */
-  elidedAt: number | undefined;
-  /** A line comment contains what might be the rest of the value. */
-  hasHiddenValues = false;
+  declare elidedAt: number | undefined;
   #lastRepairEnd = -1;
 
   constructor(base: number, allowed: RepairSet, formulas = false) {

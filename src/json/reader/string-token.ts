@@ -43,7 +43,7 @@ const END_OF_WORD = /^(?:[\p{L}.!?)](?:[^'’][ "]|. ')|[\p{L}\p{N}.!?)][^'’][
 /** A quoted string being read. Keeps its position when the input runs out, even inside an escape. */
 export class StringToken {
   /** Offset of the opening quote in the whole input. */
-  readonly offset: number;
+  declare readonly offset: number;
   /** The end quote was missing, and this separator after the string was already consumed. */
   separator = '';
   unescapedSeen = false;
@@ -295,7 +295,6 @@ export class StringToken {
     if (isLetter && source.allowed('invalid_escape')) {
       const isEscape = this.#backslashes === undefined && this.#isPlainEscape(next);
       if (isEscape === undefined) return Step.WAIT;
-      if (isEscape && next !== 'u') return this.#append(2, ESCAPED.charAt(ESCAPE_LETTERS.indexOf(next)));
       if (!isEscape && !this.#judgeBackslashes()) return Step.WAIT;
     }
     const isFormula = this.#escapeSeen || this.#backslashes === State.FORMULA || source.formulas;

@@ -1,4 +1,3 @@
-import { RunFinder } from './plain-run.js';
 import * as State from './state.js';
 import * as Step from './step.js';
 import { RUN_DEPTH } from '../bounds.js';
@@ -8,7 +7,7 @@ import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
 import type { StringContext } from './judge-quote.js';
 import { describeDepthLimit, type ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
-import { ValueBuilder, type ValueListener } from './value-builder.js';
+import type { ValueBuilder } from './value-builder.js';
 
 /** An ellipsis, with a remark after it. */
 const DOTS = /(?:\.{3,}|…)(?:[ \t]+[^\n,\]}"']{1,60}(?=[\]}\n])|[ \t]*\([^)\n]{1,60}\))?/y;
@@ -21,8 +20,8 @@ const CUT_DOTS = /(?:\.{3,}|…)[ \t]*(?:\([^)\n]{0,60}|[^\n,\]}"'(]{0,61})$/y;
  * elsewhere and passed in.
  */
 export class Structure implements StringContext {
-  readonly builder: ValueBuilder;
-  readonly rootMustEnd: boolean;
+  declare readonly builder: ValueBuilder;
+  declare readonly rootMustEnd: boolean;
   /** Evidence of JSON was found beyond the first bracket: a key with its colon, an item, a nested bracket. */
   plausible = false;
   /** The role of the token that starts here. */
@@ -32,7 +31,7 @@ export class Structure implements StringContext {
   doublesQuotes = false;
   /** The string is the argument of a function call. */
   insideCall = false;
-  protected readonly cursor: Source;
+  declare protected readonly cursor: Source;
   protected state: State.State = State.ROOT;
   /** Where the root ended. */
   protected rootEnd = 0;
@@ -49,16 +48,13 @@ export class Structure implements StringContext {
   #concatenating = false;
   /** An ellipsis and a comma were read: items before the next are missing. */
   #dotsSeen = false;
-  /** Undefined with a listener, which is called for every part. */
-  readonly #runs: RunFinder | undefined;
 
-  constructor(cursor: Source, policy: ReaderPolicy, listener: ValueListener | undefined) {
+  constructor(cursor: Source, policy: ReaderPolicy, builder: ValueBuilder) {
     this.cursor = cursor;
     this.#policy = policy;
-    this.builder = new ValueBuilder(listener);
+    this.builder = builder;
     this.#filler = new Filler(cursor);
     this.rootMustEnd = policy.rootMustEnd;
-    this.#runs = listener === undefined ? new RunFinder() : undefined;
   }
 
   /** The root value is finished; more can follow only in `repairJson`, which accepts multiple roots. */
@@ -99,7 +95,7 @@ export class Structure implements StringContext {
     if (state === State.AFTER || state === State.END) return this.stepAfter(char);
     if (state === State.DOTS) return this.#stepDots(char);
     if (state === State.COLON) return this.#stepColon(char);
-    return this.#stepContent(char, state === State.KEY || (state === State.FIRST && !this.builder.inArray));
+    return this.stepContent(char, state === State.KEY || (state === State.FIRST && !this.builder.inArray));
   }
 
   /** Skips words in place of further items. */
@@ -156,7 +152,7 @@ export class Structure implements StringContext {
   }
 
   /** Processes a character where a key or a value is expected. */
-  #stepContent(char: string, isKey: boolean): Step.StructureStep {
+  protected stepContent(char: string, isKey: boolean): Step.StructureStep {
     this.role = isKey ? State.KEY : this.#valueRole;
     if (this.#dotsSeen && !',}]'.includes(char)) {
       // What follows the missing items cannot be placed: the value ends here.
@@ -242,7 +238,7 @@ export class Structure implements StringContext {
     const { numbers, depth } = this.#policy;
     if (this.role !== State.ITEM || this.rereads || cursor.formulas || builder.openDepth + RUN_DEPTH > depth)
       return false;
-    const run = this.#runs?.find(cursor.text, cursor.at, numbers !== 'double');
+    const run = builder.runs?.find(cursor.text, cursor.at, numbers !== 'double');
     if (run === undefined) return false;
     builder.placeItems(run);
     cursor.at += run.length;

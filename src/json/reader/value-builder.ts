@@ -2,20 +2,12 @@ import { MAX_DUPLICATES } from '../bounds.js';
 import { isInexact } from '../limits.js';
 import type { Path } from '../repair.js';
 import type { Warning } from '../result.js';
-import type { PlainRun } from './plain-run.js';
+import { RunFinder, type PlainRun } from './plain-run.js';
 
 /** A value's location, as a link to its container: a path is only built on request. */
 export interface ValueLocation {
   readonly container: Frame | undefined;
   readonly step: string | number;
-}
-
-/** Notified as the value grows; used by streams. */
-export interface ValueListener {
-  /** The value at this location appeared or grew. */
-  changed(location: ValueLocation): void;
-  /** The value at this location will never change again. */
-  finished(location: ValueLocation, value: unknown): void;
 }
 
 /** An open container, which itself has a location. */
@@ -70,105 +62,82 @@ export class ValueBuilder {
   readonly duplicates: Warning[] = [];
   /** Whether a double represents every number so far exactly. */
   isExact = true;
-  readonly #listener: ValueListener | undefined;
+  /** Undefined if every part has to be placed on its own. */
+  readonly runs: RunFinder | undefined = new RunFinder();
   /** A container around the root, so the root needs no special case. */
   readonly #roots: unknown[] = [];
-  readonly #outside = createFrame(this.#roots, ROOT, 0, false);
-  #top = this.#outside;
-
-  constructor(listener: ValueListener | undefined) {
-    this.#listener = listener;
-  }
+  protected top = createFrame(this.#roots, ROOT, 0, false);
 
   get root(): unknown {
     return this.#roots[0];
   }
 
   get openDepth(): number {
-    return this.#top.openDepth;
+    return this.top.openDepth;
   }
 
   get inArray(): boolean {
-    return this.#top.isList;
+    return this.top.isList;
   }
 
   /** Whether a container of the other kind is open around the innermost one. */
   get otherAbove(): boolean {
-    return this.#top.otherAbove;
+    return this.top.otherAbove;
   }
 
   /** Opens a container with these initial `contents`. */
   open(isArray: boolean, contents: Frame['contents'] = isArray ? createEmptyList() : {}): void {
-    const { openDepth, isList: inList, otherAbove } = this.#top;
+    const { openDepth, isList: inList, otherAbove } = this.top;
     this.#put(contents);
-    this.#top = createFrame(
-      contents,
-      this.#locate(),
-      openDepth + 1,
-      openDepth > 0 && (otherAbove || inList !== isArray),
-    );
-    this.#listener?.changed(this.#top);
+    this.top = createFrame(contents, this.locate(), openDepth + 1, openDepth > 0 && (otherAbove || inList !== isArray));
   }
 
   close(): void {
-    const closed = this.#top;
-    this.#top = closed.container ?? closed;
-    this.#listener?.finished(closed, closed.contents);
+    this.top = this.top.container ?? this.top;
   }
 
   /** Names the next member of the innermost object. */
   setKey(key: string, offset: number): void {
-    const top = this.#top;
+    const top = this.top;
     top.key = key;
     top.shown = false;
     // No value is undefined, and the lookup is much faster than `hasOwn`, which excludes inherited names.
     if ((top.contents as Record<string, unknown>)[key] === undefined || !Object.hasOwn(top.contents, key)) return;
     if (this.duplicates.length >= MAX_DUPLICATES) return;
     const message = `Duplicate key ${JSON.stringify(key.slice(0, 80))}.`;
-    this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: buildPath(this.#locate()) });
+    this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: buildPath(this.locate()) });
   }
 
   /** Places a finished scalar. */
   place(value: unknown): void {
     this.#put(value);
-    if (this.#listener === undefined) return;
-    const location = this.#locate();
-    this.#listener.changed(location);
-    this.#listener.finished(location, value);
   }
 
-  /** Places finished items. Only without a listener. */
+  /** Places finished items. */
   placeItems({ items, isExact }: PlainRun): void {
     this.isExact &&= isExact;
     for (const item of items) this.#put(item);
   }
 
-  /** Shows a scalar that is not finished yet. */
-  show(value: unknown): void {
-    this.#put(value);
-    this.reopenLast();
-    this.#listener?.changed(this.#locate());
-  }
-
   /** Removes the last item placed in the innermost list. */
   removeLast(): void {
-    if (Array.isArray(this.#top.contents)) this.#top.contents.pop();
+    if (Array.isArray(this.top.contents)) this.top.contents.pop();
   }
 
   /** The last value placed in the innermost container, or undefined. */
   get last(): unknown {
-    const { contents, key } = this.#top;
+    const { contents, key } = this.top;
     if (Array.isArray(contents)) return contents.at(-1);
     return Object.hasOwn(contents, key) ? contents[key] : undefined;
   }
 
   /** Makes the next value replace the last one placed. */
   reopenLast(): void {
-    this.#top.shown = true;
+    this.top.shown = true;
   }
 
   #put(value: unknown): void {
-    const top = this.#top;
+    const top = this.top;
     const { contents, key, shown } = top;
     top.shown = false;
     if (isInexact(value)) this.isExact = false;
@@ -184,8 +153,8 @@ export class ValueBuilder {
   }
 
   /** The location of the last value placed. */
-  #locate(): ValueLocation {
-    const { contents, key } = this.#top;
-    return { container: this.#top, step: Array.isArray(contents) ? contents.length - 1 : key };
+  protected locate(): ValueLocation {
+    const { contents, key } = this.top;
+    return { container: this.top, step: Array.isArray(contents) ? contents.length - 1 : key };
   }
 }

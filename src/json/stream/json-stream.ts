@@ -9,7 +9,7 @@ import type { Path } from '../repair.js';
 import { describeMismatch, failWith, type ParseResult } from '../result.js';
 import { checkSchema, requireAlignment, type SchemaIssue, type StandardSchema } from '../schema.js';
 import { readChunk, type ModelChunk } from './model-chunk.js';
-import { showUnfinished, ValueFollower, type PartialOptions } from './value-follower.js';
+import { ValueFollower, type PartialOptions } from './value-follower.js';
 
 /** Options of {@link createJsonStream}; all options of `parse` too. */
 export interface JsonStreamOptions extends ParseOptions {
@@ -106,7 +106,7 @@ export function createJsonStream<T, Input>(
     remaining -= text.length;
     if (remaining < 0) return;
     follower.push(text);
-    if (follower.reader !== undefined) showUnfinished(follower.reader, shown);
+    follower.showUnfinished(shown);
     if (issues.length > 0)
       result = failWith([{ ...describeMismatch('A finished part', issues), value: follower.value }], parsing.label);
   };
@@ -152,8 +152,8 @@ export function createJsonStream<T, Input>(
 
 /** A snapshot that builds its paths on demand: most callers only use the value. A class for speed. */
 class LocatedSnapshot<T, Input> implements JsonSnapshot<T, Input> {
-  readonly value: DeepPartial<Input> | undefined;
-  readonly complete: boolean;
+  declare readonly value: DeepPartial<Input> | undefined;
+  declare readonly complete: boolean;
   declare readonly result?: ParseResult<T>;
   readonly #locations: readonly ValueLocation[];
 

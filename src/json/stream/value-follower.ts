@@ -5,7 +5,7 @@ import { LANDMARK, LandmarkTracker } from '../find/survey.js';
 import type { ReaderPolicy } from '../reader/reader-policy.js';
 import { readBareText } from '../reader/bare-token.js';
 import { Reader } from '../reader/reader.js';
-import { ROOT, type ValueListener } from '../reader/value-builder.js';
+import { ROOT, ValueBuilder, type ValueLocation } from '../reader/value-builder.js';
 
 /** Matches every landmark and every bracket that can start a value. */
 const LANDMARKS_AND_BRACKETS = /* @__PURE__ */ new RegExp(`${LANDMARK}|[[{]`, 'gi');
@@ -25,13 +25,53 @@ export interface PartialOptions {
   readonly keys?: boolean;
 }
 
+/** Notified as the value grows; used by streams. */
+export interface ValueListener {
+  /** The value at this location appeared or grew. */
+  changed(location: ValueLocation): void;
+  /** The value at this location will never change again. */
+  finished(location: ValueLocation, value: unknown): void;
+}
+
+/** Builds a value and reports its parts. */
+class FollowedBuilder extends ValueBuilder implements ValueListener {
+  override readonly runs = undefined;
+  declare readonly changed: ValueListener['changed'];
+  declare readonly finished: ValueListener['finished'];
+
+  override open(isArray: boolean): void {
+    super.open(isArray);
+    this.changed(this.top);
+  }
+
+  override close(): void {
+    const closed = this.top;
+    super.close();
+    this.finished(closed, closed.contents);
+  }
+
+  override place(value: unknown): void {
+    super.place(value);
+    const location = this.locate();
+    this.changed(location);
+    this.finished(location, value);
+  }
+
+  /** Shows a scalar that is not finished yet. */
+  show(value: unknown): void {
+    super.place(value);
+    this.reopenLast();
+    this.changed(this.locate());
+  }
+}
+
 /**
  * Follows the value in streamed text: skips everything else, reads the value while it arrives, and starts over when a
  * later tag, channel or NDJSON line supersedes it.
  */
 export class ValueFollower {
   /** Reads the value while it is unfinished. */
-  reader: Reader | undefined;
+  declare reader: Reader | undefined;
   /** The root is finished; a later root can still supersede it. */
   complete = false;
   readonly #policy: ReaderPolicy;
@@ -97,7 +137,7 @@ export class ValueFollower {
     this.#restart();
     this.#isLine = startsLine && !this.#tracker.insideTag;
     this.#undecided = '';
-    this.reader = new Reader(this.#policy, 0, this.#listener);
+    this.reader = new Reader(this.#policy, 0, Object.assign(new FollowedBuilder(), this.#listener));
     this.#feed(this.reader, this.#text.slice(at));
   }
 
@@ -132,20 +172,23 @@ export class ValueFollower {
       this.#at = cursor.at - before;
     }
   }
-}
 
-/** Adds the unfinished part of a reader's value to it, as requested by `options`. */
-export function showUnfinished({ token, cursor, structure, policy }: Reader, options: PartialOptions): void {
-  const { builder, role, awaitsValue } = structure;
-  if (token === undefined) {
-    if (awaitsValue && options.keys === true) builder.show(null);
-  } else if (role === State.KEY) {
-    return;
-  } else if (token !== Step.BARE) {
-    if (options.strings === true) builder.show(token.shown);
-  } else if (options.numbers === true || options.literals === true) {
-    const reading = readBareText(cursor.text.slice(cursor.at), true, policy);
-    if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;
-    if (typeof reading.value === 'number' ? options.numbers : options.literals) builder.show(reading.value);
+  /** Adds the unfinished part of the value to it, as requested by `options`. */
+  showUnfinished(options: PartialOptions): void {
+    if (this.reader === undefined) return;
+    const { token, cursor, structure, policy } = this.reader;
+    const { builder, role, awaitsValue } = structure;
+    if (!(builder instanceof FollowedBuilder)) return;
+    if (token === undefined) {
+      if (awaitsValue && options.keys === true) builder.show(null);
+    } else if (role === State.KEY) {
+      return;
+    } else if (token !== Step.BARE) {
+      if (options.strings === true) builder.show(token.shown);
+    } else if (options.numbers === true || options.literals === true) {
+      const reading = readBareText(cursor.text.slice(cursor.at), true, policy);
+      if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;
+      if (typeof reading.value === 'number' ? options.numbers : options.literals) builder.show(reading.value);
+    }
   }
 }
