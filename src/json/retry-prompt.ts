@@ -1,4 +1,3 @@
-import { writeBigint } from '../base/index.js';
 import { MAX_SUMMARY_LENGTH, MAX_SCHEMA_LENGTH } from './bounds.js';
 import type { Profile } from './options.js';
 import type { ParseError } from './parse-error.js';
@@ -34,9 +33,6 @@ const WORDINGS = {
   ],
 } as const;
 
-/** The part of a message that is meant for callers of Sluice: a model cannot set options. */
-const ADVICE = / (?:Raise|Ask again)[^.]*\./;
-
 /**
  * Creates the prompt for another attempt: what was wrong, then the original prompt. Earlier answers are not repeated.
  */
@@ -49,14 +45,22 @@ export function renderRetryPrompt(
 ): string {
   if (typeof wording === 'function') return wording(error, prompt);
   const [problem, expected, shorter, task, tags, object, array, other] = WORDINGS[wording];
-  const { code } = error;
-  const message = error.message.replace(ADVICE, '');
+  const { code, message } = error;
   const jsonSchema = findJsonSchema(schema);
   const type = profile === 'unified' ? 'object' : jsonSchema?.type;
   const lines = [problem + `[${code}] ${message}`.slice(0, MAX_SUMMARY_LENGTH)];
-  const schemaText = JSON.stringify(jsonSchema, writeBigint);
-  if (jsonSchema !== undefined && schemaText.length <= MAX_SCHEMA_LENGTH) lines.push(expected + schemaText);
+  const schemaText = toJson(jsonSchema);
+  if (schemaText !== '' && schemaText.length <= MAX_SCHEMA_LENGTH) lines.push(expected + schemaText);
   if (code === 'TRUNCATED') lines.push(shorter);
   const form = type === 'object' ? object : type === 'array' ? array : other;
   return [...lines, task.replace('<>', profile === 'tagged' ? tags : '').replace('{}', form), '', prompt].join('\n');
+}
+
+/** Returns an empty string for values that JSON cannot represent, such as a bigint. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '';
+  }
 }
