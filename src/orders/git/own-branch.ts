@@ -120,9 +120,11 @@ async function checkOutBranch(
   filters: GitFilters,
 ): Promise<string | undefined> {
   if (from !== to) {
-    const written = await withPrivateGitDir({ folder: root, filters }, async (call) =>
-      call(['read-tree', '-m', '-u', from, to]),
-    );
+    const written = await withPrivateGitDir({ folder: root, filters }, async (call) => {
+      // In a sandbox, an agent's git records another owner of each file.
+      await call(['update-index', '-q', '--refresh']);
+      return call(['read-tree', '-m', '-u', from, to]);
+    });
     if (written.code !== 0) return `git cannot check out ${name}: ${describeGitFailure(written)}`;
   }
   const change = name.startsWith('refs/') ? ['symbolic-ref', 'HEAD', name] : ['update-ref', '--no-deref', 'HEAD', name];
