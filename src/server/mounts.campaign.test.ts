@@ -14,8 +14,8 @@ describe.runIf(canSandbox)('requests with the scope `run`', () => {
     const site = await openServer({ settings: { commands: COMMANDS, tokens: [token] } });
     const { folder, work, data } = site;
     const outside = join(folder, 'elsewhere/secret.txt');
-    const files = [outside, join(data, 'sluice.db'), join(data, 'results/cached.json')];
-    for (const file of files.slice(0, 2)) await writeFile(file, SECRET);
+    const files = [outside, join(data, 'sluice.db')];
+    for (const file of files) await writeFile(file, SECRET);
     for (const [name, target] of Object.entries({ file: outside, folder: join(folder, 'elsewhere'), all: '/' }))
       await symlink(target, join(work, name));
     const worker = startWorker({
@@ -28,13 +28,11 @@ describe.runIf(canSandbox)('requests with the scope `run`', () => {
     const headers = { authorization: `Bearer ${token.value}` };
     const requests: object[] = files.flatMap((file) =>
       [
-        ...[
-          ['cat', file],
-          ['cat', relative(work, file)],
-          ['cat', join(work, 'all', file)],
-          ['sh', file],
-          ['git', '-C', file],
-        ],
+        ['cat', file],
+        ['cat', relative(work, file)],
+        ['cat', join(work, 'all', file)],
+        ['sh', file],
+        ['git', '-C', file],
         ['sh', '-c', 'cat "$1" "/proc/1/root$1" "/proc/self/root$1"', 'sh', file],
         ['node', `--env-file=${file}`, '-p', 'JSON.stringify(process.env)'],
         ['node', '-e', `console.log(require('fs').readFileSync('${file}', 'utf8'))`, file],
@@ -71,12 +69,10 @@ describe.runIf(canSandbox)('requests with the scope `run`', () => {
         .poll(async () => (await readJson(site.get(path, headers)))['state'], { timeout: 60_000 })
         .toBe('ended');
       const history = await (await site.get(`${path}/history?protocol=fcmp`, headers)).text();
-      expect(
-        `${JSON.stringify(await readJson(site.get(path, headers)))}${history}`,
-        JSON.stringify(request),
-      ).not.toContain(SECRET);
+      const record = await (await site.get(path, headers)).text();
+      expect(`${JSON.stringify(request)} ${record} ${history}`).not.toContain(SECRET);
       executed += 1;
     }
-    expect(executed).toBeGreaterThan(20);
+    expect(executed).toBeGreaterThan(15);
   });
 });
