@@ -180,6 +180,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
         'src/runs/capture/line-limit',
         'src/events/engines/generic/generic-engine',
         'src/server/two-servers',
+        'src/server/mounts',
         'src/server/mcp/hostile-input',
         'src/server/handlers/answer-permission',
         'src/orders/dispatch/schedules',

@@ -14,7 +14,7 @@ import type { BudgetedRun, BudgetOutcome, WorkContext } from './worker-options.j
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage, omitUndefined } from '../../base/index.js';
-import { makeFolder, makeFolderBelow, replaceFile } from '../../base/files/index.js';
+import { isWithin, makeFolder, makeFolderBelow, replaceFile } from '../../base/files/index.js';
 import { chooseIsolation, createWorktree, getWorktree, removeWorktree, type Worktree } from '../git/worktree.js';
 import type { WorkerEnd } from '../lead/settle.js';
 import { findWrapper } from '../wrappers/wrappers.js';
@@ -220,7 +220,14 @@ async function executeOrder(
     }
     if (!('spec' in prepared)) return await settle({ ...EXIT_UNKNOWN, ...prepared });
     const mayDetach = repositoryStart !== undefined;
-    const { env, sandbox } = prepared;
+    const { env } = prepared;
+    // It was asked to work in the repository itself, which can be a linked worktree.
+    const { roots } = runs.sandbox ?? {};
+    const commits =
+      worktree === undefined &&
+      !('why' in start) &&
+      (roots === undefined || roots.some((root) => isWithin(root, start.objects)));
+    const sandbox = { ...prepared.sandbox, commits };
     const found = isMoved ? { isMoved, ownsFolder: worktree !== undefined, resumedFrom: 'waiting' as const } : {};
     const findObstacle = createObstacleFinder(worktree, start);
     const run = { id, workerId, spec: prepared.spec, env, sandbox, lock, mayDetach, findObstacle, ...found };

@@ -79,8 +79,8 @@ async function findObstacle(root: string): Promise<string | undefined> {
 }
 
 /**
- * Goes back to the branch that was checked out before the order, unless that would touch uncommitted work. A branch
- * without commits is removed. Returns a note if the repository stays on the order's branch.
+ * Goes back to the branch or commit that was checked out before the order, unless that would touch uncommitted work or
+ * lose a commit. The order's branch is removed if it has no commits. Returns a note if the repository stays elsewhere.
  */
 export async function leaveRepository(
   start: RepositoryStart | UnknownStart,
@@ -89,18 +89,26 @@ export async function leaveRepository(
   if ('why' in start || start.previous === undefined || branch === undefined) return {};
   const { root, repoDir, head, previous } = start;
   const own = `refs/heads/${branch}`;
-  const current = await runGit(root, ['symbolic-ref', '--quiet', 'HEAD']);
-  if (current.stdout.trim() !== own) return {};
-  const [tip, target] = await Promise.all(
-    [own, previous].map(async (name) => runGit(root, ['rev-parse', '--quiet', '--verify', `${name}^{commit}`])),
-  );
-  const commits = [tip, target].map((lookup) => (lookup?.code === 0 ? lookup.stdout.trim() : ''));
-  const [from = '', to = ''] = commits;
-  const stays = `The repository "${repoDir}" is still on the branch ${branch}; it was on ${previous.replace('refs/heads/', '')}.`;
-  if (commits.includes('') || (await listUncommitted({ folder: root, filters })).length > 0) return { note: stays };
+  const [name, ...lookups] = await Promise.all([
+    runGit(root, ['symbolic-ref', '--quiet', 'HEAD']),
+    ...['HEAD', own, previous].map(async (each) =>
+      runGit(root, ['rev-parse', '--quiet', '--verify', `${each}^{commit}`]),
+    ),
+  ]);
+  const current = name.stdout.trim();
+  const [from = '', tip = '', to = ''] = lookups.map(({ code, stdout }) => (code === 0 ? stdout.trim() : ''));
+  // The agent can have gone back itself, or have replaced the repository.
+  if (current === previous || from === '' || (current === '' && from === previous)) return {};
+  const place = current === '' ? `the commit ${from}` : `the branch ${current.replace('refs/heads/', '')}`;
+  const stays = `The repository "${repoDir}" is still on ${place}; it was on ${previous.replace('refs/heads/', '')}.`;
+  if (to === '' || (await listUncommitted({ folder: root, filters })).length > 0) return { note: stays };
+  // Commits without a branch would be lost: the order's branch gets them, if it has no others.
+  const isKept = current !== '' || (await runGit(root, ['merge-base', '--is-ancestor', tip, from])).code === 0;
+  if (!isKept) return { note: stays };
+  if (current === '') await runGit(root, ['update-ref', own, from, tip]);
   const error = await checkOutBranch(root, from, { name: previous, commit: to }, filters);
   if (error !== undefined) return { note: stays };
-  if (from === head) await runGit(root, ['update-ref', '-d', own, from]);
+  if (tip === head && (current !== '' || from === head)) await runGit(root, ['update-ref', '-d', own, tip]);
   return {};
 }
 
@@ -112,9 +120,11 @@ async function checkOutBranch(
   filters: GitFilters,
 ): Promise<string | undefined> {
   if (from !== to) {
-    const written = await withPrivateGitDir({ folder: root, filters }, async (call) =>
-      call(['read-tree', '-m', '-u', from, to]),
-    );
+    const written = await withPrivateGitDir({ folder: root, filters }, async (call) => {
+      // In a sandbox, an agent's git records another owner of each file.
+      await call(['update-index', '-q', '--refresh']);
+      return call(['read-tree', '-m', '-u', from, to]);
+    });
     if (written.code !== 0) return `git cannot check out ${name}: ${describeGitFailure(written)}`;
   }
   const change = name.startsWith('refs/') ? ['symbolic-ref', 'HEAD', name] : ['update-ref', '--no-deref', 'HEAD', name];

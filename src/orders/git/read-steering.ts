@@ -1,7 +1,7 @@
 import type { NamedCheck } from '../proof/checks.js';
-import { isTestPath, type FileChange } from '../proof/changes.js';
+import { isTestPath, listPaths, type FileChange } from '../proof/changes.js';
 import type { OrderChange } from '../proof/judge-commit.js';
-import { listRewritten, listScripts, type KnownFiles } from '../proof/rewritten-checks.js';
+import { findRewritten, listScripts, type KnownFiles } from '../proof/rewritten-checks.js';
 import { isSteeringPath, listLoaded } from '../proof/steering-files.js';
 import type { CheckedOut } from './check-out.js';
 import { withObjects, type RepositoryStart } from './repository.js';
@@ -11,18 +11,23 @@ import type { CallGit } from './run-git.js';
 export interface CheckSteering {
   /** Files that the check runs, or that steer it, and that the change modifies. */
   readonly rewritten: readonly string[];
-  /** The files that decide whether the check passes, as they were before the change; absent if it modifies none. */
-  readonly base?: CheckedOut['base'];
+  /** Those of them that could be what the check tests. */
+  readonly uncertain: readonly string[];
+  /**
+   * The files that decide whether the check passes, as they were before the change: with and without the file that
+   * could be what it tests. Empty if the change modifies none.
+   */
+  readonly bases: readonly NonNullable<CheckedOut['base']>[];
 }
 
 /** More than any project has: files that configure runners, each, and rounds in which scripts call each other. */
 const MAX_FILES = 50;
-const MAX_ROUNDS = 5;
+const MAX_ROUNDS = 20;
 /** Configuration is shorter; the rest is not searched. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_SEARCHED = 64 * 1024;
-/** The maximum size of a list of about 50,000 files. */
-const MAX_LISTING_BYTES = 8 * 1024 * 1024;
+/** The maximum size of a list of about 500,000 files. */
+const MAX_LISTING_BYTES = 64 * 1024 * 1024;
 
 /** Finds how a change steers checks, by the name of the check. */
 export async function readSteering(
@@ -33,7 +38,8 @@ export async function readSteering(
   return withObjects(start, async (call) => {
     const { commit, files } = change;
     const from = change.from ?? change.base;
-    const paths = (await listFiles(call, commit)) ?? ['package.json'];
+    const listed = await listFiles(call, commit);
+    const paths = listed ?? ['package.json'];
     const packages = await readPackages(call, { from, commit, files, paths });
     const loaded: string[] = [];
     for (const path of pickTop(paths, (each) => isSteeringPath(each) && !/(?:^|\/)(?:vendor|\.yarn)\//.test(each)))
@@ -43,10 +49,18 @@ export async function readSteering(
     const steering = new Map<string, CheckSteering>();
     for (const check of checks) {
       const known = { ...packages, loaded: [...packages.loaded, ...loaded] };
-      const texts = await readScripts(call, commit, check, known);
-      const rewritten = listRewritten(check, files, { ...known, texts });
-      const base = listDeciding(rewritten, files, hadTests);
-      steering.set(check.name, { rewritten, ...(base === undefined ? {} : { base: { commit: from, ...base } }) });
+      const texts = listed === undefined ? undefined : await readScripts(call, commit, { check, known, paths });
+      // Without the text of every script, any file can be one that they run.
+      const { files: rewritten, uncertain } =
+        texts === undefined
+          ? { files: listPaths(files), uncertain: listPaths(files) }
+          : findRewritten(check, files, { ...known, texts });
+      const deciding = [
+        rewritten,
+        ...(uncertain.length === 1 ? [rewritten.filter((path) => path !== uncertain[0])] : []),
+      ];
+      const bases = deciding.flatMap((each) => listDeciding(each, files, hadTests) ?? []);
+      steering.set(check.name, { rewritten, uncertain, bases: bases.map((base) => ({ commit: from, ...base })) });
     }
     return steering;
   });
@@ -67,15 +81,27 @@ function listDeciding(steering: readonly string[], files: readonly FileChange[],
   return restored.length + removed.length === 0 ? undefined : { restored, removed };
 }
 
-/** Reads the shell scripts and makefiles that a check runs, directly or through each other. */
-async function readScripts(call: CallGit, commit: string, check: NamedCheck, known: KnownFiles) {
+/** Reads the shell scripts and makefiles that a check runs, directly or through each other; undefined if one is too large. */
+async function readScripts(
+  call: CallGit,
+  commit: string,
+  {
+    check,
+    known,
+    paths,
+  }: { readonly check: NamedCheck; readonly known: KnownFiles; readonly paths: readonly string[] },
+): Promise<Readonly<Record<string, string>> | undefined> {
   const texts: Record<string, string> = {};
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const paths = listScripts(check, { ...known, texts });
-    if (paths.length === 0) break;
-    for (const path of paths) texts[path] = (await readText(call, commit, path)) ?? '';
+    const scripts = listScripts(check, { ...known, texts }, paths);
+    if (scripts.length === 0) return texts;
+    for (const path of scripts) {
+      const text = await readText(call, commit, path);
+      if (text === undefined) return undefined;
+      texts[path] = text;
+    }
   }
-  return texts;
+  return undefined;
 }
 
 /** Lists the files of a commit; undefined if there are too many. */

@@ -22,6 +22,8 @@ export interface CheckOutcome {
   readonly tries: readonly CheckTry[];
   /** Files that the check runs, or that steer it, and that the change modifies. */
   readonly rewritten?: readonly string[];
+  /** Those of them that could be what the check tests. */
+  readonly uncertain?: readonly string[];
   /** Tests that the change leaves without content. */
   readonly blankTests?: readonly string[];
   /** All files of the change. */
@@ -84,7 +86,7 @@ interface Doubt {
 }
 
 function findDoubt(
-  { rewritten = [], blankTests = [], changed = [], base, before }: CheckOutcome,
+  { rewritten = [], uncertain = [], blankTests = [], changed = [], base, before }: CheckOutcome,
   last: ConclusiveTry,
 ): Doubt | undefined {
   const lastBase = base?.tries.at(-1);
@@ -108,6 +110,12 @@ function findDoubt(
     const why = `It passed, but the change has fewer tests: ${last.passedTests ?? 'none'} passed, ${expected} before. Changed: ${showFiles(files)}.`;
     return { why, files };
   }
+  // Restoring all of them would also restore what it tests.
+  if (uncertain.length > 1)
+    return {
+      why: `It passed, but the change modifies several files that it names, so none of them proves the others: ${showFiles(uncertain)}.`,
+      files: uncertain,
+    };
   if (restored !== undefined || rewritten.length === 0) return undefined;
   return { why: `It passed, but the change rewrites what it runs: ${showFiles(rewritten)}.`, files: rewritten };
 }

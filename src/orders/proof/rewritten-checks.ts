@@ -1,108 +1,156 @@
 import { posix } from 'node:path';
 import type { Check } from './checks.js';
-import { listPaths, type FileChange } from './changes.js';
-import { isRunner, isSteeringPath } from './steering-files.js';
+import { isTestPath, listPaths, type FileChange } from './changes.js';
+import {
+  CODE_FLAG,
+  FOLDER_FLAG,
+  IN_OTHER_FOLDERS,
+  LOADING_VARIABLE,
+  MAX_WORD_LENGTH,
+  NO_SCRIPT,
+  VALUE_FLAG,
+  isNamed,
+  isUnknown,
+  listSubstitutions,
+  listTokens,
+  loadsCode,
+  readMakefile,
+  splitCommands,
+  toPattern,
+} from './command-lines.js';
+import { isRunner, isSteeringPath, listLifecycle } from './steering-files.js';
 
-/** Commands that run the script or executable passed to them. */
+/** Commands that run the command passed to them. */
+const WRAPPERS =
+  /^(?:env|cross-env|exec|command|time|coproc|npx|sudo|doas|xargs|timeout|nice|nohup|setsid|stdbuf|trap|if|elif|then|else|do|while|until|!|\{)$/;
+const SHELL = /^(?:ba|da|k|z)?sh$/;
+/** Programs that run the script passed to them, or else their input. */
 const INTERPRETERS =
-  /^(?:(?:ba|da|k|z)?sh|node|nodejs|bun|deno|tsx|ts-node|python\d?(?:\.\d+)?|ruby|perl|php|pwsh|lua|env|cross-env|exec|eval|command|time|source|\.|npx|sudo|doas|xargs|timeout|nice|nohup|setsid|stdbuf)$/;
-const SHELL_KEYWORDS = /^(?:if|elif|then|else|do|while|until|!|\{)$/;
-/** Numbers and durations after an interpreter: `timeout 30s`, `nice -n 10`. */
+  /^(?:(?:ba|da|k|z)?sh|node|nodejs|bun|deno|tsx|ts-node|python\d?(?:\.\d+)?|ruby|perl|php|pwsh|lua|eval|source|\.)$/;
+/** Numbers and durations after a wrapper: `timeout 30s`, `nice -n 10`. */
 const AMOUNT = /^\d+(?:\.\d+)?[smhd]?$/;
 /** Programs that run the scripts in `package.json`. */
 const PACKAGE_MANAGERS = /^(?:npm|yarn|pnpm|bun|npm-run-all2?|run-[sp])$/;
-/** Flags of interpreters whose next word is a file or a module, and not the script. */
-const VALUE_FLAG = /^(?:-[rm]|--(?:require|import|(?:experimental-)?loader|env-file|test-reporter|tsconfig|preload))$/;
-/** Commands and options that make a command work in another folder. */
-const FOLDER_FLAG = /^(?:-C|--(?:prefix|cwd|dir|directory|chdir))$/;
-const IN_OTHER_FOLDERS =
-  /^(?:cd|pushd|-C|-w|-r|workspaces?|--(?:prefix|cwd|dir|directory|chdir|workspaces?|filter|recursive))(?:=|$)/;
-/** Commands that read no configuration from the repository. */
+/** Programs that run none of the files they name, or only those of the product. */
+const READERS =
+  /^(?:eslint|tsc|cargo|rustc|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|javac|ruff|mypy|prettier|shellcheck|rm|mkdir|touch|chmod)$/;
+/** The same for those whose input is data as well. */
 const PLAIN_COMMANDS =
-  /^(?:test|\[|\[\[|true|false|grep|egrep|cat|head|tail|wc|ls|diff|cmp|cd|pushd|popd|sleep|echo|printf|set|export|exit|find|sort|sed|awk|jq|fi|done|fail)$/;
-
+  /^(?:test|\[|\[\[|true|false|:|grep|egrep|cat|head|tail|wc|ls|diff|cmp|cd|pushd|popd|sleep|echo|printf|set|export|exit|find|sort|uniq|tr|cut|sed|awk|jq|for|case|read|local|return|shift|fi|done|fail|esac|\})$/;
+/** Programs that run every file in the folders they name. */
+const FOLDER_RUNNERS = /^(?:mocha|tap|prove|bats|run-parts|node)$/;
 /** The files that a check can run, as far as they are known. */
 export interface KnownFiles {
   /** The scripts of the `package.json` files in the commit, by name; with one command line each. */
   readonly packageScripts?: Readonly<Record<string, string>>;
   /** Changed `package.json` files whose scripts or settings differ. */
   readonly changedPackages?: readonly string[];
-  /** The text of shell scripts and makefiles in the commit, by path; empty if there is no such file. */
+  /** The text of shell scripts and makefiles in the commit, by path. */
   readonly texts?: Readonly<Record<string, string>>;
   /** The files that the configuration of runners loads: paths, whose endings may be missing. */
   readonly loaded?: readonly string[];
 }
 
+/** The changed files that a check runs or that steer it. */
+export interface Rewritten {
+  readonly files: readonly string[];
+  /** Those of them that could be what the check tests, and not part of it. */
+  readonly uncertain: readonly string[];
+}
+
 /**
  * Lists the changed files that a check runs or that steer it: its executable or script, the scripts in `package.json`
  * and the files they run, configuration of the test runner and what it loads before the tests, installed packages. If
- * any exist, the change controls the check's outcome, and passing it proves nothing.
+ * any exist, the change controls the check's outcome, and passing it proves nothing. If a check runs code that its
+ * commands do not name, such as the output of another command, every file counts that a word of them could name.
  *
  * @example
- * listRewritten({ command: ['sh', 'check.sh'] }, files) // ['check.sh'] if the change touches it
+ * findRewritten({ command: ['sh', 'check.sh'] }, files).files // ['check.sh'] if the change touches it
  */
-export function listRewritten(
+export function findRewritten(
   check: Pick<Check, 'command' | 'prepare'>,
   files: readonly FileChange[],
   known: KnownFiles = {},
-): readonly string[] {
-  const { executed, programs, isElsewhere } = traceCheck(check, known);
+): Rewritten {
+  const { executed, certain, programs, isElsewhere } = traceCheck(check, known);
   const runsPackages = programs.some((name) => PACKAGE_MANAGERS.test(name) || /^(?:npx|node)$/.test(name));
   // A script, or a program that is not known, can run any of the others.
   const runners = programs.some(isOpaque) ? undefined : programs;
   const names = [...executed];
-  return [...new Set(listPaths(files))].filter(
-    (path) =>
-      names.some((name) => isNamed(path, name, isElsewhere)) ||
-      path.split('/').includes('node_modules') ||
-      (runsPackages && known.changedPackages?.includes(path) === true) ||
-      isSteeringPath(path, runners) ||
-      known.loaded?.some((name) => isNamed(path, name, false)) === true,
-  );
+  const parts = [...certain];
+  const isPart = (path: string): boolean =>
+    parts.some((name) => isNamed(path, name, isElsewhere)) ||
+    path.split('/').includes('node_modules') ||
+    (runsPackages && known.changedPackages?.includes(path) === true) ||
+    isSteeringPath(path, runners) ||
+    known.loaded?.some((name) => isNamed(path, name)) === true;
+  const changed = [...new Set(listPaths(files))];
+  const isUncertain = (path: string): boolean =>
+    !isPart(path) && names.some((name) => isNamed(path, name, isElsewhere));
+  const uncertain = changed.filter(isUncertain);
+  return {
+    files: changed.filter((path) => uncertain.includes(path) || isPart(path)),
+    uncertain: uncertain.filter((path) => !isTestPath(path)),
+  };
 }
 
-/** More than a check of any project runs. */
-const MAX_SCRIPTS = 20;
+/** More than a check of any project runs or names. Beyond them, any file could be one. */
+const MAX = { scripts: 20, depth: 20, steps: 20_000, patterns: 200, textLength: 64 * 1024 };
+const ANY_FILE = '**';
+const MAKE = /^g?make$/;
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
-const SCRIPT = /^(?!\/).*(?:\/[^/.]+|\.(?:ba)?sh)$|(?:^|\/)(?:[Mm]akefile|GNUmakefile)$/;
+/** Code in these languages loads the product as well as helpers of the check, so it is not followed. */
+const OTHER_CODE = /\.(?:[cm]?[jt]sx?|json|py|rb|pl|php|lua|ps1|c|h|cc|cpp|rs|go|java|md)$/;
 
 /**
- * Lists the shell scripts and makefiles that a check runs and whose text is not yet known: what they run steers the
- * check as well.
+ * Lists the shell scripts and makefiles, among the files of a commit, that a check runs and whose text is not yet known:
+ * what they run steers the check as well.
  *
  * @example
- * listScripts({ command: ['make', 'test'] }, {}) // ['GNUmakefile', 'makefile', 'Makefile']
+ * listScripts({ command: ['make', 'test'] }, {}, ['Makefile', 'a.c']) // ['Makefile']
  */
-export function listScripts(check: Pick<Check, 'command' | 'prepare'>, known: KnownFiles): readonly string[] {
+export function listScripts(
+  check: Pick<Check, 'command' | 'prepare'>,
+  known: KnownFiles,
+  paths: readonly string[],
+): readonly string[] {
   const { texts = {} } = known;
-  const scripts = [...traceCheck(check, known).scripts].filter((path) => SCRIPT.test(path));
-  return scripts.filter((path) => !Object.hasOwn(texts, path)).slice(0, MAX_SCRIPTS);
-}
-
-/** Whether a path is what a command calls `name`, which may lack the ending of code. */
-function isNamed(path: string, name: string, isElsewhere: boolean): boolean {
-  const below = isElsewhere && !path.startsWith(name) ? path.lastIndexOf(`/${name}`) + 1 : 0;
-  if (!path.startsWith(name, below)) return false;
-  return /^(?:\.(?:[cm]?[jt]sx?|json|py|rb|sh))?$/.test(path.slice(below + name.length));
+  const { executed } = traceCheck(check, known);
+  const patterns = [...executed].filter((name) => name.includes('*'));
+  // All files count, whatever the others run.
+  if (executed.has(ANY_FILE)) return [];
+  return paths
+    .filter((path) => !OTHER_CODE.test(path) && !Object.hasOwn(texts, path))
+    .filter((path) => executed.has(path) || patterns.some((name) => isNamed(path, name)))
+    .slice(0, MAX.scripts);
 }
 
 function isOpaque(program: string): boolean {
-  return (
-    ![PLAIN_COMMANDS, SHELL_KEYWORDS, INTERPRETERS, PACKAGE_MANAGERS].some((known) => known.test(program)) &&
-    !isRunner(program)
-  );
+  const known = [PLAIN_COMMANDS, WRAPPERS, INTERPRETERS, PACKAGE_MANAGERS, READERS];
+  return !known.some((names) => names.test(program)) && !isRunner(program);
 }
 
 /** The commands that a check can reach. Each script is followed once: they can call each other, any number of times. */
 interface Trace extends Required<Pick<KnownFiles, 'packageScripts' | 'texts'>> {
-  /** Files that are named as programs, scripts or settings, relative to the top of the repository. */
+  /** Files that are named as programs, scripts or settings, relative to the top of the repository; with wildcards. */
   readonly executed: Set<string>;
-  /** Those of them that could be scripts or makefiles, as paths. */
-  readonly scripts: Set<string>;
+  /** Those of them that the check itself starts. */
+  readonly certain: Set<string>;
   readonly programs: Set<string>;
   readonly seen: Set<string>;
+  /** All words of the commands, the files that they write, and the makefiles that they name. */
+  readonly words: Set<string>;
+  readonly written: Set<string>;
+  readonly makefiles: Set<string>;
+  /** Values of variables; undefined if they are not always the same. */
+  readonly variables: Map<string, string | undefined>;
   /** Whether commands run in other folders than the top. */
   isElsewhere: boolean;
+  /** Whether code is run that the commands do not name. */
+  isUnreadable: boolean;
+  patterns: number;
+  steps: number;
+  depth: number;
 }
 
 function traceCheck({ command, prepare = [] }: Pick<Check, 'command' | 'prepare'>, known: KnownFiles) {
@@ -111,140 +159,242 @@ function traceCheck({ command, prepare = [] }: Pick<Check, 'command' | 'prepare'
     packageScripts,
     texts,
     executed: new Set(),
-    scripts: new Set(),
+    certain: new Set(),
     programs: new Set(),
     seen: new Set(),
+    words: new Set(),
+    written: new Set(),
+    makefiles: new Set(),
+    variables: new Map(),
     isElsewhere: false,
+    isUnreadable: false,
+    patterns: 0,
+    steps: 0,
+    depth: 0,
   };
-  for (const each of [prepare, command]) traceCommand(each, '.', trace);
+  for (const each of [prepare, command]) traceCommand(each, { cwd: '.' }, trace);
   if ([...trace.programs].some(isOpaque)) followPackageScripts(['test', 'test:*'], trace);
+  const isUnreadable = trace.isUnreadable || [...trace.written].some((path) => trace.executed.has(path));
+  // Naming a file follows it, which can add words.
+  if (isUnreadable) {
+    for (const word of trace.words) nameAll(word.replaceAll('*', '**'), '.', trace, ['**']);
+    if (['*', './*', './'].some((word) => trace.words.has(word))) trace.executed.add(ANY_FILE);
+  }
   return { ...trace, programs: [...trace.programs] };
+}
+
+/** Where a command runs, and whether another command prints its input. */
+interface Place {
+  readonly cwd: string;
+  readonly isPiped?: boolean;
+}
+
+/** Adds a file that a command names, and follows it if its text is known. */
+function nameFile(word: string, cwd: string, trace: Trace, mains: readonly string[] = []): void {
+  const path = toPattern(word);
+  if (path === '' || (path === ANY_FILE && word.length <= MAX_WORD_LENGTH)) return;
+  if (path.includes('*')) trace.patterns += 1;
+  trace.steps += 1;
+  if (trace.steps > MAX.steps || trace.patterns > MAX.patterns) return void trace.executed.add(ANY_FILE);
+  for (const base of new Set([path, posix.join(cwd, path)])) {
+    for (const main of ['', ...mains])
+      trace.executed.add(posix.join(main === '' ? base : base.replace(/^\*+\//, ''), main));
+    const found = base.includes('*') ? Object.keys(trace.texts).filter((text) => isNamed(text, base)) : [base];
+    for (const each of found) followScript(each, cwd, trace);
+  }
+}
+
+/** Adds the program or script of a command; the one that a check starts is never what it tests. */
+function nameProgram(word: string, cwd: string, trace: Trace, mains: readonly string[] = []): void {
+  nameFile(word, cwd, trace, mains);
+  const path = toPattern(word);
+  for (const main of trace.depth === 1 && path !== ANY_FILE ? ['', ...mains] : [])
+    for (const base of [path, posix.join(cwd, path)]) trace.certain.add(posix.join(base, main));
+}
+
+/** Adds everything in a text that could name a file or a module. */
+function nameAll(text: string, cwd: string, trace: Trace, mains: readonly string[] = []): void {
+  for (const token of listTokens(text)) nameFile(token, cwd, trace, mains);
 }
 
 /**
  * Traces a command: its executable, an interpreter's script, the files that its flags name, both within a shell command
  * line, and the same for the scripts of `package.json`, the shell scripts and the makefiles that it calls.
  */
-function traceCommand(command: readonly string[], folder: string, trace: Trace): void {
-  // What the next word can be: after a runner only flags matter, after another program also a command or a file.
-  let expected: 'program' | 'script' | 'flags' | 'anything' = 'program';
+function traceCommand(command: readonly string[], place: Place, trace: Trace): void {
+  trace.steps += command.length;
+  if (trace.steps > MAX.steps) return void trace.executed.add(ANY_FILE);
+  if (trace.depth >= MAX.depth) return void (trace.isUnreadable = true);
+  trace.depth += 1;
+  const words = readWords(command, place.cwd, trace);
+  const isPiped = place.isPiped === true || command.some((word) => /^\d*<+$/.test(word));
+  traceWords(words, { ...place, isPiped }, trace);
+  trace.depth -= 1;
+}
+
+/** Traces a command that others can wrap, such as `env` and `if`. */
+function traceWords(words: readonly string[], place: Place, trace: Trace): void {
+  let { cwd } = place;
   let flag = '';
-  let cwd = folder;
-  const name = (word: string, mains: readonly string[] = []): void => {
-    const path = posix.normalize(word).replaceAll(/^(?:\.\.\/)+|\/$/g, '');
-    for (const base of [path, posix.join(cwd, path)]) {
-      for (const main of ['', ...mains]) trace.executed.add(posix.join(base, main));
-      followScript(base, cwd, trace);
-    }
-  };
-  for (const [index, word] of command.entries()) {
-    if (IN_OTHER_FOLDERS.test(word)) trace.isElsewhere = true;
-    // Assignments can come before an executable; flags and numbers between an interpreter and its script.
-    if (/^\w+=\S*$/.test(word) || (index > 0 && AMOUNT.test(word))) continue;
-    if (index > 0 && word.startsWith('-')) {
-      const [, value = ''] = /^--?[\w-]+=(.+)$/.exec(word) ?? [];
-      if (value !== '') name(value);
-      flag = VALUE_FLAG.test(word) || FOLDER_FLAG.test(word) || expected === 'flags' ? word : '';
-      continue;
-    }
-    if (index > 0 && /\s|[;&|]/.test(word)) return traceLine(word, cwd, trace);
-    if (flag !== '') {
-      if (flag === '-m') name(word.replaceAll('.', '/'), ['__main__']);
-      else name(word);
-      if (FOLDER_FLAG.test(flag)) cwd = posix.join(cwd, word);
-      if (flag === '-m') expected = isRunner(word) ? 'flags' : 'anything';
-      if (isMake(command[0]) && FOLDER_FLAG.test(flag)) followMakefiles(cwd, trace);
-      flag = '';
-      continue;
-    }
+  for (const [index, word] of words.entries()) {
     const program = posix.basename(word);
-    const isInterpreter = INTERPRETERS.test(program) || SHELL_KEYWORDS.test(word);
-    if (!isInterpreter && expected === 'flags') continue;
-    const isFile = /[/.]/.test(word);
-    if (!isInterpreter && expected === 'anything' && !isFile) continue;
-    name(word, expected === 'script' ? ['index', '__main__'] : []);
-    if (!isFile || expected === 'program') trace.programs.add(program);
-    if (PACKAGE_MANAGERS.test(program)) followPackageScripts(command.slice(index + 1), trace);
-    if (isMake(program)) followMakefiles(cwd, trace);
-    if (isInterpreter) expected = 'script';
-    else if (isFile || PLAIN_COMMANDS.test(program)) return;
-    else expected = isRunner(program) && !PACKAGE_MANAGERS.test(program) ? 'flags' : 'anything';
+    if (index > 0 && (word.startsWith('-') || AMOUNT.test(word))) {
+      flag = word;
+    } else if (FOLDER_FLAG.test(flag)) {
+      cwd = posix.join(cwd, word);
+      flag = '';
+    } else if (/\s/.test(word)) {
+      traceLine(word, cwd, trace);
+    } else if (WRAPPERS.test(program)) {
+      trace.programs.add(program);
+    } else {
+      traceProgram(word, words.slice(index + 1), { ...place, cwd }, trace);
+      // It could be the value of a flag: `timeout --signal KILL 30 node t.js`.
+      if (!flag.startsWith('-') || !isOpaque(program)) return;
+      flag = '';
+    }
   }
 }
 
-function isMake(program = ''): boolean {
-  return /^g?make$/.test(posix.basename(program));
+/** Returns the words of a command without assignments and redirections, with known variables replaced. */
+function readWords(command: readonly string[], cwd: string, trace: Trace): readonly string[] {
+  const words: string[] = [];
+  let redirection = '';
+  for (const [index, raw] of command.entries()) {
+    const word = raw.replaceAll(
+      /\$(?:(\w+)|\{(\w+)[^}]*\})/g,
+      (reference, short?: string, long?: string) => trace.variables.get(short ?? long ?? '') ?? reference,
+    );
+    if (word !== '.') trace.words.add(word);
+    else if (index > 0) trace.words.add('*');
+    if (IN_OTHER_FOLDERS.test(word)) trace.isElsewhere = true;
+    for (const inner of listSubstitutions(word)) traceLine(inner, cwd, trace);
+    const [, variable, value = ''] = /^(\w+)=([^]*)$/.exec(word) ?? [];
+    if (variable !== undefined && words.every((each) => /^(?:env|cross-env|export|local|-.*)$/.test(each))) {
+      if (LOADING_VARIABLE.test(variable)) nameAll(value, cwd, trace, ['*']);
+      const isSame = !trace.variables.has(variable) || trace.variables.get(variable) === value;
+      trace.variables.set(variable, isSame && !/[$*?]/.test(value) ? value : undefined);
+    } else if (redirection === '' && !/^\d*[<>]+$/.test(word)) words.push(word);
+    else if (redirection.includes('>')) trace.written.add(posix.join(cwd, toPattern(word)));
+    redirection = /^\d*[<>]+$/.test(word) ? word : '';
+  }
+  return words;
 }
 
-/** The scripts that an installation runs. */
-const INSTALL = ['install', 'prepublish', 'prepare'];
+function traceProgram(word: string, args: readonly string[], { cwd, isPiped = false }: Place, trace: Trace): void {
+  const program = posix.basename(word);
+  trace.programs.add(program);
+  nameProgram(word, cwd, trace);
+  if (isUnknown(word)) trace.isUnreadable = true;
+  if (PLAIN_COMMANDS.test(program)) {
+    if (args.some((arg) => /^-(?:exec|ok)/.test(arg))) trace.isUnreadable = true;
+    const isScripted = /^(?:awk|sed|jq)$/.test(program);
+    for (const [index, arg] of isScripted ? args.entries() : []) {
+      if (isUnknown(arg)) trace.isUnreadable = true;
+      if (/^-\w*f$/.test(args[index - 1] ?? '') || /^-f./.test(arg)) nameFile(arg.replace(/^-f/, ''), cwd, trace);
+    }
+  } else if (INTERPRETERS.test(program)) {
+    if (PACKAGE_MANAGERS.test(program)) followPackageScripts(args, trace);
+    traceInterpreter(program, args, cwd, trace);
+  } else if (!word.includes('/') || !isOpaque(program)) {
+    if (isPiped && !READERS.test(program)) trace.isUnreadable = true;
+    traceArguments(program, args, cwd, trace);
+  }
+}
 
-/** The scripts that package managers run, if they are not named like the command. */
-const LIFECYCLE: Readonly<Record<string, readonly string[]>> = {
-  t: ['test'],
-  tst: ['test'],
-  ci: INSTALL,
-  i: INSTALL,
-  install: INSTALL,
-  add: INSTALL,
-  it: [...INSTALL, 'test'],
-  cit: [...INSTALL, 'test'],
-  'install-test': [...INSTALL, 'test'],
-  'install-ci-test': [...INSTALL, 'test'],
-};
+/** Traces the arguments of an interpreter: flags, then code or a script. Those that follow are data for it. */
+function traceInterpreter(program: string, args: readonly string[], cwd: string, trace: Trace): void {
+  if (args.includes('--test')) return traceArguments(program, args, cwd, trace);
+  let flag = '';
+  for (const [index, word] of args.entries()) {
+    if (flag === '' && word.startsWith('-')) {
+      nameAll(/^--?[\w-]+=([^]+)$/.exec(word)?.[1] ?? '', cwd, trace);
+      if (VALUE_FLAG.test(word) || CODE_FLAG.test(word) || FOLDER_FLAG.test(word)) flag = word;
+    } else if (flag === '-m') {
+      nameProgram(word.replaceAll('.', '/'), cwd, trace, ['__main__']);
+      trace.programs.add(word);
+      return traceArguments(word, args.slice(index + 1), cwd, trace);
+    } else if (CODE_FLAG.test(flag) || /\s/.test(word)) {
+      if (isUnknown(word)) trace.isUnreadable = true;
+      if (SHELL.test(program) || !CODE_FLAG.test(flag)) traceLine(word, cwd, trace);
+      else if (loadsCode(word)) nameAll(word, cwd, trace);
+      return;
+    } else if (flag !== '') {
+      nameAll(word, cwd, trace);
+      flag = '';
+    } else {
+      if (isUnknown(word)) trace.isUnreadable = true;
+      nameProgram(word, cwd, trace, ['index', '__main__']);
+      // Without an ending it can be a command, as in `deno run t.ts`.
+      if (/[/.]/.test(word)) return;
+      return traceArguments(word, args.slice(index + 1), cwd, trace);
+    }
+  }
+  if (!args.some((word) => NO_SCRIPT.test(word))) trace.isUnreadable = true;
+}
+
+/** Traces the arguments of a program that can run what they name: files, and other commands. */
+function traceArguments(program: string, args: readonly string[], cwd: string, trace: Trace): void {
+  let folder = cwd;
+  let flag = '';
+  for (const [index, word] of args.entries()) {
+    const isShort = /^-[Cf]./.test(word);
+    const [, name = '', value = ''] = (isShort ? /^(-.)(.+)$/ : /^(--?[\w-]+)=([^]+)$/).exec(word) ?? [];
+    const option = value === '' ? flag : name;
+    const named = value === '' ? word : value;
+    flag = word.startsWith('-') && value === '' ? word : '';
+    if (flag !== '') continue;
+    if (FOLDER_FLAG.test(option)) {
+      folder = posix.join(folder, toPattern(named));
+      if (isUnknown(named)) folder = '**';
+    }
+    if (isUnknown(named) && isRunner(program)) trace.isUnreadable = true;
+    if (MAKE.test(program) && VALUE_FLAG.test(option)) trace.makefiles.add(posix.join(folder, named));
+    if (/\s/.test(named)) traceLine(named, folder, trace);
+    if (!READERS.test(program) || option !== '')
+      nameAll(named, folder, trace, FOLDER_RUNNERS.test(program) ? ['*'] : []);
+    if (/\s/.test(named) || option.startsWith('--') || isOpaque(named)) continue;
+    if (PLAIN_COMMANDS.test(named) || READERS.test(named)) continue;
+    // Another command, as in `uv run python t.py`.
+    traceCommand(args.slice(index), { cwd: folder }, trace);
+    break;
+  }
+  if (PACKAGE_MANAGERS.test(program)) followPackageScripts(args, trace);
+  if (MAKE.test(program)) for (const file of MAKEFILES) nameFile(file, folder, trace);
+}
 
 function followPackageScripts(words: readonly string[], trace: Trace): void {
-  const called = words.flatMap((word) => (Object.hasOwn(LIFECYCLE, word) ? (LIFECYCLE[word] ?? []) : [word]));
+  const called = words.flatMap(listLifecycle);
   const names = new Set(called.flatMap((word) => [`pre${word}`, word, `post${word}`]));
   const starts = called.filter((word) => word.endsWith('*')).map((word) => word.slice(0, -1));
   for (const [script, line] of Object.entries(trace.packageScripts)) {
     if (names.has(script) || starts.some((start) => script.startsWith(start)))
-      follow(`npm run ${script}`, [line], '.', trace);
-  }
-}
-
-function followMakefiles(cwd: string, trace: Trace): void {
-  for (const path of MAKEFILES.map((file) => posix.join(cwd, file))) {
-    trace.executed.add(path);
-    followScript(path, cwd, trace);
+      follow(`npm run ${script}`, line, '.', trace);
   }
 }
 
 function followScript(path: string, cwd: string, trace: Trace): void {
-  trace.scripts.add(path);
-  if (Object.hasOwn(trace.texts, path))
-    follow(path, listLines(trace.texts[path] ?? '', /makefile$/i.test(path)), cwd, trace);
+  const text = Object.hasOwn(trace.texts, path) ? (trace.texts[path] ?? '') : '';
+  // Only shells run what other code would import.
+  if (/^#!(?!.*\b(?:ba|da|k|z)?sh\b)/.test(text)) return;
+  if (text.length > MAX.textLength) return void trace.executed.add(ANY_FILE);
+  const isMakefile = /(?:makefile|\.mk|\.inc)$/i.test(path) || trace.makefiles.has(path);
+  follow(path, isMakefile ? readMakefile(text) : text, cwd, trace);
 }
 
-function follow(name: string, lines: readonly string[], cwd: string, trace: Trace): void {
-  if (trace.seen.has(name)) return;
+function follow(name: string, text: string, cwd: string, trace: Trace): void {
+  if (text === '' || trace.seen.has(name)) return;
   trace.seen.add(name);
-  for (const line of lines) traceLine(line, cwd, trace);
+  traceLine(text, cwd, trace);
 }
 
-/** Lists the commands of a script, or the recipes of a makefile, which start with a tab, and the files it includes. */
-function listLines(text: string, isMakefile: boolean): readonly string[] {
-  const lines = text.replaceAll('\\\n', ' ').split('\n');
-  const commands = isMakefile
-    ? lines.flatMap((line) => {
-        const [, included] = /^(?:-|s)?include\s+(.*)/.exec(line) ?? [];
-        return included?.split(/\s+/).map((file) => `. ${file}`) ?? /^\t[@+-]*(.*)/.exec(line)?.[1] ?? [];
-      })
-    : lines;
-  return commands.filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
-}
-
-function traceLine(line: string, folder: string, trace: Trace): void {
+function traceLine(text: string, folder: string, trace: Trace): void {
   let cwd = folder;
-  for (const part of line.split(/[;&|()\n`]+/)) {
-    const words = part.trim().split(/\s+/).map(unquote).filter(Boolean);
-    if (words.length === 0) continue;
-    traceCommand(words, cwd, trace);
+  for (const { words, isPiped } of splitCommands(text)) {
+    if (cwd.length > MAX_WORD_LENGTH) return void trace.executed.add(ANY_FILE);
+    traceCommand(words, { cwd, isPiped }, trace);
     const [program, target] = words;
-    if ((program === 'cd' || program === 'pushd') && target !== undefined) cwd = posix.join(cwd, target);
+    if ((program === 'cd' || program === 'pushd') && target !== undefined && !target.includes('$'))
+      cwd = posix.join(cwd, target);
   }
-}
-
-function unquote(word: string): string {
-  return word.replaceAll(/["'$]/g, '');
 }

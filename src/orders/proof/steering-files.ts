@@ -71,3 +71,25 @@ export function listLoaded(path: string, text: string): readonly string[] {
     .map((name) => name.replace('<rootDir>/', ''))
     .flatMap((name) => [posix.join(posix.dirname(path), name), posix.normalize(name)]);
 }
+
+/** The scripts that an installation runs. */
+const INSTALL = ['install', 'prepublish', 'prepare'];
+
+/** The scripts that package managers run, if they are not named like the command. */
+const LIFECYCLE: Readonly<Record<string, readonly string[]>> = {
+  t: ['test'],
+  tst: ['test'],
+  ci: INSTALL,
+  i: INSTALL,
+  install: INSTALL,
+  add: INSTALL,
+  it: [...INSTALL, 'test'],
+  cit: [...INSTALL, 'test'],
+  'install-test': [...INSTALL, 'test'],
+  'install-ci-test': [...INSTALL, 'test'],
+};
+
+/** Lists the scripts in `package.json` that a command of a package manager runs. */
+export function listLifecycle(command: string): readonly string[] {
+  return Object.hasOwn(LIFECYCLE, command) ? (LIFECYCLE[command] ?? []) : [command];
+}

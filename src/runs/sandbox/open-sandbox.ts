@@ -40,6 +40,8 @@ export interface SandboxFolders {
   readonly roots?: readonly string[];
   /** Folders of Sluice's own to mount read-only, although they are in the data folder. */
   readonly internal?: readonly string[];
+  /** Whether the agent may commit if it works in a linked worktree. */
+  readonly commits?: boolean | undefined;
 }
 
 /** A command to run in a sandbox. Folders are absolute and without links. */
@@ -292,6 +294,7 @@ async function listMounts(
       home,
       guard,
       isAllowed: folders.roots === undefined ? () => true : isChangeable,
+      commits: folders.commits,
     })),
     { kind: 'write', at: runDir, from: runDir },
   ];

@@ -130,6 +130,30 @@ describe('a check that a change rewrites', () => {
     expect(honest.evidence?.verdict).toBe('confirmed');
   });
 
+  it.each([
+    ['in a script piped into an interpreter', '(cat code; echo "test $(cat value) = 1") | sh', 'code'],
+    ['in a command line that a file contains', 'eval "$(cat code)"; test "$(cat value)" = 1', 'code'],
+    ['in a script that a loop finds', 'for t in co*; do . "./$t"; done; test "$(cat value)" = 1', 'code'],
+  ])('is unchecked if it passes only as rewritten %s', async (_, line, file) => {
+    const { decision, evidence } = await judge('echo 2 > value; echo exit 0 > code', { command: ['sh', '-c', line] });
+    expect(decision?.action).toBe('needs-human');
+    expect(evidence).toMatchObject({ verdict: 'unchecked', files: expect.arrayContaining([file]) });
+  });
+
+  it('is unchecked if its earlier version passes only with what it tests as it was, too', async () => {
+    const command = ['sh', '-c', '. ./value; sh tests/run.sh'];
+    const { decision, evidence } = await judge('echo 2 > value; echo true > tests/run.sh', { command });
+    expect(decision?.action).toBe('needs-human');
+    expect(evidence).toMatchObject({ verdict: 'unchecked', files: ['tests/run.sh'] });
+  });
+
+  it('is unchecked if several files that it names change, because each could be what it tests', async () => {
+    const command = ['sh', '-c', '. ./code; . ./value; sh tests/run.sh'];
+    const attack = await judge('echo ": 2" > value; echo "exit 0" > code', { command });
+    expect(attack.evidence).toMatchObject({ verdict: 'unchecked', files: ['code', 'value'] });
+    expect(attack.evidence?.detail).toContain('several files that it names');
+  });
+
   it('does not see configuration that the change adds', async () => {
     const command = ['sh', '-c', 'if test -f .env; then true; else sh tests/run.sh; fi'];
     const { evidence } = await judge('echo 2 > value; echo X=1 > .env', { command });

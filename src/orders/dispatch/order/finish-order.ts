@@ -306,16 +306,17 @@ async function runAndJudgeChecks(
   }
   const change = facts?.found === 'change' ? facts.change : undefined;
   const steering = change === undefined ? undefined : await readSteering(start, checks, change);
-  const findBase = ({ name }: NamedCheck) => steering?.get(name)?.base;
+  const findBases = ({ name }: NamedCheck) => steering?.get(name)?.bases ?? [];
   // A change that only adds files loses no tests.
   const canLose = change?.files.some(({ kind }) => kind !== 'added') === true;
   const before = canLose ? (change.from ?? change.base) : undefined;
-  const outcomes = await runChecks(context, checks, { start, commit, run, findBase, before }, claim, execute);
+  const outcomes = await runChecks(context, checks, { start, commit, run, findBases, before }, claim, execute);
   const judged = outcomes.map((outcome) => {
     if (change === undefined) return judgeCheck(outcome, proven.result ?? result);
     const { blankTests = [], files } = change;
-    const rewritten = steering?.get(outcome.check.name)?.rewritten ?? [];
-    return judgeCheck({ ...outcome, rewritten, blankTests, changed: listPaths(files) }, proven.result ?? result);
+    const { rewritten = [], uncertain = [] } = steering?.get(outcome.check.name) ?? {};
+    const changed = listPaths(files);
+    return judgeCheck({ ...outcome, rewritten, uncertain, blankTests, changed }, proven.result ?? result);
   });
   if (change === undefined) return judged;
   return Promise.all(

@@ -13,7 +13,7 @@ export interface Injection {
   /** Files to create in the run folder before the agent starts. */
   readonly files: readonly PackFile[];
   /** The files that the wrapper's command and `mounts` name. */
-  readonly sandbox: Required<Pick<SandboxPort, 'configured' | 'read' | 'mountsSetting'>>;
+  readonly sandbox: Required<Pick<SandboxPort, 'configured' | 'read' | 'mountsSetting'>> & Pick<SandboxPort, 'commits'>;
 }
 
 /**

@@ -145,6 +145,63 @@ describe('an order without a worktree', () => {
     expect([existsSync(join(repository, 'work.txt')), git('status', '--porcelain')]).toEqual([false, '']);
   });
 
+  it.each([
+    ['commits', `echo x > a.txt; ${COMMIT}`],
+    ['changes nothing', ':'],
+  ])('goes back to the commit that was checked out without a branch, if the agent %s', async (_, work) => {
+    const { repository, git, commitAll, order } = await setUpRepository();
+    commitAll();
+    const first = git('rev-parse', 'HEAD').trim();
+    git('commit', '--quiet', '--allow-empty', '-m', 'Later');
+    git('checkout', '--quiet', '--detach', first);
+    const { decision, branch } = await order(`echo x > a.log; ${work}; ${REPORT}`, {
+      isolation: 'repository',
+    });
+    expect(decision?.reason ?? '').not.toContain('still on the branch');
+    expect(await readFile(join(repository, '.git/HEAD'), 'utf8')).toBe(`${first}\n`);
+    expect(git('status', '--porcelain')).toBe('');
+    expect(git('log', '--format=%s', 'main')).toBe('Later\nBegin\n');
+    expect(git('branch', '--list', branch).trim()).toBe(work === ':' ? '' : branch);
+  });
+
+  it.each([
+    ['detached', 'git checkout --quiet --detach', 'Work\n'],
+    ['on another branch', 'git checkout --quiet -b other', ''],
+  ])("goes back to the person's branch if the agent leaves the repository %s", async (_, command, log) => {
+    const { repository, git, commitAll, order } = await setUpRepository();
+    commitAll();
+    const script = `${command}; echo x > a.txt; ${COMMIT}; ${REPORT}`;
+    const { branch } = await order(script, { isolation: 'repository' });
+    expect(await readFile(join(repository, '.git/HEAD'), 'utf8')).toBe('ref: refs/heads/main\n');
+    expect(git('status', '--porcelain')).toBe('');
+    expect(git('log', '--format=%s', 'main')).toBe('Begin\n');
+    // No commit is lost.
+    expect(git('log', '--format=%s', '--branches')).toContain('Work');
+    expect(git('for-each-ref', '--format=%(contents:subject)', `refs/heads/${branch}`)).toBe(log);
+  });
+
+  it('stays where the agent left it if going back could lose a commit, and the reason says so', async () => {
+    const { repository, git, commitAll, order } = await setUpRepository();
+    commitAll();
+    const script = `echo x > a.txt; ${COMMIT}; git checkout --quiet --detach HEAD~1; echo y > b.txt; ${COMMIT}; ${REPORT}`;
+    const { decision } = await order(script, { isolation: 'repository' });
+    expect(decision?.reason).toContain(`The repository "${repository}" is still on the commit`);
+    expect(git('log', '--format=%s', 'HEAD')).toBe('Work\nBegin\n');
+  });
+
+  it('works in a linked worktree, where its agent can commit', async () => {
+    const { data, git, commitAll, order } = await setUpRepository();
+    commitAll();
+    const linked = join(data, 'linked');
+    git('worktree', 'add', '--quiet', '-b', 'side', linked);
+    const script = `echo x > work.txt; ${COMMIT}; ${REPORT}`;
+    const { decision, branch } = await order(script, { isolation: 'repository', repo_dir: linked });
+    expect(decision).toMatchObject({ action: 'advance' });
+    expect(git('log', '--format=%s', branch)).toBe('Work\nBegin\n');
+    expect(await readFile(join(data, 'repository/.git/worktrees/linked/HEAD'), 'utf8')).toBe('ref: refs/heads/side\n');
+    expect(git('symbolic-ref', '--short', 'HEAD')).toBe('main\n');
+  });
+
   it('stays on its own branch if it leaves uncommitted work, and the reason says so', async () => {
     const { repository, git, commitAll, order } = await setUpRepository();
     commitAll();

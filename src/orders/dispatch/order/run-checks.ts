@@ -17,8 +17,8 @@ export interface CheckedChange {
   readonly commit: string;
   /** The run that carries the order. */
   readonly run: string;
-  /** The files of a change that decide whether a check passes, as they were before it; undefined if there are none. */
-  readonly findBase?: (check: NamedCheck) => CheckedOut['base'] | undefined;
+  /** The files of a change that decide whether a check passes, as they were before it: all of them have to pass. */
+  readonly findBases?: (check: NamedCheck) => readonly NonNullable<CheckedOut['base']>[];
   /** The commit before a change that can lose tests. */
   readonly before?: string | undefined;
 }
@@ -65,15 +65,16 @@ export async function runChecks(
       };
       const startedAt = context.clock();
       const tries = await attempt();
-      const last = tries.at(-1);
-      const hasPassed = last !== undefined && 'result' in last && didPass(last.result);
-      const isAgain = hasPassed && (check.base_checks ?? context.clock() - startedAt < CHEAP_MS);
-      const base = isAgain ? change.findBase?.(check) : undefined;
-      const files = base === undefined ? [] : [...base.restored, ...base.removed];
+      const isAgain = havePassed(tries) && (check.base_checks ?? context.clock() - startedAt < CHEAP_MS);
+      const bases: NonNullable<CheckOutcome['base']>[] = [];
+      for (const base of isAgain ? (change.findBases?.(check) ?? []) : [])
+        bases.push({ tries: await attempt(base), files: [...base.restored, ...base.removed] });
+      // One that failed proves more than the others.
+      const base = bases.find((each) => !havePassed(each.tries)) ?? bases[0];
       outcomes.push({
         check,
         tries,
-        ...(base === undefined ? {} : { base: { tries: await attempt(base), files } }),
+        ...omitUndefined({ base }),
         ...(isAgain
           ? await checkBefore(context, check, change, async (commit) =>
               tryCheck(context, check, { ...change, commit, base: undefined, folder }, claim, execute),
@@ -87,6 +88,11 @@ export async function runChecks(
     );
   }
   return outcomes;
+}
+
+function havePassed(tries: readonly CheckTry[]): boolean {
+  const last = tries.at(-1);
+  return last !== undefined && 'result' in last && didPass(last.result);
 }
 
 /** Checks of commits before a change: many orders start from the same commit, and it has as many tests each time. */

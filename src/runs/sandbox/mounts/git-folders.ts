@@ -23,6 +23,8 @@ interface GitSearch {
   readonly guard: GuardGit;
   /** Whether a repository in a folder above the working folder may be read. */
   readonly isAllowed: (folder: string) => boolean;
+  /** Whether the agent may commit in a linked worktree, on any branch. */
+  readonly commits?: boolean | undefined;
 }
 
 /**
@@ -34,13 +36,26 @@ interface GitSearch {
  */
 export async function findGitFolders(
   workdir: string,
-  { home, guard, isAllowed }: GitSearch,
+  { home, guard, isAllowed, commits = false }: GitSearch,
 ): Promise<readonly Mount[]> {
   const git = join(workdir, '.git');
   const stats = await lstat(git).catch(() => undefined);
   if (stats === undefined) return findRepositoryAbove(workdir, home, isAllowed);
-  const common = stats.isFile() ? await findCommonFolder(git) : undefined;
-  return [...(await guardGitFolder(workdir, guard)), ...(common === undefined ? [] : mountReadOnly(common))];
+  const shared = stats.isFile() ? await findCommonFolder(git) : undefined;
+  if (shared === undefined) return guardGitFolder(workdir, guard);
+  const own = commits ? await allowCommits(shared, guard) : [];
+  return [...(await guardGitFolder(workdir, guard)), ...mountReadOnly(shared.common), ...own];
+}
+
+/** Returns the mounts for committing in a worktree: only what a commit writes, and nothing of the other worktrees. */
+async function allowCommits({ common, worktree }: SharedFolder, guard: GuardGit): Promise<readonly Mount[]> {
+  const folders = ['objects', 'refs/heads', 'logs/refs/heads'].map((name) => join(common, name));
+  const found = await Promise.all(folders.map(async (path) => ((await isOwnFolder(path)) ? [path] : [])));
+  return [
+    ...found.flat().map((path): Mount => ({ kind: 'write', at: path, from: path })),
+    ...(await guardRepository(worktree, guard)),
+    ...mountReadOnly(join(worktree, 'gitdir')),
+  ];
 }
 
 /** Counts the sandboxes that use a git directory. */
@@ -189,7 +204,7 @@ export async function removePlaceholders(git: string, created: readonly string[]
  * Finds the git directory that a worktree shares with its repository; undefined unless it points back to the `.git`
  * file and belongs to this user.
  */
-async function findCommonFolder(git: string): Promise<string | undefined> {
+async function findCommonFolder(git: string): Promise<SharedFolder | undefined> {
   const gitFolder = /^gitdir: (.+)$/m.exec((await readTrimmed(git)) ?? '')?.[1];
   if (gitFolder === undefined) return undefined;
   const worktree = await realpath(resolve(dirname(git), gitFolder)).catch(() => undefined);
@@ -199,8 +214,11 @@ async function findCommonFolder(git: string): Promise<string | undefined> {
   const backLink = await readTrimmed(join(worktree, 'gitdir'));
   const target =
     backLink === undefined ? undefined : await realpath(resolve(worktree, backLink)).catch(() => undefined);
-  return target === (await realpath(git)) && (await isOwnFolder(common)) ? common : undefined;
+  return target === (await realpath(git)) && (await isOwnFolder(common)) ? { common, worktree } : undefined;
 }
+
+/** The git directory of a repository, and the part of it that belongs to a linked worktree. */
+type SharedFolder = Readonly<Record<'common' | 'worktree', string>>;
 
 async function readTrimmed(path: string): Promise<string | undefined> {
   const text = await readSmallFile(path, MAX_BYTES).catch(() => undefined);
@@ -220,7 +238,7 @@ async function findRepositoryAbove(
     // In a folder that others may write to, the repository could be theirs.
     if (!isAllowed(folder) || !(await isOwnFolder(folder))) return [];
     if (stats.isDirectory()) return mountReadOnly(folder);
-    const common = stats.isFile() ? await findCommonFolder(git) : undefined;
+    const common = stats.isFile() ? (await findCommonFolder(git))?.common : undefined;
     if (common === undefined) return [];
     return isWithin(common, folder) ? mountReadOnly(folder) : [...mountReadOnly(folder), ...mountReadOnly(common)];
   }
