@@ -94,7 +94,7 @@ export function OutboxPage() {
 function FailingSink({ sink: { name, state, open, dead, last_error: error } }: { readonly sink: SinkState }) {
   const count = open + dead;
   return (
-    <Notice tone="warn" title={t.sinkNotice(name, count, formatCount(count), state === 'broken' ? dead : null)}>
+    <Notice tone="bad" title={t.sinkNotice(name, count, formatCount(count), state === 'broken' ? dead : null)}>
       <SafeText text={error ?? ''} limit={300} /> <Redelivery name={name} sink={{ open, dead, error }} />
     </Notice>
   );

@@ -173,7 +173,7 @@ export function ConnectionNotices({ run, onContinue }: Readonly<{ run: OpenRun; 
         </Notice>
       ) : null}
       {gaps.length > 0 ? (
-        <Notice tone="warn" title={t.someEventsAreMissing}>
+        <Notice tone="plain" title={t.someEventsAreMissing}>
           {t.missingEventNumbers}{' '}
           {gaps.map(({ from, to }) => (to === null ? t.fromOnward(from) : t.to(from, to))).join(', ')}
         </Notice>

@@ -182,14 +182,11 @@ function Amount(props: Readonly<{ label: string; amount: Budget['tokens']; forma
         <strong>{format(used)}</strong>
         {t.ofLimit(format(limit))}
       </span>
-      <Meter fraction={limit === 0 ? 1 : used / limit} isWarning={used >= limit * NEARLY_USED} />
+      <Meter fraction={limit === 0 ? 1 : used / limit} />
       {held > used ? <span class="dim budget-held">{t.reserved(format(held))}</span> : null}
     </div>
   );
 }
-
-/** The fraction above which a budget is shown as nearly used up. */
-const NEARLY_USED = 0.8;
 
 type Settings = Awaited<ReturnType<typeof client.readSettings>>;
 
