@@ -50,12 +50,8 @@ const COLUMNS: readonly Column<OutboxMessage>[] = [
     name: t.attempts,
     width: '6rem',
     isNumber: true,
-    cell: ({ tries }) => (
-      <>
-        {tries}
-        <span class="narrow">{t.attemptCount(tries)}</span>
-      </>
-    ),
+    isLabeled: true,
+    cell: ({ tries }) => tries,
   },
   { name: t.created, width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
 ];

@@ -75,7 +75,7 @@ function IssueList() {
           ) : (
             t.submitAnOrderWith
           )}{' '}
-          <code>sluice order FILE</code>.
+          <code>sluice order FILE</code>
         </>
       }
     />
