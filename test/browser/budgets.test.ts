@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { findViolations } from './check-accessibility.js';
+import { findColored } from './find-colored.js';
 import { session } from './codex-lines.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import { until } from './start-site.js';
@@ -17,7 +18,7 @@ const app = useConsole(
     });
     return id;
   },
-  { budgets: { day: { tokens: 1000 } } },
+  { budgets: { day: { tokens: 1000 }, issue: { cost: 5 }, callers: { '*': { tokens: 9000 } } } },
 );
 
 it('a run that waits for a budget is marked in the list and on its page, and the budget shows its usage', async () => {
@@ -33,6 +34,10 @@ it('a run that waits for a budget is marked in the list and on its page, and the
   await budgets.getByRole('link', { name: app.seeds }).waitFor();
   await waitUntilLoaded(page);
   expect(await findViolations(page)).toEqual([]);
+  // Nobody is asked for anything.
+  expect(await findColored(page, '--warn', '--warn-soft')).toEqual([]);
+  // A budget that nothing has used yet is listed too, and so is a token that is not.
+  for (const name of ['Each issue', /^Token /]) await budgets.getByRole('heading', { name }).waitFor();
   await page.goto('/now');
   await page
     .getByRole('region', { name: 'Budgets' })
@@ -42,4 +47,5 @@ it('a run that waits for a budget is marked in the list and on its page, and the
     .getByRole('region', { name: 'Budgets' })
     .getByText(/^\d{3,} %: exceeded$/)
     .waitFor();
+  expect(await findColored(page, '--warn', '--warn-soft')).toEqual([]);
 });

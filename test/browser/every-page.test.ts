@@ -91,9 +91,10 @@ describe.each(PAGES)('%s', (_, getPath) => {
     expect(stops).toBeGreaterThan(5);
   });
 
-  it('fits in Chinese, on a desktop and on a phone', async () => {
+  it('passes axe in Chinese, and fits, on a desktop and on a phone', async () => {
     const { page } = await app.open(getPath(app.seeds), { ...LOOK, locale: 'zh-CN' });
     await waitUntilLoaded(page);
+    expect(await findViolations(page)).toEqual([]);
     await page.evaluate(widenHan);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     await page.setViewportSize(PHONE);

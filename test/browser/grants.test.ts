@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FcmpEvent } from '../../src/events/index.js';
 import type { WaitingEntry } from '../../src/server/api/index.js';
 import { findViolations } from './check-accessibility.js';
+import { findColored } from './find-colored.js';
 import { createEvent, OPTIONS, REQUEST, seedPermission, WAIT_S, type Permission } from './seed-runs.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
@@ -232,21 +233,7 @@ describe('a grant', () => {
   it('nothing is red while the agent waits for it', async () => {
     const { page } = await app.open(`/runs/${app.seeds}`, NO_FILES);
     await page.locator('.diff-line.added').first().waitFor();
-    const red = await page.evaluate(() => {
-      const sample = document.createElement('span');
-      sample.style.color = 'var(--bad)';
-      document.body.append(sample);
-      const { color: bad } = getComputedStyle(sample);
-      sample.remove();
-      return [...document.querySelectorAll<HTMLElement>('main *')]
-        .filter((element) => element.closest('.diff-line') === null && element.checkVisibility())
-        .filter((element) => {
-          const { color, backgroundColor, borderLeftColor, borderLeftWidth } = getComputedStyle(element);
-          return color === bad || backgroundColor === bad || (borderLeftColor === bad && borderLeftWidth !== '0px');
-        })
-        .map((element) => element.outerHTML.slice(0, 200));
-    });
-    expect(red).toEqual([]);
+    expect(await findColored(page, '--bad')).toEqual([]);
   });
 
   it('works the same on the run page', async () => {

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Change, InboxItem } from '../../src/server/api/index.js';
 import { findViolations } from './check-accessibility.js';
+import { findColored } from './find-colored.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import { until } from './start-site.js';
 import type { Instructions, Site } from './start-site.js';
@@ -238,6 +239,16 @@ describe('the inbox', () => {
     expect(shown).toContain('There is no evidence.');
     const { issue } = await app.site.client.getIssue({ ref: item.issue_ref });
     expect(issue.state).toBe('blocked');
+    // Its order needed a decision, and needs none any more.
+    for (const path of [
+      `/issues/${encodeURIComponent(item.issue_ref)}`,
+      `/executions?issue_ref=${encodeURIComponent(item.issue_ref)}`,
+    ]) {
+      await page.goto(path);
+      await waitUntilLoaded(page);
+      await page.locator('.badge').getByText('Needs a decision').first().waitFor();
+      expect(await findColored(page, '--warn', '--warn-soft')).toEqual([]);
+    }
   });
 
   it('retries: the order is queued again as a new run', async () => {

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { longSession } from './codex-lines.js';
+import { measureHeap } from './measure-heap.js';
 import { useConsole } from './use-console.js';
 
 const EVENTS = 50_000;
@@ -8,6 +9,8 @@ const EVENTS = 50_000;
 const MAX_ROWS = 300;
 /** The maximum number of rows created in one task, across all panes. */
 const MAX_ROWS_PER_TASK = 8;
+/** The memory for these events, in both logs. */
+const MAX_HEAP_MB = 90;
 /** How far {@link turnWheel} scrolls. */
 const TURNS = 12;
 
@@ -40,6 +43,8 @@ describe(`a run of ${EVENTS} events`, () => {
     };
     await expect.poll(count, { timeout: 60_000 }).toBeGreaterThanOrEqual(EVENTS);
     await page.getByText('Complete', { exact: true }).waitFor();
+    // Half of the events that a page holds at most; see `MAX_EVENTS`.
+    expect(await measureHeap(page)).toBeLessThan(MAX_HEAP_MB);
     for (const [name, tab] of LISTS) {
       if (tab !== null) await page.getByRole('tab', { name: tab }).click();
       const list: Locator = page.locator(`.virtual[aria-label="${name}"]`);

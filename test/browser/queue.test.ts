@@ -197,6 +197,11 @@ describe('the queue', () => {
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(800);
     const submit = await bar.getByRole('button', { name: 'Choose an action' }).boundingBox();
     expect((submit?.y ?? 0) + (submit?.height ?? 0)).toBeLessThanOrEqual(800);
+    const reason = await bar.getByRole('textbox', { name: 'Reason' }).boundingBox();
+    expect(submit?.y).toBe(reason?.y);
+    await page.setViewportSize({ width: 1600, height: 800 });
+    // Everything on one line.
+    expect((await bar.boundingBox())?.height).toBeLessThan((box?.height ?? 0) / 1.5);
     await page.keyboard.press('r');
     await page.keyboard.type('Not like this.');
     // Enter alone does not send anything.

@@ -7,6 +7,7 @@ import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 
 const TOKEN = 'a-secret-of-a-test-that-is-not-shown';
+const PHONE = { width: 375, height: 740 };
 const request = { issue_ref: 'local#nightly', role: 'qa', worker: 'scripted', instructions: '{"print":"done"}' };
 
 /** Twelve hours from now, so that it has no tick while the test runs. */
@@ -140,11 +141,17 @@ describe('the settings', () => {
     const rows = page.getByRole('row');
     await expect.poll(async () => rows.nth(1).innerText()).toMatch(/1\s+Deny\s+Any\s+rm \*\s+Any\s+<b>Never<\/b>/);
     await expect.poll(async () => rows.nth(2).innerText()).toMatch(/2\s+Allow\s+Read/);
+    await page.setViewportSize(PHONE);
+    await expect.poll(async () => rows.nth(2).innerText()).toMatch(/2\s+Allow\s+Read/);
+    const tool = rows.nth(2).getByRole('cell', { name: 'Tool Read' });
+    expect(await tool.evaluate((cell) => getComputedStyle(cell, '::before').content)).toContain('Tool');
   });
 
   it('list the tokens without their values', async () => {
     const page = await open('/tokens');
     await expect.poll(async () => page.getByRole('row').nth(1).innerText()).toMatch(/ada\s+read\s+run\s+decide/);
     expect(await page.content()).not.toContain(TOKEN);
+    await page.setViewportSize(PHONE);
+    await expect.poll(async () => page.getByRole('row').nth(1).innerText()).toMatch(/ada\s+read\s+run\s+decide/);
   });
 });

@@ -4,6 +4,7 @@ import { codex, toBytes } from '../../src/events/contract/translate-lines.contra
 import { createTranslator } from '../../src/events/index.js';
 import { openStore } from '../../src/store/open-store.js';
 import { longSession } from './codex-lines.js';
+import { measureHeap } from './measure-heap.js';
 import { seedHistory } from './seed-history.js';
 import { seedRetriedRun } from './seed-runs.js';
 import type { Site } from './start-site.js';
@@ -137,6 +138,8 @@ describe('the console says what is true', () => {
     const status = page.getByRole('status', { name: 'Connection' });
     await expect.poll(async () => status.innerText(), { timeout: 30_000 }).toBe('Live');
     expect(await conversation.getByRole('listitem').count()).toBeLessThan(15);
+    // Nothing still refers to the dropped events, which have 128 MB of text.
+    await expect.poll(async () => measureHeap(page)).toBeLessThan(80);
   });
 
   it('panes say nothing about rows that have not arrived', async () => {

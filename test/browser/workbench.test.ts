@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../src/json/index.js';
 import { findViolations } from './check-accessibility.js';
+import { findColored } from './find-colored.js';
 import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 
@@ -44,6 +45,8 @@ describe('the workbench', () => {
     const found = page.getByRole('region', { name: 'Findings' });
     for (const kind of kinds) await found.getByRole('button').filter({ hasText: kind }).first().waitFor();
     await expect.poll(async () => value(page)).toMatch(/verdict[\s\S]*pass[\s\S]*score[\s\S]*8/);
+    // A repair asks for nothing.
+    expect(await findColored(page, '--warn', '--warn-soft')).toEqual([]);
   });
 
   it('highlights a selected repair in the input', async () => {

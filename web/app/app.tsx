@@ -93,7 +93,7 @@ function Page({ route: current }: Readonly<{ route: Route }>) {
         <h1>{t.pageNotFound}</h1>
         <p>
           {t.thereIsNoPageAt}
-          <code>{current.path.slice(0, 200)}</code>.
+          <code>{current.path.slice(0, 200)}</code>
         </p>
         <p>
           <a href="/runs">{t.allRuns}</a>

@@ -49,10 +49,12 @@ export function listStateOptions(states: readonly string[]): readonly { value: s
   return states.map((value) => ({ value, label: labelState(value) }));
 }
 
-/** A badge with a state's label and tone. */
-export function StateBadge({ state, isLive = false }: Readonly<{ state: string; isLive?: boolean }>) {
+/** A badge with a state's label and tone. A state that is over needs no one any more. */
+export function StateBadge(props: Readonly<{ state: string; isLive?: boolean; isOver?: boolean }>) {
+  const { state, isLive = false, isOver = false } = props;
+  const tone = chooseTone(state);
   return (
-    <Badge tone={chooseTone(state)} isLive={isLive}>
+    <Badge tone={isOver && tone === 'warn' ? 'plain' : tone} isLive={isLive}>
       {labelState(state)}
     </Badge>
   );

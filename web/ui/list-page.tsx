@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
-import { useLiveList, type LiveListView, type Page, type PageInput } from '../data/resource.js';
+import { useLiveList, type LiveListView, type Page, type PageInput, type Resource } from '../data/resource.js';
 import { Options, type Option } from './form.js';
 import { formatCount, formatDay, formatTimeZone } from './format.js';
-import { FailureNotice, Loading, UpToDate } from './notice.js';
+import { FailureNotice, Loaded, Loading, UpToDate } from './notice.js';
 import { isReading, RowTable, useRowKeys, type Column } from './row-table.js';
 import { Button } from './button.js';
 import { t } from '../app/texts.js';
@@ -247,6 +247,40 @@ export function ListPage<Item>(props: {
           </>
         )}
       </ListFrame>
+    </>
+  );
+}
+
+/** A page about one resource: its title, whether it is up to date, and its content or what to do if it has none. */
+export function ResourcePage<Value>(props: {
+  readonly title: string;
+  readonly resource: Resource<Value>;
+  readonly end?: ComponentChildren;
+  readonly isEmpty?: (value: Value) => boolean;
+  readonly emptyTitle?: string;
+  readonly emptyText?: ComponentChildren;
+  readonly children: (value: Value) => ComponentChildren;
+}) {
+  const { title, resource, end, isEmpty, emptyTitle, emptyText, children } = props;
+  return (
+    <>
+      <div class="page-head">
+        <h1>{title}</h1>
+        {resource.value === null ? null : <UpToDate failure={resource.failure} />}
+        {end === undefined ? null : <span class="row end">{end}</span>}
+      </div>
+      <Loaded resource={resource} title={t.cannotLoadItems(title.toLowerCase())} space="list">
+        {(value) =>
+          isEmpty?.(value) === true ? (
+            <div class="card empty">
+              <strong>{emptyTitle}</strong>
+              {emptyText === undefined ? null : <p>{emptyText}</p>}
+            </div>
+          ) : (
+            children(value)
+          )
+        }
+      </Loaded>
     </>
   );
 }

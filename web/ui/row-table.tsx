@@ -8,6 +8,8 @@ export interface Column<Item> {
   /** A fixed width, so new rows do not move the columns; by default the column fills the remaining space. */
   readonly width?: string;
   readonly isNumber?: boolean;
+  /** Whether the name precedes the value on a narrow screen, where a row is a card without a head. */
+  readonly isLabeled?: boolean;
   readonly class?: string;
   /** Renders a cell. In a table whose rows open, `opener` wraps the row's name in a button. */
   readonly cell: (item: Item, opener: Opener) => ComponentChildren;
@@ -72,11 +74,13 @@ function Row<Item>(props: {
   return (
     <>
       <tr class={isOpen ? 'chosen' : ''}>
-        {columns.map(({ name, isNumber = false, class: classes = isNumber ? 'number' : '', cell }) => (
-          <td key={name} class={classes}>
-            {cell(item, opener)}
-          </td>
-        ))}
+        {columns.map(
+          ({ name, isNumber = false, isLabeled = false, class: classes = isNumber ? 'number' : '', cell }) => (
+            <td key={name} class={classes} data-label={isLabeled ? name : undefined}>
+              {cell(item, opener)}
+            </td>
+          ),
+        )}
       </tr>
       {isOpen ? (
         <tr class="row-details">
@@ -158,13 +162,14 @@ export function useRowKeys(list: RefObject<HTMLElement>): void {
 
 /** Calls `onKey` for keys without a modifier, pressed outside fields and dialogs; it returns whether it used the key. */
 export function useKeys(onKey: (event: KeyboardEvent) => boolean): void {
-  const current = useRef(onKey);
+  // A hook keeps its initial value, and so all that this closure refers to.
+  const current = useRef<typeof onKey | null>(null);
   current.current = onKey;
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null) return;
-      if (current.current(event)) event.preventDefault();
+      if (current.current?.(event) === true) event.preventDefault();
     };
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);

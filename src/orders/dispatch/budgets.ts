@@ -136,22 +136,27 @@ export async function settleBudget(
   }
 }
 
-/** The maximum number of issues and waiting runs in a report. */
+/** The maximum number of issues, unlisted callers and waiting runs in a report. */
 const MAX_LIST_LENGTH = 10;
 
-/** Reports the usage of every budget: the day, the named callers, and the issues that used the most. */
+/**
+ * Reports the usage of every budget: the day, the named callers, and the issues and other callers that used the most.
+ * A budget that nothing has used yet is listed too, with an empty name (`issue`) or `*` (`caller`).
+ */
 export async function reportBudgets(
   store: Pick<Budgets, 'measureBudgets' | 'listBudgetUse'>,
   settings: BudgetSettings,
   now: number,
 ): Promise<BudgetReport> {
-  const { issues, waiting } = await store.listBudgetUse(MAX_LIST_LENGTH);
-  const listedCallers = Object.keys(settings.callers ?? {}).filter((caller) => caller !== '*');
+  const { issues, callers, waiting } = await store.listBudgetUse(MAX_LIST_LENGTH, now - (now % DAY_MS));
   const { day: _, ...others } = settings;
+  const named = Object.keys(settings.callers ?? {}).filter((caller) => caller !== '*');
+  const unlisted = callers.filter((caller) => !named.includes(caller));
+  const allCallers = [...named, ...(unlisted.length === 0 ? ['*'] : unlisted)];
   const limits = [
     ...listLimits(settings, { caller: null, issueRef: null }, now),
-    ...listedCallers.flatMap((caller) => listLimits(others, { caller, issueRef: null }, now)),
-    ...issues.flatMap((issueRef) => listLimits(others, { caller: null, issueRef }, now)),
+    ...allCallers.flatMap((caller) => listLimits(others, { caller, issueRef: null }, now)),
+    ...(issues.length === 0 ? [''] : issues).flatMap((issueRef) => listLimits(others, { caller: null, issueRef }, now)),
   ];
   const uses = await store.measureBudgets(limits);
   const items = limits.map(({ scope, name, tokens, cost }, index): Budget => {

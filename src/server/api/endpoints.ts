@@ -104,7 +104,7 @@ const recordEndpoints = {
   }),
   listBudgets: get('/v1/budgets', 'read', {
     summary:
-      'Returns the usage of the configured budgets (for issues, the ten that used the most tokens) and the runs that wait for a budget.',
+      'Returns the usage of the configured budgets (for issues and unlisted tokens, the ten that used the most) and the runs that wait for a budget.',
     response: json(budgetsSchema),
   }),
   readSettings: get('/v1/settings', 'decide', {

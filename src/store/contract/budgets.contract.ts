@@ -46,7 +46,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.measureBudgets([DAY])).toMatchObject([{ heldTokens: 100 }]);
       await store.createRun({ id: 'r3', spec: sampleSpec(), state: 'queued', now: NOW });
       expect(await reserve(store, 'r3')).toEqual(DAY);
-      expect(await store.listBudgetUse(10)).toMatchObject({ waiting: [{ run: 'r3', budget: 'day' }] });
+      expect(await store.listBudgetUse(10, TODAY)).toMatchObject({ waiting: [{ run: 'r3', budget: 'day' }] });
     });
 
     it('is reported as the reason a queued run waits, with its reset time, unless the folder is in use', async () => {
@@ -110,7 +110,9 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(measured.map(({ tokens }) => tokens)).toEqual([7, 0, 7, 14, 0]);
       expect(await store.findRequest('r1')).toEqual({ caller: 'ci', issueRef: null });
       expect(await store.findRequest('r9')).toBeUndefined();
-      expect(await store.listBudgetUse(1)).toEqual({ issues: ['acme/shop#1'], waiting: [] });
+      const use = { issues: ['acme/shop#1'], callers: ['ci'], waiting: [] };
+      expect(await store.listBudgetUse(1, TODAY)).toEqual(use);
+      expect(await store.listBudgetUse(1, TODAY + DAY_MS)).toEqual({ ...use, callers: [] });
     });
 
     it('counts the usage of a run for the day of its last start', async () => {

@@ -212,7 +212,10 @@ const amount = { type: 'number', minimum: 0 } as const;
 const budgetSchema = object({
   /** `day`: all of today's runs. `issue`: all runs for an issue. `caller`: today's runs requested with a token. */
   scope: oneOf(['day', 'issue', 'caller']),
-  /** The issue reference or the token name; empty for `day`. */
+  /**
+   * The issue reference or the token name. Empty for `day`, and for `issue` if no issue has used anything; `*` if no
+   * unlisted token has.
+   */
   name: text,
   /** Null for no limit. `held`: the used amount plus the amount reserved for active runs. */
   tokens: orNull(object({ limit: amount, used: amount, held: amount })),

@@ -17,9 +17,16 @@ export interface Budgets {
   spendBudget(spending: BudgetSpending): Promise<BudgetLimit | undefined>;
   /** Returns the used and reserved amounts of budgets, in the order of `limits`. */
   measureBudgets(limits: readonly BudgetLimit[]): Promise<readonly BudgetUse[]>;
-  /** Lists the issues that used the most tokens, and the runs waiting for a budget; at most `limit` of each. */
-  listBudgetUse(limit: number): Promise<{
+  /**
+   * Lists the issues that used the most tokens, the callers that used the most since `since`, and the runs waiting for
+   * a budget; at most `limit` of each.
+   */
+  listBudgetUse(
+    limit: number,
+    since: number,
+  ): Promise<{
     readonly issues: readonly string[];
+    readonly callers: readonly string[];
     readonly waiting: readonly { readonly run: string; readonly budget: string }[];
   }>;
   /** Counts the queued runs waiting for any budget, or for the named budget, up to 5,000. */
@@ -151,11 +158,13 @@ export function createBudgets(database: Database): Budgets {
       return findExceeded(spending, await measureAll(database, spending.limits, spending.run));
     },
     measureBudgets: async (limits) => measureAll(database, limits, ''),
-    async listBudgetUse(limit) {
-      const issues = await database.all(LIST_ISSUES, [limit]);
+    async listBudgetUse(limit, since) {
+      const issues = await database.all(LIST_MOST_USED, ['issue', 0, limit]);
+      const callers = await database.all(LIST_MOST_USED, ['caller', Math.floor(since / DAY_MS), limit]);
       const waiting = await database.all(LIST_WAITING, [limit]);
       return {
         issues: issues.map((row) => readText(row, 'name')),
+        callers: callers.map((row) => readText(row, 'name')),
         waiting: waiting.map((row) => ({ run: readText(row, 'run'), budget: readText(row, 'waits_for') })),
       };
     },
@@ -202,8 +211,9 @@ const RESERVE = `
 
 const SPEND = 'UPDATE budget_entries SET tokens = greatest(tokens, $1), cost = greatest(cost, $2) WHERE run = $3';
 
-const LIST_ISSUES = `
-  SELECT name FROM budget_totals WHERE scope = 'issue' GROUP BY name ORDER BY sum(tokens) DESC, name LIMIT $1`;
+const LIST_MOST_USED = `
+  SELECT name FROM budget_totals WHERE scope = $1 AND day >= $2
+  GROUP BY name ORDER BY sum(tokens) DESC, name LIMIT $3`;
 
 const FROM_WAITING = `
   FROM budget_entries JOIN runs ON runs.id = run WHERE waits_for IS NOT NULL AND runs.state = 'queued'`;

@@ -10,10 +10,10 @@ import {
   buildListPath,
   findAxisEnd,
   summarizePeriod,
+  formatTimeMark,
 } from './chart-model.js';
 import { sumUsage, sumByDay, toCsv } from './usage.js';
 import { formatCost } from '../../ui/format.js';
-import { formatTimeMark } from './bars.js';
 
 type Bucket = StatisticsView['buckets'][number];
 

@@ -6,6 +6,7 @@ import {
   formatCount,
   formatDay,
   formatDuration,
+  formatMoment,
   formatMoney,
   formatShort,
   isUnpriced,
@@ -337,4 +338,15 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
     ...series.map(({ values }) => String(values[index] ?? '')),
   ]);
   return `${[head, ...lines].map((columns) => columns.join('\t')).join('\n')}\n`;
+}
+
+/** Formats the start of a step in local time. */
+export function describeTime(seconds: number): string {
+  return formatMoment(new Date(seconds * 1000).toISOString(), null);
+}
+
+/** Formats a label of the time axis: the date at midnight, otherwise the time of day. */
+export function formatTimeMark(seconds: number): string {
+  const moment = describeTime(seconds);
+  return moment.endsWith(' 00:00') ? moment.slice(5, 10) : moment.slice(5);
 }

@@ -48,7 +48,7 @@ const SOURCES: Readonly<Record<ExecutionView['result_encoding'], string>> = {
 };
 
 const COLUMNS: readonly Column<ExecutionView>[] = [
-  { name: t.decision, width: '10.4rem', cell: ({ decision }) => <StateBadge state={decision} /> },
+  { name: t.decision, width: '10.4rem', cell: ({ decision }) => <StateBadge state={decision} isOver /> },
   {
     name: t.issue,
     class: 'wide',

@@ -50,12 +50,8 @@ const COLUMNS: readonly Column<OutboxMessage>[] = [
     name: t.attempts,
     width: '6rem',
     isNumber: true,
-    cell: ({ tries }) => (
-      <>
-        {tries}
-        <span class="narrow">{t.attemptCount(tries)}</span>
-      </>
-    ),
+    isLabeled: true,
+    cell: ({ tries }) => tries,
   },
   { name: t.created, width: '9.5rem', class: 'nowrap', cell: ({ created_at }) => <Timestamp at={created_at} /> },
 ];
@@ -94,7 +90,7 @@ export function OutboxPage() {
 function FailingSink({ sink: { name, state, open, dead, last_error: error } }: { readonly sink: SinkState }) {
   const count = open + dead;
   return (
-    <Notice tone="warn" title={t.sinkNotice(name, count, formatCount(count), state === 'broken' ? dead : null)}>
+    <Notice tone="bad" title={t.sinkNotice(name, count, formatCount(count), state === 'broken' ? dead : null)}>
       <SafeText text={error ?? ''} limit={300} /> <Redelivery name={name} sink={{ open, dead, error }} />
     </Notice>
   );

@@ -3,7 +3,8 @@ import { hasScope } from '../../app/session.js';
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { Badge, labelState } from '../../ui/badge.js';
-import { Loaded, type Tone } from '../../ui/notice.js';
+import { ResourcePage } from '../../ui/list-page.js';
+import type { Tone } from '../../ui/notice.js';
 import { Redelivery, redeliveries } from '../../ui/redelivery.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -42,8 +43,8 @@ const COLUMNS: readonly Column<SinkRow>[] = [
         <Badge tone={TONES[state.state]}>{labelState(state.state)}</Badge>
       ),
   },
-  { name: t.retrying, width: '6rem', isNumber: true, cell: ({ state }) => state?.open ?? 0 },
-  { name: t.failed, width: '6rem', isNumber: true, cell: ({ state }) => state?.dead ?? 0 },
+  { name: t.retrying, width: '6rem', isNumber: true, isLabeled: true, cell: ({ state }) => state?.open ?? 0 },
+  { name: t.failed, width: '6rem', isNumber: true, isLabeled: true, cell: ({ state }) => state?.dead ?? 0 },
   {
     name: t.lastError,
     cell: ({ state }) => (
@@ -89,25 +90,15 @@ export function SinksPage() {
     { live: true },
   );
   return (
-    <>
-      <div class="page-head">
-        <h1>{t.sinks}</h1>
-        <span class="row end">
-          <a href="/outbox">{t.allComments}</a>
-        </span>
-      </div>
-      <Loaded resource={sinks} title={t.cannotLoadTheSinks} space="list">
-        {(rows) =>
-          rows.length === 0 ? (
-            <div class="card empty">
-              <strong>{t.allCommentsAreDelivered}</strong>
-            </div>
-          ) : (
-            <RowTable columns={COLUMNS} items={rows} getKey={({ name }) => name} />
-          )
-        }
-      </Loaded>
-    </>
+    <ResourcePage
+      title={t.sinks}
+      resource={sinks}
+      end={<a href="/outbox">{t.allComments}</a>}
+      isEmpty={(rows) => rows.length === 0}
+      emptyTitle={t.allCommentsAreDelivered}
+    >
+      {(rows) => <RowTable columns={COLUMNS} items={rows} getKey={({ name }) => name} />}
+    </ResourcePage>
   );
 }
 

@@ -29,9 +29,7 @@ export const t = {
   oldestComment: 'Oldest comment ',
   redelivery: 'Redelivery',
   allComments: 'All comments',
-  cannotLoadTheSinks: 'Cannot load the sinks',
   allCommentsAreDelivered: 'All comments are delivered',
-  attemptCount: (count: number): string => (count === 1 ? ' attempt' : ' attempts'),
   /** A failing sink: its undelivered comments, and how many of them failed permanently. */
   sinkNotice: (name: string, count: number, formatted: string, dead: number | null) =>
     `${name}: ${formatted} ${count === 1 ? 'comment' : 'comments'} not delivered${dead === null ? '' : `, ${dead} failed`}`,

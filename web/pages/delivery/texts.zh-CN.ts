@@ -30,9 +30,7 @@ export const t: typeof english = {
   oldestComment: '最早的评论 ',
   redelivery: '重新投递',
   allComments: '所有评论',
-  cannotLoadTheSinks: '无法加载投递目标',
   allCommentsAreDelivered: '所有评论都已投递',
-  attemptCount: () => ' 次尝试',
   sinkNotice: (name, _count, formatted, dead) =>
     `${name}：${formatted} 条评论未投递${dead === null ? '' : `，${dead} 条失败`}`,
   resultOf: (run) => `${run} 的结果`,

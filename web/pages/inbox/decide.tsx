@@ -190,21 +190,27 @@ function DecideBar(props: {
           );
         })}
       </span>
-      <input
-        ref={reason}
-        id="why"
-        type="text"
-        aria-label={t.reason}
-        aria-invalid={isMissing}
-        placeholder={isMissing ? t.enterAReasonItIs : t.reasonQuotedInTheComment}
-        maxLength={5000}
-        autocomplete="off"
-        value={why}
-        onInput={({ currentTarget }) => edit({ why: currentTarget.value })}
-      />
-      <button type="submit" class="primary" disabled={labels === undefined || state !== 'open'} title={t.ctrlEnter}>
-        {state === 'pending' ? t.notSentYet : state === 'submitting' ? t.loading : (labels?.button ?? t.chooseAnAction)}
-      </button>
+      <span class="decide-send">
+        <input
+          ref={reason}
+          id="why"
+          type="text"
+          aria-label={t.reason}
+          aria-invalid={isMissing}
+          placeholder={isMissing ? t.enterAReasonItIs : t.reasonQuotedInTheComment}
+          maxLength={5000}
+          autocomplete="off"
+          value={why}
+          onInput={({ currentTarget }) => edit({ why: currentTarget.value })}
+        />
+        <button type="submit" class="primary" disabled={labels === undefined || state !== 'open'} title={t.ctrlEnter}>
+          {state === 'pending'
+            ? t.notSentYet
+            : state === 'submitting'
+              ? t.loading
+              : (labels?.button ?? t.chooseAnAction)}
+        </button>
+      </span>
     </div>
   );
 }

@@ -75,7 +75,7 @@ function IssueList() {
           ) : (
             t.submitAnOrderWith
           )}{' '}
-          <code>sluice order FILE</code>.
+          <code>sluice order FILE</code>
         </>
       }
     />
@@ -193,7 +193,7 @@ function Candidates({ race: { runs, winner } }: Readonly<{ race: RaceResponse }>
           </>,
           worker,
           <>
-            <StateBadge state={decision?.action ?? state} />{' '}
+            <StateBadge state={decision?.action ?? state} isOver={inbox_id === null} />{' '}
             {inbox_id === null ? null : <a href={toPath({ page: 'inbox', id: inbox_id })}>{t.decideOnThisResult}</a>}
           </>,
           `+${formatCount(change.files.reduce((sum, file) => sum + file.added, 0))}`,

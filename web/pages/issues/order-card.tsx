@@ -19,7 +19,7 @@ export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistor
         </h2>
         {isActive ? <Badge>{t.activeRun}</Badge> : null}
         {order !== null ? (
-          <OrderState order={order} />
+          <OrderState order={order} isOver={items.every(({ resolution }) => resolution !== null)} />
         ) : runId === NO_RUN ? null : (
           <span class="dim">{t.olderOrder}</span>
         )}
@@ -53,11 +53,11 @@ export function OrderCard({ history, isActive }: Readonly<{ history: OrderHistor
   );
 }
 
-function OrderState({ order }: Readonly<{ order: OrderView }>) {
+function OrderState({ order, isOver }: Readonly<{ order: OrderView; isOver: boolean }>) {
   const { started_at, settled_at } = order;
   return (
     <>
-      <StateBadge state={order.decision?.action ?? order.state} />
+      <StateBadge state={order.decision?.action ?? order.state} isOver={isOver} />
       <span class="dim">
         {t.submitted}
         <Timestamp at={order.created_at} />

@@ -96,7 +96,7 @@ function OrderFields({ name, initial }: Readonly<{ name: string; initial: OrderF
           t.howTheAgentIsStarted,
           workers.map(({ name: value, type }) => ({ value, label: value === type ? value : `${value} (${type})` })),
         )}
-        {text('repository', t.repository, repos.length === 0 ? `${folder}.` : t.orAUrl(folder, repos.join(', ')), {
+        {text('repository', t.repository, repos.length === 0 ? folder : t.orAUrl(folder, repos.join(', ')), {
           ...CODE,
           list: 'repositories',
         })}

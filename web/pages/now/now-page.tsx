@@ -113,7 +113,7 @@ function Cards({ running, failed, sinks, budgets, schedules, cost }: Awaited<Ret
               name={<SafeText text={nameBudget(budget)} limit={60} />}
               end={percent >= 100 ? <Badge tone="bad">{t.exceeded(percent)}</Badge> : `${percent} %`}
             >
-              <Meter fraction={percent / 100} isWarning={percent >= 80} />
+              <Meter fraction={percent / 100} />
             </Row>
           ))}
         </Card>

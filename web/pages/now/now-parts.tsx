@@ -86,15 +86,17 @@ export function NextTick({ schedule: { next_at, paused } }: { readonly schedule:
 
 const TITLES: Readonly<Record<Budget['scope'], string>> = { day: t.today, issue: t.issue, caller: t.token };
 
-/** Names a budget: `Today`, `Issue acme/shop#7`. */
+/** Names a budget: `Today`, `Issue acme/shop#7`; one that nothing has used yet stands for all: `Each issue`. */
 export function nameBudget({ scope, name }: Pick<Budget, 'scope' | 'name'>): string {
+  if (scope === 'issue' && name === '') return t.eachIssue;
+  if (scope === 'caller' && name === '*') return t.eachOtherToken;
   return name === '' ? TITLES[scope] : `${TITLES[scope]} ${name}`;
 }
 
 /** A bar that shows the used fraction. It is hidden from screen readers, because the numbers are next to it. */
-export function Meter({ fraction, isWarning = false }: Readonly<{ fraction: number; isWarning?: boolean }>) {
+export function Meter({ fraction }: Readonly<{ fraction: number }>) {
   return (
-    <span class={isWarning ? 'meter warn' : 'meter'} aria-hidden="true">
+    <span class="meter" aria-hidden="true">
       <span style={{ width: `${Math.min(1, Math.max(0, fraction)) * 100}%` }} />
     </span>
   );

@@ -30,6 +30,8 @@ export const t = {
   none: 'None',
   andMore: (count: number) => (count === 0 ? '. ' : ` and ${count} more. `),
   dueIn: (time: string) => `(in ${time})`,
+  eachIssue: 'Each issue',
+  eachOtherToken: 'Each other token',
   issue: 'Issue',
   neverDue: 'Never due',
   notRunYet: 'Not run yet',

@@ -29,6 +29,8 @@ export const t: typeof english = {
   none: '无',
   andMore: (count) => (count === 0 ? '。' : ` 等，还有 ${count} 次。`),
   dueIn: (time) => `（${time}后）`,
+  eachIssue: '每个 Issue',
+  eachOtherToken: '其他每个令牌',
   issue: 'Issue',
   neverDue: '不会到期',
   notRunYet: '还没有运行过',

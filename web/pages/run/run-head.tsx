@@ -82,22 +82,18 @@ function formatRunDuration(startedAt: string | null, endedAt: string | null): st
   return formatDuration(Math.max(0, end - Date.parse(startedAt)));
 }
 
-/** A button that cancels a run after a confirmation. */
+/** A button that cancels a run at once. */
 function CancelRun({ run, onChange }: Readonly<{ run: RunView; onChange: () => void }>) {
-  const isConfirming = useSignal(false);
   const cancellation = useAction(async () => {
     await client.cancelRun({ id: run.id }).finally(onChange);
-    isConfirming.value = false;
   });
   if (run.state === 'ended' || !hasScope('run')) return null;
   if (run.cancel_requested) return <span class="dim">{t.canceling}</span>;
-  if (!isConfirming.value) return <Button label={t.cancelRun} onClick={() => (isConfirming.value = true)} />;
   return (
-    <span class="row" role="group" aria-label={t.cancelTheRun}>
-      <span>{cancellation.failure ?? t.cancelThisRun}</span>
-      <Button label={t.yesCancel} class="danger" onClick={cancellation.run} />
-      <Button label={t.keepRunning} onClick={() => (isConfirming.value = false)} />
-    </span>
+    <>
+      <Refused why={cancellation.failure} />
+      <Button label={t.cancelRun} disabled={cancellation.isBusy} onClick={cancellation.run} />
+    </>
   );
 }
 

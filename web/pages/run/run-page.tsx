@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, route, setQuery } from '../../app/router.js';
 import { FailureNotice, Loading, Notice, type Tone } from '../../ui/notice.js';
@@ -32,10 +32,13 @@ export function RunPage() {
 }
 
 function LoadedRun({ id }: Readonly<{ id: string }>) {
-  const [run, setRun] = useState(() => openRun(id, parseSelection(query.peek().get('at'))));
+  // Closures of this component only refer to the signal: an effect whose inputs stay keeps its first closure, and with it
+  // all events of a run that has been reopened since.
+  const [opened] = useState(() => signal(openRun(id, parseSelection(query.peek().get('at')))));
+  const run = opened.value;
   const isOver = useSignal(false);
   const hasTools = useSignal(false);
-  const record = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }), { live: !isOver.value });
+  const record = useResource(`run ${id}`, async (stop) => client.getRun({ id, signal: stop }), { live: !isOver.value });
   const isEnded = record.value?.state === 'ended';
   useEffect(() => {
     isOver.value = isEnded;
@@ -46,21 +49,22 @@ function LoadedRun({ id }: Readonly<{ id: string }>) {
   if (isKnown) wasLive.current ??= !isEnded;
   useEffect(() => {
     if (!isKnown) return;
-    run.follow();
-    return run.close;
+    const { follow, close } = opened.peek();
+    follow();
+    return close;
   }, [run, isKnown]);
   // The result is refetched after the last event has arrived.
   const connection = run.connection.value.state;
   useEffect(() => {
     if (connection !== 'opening') record.reload();
-    if (connection === 'full' && wasLive.current === true) setRun(reopenRun(run, KEPT_AT_LIMIT));
+    if (connection === 'full' && wasLive.current === true) opened.value = reopenRun(opened.peek(), KEPT_AT_LIMIT);
   }, [run, connection]);
   // Replay and panes keep positions in the events, which start over.
   const key = `${run.skipped.value.at(-1)?.to}`;
   const { started_at = null, ended_at = null } = record.value ?? {};
   useEffect(() => {
     const read = (at: string | null): number | null => (at === null ? null : Date.parse(at));
-    run.span.value = { start: read(started_at), end: read(ended_at) };
+    opened.peek().span.value = { start: read(started_at), end: read(ended_at) };
   }, [run, started_at, ended_at]);
   useAddress(run);
   const isFailed = record.value?.result?.status === 'failed';
@@ -89,7 +93,7 @@ function LoadedRun({ id }: Readonly<{ id: string }>) {
         connection={<ConnectionBadge run={run} isLive={wasLive.current ?? false} />}
       />
       <FailureCard run={run} view={record.value} stderr={stderr} />
-      <ConnectionNotices run={run} onContinue={() => setRun(reopenRun(run, 0))} />
+      <ConnectionNotices run={run} onContinue={() => (opened.value = reopenRun(opened.peek(), 0))} />
       <div class={hasTools.value ? 'run-bar has-tools' : 'run-bar'}>
         <Button
           label={t.findAndReplay}
@@ -173,7 +177,7 @@ export function ConnectionNotices({ run, onContinue }: Readonly<{ run: OpenRun; 
         </Notice>
       ) : null}
       {gaps.length > 0 ? (
-        <Notice tone="warn" title={t.someEventsAreMissing}>
+        <Notice tone="plain" title={t.someEventsAreMissing}>
           {t.missingEventNumbers}{' '}
           {gaps.map(({ from, to }) => (to === null ? t.fromOnward(from) : t.to(from, to))).join(', ')}
         </Notice>
@@ -190,8 +194,7 @@ export function FindBar({ run }: Readonly<{ run: OpenRun }>) {
   const { filter } = run;
   const { kind, errorsOnly } = filter.query.value;
   const { conversation } = run.data;
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const timer = useTimer();
   const goToError = (step: 1 | -1): void => {
     const errorItem = findNextError(conversation, run.highlight.peek()?.item ?? null, step);
     const event = conversation.events[conversation.items[errorItem ?? -1]?.events[0] ?? -1];
@@ -236,6 +239,13 @@ export function FindBar({ run }: Readonly<{ run: OpenRun }>) {
       </output>
     </form>
   );
+}
+
+/** A timer that ends with its component. Apart from it, because an effect keeps what is around it: here, the run. */
+function useTimer() {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return timer;
 }
 
 /** Replay controls: play and pause, a position slider, and the speed. At the end, everything is shown. */

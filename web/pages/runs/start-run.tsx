@@ -125,7 +125,7 @@ function TaskFields({
         'workdir',
         t.workingFolder,
         <>
-          {t.aFolderOnTheServer} <code>{roots.length === 0 ? t.oneOfTheRoots : roots.join(t.or)}</code>.
+          {t.aFolderOnTheServer} <code>{roots.length === 0 ? t.oneOfTheRoots : roots.join(t.or)}</code>
         </>,
         { class: 'mono', list: 'roots', spellcheck: false },
       )}

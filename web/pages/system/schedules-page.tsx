@@ -7,6 +7,7 @@ import { useAction, useResource } from '../../data/resource.js';
 import { Button } from '../../ui/button.js';
 import { Facts, IssueLink } from '../../ui/facts.js';
 import { Timestamp } from '../../ui/format.js';
+import { ResourcePage } from '../../ui/list-page.js';
 import { Loaded, Refused } from '../../ui/notice.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -28,47 +29,30 @@ const COLUMNS: readonly Column<ScheduleView>[] = [
     ),
   },
   { name: t.cronUtc, width: '9rem', class: 'nowrap', cell: ({ cron }) => <code>{cron}</code> },
-  { name: t.next, width: '22%', cell: (schedule) => <NextTick schedule={schedule} /> },
-  {
-    name: t.last,
-    cell: ({ last }) => (
-      <>
-        <span class="narrow">{t.lastLabel}</span>
-        <LastTick tick={last} />
-      </>
-    ),
-  },
+  { name: t.next, width: '26%', cell: (schedule) => <NextTick schedule={schedule} /> },
+  { name: t.last, isLabeled: true, cell: ({ last }) => <LastTick tick={last} /> },
 ];
 
 /** The schedules: when each is due, what its last tick did; to pause, resume or run now. */
 export function SchedulesPage() {
   const schedules = useResource('schedules', async (signal) => client.listSchedules({ signal }), { live: true });
   return (
-    <>
-      <div class="page-head">
-        <h1>{t.schedules}</h1>
-      </div>
-      <Loaded resource={schedules} title={t.cannotLoadTheSchedules} space="list">
-        {({ items }) =>
-          items.length === 0 ? (
-            <div class="card empty">
-              <strong>{t.noSchedules}</strong>
-              <p>
-                {t.ordersThatAreSubmittedRegularly}
-                <code>schedules</code>.
-              </p>
-            </div>
-          ) : (
-            <RowTable
-              columns={COLUMNS}
-              items={items}
-              getKey={({ name }) => name}
-              details={(schedule) => <Details schedule={schedule} reload={schedules.reload} />}
-            />
-          )
-        }
-      </Loaded>
-    </>
+    <ResourcePage
+      title={t.schedules}
+      resource={schedules}
+      isEmpty={({ items }) => items.length === 0}
+      emptyTitle={t.noSchedules}
+      emptyText={t.ordersThatAreSubmittedRegularly}
+    >
+      {({ items }) => (
+        <RowTable
+          columns={COLUMNS}
+          items={items}
+          getKey={({ name }) => name}
+          details={(schedule) => <Details schedule={schedule} reload={schedules.reload} />}
+        />
+      )}
+    </ResourcePage>
   );
 }
 

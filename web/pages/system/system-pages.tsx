@@ -2,7 +2,8 @@ import type { WorkerRecord, Budget, ApprovalRule } from '../../../src/store/reco
 import { client } from '../../data/client.js';
 import { useResource } from '../../data/resource.js';
 import { Badge, labelState, describeBudget } from '../../ui/badge.js';
-import { FailureNotice, Loaded, Notice, type Tone, ReadOnly } from '../../ui/notice.js';
+import { Notice, type Tone, ReadOnly } from '../../ui/notice.js';
+import { ResourcePage } from '../../ui/list-page.js';
 import { RowTable, type Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Timestamp, formatMoment, formatMoney, formatShort, formatTimeZone } from '../../ui/format.js';
@@ -62,32 +63,23 @@ function Fate({ worker }: Readonly<{ worker: WorkerRecord }>) {
 /** The workers that share the store: their hosts, their engines, and whether they are alive. */
 export function WorkersPage() {
   const resource = useResource('workers', async (signal) => client.listWorkers({ signal }), { live: true });
-  const { value, failure, reload } = resource;
   return (
-    <>
-      <div class="page-head">
-        <h1>{t.workers}</h1>
-      </div>
-      {failure === null || value === null ? null : (
-        <FailureNotice title={t.cannotLoadTheWorkers} failure={failure} reload={reload} />
+    <ResourcePage title={t.workers} resource={resource}>
+      {({ items }) => (
+        <>
+          {items.some(({ state }) => state === 'alive') ? null : (
+            <Notice tone="bad" title={t.noWorkerIsRunning}>
+              {t.queuedRunsAndOrdersCannot}
+              <code>sluice worker</code>
+              {t.or} <code>sluice serve</code>
+              {t.without}
+              <code>--no-worker</code>
+            </Notice>
+          )}
+          {items.length === 0 ? null : <RowTable columns={COLUMNS} items={items} getKey={({ id }) => id} />}
+        </>
       )}
-      <Loaded resource={resource} title={t.cannotLoadTheWorkers} space="list">
-        {({ items }) => (
-          <>
-            {items.some(({ state }) => state === 'alive') ? null : (
-              <Notice tone="bad" title={t.noWorkerIsRunning}>
-                {t.queuedRunsAndOrdersCannot}
-                <code>sluice worker</code>
-                {t.or} <code>sluice serve</code>
-                {t.without}
-                <code>--no-worker</code>.
-              </Notice>
-            )}
-            {items.length === 0 ? null : <RowTable columns={COLUMNS} items={items} getKey={({ id }) => id} />}
-          </>
-        )}
-      </Loaded>
-    </>
+    </ResourcePage>
   );
 }
 
@@ -106,26 +98,15 @@ function Load({ busy, capacity, state }: WorkerRecord) {
 export function BudgetsPage() {
   const budgets = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
   return (
-    <>
-      <div class="page-head">
-        <h1>{t.budgets}</h1>
-      </div>
-      <Loaded resource={budgets} title={t.cannotLoadTheBudgets} space="list">
-        {(value) =>
-          value.items.length === 0 ? (
-            <div class="card empty">
-              <strong>{t.noBudgets}</strong>
-              <p>
-                {t.limitsOnTokensAndCost}
-                <code>budgets</code>.
-              </p>
-            </div>
-          ) : (
-            <Budgets value={value} />
-          )
-        }
-      </Loaded>
-    </>
+    <ResourcePage
+      title={t.budgets}
+      resource={budgets}
+      isEmpty={({ items }) => items.length === 0}
+      emptyTitle={t.noBudgets}
+      emptyText={t.limitsOnTokensAndCost}
+    >
+      {(value) => <Budgets value={value} />}
+    </ResourcePage>
   );
 }
 
@@ -182,14 +163,11 @@ function Amount(props: Readonly<{ label: string; amount: Budget['tokens']; forma
         <strong>{format(used)}</strong>
         {t.ofLimit(format(limit))}
       </span>
-      <Meter fraction={limit === 0 ? 1 : used / limit} isWarning={used >= limit * NEARLY_USED} />
+      <Meter fraction={limit === 0 ? 1 : used / limit} />
       {held > used ? <span class="dim budget-held">{t.reserved(format(held))}</span> : null}
     </div>
   );
 }
-
-/** The fraction above which a budget is shown as nearly used up. */
-const NEARLY_USED = 0.8;
 
 type Settings = Awaited<ReturnType<typeof client.readSettings>>;
 
@@ -204,34 +182,28 @@ function SettingsPage<Item>(props: {
 }) {
   const { title, purpose, select, columns, empty, hint } = props;
   const canRead = hasScope('decide');
-  const settings = useResource(`settings ${String(canRead)}`, async (signal) =>
-    canRead ? client.readSettings({ signal }) : null,
+  const settings = useResource(`${title} ${String(canRead)}`, async (signal) =>
+    canRead ? select(await client.readSettings({ signal })) : null,
   );
   return (
-    <>
-      <div class="page-head">
-        <h1>{title}</h1>
-      </div>
-      {canRead ? (
-        <Loaded resource={settings} title={t.cannotLoad(title)} space="list">
-          {(value) =>
-            value === null || select(value).length === 0 ? (
-              <div class="card empty">
-                <strong>{empty}</strong>
-                <p>{hint}</p>
-              </div>
-            ) : (
-              <div class="stack">
-                <p class="help">{hint}</p>
-                <RowTable columns={columns} items={select(value)} getKey={(item) => JSON.stringify(item)} />
-              </div>
-            )
-          }
-        </Loaded>
-      ) : (
-        <ReadOnly scope="decide" purpose={purpose} />
-      )}
-    </>
+    <ResourcePage
+      title={title}
+      resource={settings}
+      isEmpty={(value) => value?.length === 0}
+      emptyTitle={empty}
+      emptyText={hint}
+    >
+      {(value) =>
+        value === null ? (
+          <ReadOnly scope="decide" purpose={purpose} />
+        ) : (
+          <div class="stack">
+            <p class="help">{hint}</p>
+            <RowTable columns={columns} items={value} getKey={(item) => JSON.stringify(item)} />
+          </div>
+        )
+      }
+    </ResourcePage>
   );
 }
 
@@ -250,9 +222,9 @@ const RULE_COLUMNS: readonly Column<NumberedRule>[] = [
     width: '7rem',
     cell: ({ decide }) => <Badge tone={RULE_TONES[decide]}>{RULE_LABELS[decide]}</Badge>,
   },
-  { name: t.tool, width: '18%', cell: ({ tool }) => pattern(tool) },
-  { name: t.command, width: '22%', cell: ({ command }) => pattern(command) },
-  { name: t.path, width: '22%', cell: ({ path }) => pattern(path) },
+  { name: t.tool, width: '18%', isLabeled: true, cell: ({ tool }) => pattern(tool) },
+  { name: t.command, width: '22%', isLabeled: true, cell: ({ command }) => pattern(command) },
+  { name: t.path, width: '22%', isLabeled: true, cell: ({ path }) => pattern(path) },
   { name: t.reason, cell: ({ why }) => <SafeText text={why ?? ''} limit={300} /> },
 ];
 

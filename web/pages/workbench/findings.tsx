@@ -125,7 +125,7 @@ const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
 const STATE_LABELS: Readonly<Record<CandidateState, Readonly<{ label: string; tone: Tone }>>> = {
   selected: { label: t.selected, tone: 'good' },
   rejected: { label: t.rejected, tone: 'bad' },
-  alternative: { label: t.alsoMatches, tone: 'warn' },
+  alternative: { label: t.alsoMatches, tone: 'plain' },
   unchecked: { label: t.notChecked, tone: 'plain' },
 };
 

@@ -187,7 +187,7 @@ function OutcomeBar({ state }: Readonly<{ state: InspectionState }>) {
       ) : (
         <Outcome inspection={reading.inspection} />
       )}
-      {schemaProblem === null ? null : <Badge tone="warn">{t.invalidSchemaShowingThePrevious}</Badge>}
+      {schemaProblem === null ? null : <Badge tone="bad">{t.invalidSchemaShowingThePrevious}</Badge>}
       {reading === null ? null : <Suggestions suggestions={reading.suggestions} />}
       <span class="end dim" aria-hidden="true">
         {busy ? t.parsing : reading === null ? '' : formatDuration(reading.tookMs)}
@@ -216,7 +216,7 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
     case 'comment':
       return (
         <>
-          <Badge tone="warn">{t.comment}</Badge>
+          <Badge>{t.comment}</Badge>
           <span class="words">{t.reported.NO_TAG}</span>
         </>
       );
@@ -306,7 +306,7 @@ function SchemaEditor({ problem }: Readonly<{ problem: SchemaProblem | null }>) 
 
 const OUTCOME_LABELS = {
   same: { tone: 'good', label: t.sameValue },
-  different: { tone: 'warn', label: t.differentValue },
+  different: { tone: 'plain', label: t.differentValue },
   error: { tone: 'bad', label: t.error },
 } as const;
 
