@@ -148,7 +148,10 @@ it("a token's budget limits only its own requests", async () => {
   await queue('r3', createAgent(1), 'b', 'ada');
   expect((await waitForEnd('r3')).result).toMatchObject({ status: 'success' });
   await vi.waitFor(
-    async () => expect(await store.listBudgetUse(5, store.now())).toMatchObject({ waiting: [{ run: 'r2', budget: 'caller ci' }] }),
+    async () =>
+      expect(await store.listBudgetUse(5, store.now())).toMatchObject({
+        waiting: [{ run: 'r2', budget: 'caller ci' }],
+      }),
     { timeout: 60_000 },
   );
 });
