@@ -151,13 +151,16 @@ export function openRun(id: string, at: Selection | null, start?: Position): Ope
   }
 
   async function measureBacklog(): Promise<void> {
+    const { signal: stop } = control;
     const isArriving = performance.now() - lastEvent.arrivedAt < BACKLOG_INTERVAL_MS;
     const isOld = getServerTime() - lastEvent.at > MAX_DELAY_MS;
     const isBehind = follower.state.value.state === 'live' && isArriving && isOld;
     const end = isBehind ? await findLogEnd(getLastSeq(), hasEvent).catch(getLastSeq) : getLastSeq();
     behind.value = end - getLastSeq() > 0 ? end - getLastSeq() : null;
     clearTimeout(backlogTimer);
-    if (!follower.isOver()) backlogTimer = setTimeout(() => void measureBacklog(), BACKLOG_INTERVAL_MS);
+    // A run that was left meanwhile would be kept in memory by its timer.
+    if (stop.aborted || follower.isOver()) return;
+    backlogTimer = setTimeout(() => void measureBacklog(), BACKLOG_INTERVAL_MS);
   }
   function follow(): void {
     control.abort();
