@@ -102,3 +102,9 @@ export function serialize(value: unknown): string {
       : writeBigint(_, part),
   );
 }
+
+/** Whether two values differ and are of the same kind; a list of objects is of the same kind as an object. */
+export function isAlternative(value: unknown, winner: unknown): boolean {
+  const isSameKind = Array.isArray(value) === Array.isArray(winner) || [value, winner].flat().every(isContainer);
+  return isSameKind && serialize(value) !== serialize(winner);
+}

@@ -10,7 +10,7 @@ import {
   type FoundCandidate,
   type RejectedValue,
 } from './candidates.js';
-import { findInexactNumber, findSuspectEscape, isContainer, serialize } from './limits.js';
+import { findInexactNumber, findSuspectEscape, isAlternative, isContainer } from './limits.js';
 import { removeNoise } from './find/noise.js';
 import type { Candidate } from './find/spans.js';
 import type { Region } from './find/survey.js';
@@ -353,12 +353,6 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
     }
   }
   return { found, reading, value, changes, rejection };
-}
-
-/** Whether two values differ and are of the same kind; a list of objects is of the same kind as an object. */
-function isAlternative(value: unknown, winner: unknown): boolean {
-  const isSameKind = Array.isArray(value) === Array.isArray(winner) || [value, winner].flat().every(isContainer);
-  return isSameKind && serialize(value) !== serialize(winner);
 }
 
 /** Builds the result. `alternativeOffset`: the offset of another candidate that also passes, with a different value. */
