@@ -10,7 +10,7 @@ const NAMES_BY_KIND = `
   cursor token policy structure measureBare readBareText readBare endCutString startToken createStructure
   cursor builder state role plausible isComplete refuse advance rootMustEnd due goTo insideCall endValue skipValue rereads rootCommaSeen rootEnd stepAfter stepContent stepClose awaitsValue finish doublesQuotes isSuperfluous placeKey placeScalar startNextRoot enterCall passSeparator skipElision
   char matchHere repair failure final base allowed fail formulas repairEnd endHere elidedAt elide
-  last place openDepth otherAbove inArray duplicates reopenLast setKey placeItems removeLast show root isExact runs top locate
+  last place openDepth otherAbove inArray duplicates reopenLast setKey placeItems removeLast show root isExact runs top locate finished
   container step contents openDepth otherAbove shown isList
   separator decoded shown unescapedSeen endCut isDoubtful
   endQuote cut repair

@@ -1,5 +1,7 @@
-const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
-const FIRST_MONDAY_MS = Date.UTC(1970, 0, 5);
+const DAY_MS = 24 * 60 * 60 * 1000;
+const WEEK_MS = 7 * DAY_MS;
+/** 1970-01-05. */
+const FIRST_MONDAY_MS = 4 * DAY_MS;
 
 /**
  * Returns the start of the step that a time is in, all in milliseconds since 1970. Steps of whole weeks start on a

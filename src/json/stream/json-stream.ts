@@ -20,13 +20,6 @@ export interface JsonStreamOptions extends ParseOptions {
   readonly validatePartial?: boolean;
 }
 
-const STREAM_OPTIONS: Readonly<Record<keyof JsonStreamOptions, string>> = {
-  ...OPTIONS,
-  partial: 'object',
-  stopWhenComplete: 'boolean',
-  validatePartial: 'boolean',
-};
-
 /** The value so far. It grows in place: use `copy()` to preserve a state. */
 export interface JsonSnapshot<T, Input = T> {
   readonly value: DeepPartial<Input> | undefined;
@@ -74,7 +67,8 @@ export function createJsonStream<T, Input>(
   options: JsonStreamOptions = {},
 ): JsonStream<T, Input> {
   checkSchema(schema);
-  checkOptions(options, STREAM_OPTIONS);
+  const added = { partial: 'object', stopWhenComplete: 'boolean', validatePartial: 'boolean' };
+  checkOptions(options, { ...OPTIONS, ...added } satisfies Record<keyof JsonStreamOptions, string>);
   const { partial, stopWhenComplete = false, validatePartial = false, ...parsing } = options;
   const settings = resolveSettings({ ...parsing, profile: 'default' }, schema !== undefined);
   const checkPart = validatePartial

@@ -7,8 +7,6 @@ import { readBareText } from '../reader/bare-token.js';
 import { Reader } from '../reader/reader.js';
 import { ROOT, ValueBuilder, type ValueLocation } from '../reader/value-builder.js';
 
-/** Matches every landmark and every bracket that can start a value. */
-const LANDMARKS_AND_BRACKETS = /* @__PURE__ */ new RegExp(`${LANDMARK}|[[{]`, 'gi');
 /** The start of a landmark whose rest has not arrived. */
 const CUT_LANDMARK = /<(?:[^<>]{0,125}|\|channel\|>[^{["]{0,120})$/i;
 const SCALAR_START = /^[\s\uFEFF]*["\d\-tfn]/;
@@ -77,6 +75,8 @@ export class ValueFollower {
   readonly #policy: ReaderPolicy;
   readonly #listener: ValueListener;
   readonly #tracker = new LandmarkTracker();
+  /** Matches every landmark and every bracket that can start a value. */
+  readonly #starts = new RegExp(`${LANDMARK}|[[{]`, 'gi');
   /** Input not passed to a reader, searched up to `#at`. */
   #text = '';
   #at = 0;
@@ -112,8 +112,8 @@ export class ValueFollower {
   #search(): void {
     while (this.reader === undefined) {
       const scalar = this.#atBeginning ? SCALAR_START.exec(this.#text) : null;
-      LANDMARKS_AND_BRACKETS.lastIndex = this.#at;
-      const match = scalar ?? LANDMARKS_AND_BRACKETS.exec(this.#text);
+      this.#starts.lastIndex = this.#at;
+      const match = scalar ?? this.#starts.exec(this.#text);
       if (match === null) {
         if (this.#text.trim() !== '') this.#atBeginning = false;
         this.#at = this.#text.length - (CUT_LANDMARK.exec(this.#text.slice(this.#at).slice(-160))?.[0].length ?? 0);
