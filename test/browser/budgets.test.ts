@@ -34,7 +34,7 @@ it('a run that waits for a budget is marked in the list and on its page, and the
   await budgets.getByRole('link', { name: app.seeds }).waitFor();
   await waitUntilLoaded(page);
   expect(await findViolations(page)).toEqual([]);
-  // Nobody is asked for anything.
+  // No person is needed, so nothing is amber.
   expect(await findColored(page, '--warn', '--warn-soft')).toEqual([]);
   // A budget that nothing has used yet is listed too, and so is a token that is not.
   for (const name of ['Each issue', /^Token /]) await budgets.getByRole('heading', { name }).waitFor();
