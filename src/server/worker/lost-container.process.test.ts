@@ -82,6 +82,7 @@ describe.runIf(canRunContainers)('an order in a container', () => {
   it.each([
     ['removed', ['rm', '--force', '--time', '0']],
     ['killed', ['kill']],
+    ['stopped', ['stop']],
   ])('that was %s under a living worker is executed again once, without a human', async (_, command) => {
     const { startWorker, submit, readStarted, store } = await openSite('server');
     await startWorker('worker', 'machine-a', 'agent');

@@ -141,6 +141,7 @@ describe('the container of a process', () => {
 
   it.each([
     ['out of memory', { Status: 'exited', ExitCode: 137, OOMKilled: true }, 'oom', /more than its memory \(64Mi\)/],
+    ['of one that was stopped', { Status: 'exited', ExitCode: 143 }, 'evicted', /stopped \(SIGTERM\), not by Sluice/],
     ['of a client that was killed', { Status: 'running' }, 'unknown', /connection to it was lost/],
     ['of a container that never started', { Status: 'created' }, 'image', /"codex" in .*: exec format error/],
   ])('explains the exit %s', async (_, fields, cause, reason) => {

@@ -232,8 +232,8 @@ function listMappings(option: string, inside: number, outside: number): string[]
   return ranges.flatMap((range) => [option, range.join(':')]);
 }
 
-/** The exit code of a process that was killed. */
-const KILLED = 137;
+/** The exit codes of a process that was killed, and of one that was asked to end, as by `podman stop`. */
+const [KILLED, STOPPED] = [137, 143];
 
 /** How the first process of a container (Podman's catatonit, Docker's tini) reports that the command does not exist. */
 const MISSING_PROGRAM = /^(?:ERROR \(catatonit:\d+\): failed to exec pid1: |\[FATAL tini \(\d+\)\] )(.*)$/m;
@@ -256,6 +256,8 @@ async function explainExit(
   // Podman records the exit code of a container a little after its end; until then it is 0.
   if ([0, KILLED].includes(found.exitCode) && (await wasKilled(engine, id)))
     return { cause: 'evicted', reason: `it was killed through ${engine.name}` };
+  // Not every version of Podman records that it has stopped a container.
+  if (found.exitCode === STOPPED) return { cause: 'evicted', reason: 'it was stopped (SIGTERM), not by Sluice' };
   const problem = MISSING_PROGRAM.exec(errors)?.[1];
   return problem === undefined ? undefined : { cause: 'image', reason: `${cannotStart}: ${problem}` };
 }
