@@ -49,7 +49,7 @@ export { RAW_STREAMS, STREAMS, type CapturedStream, type RawRef, type StreamName
 export { placementCause, runFailureCause, usageSchema } from './protocol/event-parts.js';
 export type { FailureCause, PlacementCause, RunFailureCause, Usage } from './protocol/event-parts.js';
 export { findCause } from './attempt/engine-error.js';
-export { isRecord, getArray, getCount, getField, getName, getObject } from './reading/record-fields.js';
+export { get, isRecord } from './reading/record-fields.js';
 export { packEvents, unpackEvents, type EventPack } from './log/event-pack.js';
 export { decodeLine, encodeLines } from './log/series.js';
 export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log/event-pack.js';

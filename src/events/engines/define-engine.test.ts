@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectInOrder, expectValid } from '../contract/emitted-invariants.contract.js';
 import { codex, toBytes, translateLines } from '../contract/translate-lines.contract.js';
-import { getString } from '../reading/record-fields.js';
+import { get } from '../reading/record-fields.js';
 import { createTranslator } from '../translator.js';
 import { defineEngine } from './define-engine.js';
 import type { Engine } from './engine.js';
@@ -12,14 +12,14 @@ const ECHO_ENGINE: Engine = {
   parserVersion: '1',
   framing: 'json',
   guarantees: { session: 'early', endSignal: true },
-  detect: (value) => (getString(value, 'agent') === 'echo' ? 1 : 0),
-  readSession: (value) => getString(value, 'session'),
+  detect: (value) => (get.string(value, 'agent') === 'echo' ? 1 : 0),
+  readSession: (value) => get.string(value, 'session'),
   createReader: (emit) => ({
     json({ value }) {
-      const text = getString(value, 'text');
+      const text = get.string(value, 'text');
       if (text === 'boom') throw new Error('broken reader');
       if (text !== null) return emit({ fact: 'message', text });
-      emit({ fact: 'status', status: 'session.ended', session_id: getString(value, 'session') });
+      emit({ fact: 'status', status: 'session.ended', session_id: get.string(value, 'session') });
       emit({ fact: 'end_signal', signal: 'ECHO_SESSION_ENDED' });
     },
     text: () => emit({ fact: 'noise' }),

@@ -1,4 +1,4 @@
-import { getField, isRecord, getName, getObject, omitMissing } from '../reading/record-fields.js';
+import { get, isRecord, omitMissing } from '../reading/record-fields.js';
 import type { PermissionAnswer } from './fact.js';
 
 export type RpcId = string | number;
@@ -14,15 +14,15 @@ const NO_FIELDS = {};
 /** Reads a JSON value as a JSON-RPC message; null if it is not one. `jsonrpc` is not required: some agents omit it. */
 export function readRpcMessage(value: object): RpcMessage | null {
   const id = readId(value);
-  const method = getName(value, 'method');
+  const method = get.name(value, 'method');
   if (method !== null) {
-    const params = getObject(value, 'params') ?? NO_FIELDS;
+    const params = get.object(value, 'params') ?? NO_FIELDS;
     if (id !== null) return { kind: 'request', id, method, params };
     return 'id' in value ? null : { kind: 'notification', method, params };
   }
-  const error = getObject(value, 'error');
+  const error = get.object(value, 'error');
   if (error !== null) return { kind: 'error', id, error };
-  return id !== null && 'result' in value ? { kind: 'result', id, result: getField(value, 'result') } : null;
+  return id !== null && 'result' in value ? { kind: 'result', id, result: get.field(value, 'result') } : null;
 }
 
 /** Returns the result as an object, or an empty object if the agent responded with null. */
@@ -32,16 +32,16 @@ export function getResultFields(result: unknown): object {
 
 /** Reads who answered a permission request, and why, from the object that contains the answer's `sluice`. */
 export function readAuthor(container: object | null): Pick<PermissionAnswer, 'by' | 'who' | 'why'> {
-  const author = getObject(container, 'sluice');
-  const by = getField(author, 'by') === 'rule' ? 'rule' : 'person';
-  return { by, ...omitMissing({ who: getName(author, 'who'), why: getName(author, 'why') }) };
+  const author = get.object(container, 'sluice');
+  const by = get.field(author, 'by') === 'rule' ? 'rule' : 'person';
+  return { by, ...omitMissing({ who: get.name(author, 'who'), why: get.name(author, 'why') }) };
 }
 
 /** Longer ids are refused. */
 const MAX_ID = 200;
 
 function readId(value: object): RpcId | null {
-  const id = getField(value, 'id');
+  const id = get.field(value, 'id');
   if (typeof id === 'string') return id.length > MAX_ID ? null : id;
   return typeof id === 'number' && Number.isFinite(id) ? id : null;
 }

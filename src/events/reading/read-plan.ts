@@ -1,5 +1,5 @@
 import type { PlanEntry } from '../protocol/event-parts.js';
-import { getBoolean, isRecord, getString } from './record-fields.js';
+import { get, isRecord } from './record-fields.js';
 
 /** The maximum number of plan entries; users do not read more. */
 const MAX_ENTRIES = 256;
@@ -10,9 +10,9 @@ export function readPlan(entries: readonly unknown[]): readonly PlanEntry[] {
     .slice(0, MAX_ENTRIES)
     .filter(isRecord)
     .flatMap((entry) => {
-      const content = getString(entry, 'content') ?? getString(entry, 'text') ?? getString(entry, 'description');
+      const content = get.string(entry, 'content') ?? get.string(entry, 'text') ?? get.string(entry, 'description');
       if (content === null) return [];
-      const priority = PRIORITIES.find((name) => name === getString(entry, 'priority'));
+      const priority = PRIORITIES.find((name) => name === get.string(entry, 'priority'));
       return [{ content, status: readStatus(entry), ...(priority === undefined ? undefined : { priority }) }];
     });
 }
@@ -20,7 +20,7 @@ export function readPlan(entries: readonly unknown[]): readonly PlanEntry[] {
 const PRIORITIES = ['high', 'medium', 'low'] as const;
 
 function readStatus(entry: object): PlanEntry['status'] {
-  const status = getString(entry, 'status');
-  if (status === 'completed' || status === 'done' || getBoolean(entry, 'completed') === true) return 'completed';
+  const status = get.string(entry, 'status');
+  if (status === 'completed' || status === 'done' || get.boolean(entry, 'completed') === true) return 'completed';
   return status === 'in_progress' ? 'in_progress' : 'pending';
 }

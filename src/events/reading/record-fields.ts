@@ -1,63 +1,56 @@
 import type { Usage } from '../protocol/event-parts.js';
 
-/*
- * Functions that read fields of untrusted records. A field that is missing or has the wrong type is null, as is every
- * field of a record that is null.
- */
-
 /**
- * Returns the value of a key. Records come from `JSON.parse`, where even `__proto__` is an ordinary key. Do not pass the name of
- * a member of `Object.prototype`, which is inherited.
+ * Reads fields of untrusted records. A field that is missing or has the wrong type is null, as is every field of a
+ * record that is null. Records come from `JSON.parse`, where even `__proto__` is an ordinary key. Do not pass the name
+ * of a member of `Object.prototype`, which is inherited.
  */
-export function getField(record: object | null, key: string): unknown {
-  return record === null ? undefined : (record as Readonly<Record<string, unknown>>)[key];
-}
-
-/** @example getString({ id: 'a' }, 'id') // 'a' */
-export function getString(record: object | null, key: string): string | null {
-  const value = getField(record, key);
-  return typeof value === 'string' ? value : null;
-}
-
-/** Returns a string; an empty string counts as missing. */
-export function getName(record: object | null, key: string): string | null {
-  const value = getField(record, key);
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-/** Returns a finite number: `JSON.parse` reads `1e999` as infinity, which JSON cannot represent. */
-export function getNumber(record: object | null, key: string): number | null {
-  const value = getField(record, key);
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-export function getInteger(record: object | null, key: string): number | null {
-  const value = getField(record, key);
-  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
-}
-
-/** Returns an integer that is not negative. */
-export function getCount(record: object | null, key: string): number | null {
-  const value = getField(record, key);
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-
-export function getBoolean(record: object | null, key: string): boolean | null {
-  const value = getField(record, key);
-  return typeof value === 'boolean' ? value : null;
-}
-
-/** Returns an object that is not an array. */
-export function getObject(record: object | null, key: string): object | null {
-  const value = getField(record, key);
-  return isRecord(value) ? value : null;
-}
-
-/** Returns an array; empty if missing. */
-export function getArray(record: object | null, key: string): readonly unknown[] {
-  const value = getField(record, key);
-  return Array.isArray(value) ? value : [];
-}
+export const get = {
+  field(record: object | null, key: string): unknown {
+    return record === null ? undefined : (record as Readonly<Record<string, unknown>>)[key];
+  },
+  string(record: object | null, key: string): string | null {
+    const value = get.field(record, key);
+    return typeof value === 'string' ? value : null;
+  },
+  /** A string; an empty one counts as missing. */
+  name(record: object | null, key: string): string | null {
+    const value = get.field(record, key);
+    return typeof value === 'string' && value !== '' ? value : null;
+  },
+  /** A finite number: `JSON.parse` reads `1e999` as infinity, which JSON cannot represent. */
+  number(record: object | null, key: string): number | null {
+    const value = get.field(record, key);
+    return typeof value === 'number' && Number.isFinite(value) ? value : null;
+  },
+  integer(record: object | null, key: string): number | null {
+    const value = get.field(record, key);
+    return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
+  },
+  /** An integer that is not negative. */
+  count(record: object | null, key: string): number | null {
+    const value = get.integer(record, key);
+    return value !== null && value >= 0 ? value : null;
+  },
+  boolean(record: object | null, key: string): boolean | null {
+    const value = get.field(record, key);
+    return typeof value === 'boolean' ? value : null;
+  },
+  /** An object that is not an array. */
+  object(record: object | null, key: string): object | null {
+    const value = get.field(record, key);
+    return isRecord(value) ? value : null;
+  },
+  /** An array; empty if missing. */
+  array(record: object | null, key: string): readonly unknown[] {
+    const value = get.field(record, key);
+    return Array.isArray(value) ? value : [];
+  },
+  /** The objects in an array. */
+  records(record: object | null, key: string): readonly object[] {
+    return get.array(record, key).filter(isRecord);
+  },
+};
 
 /** Whether a value is an object other than an array. */
 export function isRecord(value: unknown): value is object {
@@ -66,7 +59,7 @@ export function isRecord(value: unknown): value is object {
 
 /** Joins the text parts of a prompt or of an MCP result. */
 export function joinTextContent(content: readonly unknown[]): string {
-  const strings = content.filter(isRecord).map((part) => getString(part, 'text'));
+  const strings = content.filter(isRecord).map((part) => get.string(part, 'text'));
   return strings.filter((text) => text !== null).join('\n');
 }
 

@@ -1,7 +1,7 @@
 import type { Emit } from '../engines/fact.js';
 import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.js';
 import { LOW_CONFIDENCE } from './line-message.js';
-import { getString } from './record-fields.js';
+import { get } from './record-fields.js';
 
 /** Limit on the output held back; beyond it, the decision is made as if the output had ended. */
 const MAX_HELD_BYTES = 1024 * 1024;
@@ -86,7 +86,7 @@ export class TextAnswer {
       if (frame.kind === 'blank') continue;
       this.#emit({ fact: 'frame', frame });
       if (frame.kind === 'json')
-        this.#emit({ fact: 'unknown_type', type: getString(frame.value, 'type') ?? 'value without a type' });
+        this.#emit({ fact: 'unknown_type', type: get.string(frame.value, 'type') ?? 'value without a type' });
       else this.#emit({ fact: 'unparsed' });
     }
   }

@@ -1,13 +1,4 @@
-import {
-  PERMISSION_METHOD,
-  getArray,
-  getCount,
-  getField,
-  isRecord,
-  getName,
-  getObject,
-  readPermissionRequest,
-} from '../../events/index.js';
+import { get, PERMISSION_METHOD, isRecord, readPermissionRequest } from '../../events/index.js';
 import type { RpcId } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import { VERSION } from '../../base/files/index.js';
@@ -72,15 +63,15 @@ export class AcpClient implements AgentClient {
 
   start(prompt: string): void {
     this.#handshake('initialize', INITIALIZE, (result) => {
-      const version = getField(result, 'protocolVersion');
+      const version = get.field(result, 'protocolVersion');
       if (version !== 1)
         return this.#peer.reportViolation(
           `it uses protocol version ${JSON.stringify(version) ?? 'unknown'} instead of 1`,
         );
-      const capabilities = getObject(result, 'agentCapabilities') ?? {};
-      const sessions = getObject(capabilities, 'sessionCapabilities') ?? {};
-      const canLoad = getField(capabilities, 'loadSession') === true;
-      const canResume = getObject(sessions, 'resume') !== null;
+      const capabilities = get.object(result, 'agentCapabilities') ?? {};
+      const sessions = get.object(capabilities, 'sessionCapabilities') ?? {};
+      const canLoad = get.field(capabilities, 'loadSession') === true;
+      const canResume = get.object(sessions, 'resume') !== null;
       this.#canResume = canLoad || canResume;
       const unsupported = findUnsupported(this.#inputs, readAccepts(capabilities));
       if (unsupported !== undefined) {
@@ -133,9 +124,9 @@ export class AcpClient implements AgentClient {
 
   #authenticate(initialized: object, next: () => void): void {
     const { authenticate: methodId } = this.#request;
-    const isOffered = getArray(initialized, 'authMethods').some(
-      (method) => isRecord(method) && getField(method, 'id') === methodId,
-    );
+    const isOffered = get
+      .array(initialized, 'authMethods')
+      .some((method) => isRecord(method) && get.field(method, 'id') === methodId);
     if (methodId === undefined || !isOffered) return next();
     // A logged-in agent can reject this method; without a login, it rejects the session later.
     this.#handshake('authenticate', { methodId }, next, next);
@@ -149,7 +140,7 @@ export class AcpClient implements AgentClient {
     const mcpServers = this.#inputs.mcpServers.map(toAcpServer);
     if (sessionId === null) {
       return this.#handshake('session/new', { cwd, mcpServers }, (result) => {
-        const id = getName(result, 'sessionId');
+        const id = get.name(result, 'sessionId');
         if (id === null) return this.#peer.reportViolation('it opened a session without an id');
         next(id, result);
       });
@@ -198,19 +189,19 @@ export class AcpClient implements AgentClient {
         if (readPermissionRequest(params) === null) return this.#peer.refuse(id, INVALID_PARAMS, 'toolCall is missing');
         this.#permissions += 1;
         this.#questions.set(this.#permissions, id);
-        const call = getObject(params, 'toolCall') ?? {};
-        return this.#ports.onPermission(this.#permissions, getName(call, 'kind'));
+        const call = get.object(params, 'toolCall') ?? {};
+        return this.#ports.onPermission(this.#permissions, get.name(call, 'kind'));
       }
       case 'fs/read_text_file': {
-        const lines = { line: getCount(params, 'line'), limit: getCount(params, 'limit') };
-        const read = async () => ({ content: await this.#ports.readFile(getName(params, 'path') ?? '', lines) });
+        const lines = { line: get.count(params, 'line'), limit: get.count(params, 'limit') };
+        const read = async () => ({ content: await this.#ports.readFile(get.name(params, 'path') ?? '', lines) });
         return void this.#perform(id, read);
       }
       case 'fs/write_text_file': {
-        const content = getField(params, 'content');
+        const content = get.field(params, 'content');
         if (typeof content !== 'string') return this.#peer.refuse(id, INVALID_PARAMS, 'content is missing');
         const write = async () => {
-          await this.#ports.writeFile(getName(params, 'path') ?? '', content);
+          await this.#ports.writeFile(get.name(params, 'path') ?? '', content);
           return {};
         };
         return void this.#perform(id, write);
@@ -231,12 +222,12 @@ export class AcpClient implements AgentClient {
 
 /** Chooses a mode in which the agent requests permissions; null if it already is, or has no such mode. */
 function chooseMode(opened: object): string | null {
-  const modes = getObject(opened, 'modes');
+  const modes = get.object(opened, 'modes');
   if (modes === null) return null;
-  const current = getName(modes, 'currentModeId');
-  const availableModes = getArray(modes, 'availableModes').flatMap((mode) =>
-    isRecord(mode) ? (getName(mode, 'id') ?? []) : [],
-  );
+  const current = get.name(modes, 'currentModeId');
+  const availableModes = get
+    .array(modes, 'availableModes')
+    .flatMap((mode) => (isRecord(mode) ? (get.name(mode, 'id') ?? []) : []));
   const strictest = ASKING_MODES.find((mode) => availableModes.includes(mode));
   return strictest === undefined || ASKING_MODES.some((mode) => mode === current) ? null : strictest;
 }
@@ -248,16 +239,16 @@ function chooseMode(opened: object): string | null {
  * readAccepts({ promptCapabilities: { image: true } }) // { attachments: ['image'], mcpServers: ['stdio'] }
  */
 export function readAccepts(capabilities: object): AcceptedInputs {
-  const prompt = getObject(capabilities, 'promptCapabilities') ?? {};
-  const mcp = getObject(capabilities, 'mcpCapabilities') ?? {};
+  const prompt = get.object(capabilities, 'promptCapabilities') ?? {};
+  const mcp = get.object(capabilities, 'mcpCapabilities') ?? {};
   return {
     attachments: [
-      ...(getField(prompt, 'image') === true ? (['image'] as const) : []),
-      ...(getField(prompt, 'audio') === true ? (['audio'] as const) : []),
-      ...(getField(prompt, 'embeddedContext') === true ? (['file'] as const) : []),
+      ...(get.field(prompt, 'image') === true ? (['image'] as const) : []),
+      ...(get.field(prompt, 'audio') === true ? (['audio'] as const) : []),
+      ...(get.field(prompt, 'embeddedContext') === true ? (['file'] as const) : []),
     ],
     // Every agent must accept servers over stdio.
-    mcpServers: ['stdio', ...(['http', 'sse'] as const).filter((type) => getField(mcp, type) === true)],
+    mcpServers: ['stdio', ...(['http', 'sse'] as const).filter((type) => get.field(mcp, type) === true)],
   };
 }
 

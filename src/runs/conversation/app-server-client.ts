@@ -1,4 +1,4 @@
-import { getField, isApproval, getName, getObject, type RpcId } from '../../events/index.js';
+import { get, isApproval, type RpcId } from '../../events/index.js';
 import { VERSION } from '../../base/files/index.js';
 import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './approvals.js';
 import type { Attachment } from '../ports/run-inputs.js';
@@ -66,8 +66,8 @@ export class AppServerClient implements AgentClient {
     const params = { threadId: this.#threadId, input: [{ type: 'text', text, text_elements: [] }, ...imageItems] };
     this.#peer.endHandshake();
     const started = (result: object): void => {
-      const turn = getObject(result, 'turn');
-      this.#turnId = turn === null ? null : getName(turn, 'id');
+      const turn = get.object(result, 'turn');
+      this.#turnId = turn === null ? null : get.name(turn, 'id');
     };
     this.#peer.request('turn/start', params, started, () => this.#end());
   }
@@ -106,8 +106,8 @@ export class AppServerClient implements AgentClient {
     this.#peer.notify('initialized');
     const settings = { cwd, ...thread, ...(model === undefined ? {} : { model }) };
     const opened = (result: object): void => {
-      const started = getObject(result, 'thread');
-      this.#threadId = started === null ? null : getName(started, 'id');
+      const started = get.object(result, 'thread');
+      this.#threadId = started === null ? null : get.name(started, 'id');
       if (this.#threadId === null) return this.#peer.reportViolation('it opened a thread without an id');
       next();
     };
@@ -127,16 +127,16 @@ export class AppServerClient implements AgentClient {
 
   #readRequest(id: RpcId, method: string, params: object): void {
     if (!isApproval(method)) return this.#peer.rejectMethod(id, method);
-    if (getName(params, 'itemId') === null) return this.#peer.refuse(id, INVALID_PARAMS, 'itemId is missing');
+    if (get.name(params, 'itemId') === null) return this.#peer.refuse(id, INVALID_PARAMS, 'itemId is missing');
     this.#permissions += 1;
     this.#questions.set(this.#permissions, id);
     this.#ports.onPermission(this.#permissions, null);
   }
 
   #readNotification(method: string, params: object): void {
-    if (getName(params, 'threadId') !== this.#threadId || this.#threadId === null) return;
+    if (get.name(params, 'threadId') !== this.#threadId || this.#threadId === null) return;
     if (method === 'turn/started') this.#turnId = readTurn(params) ?? this.#turnId;
-    if (method === 'serverRequest/resolved') return this.#readResolved(getField(params, 'requestId'));
+    if (method === 'serverRequest/resolved') return this.#readResolved(get.field(params, 'requestId'));
     if (method !== 'turn/completed') return;
     const turn = readTurn(params);
     if (this.#turnId === null || turn === null || turn === this.#turnId) this.#end();
@@ -161,6 +161,6 @@ export class AppServerClient implements AgentClient {
 }
 
 function readTurn(params: object): string | null {
-  const turn = getObject(params, 'turn');
-  return turn === null ? null : getName(turn, 'id');
+  const turn = get.object(params, 'turn');
+  return turn === null ? null : get.name(turn, 'id');
 }

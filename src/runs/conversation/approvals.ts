@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { matchGlob } from '../../base/index.js';
-import { getField, getName, isRecord, type FcmpData, type PermissionOption } from '../../events/index.js';
+import { get, isRecord, type FcmpData, type PermissionOption } from '../../events/index.js';
 import type { ApprovalRule, RunSpec } from '../../store/records/index.js';
 import type { ConversationRequest } from '../launchers/launcher.js';
 
@@ -103,7 +103,7 @@ function matchPath(pattern: string, path: string, workdir: string): boolean {
 /** Returns the command line a tool would run, or null. */
 function readCommand({ input }: PermissionQuestion): string | null {
   if (!isRecord(input)) return null;
-  const command = getField(input, 'command') ?? getField(input, 'cmd');
+  const command = get.field(input, 'command') ?? get.field(input, 'cmd');
   if (typeof command === 'string') return command;
   return Array.isArray(command) && command.every((word) => typeof word === 'string') ? command.join(' ') : null;
 }
@@ -113,7 +113,7 @@ const PATH_FIELDS = ['file_path', 'filePath', 'filepath', 'path', 'absolute_path
 
 /** Returns the distinct files named by a tool call. */
 export function listPaths({ diff = [], locations = [], input }: PermissionQuestion): readonly string[] {
-  const named = isRecord(input) ? PATH_FIELDS.flatMap((key) => getName(input, key) ?? []) : [];
+  const named = isRecord(input) ? PATH_FIELDS.flatMap((key) => get.name(input, key) ?? []) : [];
   return [...new Set([...diff.map(({ path }) => path), ...locations.map(({ path }) => path), ...named])];
 }
 

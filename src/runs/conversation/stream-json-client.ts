@@ -1,7 +1,6 @@
 import {
+  get,
   createRecordReader,
-  getField,
-  getObject,
   readControlRequest,
   readControlResponse,
   readToolQuestion,
@@ -119,7 +118,7 @@ export class StreamJsonClient implements AgentClient {
   #read(record: object | null): void {
     if (this.#isClosed || this.#isOver) return;
     if (record === null) return this.#readStrayLine();
-    switch (getField(record, 'type')) {
+    switch (get.field(record, 'type')) {
       case 'control_response':
         return this.#readResponse(record);
       case 'control_request':
@@ -158,7 +157,7 @@ export class StreamJsonClient implements AgentClient {
     this.#permissions += 1;
     this.#questions.set(this.#permissions, {
       id: request.id,
-      input: getObject(request.request, 'input') ?? {},
+      input: get.object(request.request, 'input') ?? {},
     });
     this.#ports.onPermission(this.#permissions, null);
   }

@@ -8,7 +8,7 @@ import { runProgram } from './engine-version.js';
 import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { getName, getObject, isRecord } from '../../events/index.js';
+import { get, isRecord } from '../../events/index.js';
 import { INITIALIZE, readAccepts } from '../conversation/acp-client.js';
 import { RpcPeer } from '../conversation/rpc-peer.js';
 import { resolvePorts, type RunPorts } from '../ports/run-ports.js';
@@ -124,7 +124,7 @@ async function readPackageVersion(path: string): Promise<string | undefined> {
   const [, folder] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//u.exec(file) ?? [];
   const text = folder === undefined ? undefined : await readSmallFile(join(folder, 'package.json'), MAX_MANIFEST_BYTES);
   const manifest = text === undefined ? undefined : parseJson(text);
-  return isRecord(manifest) ? (getName(manifest, 'version') ?? undefined) : undefined;
+  return isRecord(manifest) ? (get.name(manifest, 'version') ?? undefined) : undefined;
 }
 
 const STATUS_LABELS: Readonly<Record<EngineReport['status'], string>> = {
@@ -218,7 +218,7 @@ async function readCapabilities(running: RunningProcess, handshakeMs: number): P
       INITIALIZE,
       (result) => {
         peer.close();
-        resolve(readAccepts(getObject(result, 'agentCapabilities') ?? {}));
+        resolve(readAccepts(get.object(result, 'agentCapabilities') ?? {}));
       },
       acceptTextOnly,
     );

@@ -6,7 +6,7 @@ import { readdirSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'nod
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorCode, SluiceError } from '../../base/index.js';
 import { makeFolder, parseJson } from '../../base/files/index.js';
-import { getName, isRecord } from '../../events/index.js';
+import { get, isRecord } from '../../events/index.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { getProcessState, identifyOwnProcess } from '../process/process-identity.js';
 
@@ -279,6 +279,6 @@ async function readHolder(path: string): Promise<Pick<LockHolder, 'run' | 'since
   const text = await readFile(path, 'utf8').catch(() => '');
   const content = parseJson(text);
   return isRecord(content)
-    ? { run: getName(content, 'run'), since: getName(content, 'since') }
+    ? { run: get.name(content, 'run'), since: get.name(content, 'since') }
     : { run: null, since: null };
 }

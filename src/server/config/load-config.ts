@@ -9,7 +9,7 @@ import { listLaunchers, type AgentSettings } from '../../runs/index.js';
 import { findProjectData, parseJson, readSmallFile, replaceFile } from '../../base/files/index.js';
 import { hashConfig, listSettingsNeedingTrust, requireTrust } from './trust.js';
 import type { ConfirmTrust, UntrustedConfig } from './trust.js';
-import { getField, isRecord } from '../../events/index.js';
+import { get, isRecord } from '../../events/index.js';
 
 /** The sources of settings; the first one found wins: flag, environment, file, default. */
 interface ConfigSources {
@@ -335,7 +335,7 @@ export async function addAgentToConfig(file: string, name: string, agent: AgentS
     throw new SluiceError('INVALID_CONFIG', `"${file}" is code, which is not edited. Add to its agents: ${entry}`);
   const text = await readSmallFile(file, MAX_CONFIG_BYTES);
   const settings = readSettings(text ?? '{}');
-  const agents = isRecord(settings) ? (getField(settings, 'agents') ?? {}) : undefined;
+  const agents = isRecord(settings) ? (get.field(settings, 'agents') ?? {}) : undefined;
   if (!isRecord(settings) || !isRecord(agents))
     throw new SluiceError('INVALID_CONFIG', `"${file}" does not contain a configuration. Correct it, then try again.`);
   if (Object.hasOwn(agents, name))

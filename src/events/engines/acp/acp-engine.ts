@@ -1,13 +1,4 @@
-import {
-  getField,
-  getName,
-  getObject,
-  getString,
-  getArray,
-  joinTextContent,
-  isRecord,
-  toNames,
-} from '../../reading/record-fields.js';
+import { get, joinTextContent, isRecord, toNames } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import { readRpcMessage, getResultFields, readAuthor } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
@@ -31,8 +22,8 @@ export const acpEngine: Engine = {
   detect,
   readSession(value) {
     const message = readRpcMessage(value);
-    if (message?.kind === 'notification' || message?.kind === 'request') return getName(message.params, 'sessionId');
-    return message?.kind === 'result' ? getName(getResultFields(message.result), 'sessionId') : null;
+    if (message?.kind === 'notification' || message?.kind === 'request') return get.name(message.params, 'sessionId');
+    return message?.kind === 'result' ? get.name(getResultFields(message.result), 'sessionId') : null;
   },
   createReader: createAcpReader,
 };
@@ -43,16 +34,16 @@ const METHODS: ReadonlySet<string> = new Set(['session/update', 'session/request
 function detect(value: object): number {
   const message = readRpcMessage(value);
   if (message === null) return 0;
-  const isJsonRpc = getField(value, 'jsonrpc') === '2.0';
+  const isJsonRpc = get.field(value, 'jsonrpc') === '2.0';
   switch (message.kind) {
     case 'notification':
     case 'request': {
-      if (METHODS.has(message.method) && getName(message.params, 'sessionId') !== null) return 1;
+      if (METHODS.has(message.method) && get.name(message.params, 'sessionId') !== null) return 1;
       return isJsonRpc ? 0.5 : 0;
     }
     case 'result': {
       const result = getResultFields(message.result);
-      const isAcp = getObject(result, 'agentCapabilities') !== null || getString(result, 'stopReason') !== null;
+      const isAcp = get.object(result, 'agentCapabilities') !== null || get.string(result, 'stopReason') !== null;
       if (isJsonRpc && isAcp) return 1;
       return isJsonRpc ? 0.5 : 0;
     }
@@ -102,7 +93,7 @@ class AcpReader implements Reader {
     if (frame.stream === 'stderr') return emit({ fact: 'noise' });
     const message = readRpcMessage(frame.value);
     if (message === null)
-      return emit({ fact: 'unknown_type', type: getString(frame.value, 'type') ?? 'value that is not a message' });
+      return emit({ fact: 'unknown_type', type: get.string(frame.value, 'type') ?? 'value that is not a message' });
     if (frame.stream === 'stdin') this.#readSent(message);
     else this.#readPrinted(message, frame);
   }
@@ -122,7 +113,7 @@ class AcpReader implements Reader {
     switch (message.kind) {
       case 'request': {
         const { id, method, params } = message;
-        const sessionId = getName(params, 'sessionId');
+        const sessionId = get.name(params, 'sessionId');
         this.#sentRequests.set(id, { method, sessionId });
         if (method === 'session/load') this.#isLoading = true;
         if (method !== 'session/prompt') return this.#emit({ fact: 'noise' });
@@ -130,7 +121,7 @@ class AcpReader implements Reader {
         this.#updates.startTurn();
         // Later turns in the same process do not open a session, so only the prompt names it.
         this.#emit({ fact: 'session', id: sessionId });
-        const prompt = joinTextContent(getArray(params, 'prompt'));
+        const prompt = joinTextContent(get.array(params, 'prompt'));
         return this.#emit({ fact: 'status', status: method, ...(prompt === '' ? undefined : { message: prompt }) });
       }
       case 'notification':
@@ -153,7 +144,7 @@ class AcpReader implements Reader {
       this.#emit({
         fact: 'status',
         status: `${request.method} refused`,
-        reason: getString(message.error, 'message'),
+        reason: get.string(message.error, 'message'),
       });
     } else this.#emit({ fact: 'noise' });
   }
@@ -173,8 +164,8 @@ class AcpReader implements Reader {
 
   #readNotification(method: string, params: object, frame: JsonFrame): void {
     if (method !== 'session/update') return this.#emit({ fact: 'status', status: method, detail: params });
-    const update = getObject(params, 'update');
-    const kind = getName(update, 'sessionUpdate');
+    const update = get.object(params, 'update');
+    const kind = get.name(update, 'sessionUpdate');
     if (update === null || kind === null)
       return this.#emit({ fact: 'malformed', why: 'A session/update has no update.' });
     if (this.#isLoading) return this.#emit({ fact: 'status', status: 'session/load history' });
@@ -229,7 +220,7 @@ class AcpReader implements Reader {
     }
     if (this.#hasSent || message.kind === 'error') return null;
     const result = getResultFields(message.result);
-    const sessionId = getName(result, 'sessionId');
+    const sessionId = get.name(result, 'sessionId');
     if ('stopReason' in result) return { method: 'session/prompt', sessionId };
     if ('protocolVersion' in result) return { method: 'initialize', sessionId };
     return { method: sessionId === null ? 'unknown' : 'session/new', sessionId };
@@ -239,7 +230,7 @@ class AcpReader implements Reader {
     const emit = this.#emit;
     switch (method) {
       case 'initialize': {
-        emit({ fact: 'version', version: getName(getObject(result, 'agentInfo'), 'version') });
+        emit({ fact: 'version', version: get.name(get.object(result, 'agentInfo'), 'version') });
         return emit({ fact: 'status', status: method, detail: result });
       }
       case 'session/new':
@@ -248,7 +239,7 @@ class AcpReader implements Reader {
         return emit({
           fact: 'status',
           status: method,
-          session_id: getName(result, 'sessionId') ?? sessionId,
+          session_id: get.name(result, 'sessionId') ?? sessionId,
           model: readModel(result),
         });
       case 'session/prompt':
@@ -262,13 +253,13 @@ class AcpReader implements Reader {
     const emit = this.#emit;
     this.#updates.close(frame);
     this.#updates.endTurn();
-    const reason = getName(result, 'stopReason');
+    const reason = get.name(result, 'stopReason');
     if (reason === null)
       return emit({
         fact: 'malformed',
         why: 'The answer to session/prompt has no stopReason.',
       });
-    const usage = this.#updates.completeUsage(readUsage(getObject(result, 'usage')));
+    const usage = this.#updates.completeUsage(readUsage(get.object(result, 'usage')));
     emit({ fact: 'status', status: 'session/prompt', reason, usage, isLast: true });
     if (reason === 'end_turn') emit({ fact: 'end_signal', signal: 'ACP_PROMPT_END_TURN' });
     else if (reason !== 'cancelled')
@@ -277,16 +268,16 @@ class AcpReader implements Reader {
 
   #readError(method: string, error: object, frame: JsonFrame): void {
     this.#updates.close(frame);
-    const message = getName(error, 'message') ?? 'unknown error';
-    const detail = getField(error, 'data');
+    const message = get.name(error, 'message') ?? 'unknown error';
+    const detail = get.field(error, 'data');
     const reason = readErrorReason(detail);
     const text = reason === null || message.includes(reason) ? message : `${message}: ${reason}`;
-    const isAuthError = getField(error, 'code') === AUTH_REQUIRED;
+    const isAuthError = get.field(error, 'code') === AUTH_REQUIRED;
     this.#emit({
       fact: 'error',
       message: `The agent refused ${method}: ${text}`,
       ...(isAuthError ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
-      detail: { code: getField(error, 'code'), data: detail },
+      detail: { code: get.field(error, 'code'), data: detail },
     });
     if (!OPTIONAL_METHODS.has(method)) this.#emit({ fact: 'failure', message: `The agent refused ${method}: ${text}` });
   }
@@ -308,14 +299,14 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
 function readErrorReason(data: unknown): string | null {
   if (typeof data === 'string') return data === '' ? null : data;
   if (!isRecord(data)) return null;
-  return getName(data, 'details') ?? getName(data, 'message') ?? getName(data, 'error');
+  return get.name(data, 'details') ?? get.name(data, 'message') ?? get.name(data, 'error');
 }
 
 /** Reads a session's model from its models or, for newer agents, from its options. */
 function readModel(result: object): string | null {
-  const options = getArray(result, 'configOptions').filter(isRecord);
-  const option = options.find((one) => getField(one, 'category') === 'model') ?? null;
-  return getName(getObject(result, 'models'), 'currentModelId') ?? getName(option, 'currentValue');
+  const options = get.records(result, 'configOptions');
+  const option = options.find((one) => get.field(one, 'category') === 'model') ?? null;
+  return get.name(get.object(result, 'models'), 'currentModelId') ?? get.name(option, 'currentValue');
 }
 
 /** The method an agent calls to request permission. */
@@ -328,23 +319,23 @@ const KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as 
 
 /** Reads a `session/request_permission`; null if it does not name its tool call. */
 export function readPermissionRequest(params: object): PermissionRequest | null {
-  const call = getObject(params, 'toolCall');
-  const id = getName(call, 'toolCallId');
+  const call = get.object(params, 'toolCall');
+  const id = get.name(call, 'toolCallId');
   if (call === null || id === null) return null;
-  const title = getName(call, 'title');
+  const title = get.name(call, 'title');
   return {
     call: readCall(id, call),
     // Gemini CLI sends no input, so the decision depends on the title alone.
     ...(title === null ? undefined : { title }),
-    options: getArray(params, 'options').slice(0, MAX_OPTIONS).filter(isRecord).flatMap(readOption),
+    options: get.array(params, 'options').slice(0, MAX_OPTIONS).filter(isRecord).flatMap(readOption),
   };
 }
 
 function readOption(option: object): PermissionOption[] {
-  const id = getName(option, 'optionId');
-  const kind = KINDS.find((name) => name === getField(option, 'kind'));
+  const id = get.name(option, 'optionId');
+  const kind = KINDS.find((name) => name === get.field(option, 'kind'));
   if (id === null || kind === undefined) return [];
-  return [{ id, label: getString(option, 'name') ?? id, kind }];
+  return [{ id, label: get.string(option, 'name') ?? id, kind }];
 }
 
 /**
@@ -356,11 +347,11 @@ function readPermissionAnswer(
   options: readonly PermissionOption[],
 ): PermissionAnswer {
   const result = message.kind === 'result' ? getResultFields(message.result) : {};
-  const optionId = getName(getObject(result, 'outcome'), 'optionId');
+  const optionId = get.name(get.object(result, 'outcome'), 'optionId');
   const chosenOption = options.find(({ id }) => id === optionId);
   return {
     decision: chosenOption?.kind.startsWith('allow') === true ? 'allow' : 'deny',
     optionId: chosenOption?.id ?? 'cancelled',
-    ...readAuthor(getObject(result, '_meta')),
+    ...readAuthor(get.object(result, '_meta')),
   };
 }

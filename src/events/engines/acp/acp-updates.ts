@@ -2,7 +2,7 @@ import type { JsonFrame } from '../../framing/frame.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import { readPlan } from '../../reading/read-plan.js';
-import { getArray, getName, getNumber, getObject, getString, getCount, toUsage } from '../../reading/record-fields.js';
+import { get, toUsage } from '../../reading/record-fields.js';
 import { BoundedSet } from '../../reading/bounded-map.js';
 import type { Emit } from '../fact.js';
 import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call.js';
@@ -53,9 +53,9 @@ export class AcpUpdates {
         return this.#readCall(kind, update);
       case 'plan':
         this.close(frame);
-        return this.#emit({ fact: 'plan', entries: readPlan(getArray(update, 'entries')) });
+        return this.#emit({ fact: 'plan', entries: readPlan(get.array(update, 'entries')) });
       case 'usage_update': {
-        const amount = getNumber(getObject(update, 'cost'), 'amount');
+        const amount = get.number(get.object(update, 'cost'), 'amount');
         if (amount !== null && amount >= 0) this.#cost = amount;
         return this.#emit({ fact: 'status', status: kind, detail: update });
       }
@@ -109,9 +109,9 @@ export class AcpUpdates {
 
   #readText(kind: OpenText['kind'], update: object, frame: JsonFrame): void {
     const emit = this.#emit;
-    const content = getObject(update, 'content');
-    const text = getString(content, 'text');
-    const usage = readUsage(getObject(getObject(update, '_meta'), 'usage'));
+    const content = get.object(update, 'content');
+    const text = get.string(content, 'text');
+    const usage = readUsage(get.object(get.object(update, '_meta'), 'usage'));
     if (usage !== null) {
       // Qwen Code reports the usage of each step with an empty message chunk.
       this.#hasStepUsage = true;
@@ -119,7 +119,7 @@ export class AcpUpdates {
     }
     if (text === null) return emit({ fact: 'status', status: `${kind} block`, detail: content });
     if (text === '') return usage === null ? emit({ fact: 'status', status: `empty ${kind} chunk` }) : undefined;
-    const key = getName(update, 'messageId');
+    const key = get.name(update, 'messageId');
     if (this.#openText !== null && !isContinuation(this.#openText, kind, key)) this.close(frame);
     this.#openText ??= { kind, key, id: this.#nextId(kind, key), first: frame, last: frame, text: '' };
     const open = this.#openText;
@@ -142,11 +142,11 @@ export class AcpUpdates {
 
   #readCall(kind: string, update: object): void {
     const emit = this.#emit;
-    const id = getName(update, 'toolCallId');
+    const id = get.name(update, 'toolCallId');
     if (id === null) return emit({ fact: 'malformed', why: `A ${kind} has no toolCallId.` });
     if (this.#endedCalls.has(id)) return emit({ fact: 'status', status: `${kind} after its end`, detail: update });
     const call = readCall(id, update);
-    const status = getName(update, 'status');
+    const status = get.name(update, 'status');
     if (status === 'completed' || status === 'failed') {
       const isOpen = this.#open.has(id);
       this.#end(id);
@@ -184,16 +184,16 @@ function isContinuation(open: OpenText, kind: OpenText['kind'], key: string | nu
  * adjusted.
  */
 export function readUsage(usage: object | null): Usage | null {
-  const input = getCount(usage, 'inputTokens');
-  const output = getCount(usage, 'outputTokens');
+  const input = get.count(usage, 'inputTokens');
+  const output = get.count(usage, 'outputTokens');
   if (input === null || output === null) return null;
   return toUsage('turn', {
     input_tokens: input,
     output_tokens: output,
-    cached_input_tokens: getCount(usage, 'cachedReadTokens'),
-    cache_write_tokens: getCount(usage, 'cachedWriteTokens'),
-    reasoning_tokens: getCount(usage, 'thoughtTokens'),
-    total_tokens: getCount(usage, 'totalTokens'),
-    cost: getNumber(usage, 'cost'),
+    cached_input_tokens: get.count(usage, 'cachedReadTokens'),
+    cache_write_tokens: get.count(usage, 'cachedWriteTokens'),
+    reasoning_tokens: get.count(usage, 'thoughtTokens'),
+    total_tokens: get.count(usage, 'totalTokens'),
+    cost: get.number(usage, 'cost'),
   });
 }

@@ -1,15 +1,4 @@
-import {
-  getBoolean,
-  getCount,
-  getField,
-  getName,
-  getNumber,
-  getObject,
-  getString,
-  isRecord,
-  toKnownFields,
-  toUsage,
-} from '../../reading/record-fields.js';
+import { get, isRecord, toKnownFields, toUsage } from '../../reading/record-fields.js';
 import { detectStreamJson, readStreamJsonSession, createStreamJsonReader } from '../stream-json/stream-json-reader.js';
 import type { Dialect } from '../stream-json/dialect.js';
 import type { Engine } from '../engine.js';
@@ -65,37 +54,37 @@ const API_ERROR = /^API Error: (?:([45]\d\d)\b)?/u;
  * score higher.
  */
 function detectRecord(record: object): number {
-  const type = getString(record, 'type');
+  const type = get.string(record, 'type');
   if (type === 'system') {
-    const subtype = getString(record, 'subtype') ?? '';
+    const subtype = get.string(record, 'subtype') ?? '';
     if (!FIELDS.has(`system(${subtype})`)) return 0;
     if (subtype !== 'init') return 0.6;
-    return getName(record, 'claude_code_version') === null ? 0.4 : 1;
+    return get.name(record, 'claude_code_version') === null ? 0.4 : 1;
   }
   if (type === null || !FIELDS.has(type)) return 0;
-  if (type === 'result') return getNumber(record, 'total_cost_usd') === null ? 0.4 : 0.9;
+  if (type === 'result') return get.number(record, 'total_cost_usd') === null ? 0.4 : 0.9;
   return 0.5;
 }
 
 function readSystemError(subtype: string, record: object): EngineError | null {
   switch (subtype) {
     case 'api_retry': {
-      const wait = getNumber(record, 'retry_delay_ms');
-      const httpStatus = getCount(record, 'error_status');
+      const wait = get.number(record, 'retry_delay_ms');
+      const httpStatus = get.count(record, 'error_status');
       return {
         message: `${describeFailedRequest(record, httpStatus)}${wait === null ? '' : ` Retrying in ${wait} ms.`}`,
         retrying: true,
         httpStatus,
-        attempt: getCount(record, 'attempt'),
-        maxAttempts: getCount(record, 'max_retries'),
+        attempt: get.count(record, 'attempt'),
+        maxAttempts: get.count(record, 'max_retries'),
       };
     }
     case 'mirror_error':
-      return { message: getString(record, 'error') ?? subtype, severity: 'warning' };
+      return { message: get.string(record, 'error') ?? subtype, severity: 'warning' };
     case 'model_refusal_no_fallback':
-      return { message: getString(record, 'content') ?? subtype };
+      return { message: get.string(record, 'content') ?? subtype };
     case 'model_refusal_fallback':
-      return { message: getString(record, 'content') ?? subtype, retrying: true };
+      return { message: get.string(record, 'content') ?? subtype, retrying: true };
     default:
       return null;
   }
@@ -103,7 +92,7 @@ function readSystemError(subtype: string, record: object): EngineError | null {
 
 /** Describes a failed request. If Claude Code got no response, it prints neither a status nor a known error. */
 function describeFailedRequest(record: object, httpStatus: number | null): string {
-  const error = getName(record, 'error') ?? 'unknown';
+  const error = get.name(record, 'error') ?? 'unknown';
   if (error !== 'unknown') return `The request to the model failed: ${error.replaceAll('_', ' ')}.`;
   if (httpStatus !== null) return `The request to the model failed with HTTP status ${httpStatus}.`;
   return 'The model could not be reached.';
@@ -111,13 +100,13 @@ function describeFailedRequest(record: object, httpStatus: number | null): strin
 
 /** Claude Code reports an error as a message of a model called `<synthetic>`. */
 function readErrorText(text: string, record: object): EngineError | null {
-  const error = getString(record, 'error');
-  if (error === null && getBoolean(record, 'is_api_error_message') !== true) return null;
-  if (getString(getObject(record, 'message'), 'model') !== '<synthetic>') return null;
+  const error = get.string(record, 'error');
+  if (error === null && get.boolean(record, 'is_api_error_message') !== true) return null;
+  if (get.string(get.object(record, 'message'), 'model') !== '<synthetic>') return null;
   return {
     message: text,
-    httpStatus: getCount(record, 'api_error_status'),
-    detail: { error, api_error_type: getField(record, 'api_error_type') ?? null },
+    httpStatus: get.count(record, 'api_error_status'),
+    detail: { error, api_error_type: get.field(record, 'api_error_type') ?? null },
   };
 }
 
@@ -134,13 +123,13 @@ function readLogError(text: string): EngineError | null {
  * and `total_cost_usd` the whole session, including earlier attempts.
  */
 function readTotalUsage(result: object, emit: Emit): Usage | null {
-  const usage = getObject(result, 'usage');
+  const usage = get.object(result, 'usage');
   if (usage !== null) emit({ fact: 'record', record: usage, shape: 'message.usage' });
-  const cost = getNumber(result, 'total_cost_usd');
-  const models: readonly [string, unknown][] = Object.entries(getObject(result, 'modelUsage') ?? {});
+  const cost = get.number(result, 'total_cost_usd');
+  const models: readonly [string, unknown][] = Object.entries(get.object(result, 'modelUsage') ?? {});
   if (models.length === 0) return readUsage(usage, { scope: 'total', inputIncludesCache: false, cost });
   const counts = models.map(([, model]) => model).filter(isRecord);
-  const sum = (key: string): number => counts.reduce((total, model) => total + (getCount(model, key) ?? 0), 0);
+  const sum = (key: string): number => counts.reduce((total, model) => total + (get.count(model, key) ?? 0), 0);
   const cached = sum('cacheReadInputTokens');
   const cacheWrite = sum('cacheCreationInputTokens');
   return toUsage('total', {

@@ -1,6 +1,6 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { BoundedMap } from '../../reading/bounded-map.js';
-import { getArray, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
+import { get } from '../../reading/record-fields.js';
 import type { Emit, ToolCall } from '../fact.js';
 import { describeCall, endCall } from './codex-items.js';
 import { readShellScript } from './shell-script.js';
@@ -41,8 +41,8 @@ export class AppServerItems {
 
   readDelta(kind: 'message' | 'reasoning', params: object): void {
     const emit = this.#emit;
-    const id = getName(params, 'itemId');
-    const text = getString(params, 'delta');
+    const id = get.name(params, 'itemId');
+    const text = get.string(params, 'delta');
     if (id === null || text === null) return emit({ fact: 'malformed', why: 'A delta has no item or no text.' });
     if (kind === 'message') emit({ fact: 'delta', text, key: id });
     else emit({ fact: 'reasoning', text, id, partial: true });
@@ -50,9 +50,9 @@ export class AppServerItems {
 
   read(phase: 'started' | 'completed', params: object): void {
     const emit = this.#emit;
-    const item = getObject(params, 'item');
-    const type = getName(item, 'type');
-    const id = getName(item, 'id');
+    const item = get.object(params, 'item');
+    const type = get.name(item, 'type');
+    const id = get.name(item, 'id');
     if (item === null || type === null || id === null)
       return emit({
         fact: 'malformed',
@@ -67,13 +67,13 @@ export class AppServerItems {
   }
 
   #readMessage(id: string, item: object): void {
-    const text = getString(item, 'text');
+    const text = get.string(item, 'text');
     if (text === null) return this.#emit({ fact: 'malformed', why: 'A message has no text.' });
     this.#emit({ fact: 'message', text, key: id });
   }
 
   #readThought(id: string, item: object): void {
-    const parts = [...getArray(item, 'summary'), ...getArray(item, 'content')];
+    const parts = [...get.array(item, 'summary'), ...get.array(item, 'content')];
     const text = parts.filter((part) => typeof part === 'string').join('\n');
     if (text === '') return this.#emit({ fact: 'status', status: 'item/completed', reason: 'reasoning' });
     this.#emit({ fact: 'reasoning', text, id });
@@ -116,11 +116,9 @@ function toSnakeCase(name: string): string {
 }
 
 function readDiff(item: object): FileDiff[] {
-  return getArray(item, 'changes')
-    .filter(isRecord)
-    .flatMap((change) => {
-      const path = getName(change, 'path');
-      const patch = getString(change, 'diff');
-      return path === null ? [] : [{ path, ...(patch === null ? undefined : { patch }) }];
-    });
+  return get.records(item, 'changes').flatMap((change) => {
+    const path = get.name(change, 'path');
+    const patch = get.string(change, 'diff');
+    return path === null ? [] : [{ path, ...(patch === null ? undefined : { patch }) }];
+  });
 }

@@ -2,18 +2,7 @@ import type { JsonFrame } from '../../framing/frame.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { BoundedMap } from '../../reading/bounded-map.js';
 import { readPlan } from '../../reading/read-plan.js';
-import {
-  getArray,
-  getBoolean,
-  getCount,
-  getField,
-  isRecord,
-  getName,
-  getObject,
-  getString,
-  joinTextContent,
-  toNames,
-} from '../../reading/record-fields.js';
+import { get, isRecord, joinTextContent, toNames } from '../../reading/record-fields.js';
 import { readRpcMessage, getResultFields } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
 import type { Emit } from '../fact.js';
@@ -29,16 +18,16 @@ const METHOD =
 
 /** Estimates the confidence that a value is a message of `codex app-server`, which omits `jsonrpc`. */
 export function detectAppServer(value: object): number {
-  if (getField(value, 'jsonrpc') !== undefined) return 0;
+  if (get.field(value, 'jsonrpc') !== undefined) return 0;
   const message = readRpcMessage(value);
   if (message === null) return 0;
   switch (message.kind) {
     case 'request':
     case 'notification':
       if (!METHOD.test(message.method)) return 0;
-      return getName(message.params, 'threadId') === null ? 0.5 : 1;
+      return get.name(message.params, 'threadId') === null ? 0.5 : 1;
     case 'result':
-      return getObject(getResultFields(message.result), 'thread') === null ? 0 : 0.9;
+      return get.object(getResultFields(message.result), 'thread') === null ? 0 : 0.9;
     case 'error':
       return 0;
   }
@@ -47,7 +36,7 @@ export function detectAppServer(value: object): number {
 export function readAppServerSession(value: object): string | null {
   const message = readRpcMessage(value);
   if (message?.kind !== 'result') return null;
-  return getName(getObject(getResultFields(message.result), 'thread'), 'id');
+  return get.name(get.object(getResultFields(message.result), 'thread'), 'id');
 }
 
 interface AgentRequest {
@@ -87,14 +76,14 @@ export class AppServerReader {
   #keepUnusedFields(message: RpcMessage): void {
     if (message.kind === 'result') {
       const result = getResultFields(message.result);
-      const thread = getObject(result, 'thread');
+      const thread = get.object(result, 'thread');
       this.#emit({ fact: 'record', record: result, used: USED_RESULT, path: 'result' });
       if (thread !== null) this.#emit({ fact: 'record', record: thread, used: USED_THREAD, path: 'result.thread' });
     } else if (message.kind !== 'error') {
       const { params } = message;
       this.#emit({ fact: 'record', record: params, used: USED_PARAMS, path: 'params' });
       for (const name of ['item', 'turn', 'thread'] as const) {
-        const part = getObject(params, name);
+        const part = get.object(params, name);
         if (part !== null) this.#emit({ fact: 'record', record: part, used: USED_PARTS[name], path: `params.${name}` });
       }
     }
@@ -106,11 +95,11 @@ export class AppServerReader {
       case 'request': {
         this.#sentMethods.set(message.id, message.method);
         if (message.method !== 'turn/start') return this.#emit({ fact: 'noise' });
-        this.#mainThread = getName(message.params, 'threadId') ?? this.#mainThread;
+        this.#mainThread = get.name(message.params, 'threadId') ?? this.#mainThread;
         this.#emit({ fact: 'turn_started' });
         // Later turns in the same process do not open a thread, so only this request names it.
         this.#emit({ fact: 'session', id: this.#mainThread });
-        const prompt = joinTextContent(getArray(message.params, 'input'));
+        const prompt = joinTextContent(get.array(message.params, 'input'));
         return this.#emit({
           fact: 'status',
           status: 'turn/start',
@@ -143,7 +132,7 @@ export class AppServerReader {
         return this.#readResult(this.#takeSent(message.id), getResultFields(message.result), message.id);
       case 'error': {
         const method = message.id === null ? undefined : this.#takeSent(message.id);
-        const text = `Codex refused ${method ?? 'a request'}: ${getString(message.error, 'message') ?? 'unknown error'}`;
+        const text = `Codex refused ${method ?? 'a request'}: ${get.string(message.error, 'message') ?? 'unknown error'}`;
         this.#emit({ fact: 'error', message: text });
         return this.#emit({ fact: 'failure', message: text });
       }
@@ -158,19 +147,19 @@ export class AppServerReader {
 
   #readResult(method: string | undefined, result: object, id: RpcId): void {
     const emit = this.#emit;
-    const thread = getObject(result, 'thread');
+    const thread = get.object(result, 'thread');
     if (method === undefined && this.#hasSent) {
       const why = `Codex answered ${JSON.stringify(id)}, which is not an open request.`;
       return emit({ fact: 'malformed', why });
     }
     if (thread !== null) {
-      this.#mainThread = getName(thread, 'id') ?? this.#mainThread;
-      emit({ fact: 'version', version: getName(thread, 'cliVersion') });
+      this.#mainThread = get.name(thread, 'id') ?? this.#mainThread;
+      emit({ fact: 'version', version: get.name(thread, 'cliVersion') });
       return emit({
         fact: 'status',
         status: method ?? 'thread',
-        session_id: getName(thread, 'id'),
-        model: getName(result, 'model'),
+        session_id: get.name(thread, 'id'),
+        model: get.name(result, 'model'),
       });
     }
     emit({ fact: 'status', status: method ?? 'answer' });
@@ -180,7 +169,7 @@ export class AppServerReader {
     const emit = this.#emit;
     const isRepeated = this.#agentRequests.has(id);
     if (isApproval(method)) {
-      const item = getName(params, 'itemId');
+      const item = get.name(params, 'itemId');
       const question = readApproval(method, params, item === null ? null : this.#items.describe(item));
       if (question === null)
         return emit({
@@ -203,7 +192,7 @@ export class AppServerReader {
   #readNotification(method: string, params: object): void {
     const emit = this.#emit;
     // `thread/started` names its thread in another field.
-    const thread = getName(params, 'threadId') ?? getName(getObject(params, 'thread'), 'id');
+    const thread = get.name(params, 'threadId') ?? get.name(get.object(params, 'thread'), 'id');
     // A sub-agent's messages and calls are not the agent's answer, and its thread is not the session.
     if (thread !== null && this.#mainThread !== null && thread !== this.#mainThread)
       return emit({ fact: 'status', status: method, reason: 'another thread' });
@@ -217,13 +206,13 @@ export class AppServerReader {
       case 'item/reasoning/summaryTextDelta':
         return this.#items.readDelta('reasoning', params);
       case 'turn/plan/updated': {
-        const steps = getArray(params, 'plan').filter(isRecord);
+        const steps = get.records(params, 'plan');
         return emit({
           fact: 'plan',
           entries: readPlan(
             steps.map((step) => ({
-              content: getString(step, 'step'),
-              status: getString(step, 'status') === 'inProgress' ? 'in_progress' : getString(step, 'status'),
+              content: get.string(step, 'step'),
+              status: get.string(step, 'status') === 'inProgress' ? 'in_progress' : get.string(step, 'status'),
             })),
           ),
         });
@@ -231,7 +220,7 @@ export class AppServerReader {
       case 'thread/tokenUsage/updated':
         return emit({ fact: 'status', status: method, usage: readUsage(params) });
       case 'serverRequest/resolved':
-        return this.#readResolved(getField(params, 'requestId'));
+        return this.#readResolved(get.field(params, 'requestId'));
       case 'error':
         return this.#readError(params);
       case 'turn/completed':
@@ -264,21 +253,21 @@ export class AppServerReader {
   }
 
   #readError(params: object): void {
-    const error = getObject(params, 'error');
+    const error = get.object(params, 'error');
     const message = readErrorText(error) ?? '';
-    const isRetried = getBoolean(params, 'willRetry') === true;
+    const isRetried = get.boolean(params, 'willRetry') === true;
     this.#emit({ fact: 'error', message, ...(isRetried ? { retrying: true } : undefined), ...readErrorInfo(error) });
   }
 
   #readTurnEnd(params: object): void {
     const emit = this.#emit;
-    const turn = getObject(params, 'turn');
-    const status = getString(turn, 'status');
+    const turn = get.object(params, 'turn');
+    const status = get.string(turn, 'status');
     this.#items.endTurn();
     emit({ fact: 'status', status: 'turn/completed', reason: status });
     if (status === 'completed') return emit({ fact: 'end_signal', signal: 'CODEX_TURN_COMPLETED' });
     if (status !== 'failed') return;
-    const error = getObject(turn, 'error');
+    const error = get.object(turn, 'error');
     const message = readErrorText(error) ?? '';
     emit({ fact: 'error', message, ...readErrorInfo(error) });
     emit({ fact: 'failure', message });
@@ -301,15 +290,15 @@ const USED_PARTS = {
 
 /** Returns an error's message; if it is empty, its details have the text. */
 function readErrorText(error: object | null): string | null {
-  return getName(error, 'message') ?? getName(error, 'additionalDetails');
+  return get.name(error, 'message') ?? get.name(error, 'additionalDetails');
 }
 
 /** Reads an error's kind, and its HTTP status if present. */
 function readErrorInfo(error: object | null): { readonly httpStatus?: number; readonly detail?: unknown } {
-  const info = getField(error, 'codexErrorInfo');
+  const info = get.field(error, 'codexErrorInfo');
   const kinds: readonly unknown[] = isRecord(info) ? Object.values(info) : [];
   const kind = kinds[0];
-  const status = isRecord(kind) ? getCount(kind, 'httpStatusCode') : null;
+  const status = isRecord(kind) ? get.count(kind, 'httpStatusCode') : null;
   return {
     ...(status === null ? undefined : { httpStatus: status }),
     ...(info === null || info === undefined ? undefined : { detail: { codexErrorInfo: info } }),
@@ -318,15 +307,15 @@ function readErrorInfo(error: object | null): { readonly httpStatus?: number; re
 
 /** Reads the thread's token counts so far. */
 function readUsage(params: object): Usage | null {
-  const total = getObject(getObject(params, 'tokenUsage'), 'total');
+  const total = get.object(get.object(params, 'tokenUsage'), 'total');
   if (total === null) return null;
   return {
     scope: 'total',
-    input_tokens: getCount(total, 'inputTokens') ?? 0,
-    output_tokens: getCount(total, 'outputTokens') ?? 0,
-    cached_input_tokens: getCount(total, 'cachedInputTokens') ?? 0,
-    cache_write_tokens: getCount(total, 'cacheWriteInputTokens') ?? 0,
-    reasoning_tokens: getCount(total, 'reasoningOutputTokens') ?? 0,
-    total_tokens: getCount(total, 'totalTokens') ?? 0,
+    input_tokens: get.count(total, 'inputTokens') ?? 0,
+    output_tokens: get.count(total, 'outputTokens') ?? 0,
+    cached_input_tokens: get.count(total, 'cachedInputTokens') ?? 0,
+    cache_write_tokens: get.count(total, 'cacheWriteInputTokens') ?? 0,
+    reasoning_tokens: get.count(total, 'reasoningOutputTokens') ?? 0,
+    total_tokens: get.count(total, 'totalTokens') ?? 0,
   };
 }

@@ -1,4 +1,4 @@
-import { getArray, getName, getObject } from '../../reading/record-fields.js';
+import { get } from '../../reading/record-fields.js';
 import { getResultFields, readAuthor } from '../json-rpc.js';
 import type { RpcMessage } from '../json-rpc.js';
 import type { PermissionAnswer, PermissionOption, PermissionRequest, ToolCall } from '../fact.js';
@@ -24,17 +24,17 @@ const DECLINE: PermissionOption = { id: 'decline', label: 'Deny', kind: 'reject_
 
 /** Reads a Codex approval request; null if it does not name its item. `item` has the details from earlier messages. */
 export function readApproval(method: string, params: object, item: ToolCall | null): PermissionRequest | null {
-  const id = getName(params, 'itemId');
+  const id = get.name(params, 'itemId');
   const name = APPROVALS.get(method);
   if (id === null || name === undefined) return null;
-  const command = getName(params, 'command');
-  const reason = getName(params, 'reason');
-  const root = getName(params, 'grantRoot');
+  const command = get.name(params, 'command');
+  const reason = get.name(params, 'reason');
+  const root = get.name(params, 'grantRoot');
   const input =
     command === null
       ? (item?.input ?? (root === null ? {} : { grant_root: root }))
       : { command: readShellScript(command), ...(reason === null ? undefined : { reason }) };
-  const canAllowForSession = getArray(params, 'availableDecisions').includes(ACCEPT_FOR_SESSION.id);
+  const canAllowForSession = get.array(params, 'availableDecisions').includes(ACCEPT_FOR_SESSION.id);
   return {
     call: {
       id,
@@ -51,11 +51,11 @@ export function readApproval(method: string, params: object, item: ToolCall | nu
 /** Converts the answer to `permission.replied` data. Anything but an explicit approval counts as a denial. */
 export function readApprovalAnswer(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): PermissionAnswer {
   const result = message.kind === 'result' ? getResultFields(message.result) : {};
-  const decision = getName(result, 'decision');
+  const decision = get.name(result, 'decision');
   const isAllowed = decision === ACCEPT.id || decision === ACCEPT_FOR_SESSION.id;
   return {
     decision: isAllowed ? 'allow' : 'deny',
     optionId: decision ?? DECLINE.id,
-    ...readAuthor(getObject(result, '_meta')),
+    ...readAuthor(get.object(result, '_meta')),
   };
 }

@@ -1,4 +1,4 @@
-import { getName, getObject, getString, getCount, toUsage } from '../../reading/record-fields.js';
+import { get, toUsage } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { TextAnswer } from '../../reading/text-answer.js';
@@ -22,20 +22,20 @@ export const codexEngine: Engine = {
   detect: (value) => Math.max(detect(value), detectAppServer(value)),
   detectText: (line) => (/^OpenAI Codex v\d/u.test(line) ? 1 : 0),
   readSession: (value) =>
-    getString(value, 'type') === 'thread.started' ? getName(value, 'thread_id') : readAppServerSession(value),
+    get.string(value, 'type') === 'thread.started' ? get.name(value, 'thread_id') : readAppServerSession(value),
   createReader: createCodexReader,
 };
 
 function detect(value: object): number {
-  const type = getString(value, 'type');
+  const type = get.string(value, 'type');
   if (type === null || !CODEX_FIELDS.has(type)) return 0;
-  if (type === 'thread.started') return getName(value, 'thread_id') === null ? 0 : 1;
+  if (type === 'thread.started') return get.name(value, 'thread_id') === null ? 0 : 1;
   if (type.startsWith('item.')) {
-    const itemType = getString(getObject(value, 'item'), 'type');
+    const itemType = get.string(get.object(value, 'item'), 'type');
     return itemType !== null && CODEX_FIELDS.has(`item(${itemType})`) ? 1 : 0.5;
   }
   // Other CLIs print `error` records too, but with more fields.
-  if (type === 'error') return Object.keys(value).length === 2 && getString(value, 'message') !== null ? 0.3 : 0;
+  if (type === 'error') return Object.keys(value).length === 2 && get.string(value, 'message') !== null ? 0.3 : 0;
   return 0.8;
 }
 
@@ -63,9 +63,9 @@ function createCodexReader(emit: Emit): Reader {
         answer.reject(frame);
         return server.read(frame)
           ? undefined
-          : emit({ fact: 'unknown_type', type: getString(frame.value, 'type') ?? 'value that is not a message' });
+          : emit({ fact: 'unknown_type', type: get.string(frame.value, 'type') ?? 'value that is not a message' });
       }
-      const type = getString(frame.value, 'type');
+      const type = get.string(frame.value, 'type');
       const isRecord = type !== null && CODEX_FIELDS.has(type);
       if (isRecord) answer.reject(frame);
       else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
@@ -86,14 +86,14 @@ function createCodexReader(emit: Emit): Reader {
 }
 
 function readRecord(record: object, emit: Emit): void {
-  const type = getString(record, 'type');
+  const type = get.string(record, 'type');
   if (type === null || !CODEX_FIELDS.has(type))
     return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
   // Not whole: no record of `codex exec` has a field that all engines report, and looking for them costs a tenth.
   emit({ fact: 'record', record, shape: type });
   switch (type) {
     case 'thread.started':
-      return emit({ fact: 'status', status: type, session_id: getName(record, 'thread_id') });
+      return emit({ fact: 'status', status: type, session_id: get.name(record, 'thread_id') });
     case 'turn.started':
       emit({ fact: 'turn_started' });
       return emit({ fact: 'status', status: type });
@@ -101,13 +101,13 @@ function readRecord(record: object, emit: Emit): void {
       emit({ fact: 'status', status: type, usage: readUsage(record, emit) });
       return emit({ fact: 'end_signal', signal: 'CODEX_TURN_COMPLETED' });
     case 'turn.failed': {
-      const error = getObject(record, 'error') ?? {};
+      const error = get.object(record, 'error') ?? {};
       emit({ fact: 'record', record: error, used: ERROR_FIELDS, path: 'error' });
-      const message = getString(error, 'message') ?? 'The turn failed.';
+      const message = get.string(error, 'message') ?? 'The turn failed.';
       return emit({ fact: 'error', message, isFatal: true });
     }
     case 'error': {
-      const message = getString(record, 'message');
+      const message = get.string(record, 'message');
       if (message === null) return emit({ fact: 'malformed', why: 'An error record has no message.' });
       return readErrorMessage(message, emit);
     }
@@ -119,15 +119,15 @@ function readRecord(record: object, emit: Emit): void {
 const ERROR_FIELDS: ReadonlySet<string> = new Set(['message']);
 
 function readUsage(record: object, emit: Emit): Usage | null {
-  const usage = getObject(record, 'usage');
+  const usage = get.object(record, 'usage');
   if (usage === null) return null;
   emit({ fact: 'record', record: usage, shape: 'turn.completed.usage' });
   return toUsage('total', {
-    input_tokens: getCount(usage, 'input_tokens'),
-    output_tokens: getCount(usage, 'output_tokens'),
-    cached_input_tokens: getCount(usage, 'cached_input_tokens'),
-    cache_write_tokens: getCount(usage, 'cache_write_input_tokens'),
-    reasoning_tokens: getCount(usage, 'reasoning_output_tokens'),
+    input_tokens: get.count(usage, 'input_tokens'),
+    output_tokens: get.count(usage, 'output_tokens'),
+    cached_input_tokens: get.count(usage, 'cached_input_tokens'),
+    cache_write_tokens: get.count(usage, 'cache_write_input_tokens'),
+    reasoning_tokens: get.count(usage, 'reasoning_output_tokens'),
   });
 }
 

@@ -1,14 +1,4 @@
-import {
-  getArray,
-  getField,
-  getInteger,
-  isRecord,
-  joinTextContent,
-  getName,
-  getObject,
-  getString,
-  toKnownFields,
-} from '../../reading/record-fields.js';
+import { get, joinTextContent, toKnownFields } from '../../reading/record-fields.js';
 import { boundMessage } from '../../attempt/engine-error.js';
 import { readPlan } from '../../reading/read-plan.js';
 import type { Emit, Fact, ToolCall } from '../fact.js';
@@ -24,8 +14,8 @@ const ITEM_SHAPES: ReadonlyMap<string, string> = new Map(
 
 /** Reads `item.started`, `item.updated` and `item.completed`. */
 export function readItem(phase: string, record: object, emit: Emit): void {
-  const item = getObject(record, 'item');
-  const type = getString(item, 'type');
+  const item = get.object(record, 'item');
+  const type = get.string(item, 'type');
   if (item === null || type === null) return emit({ fact: 'malformed', why: `item.${phase} has no item with a type.` });
   const shape = ITEM_SHAPES.get(type);
   if (shape === undefined) return emit({ fact: 'unknown_type', type: `item.${phase} ${type}` });
@@ -36,7 +26,7 @@ export function readItem(phase: string, record: object, emit: Emit): void {
     case 'error':
       return readText(type, phase, item, emit);
     case 'todo_list':
-      return emit({ fact: 'plan', entries: readPlan(getArray(item, 'items')) });
+      return emit({ fact: 'plan', entries: readPlan(get.array(item, 'items')) });
     default:
       return readCall(type, phase, item, emit);
   }
@@ -45,17 +35,17 @@ export function readItem(phase: string, record: object, emit: Emit): void {
 /** Reads an item that Codex prints once, when it is complete. */
 function readText(type: 'agent_message' | 'reasoning' | 'error', phase: string, item: object, emit: Emit): void {
   if (phase !== 'completed') return emit({ fact: 'unknown_type', type: `item.${phase} ${type}` });
-  const text = getString(item, type === 'error' ? 'message' : 'text');
+  const text = get.string(item, type === 'error' ? 'message' : 'text');
   if (text === null) return emit({ fact: 'malformed', why: `An item of type "${type}" has no text.` });
   if (type === 'agent_message') return emit({ fact: 'message', text });
   if (type === 'error') return emit({ fact: 'error', message: text, severity: 'warning' });
-  const id = getName(item, 'id');
+  const id = get.name(item, 'id');
   emit({ fact: 'reasoning', text, id });
 }
 
 /** Item ids restart with every process, so they are unique within an attempt only. */
 function readCall(type: string, phase: string, item: object, emit: Emit): void {
-  const id = getName(item, 'id');
+  const id = get.name(item, 'id');
   if (id === null) return emit({ fact: 'malformed', why: `An item of type "${type}" has no id.` });
   const call = describeCall(type, id, item);
   if (phase === 'completed') emit(endCall(call, item));
@@ -64,15 +54,15 @@ function readCall(type: string, phase: string, item: object, emit: Emit): void {
 
 /** Describes the call of an item, whose fields are in snake_case. */
 export function describeCall(type: string, id: string, item: object): ToolCall {
-  const changes = getArray(item, 'changes').filter(isRecord);
-  const paths = changes.map((change) => getString(change, 'path')).filter((path) => path !== null);
+  const changes = get.records(item, 'changes');
+  const paths = changes.map((change) => get.string(change, 'path')).filter((path) => path !== null);
   return { id, name: readName(type, item), input: readInput(type, item), paths: type === 'file_change' ? paths : [] };
 }
 
 /** Returns the end of a call. The field that contains the output depends on the kind of call. */
 export function endCall(call: ToolCall, item: object): Fact {
-  const output = OUTPUTS.map((name) => getField(item, name)).find((value) => value !== undefined && value !== null);
-  const exitCode = getInteger(item, 'exit_code');
+  const output = OUTPUTS.map((name) => get.field(item, name)).find((value) => value !== undefined && value !== null);
+  const exitCode = get.integer(item, 'exit_code');
   const error = findFailure(item, exitCode);
   const end = { ...call, output, exitCode };
   return error === null ? { fact: 'tool_completed', ...end } : { fact: 'tool_failed', ...end, error };
@@ -81,39 +71,39 @@ export function endCall(call: ToolCall, item: object): Fact {
 const OUTPUTS = ['aggregated_output', 'result', 'agents_states', 'content_items'];
 
 function readName(type: string, item: object): string {
-  const tool = getName(item, 'tool');
+  const tool = get.name(item, 'tool');
   if (tool === null) return type;
-  const server = getName(item, 'server') ?? getName(item, 'namespace');
+  const server = get.name(item, 'server') ?? get.name(item, 'namespace');
   return server === null ? tool : `${server}.${tool}`;
 }
 
 function readInput(type: string, item: object): unknown {
   switch (type) {
     case 'command_execution':
-      return { command: getField(item, 'command') };
+      return { command: get.field(item, 'command') };
     case 'file_change':
-      return { changes: getArray(item, 'changes') };
+      return { changes: get.array(item, 'changes') };
     case 'mcp_tool_call':
     case 'dynamic_tool_call':
-      return getField(item, 'arguments');
+      return get.field(item, 'arguments');
     case 'web_search':
-      return { query: getField(item, 'query'), action: getField(item, 'action') };
+      return { query: get.field(item, 'query'), action: get.field(item, 'action') };
     case 'view_image':
-      return { path: getField(item, 'path') };
+      return { path: get.field(item, 'path') };
     case 'collab_tool_call':
-      return { prompt: getField(item, 'prompt'), receiver_thread_ids: getArray(item, 'receiver_thread_ids') };
+      return { prompt: get.field(item, 'prompt'), receiver_thread_ids: get.array(item, 'receiver_thread_ids') };
     default:
-      return { prompt: getField(item, 'prompt') };
+      return { prompt: get.field(item, 'prompt') };
   }
 }
 
 /** Returns why the call failed, or null if it did not. */
 function findFailure(item: object, exitCode: number | null): string | null {
-  const error = getString(getObject(item, 'error'), 'message');
+  const error = get.string(get.object(item, 'error'), 'message');
   if (error !== null) return error;
-  const status = getString(item, 'status');
+  const status = get.string(item, 'status');
   if (status !== 'failed' && status !== 'declined') return null;
-  const text = boundMessage(joinTextContent(getArray(getObject(item, 'result'), 'content')));
+  const text = boundMessage(joinTextContent(get.array(get.object(item, 'result'), 'content')));
   if (text !== '') return text;
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }

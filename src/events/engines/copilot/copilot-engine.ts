@@ -1,17 +1,5 @@
 import type { Usage } from '../../protocol/event-parts.js';
-import {
-  getBoolean,
-  getCount,
-  getField,
-  getInteger,
-  getName,
-  getNumber,
-  getObject,
-  getString,
-  toKnownFields,
-  toNames,
-  toUsage,
-} from '../../reading/record-fields.js';
+import { get, toKnownFields, toNames, toUsage } from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { TextFrame } from '../../framing/frame.js';
 import { readJson } from '../../framing/segment-line.js';
@@ -33,7 +21,7 @@ export const copilotEngine: Engine = {
   fields: FIELDS,
   detect,
   detectText: (line) => (RESUME.test(line) ? 0.9 : 0),
-  readSession: (value) => (getString(value, 'type') === 'result' ? getName(value, 'sessionId') : null),
+  readSession: (value) => (get.string(value, 'type') === 'result' ? get.name(value, 'sessionId') : null),
   createReader: createCopilotReader,
 };
 
@@ -44,10 +32,11 @@ const RESUME = /^Resume {1,20}copilot --resume=([\w-]{8,64})$/u;
 const TEXT_CONFIDENCE = 0.6;
 
 function detect(value: object): number {
-  const type = getString(value, 'type');
-  if (type === 'result') return getName(value, 'sessionId') !== null && getInteger(value, 'exitCode') !== null ? 1 : 0;
+  const type = get.string(value, 'type');
+  if (type === 'result')
+    return get.name(value, 'sessionId') !== null && get.integer(value, 'exitCode') !== null ? 1 : 0;
   if (type === null || !FIELDS.has(`${type}.data`)) return 0;
-  return getObject(value, 'data') !== null && getName(value, 'id') !== null ? 1 : 0;
+  return get.object(value, 'data') !== null && get.name(value, 'id') !== null ? 1 : 0;
 }
 
 /** Reads Copilot's output, as records or as plain text. */
@@ -66,7 +55,7 @@ function createCopilotReader(emit: Emit): Reader {
   return {
     json(frame) {
       if (detect(frame.value) > 0) answer.reject(frame);
-      else if (frame.stream === 'stdout' && answer.isPossible && getField(frame.value, 'type') === undefined)
+      else if (frame.stream === 'stdout' && answer.isPossible && get.field(frame.value, 'type') === undefined)
         return answer.hold(frame);
       readRecord(frame.value, emit);
     },
@@ -82,11 +71,11 @@ function createCopilotReader(emit: Emit): Reader {
 }
 
 function readRecord(record: object, emit: Emit): void {
-  const type = getString(record, 'type');
+  const type = get.string(record, 'type');
   if (type === 'result') return readResult(record, emit);
   if (type === null || !FIELDS.has(`${type}.data`))
     return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
-  const data = getObject(record, 'data');
+  const data = get.object(record, 'data');
   if (data === null) return emit({ fact: 'malformed', why: `A record of type "${type}" has no data.` });
   emit({ fact: 'record', record, shape: 'record', isWhole: true });
   emit({ fact: 'record', record: data, shape: `${type}.data` });
@@ -99,30 +88,30 @@ function readRecord(record: object, emit: Emit): void {
 function readSession(type: string, data: object, emit: Emit): void {
   switch (type) {
     case 'session.error': {
-      const message = getString(data, 'message') ?? 'The session failed.';
-      emit({ fact: 'error', message, httpStatus: getCount(data, 'statusCode'), detail: data });
+      const message = get.string(data, 'message') ?? 'The session failed.';
+      emit({ fact: 'error', message, httpStatus: get.count(data, 'statusCode'), detail: data });
       return emit({ fact: 'failure', message });
     }
     case 'session.warning':
-      return emit({ fact: 'error', message: getString(data, 'message') ?? type, severity: 'warning', detail: data });
+      return emit({ fact: 'error', message: get.string(data, 'message') ?? type, severity: 'warning', detail: data });
     case 'model.call_failure':
       return readCallFailure(data, emit);
     case 'session.start':
     case 'session.resume':
-      emit({ fact: 'version', version: getName(data, 'copilotVersion') });
+      emit({ fact: 'version', version: get.name(data, 'copilotVersion') });
       return emit({
         fact: 'status',
         status: type,
-        session_id: getName(data, 'sessionId'),
-        model: getName(data, 'selectedModel'),
+        session_id: get.name(data, 'sessionId'),
+        model: get.name(data, 'selectedModel'),
         detail: data,
       });
     default: {
-      const message = type === 'user.message' ? getString(data, 'content') : null;
+      const message = type === 'user.message' ? get.string(data, 'content') : null;
       return emit({
         fact: 'status',
         status: type,
-        model: getName(data, 'newModel') ?? getName(data, 'model'),
+        model: get.name(data, 'newModel') ?? get.name(data, 'model'),
         detail: data,
         isChunk: CHUNKS.has(type),
         ...(message === null ? undefined : { message }),
@@ -136,11 +125,11 @@ function readSession(type: string, data: object, emit: Emit): void {
  * failed.
  */
 function readCallFailure(data: object, emit: Emit): void {
-  const status = getCount(data, 'statusCode');
-  const attempt = getCount(data, 'retryAttempt');
+  const status = get.count(data, 'statusCode');
+  const attempt = get.count(data, 'retryAttempt');
   emit({
     fact: 'error',
-    message: readErrorMessage(getString(data, 'errorMessage')),
+    message: readErrorMessage(get.string(data, 'errorMessage')),
     severity: 'warning',
     retrying: status === null || status === 429 || status >= 500,
     httpStatus: status,
@@ -154,47 +143,47 @@ function readErrorMessage(text: string | null): string {
   if (text === null) return 'The request to the model failed.';
   const start = /^\{"message":"(?:[^"\\]|\\.){1,2000}"/u.exec(text)?.[0];
   const value = start === undefined ? null : readJson(`${start}}`);
-  return getString(value, 'message') ?? text;
+  return get.string(value, 'message') ?? text;
 }
 
 /** Reads records of the agent: messages and tool calls. */
 function readAssistant(type: string, data: object, emit: Emit): void {
-  const parent = getName(data, 'parentToolCallId');
-  const id = getName(data, 'messageId') ?? getName(data, 'reasoningId');
+  const parent = get.name(data, 'parentToolCallId');
+  const id = get.name(data, 'messageId') ?? get.name(data, 'reasoningId');
   switch (type) {
     case 'assistant.turn_start':
       emit({ fact: 'turn_started' });
       return emit({ fact: 'status', status: type, detail: data });
     case 'assistant.message_delta': {
-      const text = getString(data, 'deltaContent');
+      const text = get.string(data, 'deltaContent');
       if (text === null || id === null) return reportMalformed(type, emit);
       emit({ fact: 'record', record: data, used: TEXT_FIELDS, path: 'data' });
       return emit({ fact: 'delta', text, key: id, parent });
     }
     case 'assistant.message': {
-      const text = getString(data, 'content');
+      const text = get.string(data, 'content');
       if (text === null || id === null) return reportMalformed(type, emit);
-      emit({ fact: 'step', model: getName(data, 'model'), usage: null });
+      emit({ fact: 'step', model: get.name(data, 'model'), usage: null });
       // A message that only calls tools has no text; the calls follow as separate records.
-      if (text === '') return emit({ fact: 'status', status: type, model: getName(data, 'model'), detail: data });
+      if (text === '') return emit({ fact: 'status', status: type, model: get.name(data, 'model'), detail: data });
       emit({ fact: 'record', record: data, used: TEXT_FIELDS, path: 'data' });
       return emit({ fact: 'message', text, key: id, parent });
     }
     case 'assistant.reasoning':
     case 'assistant.reasoning_delta': {
       const isPartial = type === 'assistant.reasoning_delta';
-      const text = getString(data, isPartial ? 'deltaContent' : 'content');
+      const text = get.string(data, isPartial ? 'deltaContent' : 'content');
       if (text === null) return reportMalformed(type, emit);
       return emit({ fact: 'reasoning', text, id, partial: isPartial, parent });
     }
     case 'assistant.usage':
       emit({ fact: 'record', record: data, used: USAGE_FIELDS, path: 'data' });
-      return emit({ fact: 'status', status: type, model: getName(data, 'model'), usage: readUsage(data) });
+      return emit({ fact: 'status', status: type, model: get.name(data, 'model'), usage: readUsage(data) });
     default:
       return emit({
         fact: 'status',
         status: type,
-        model: getName(data, 'model'),
+        model: get.name(data, 'model'),
         detail: data,
         isChunk: CHUNKS.has(type),
       });
@@ -215,10 +204,10 @@ const USAGE_FIELDS = toNames('model inputTokens outputTokens cacheReadTokens cac
 
 function readUsage(data: object): Usage {
   return toUsage('turn', {
-    input_tokens: getCount(data, 'inputTokens'),
-    output_tokens: getCount(data, 'outputTokens'),
-    cached_input_tokens: getCount(data, 'cacheReadTokens'),
-    cache_write_tokens: getCount(data, 'cacheWriteTokens'),
+    input_tokens: get.count(data, 'inputTokens'),
+    output_tokens: get.count(data, 'outputTokens'),
+    cached_input_tokens: get.count(data, 'cacheReadTokens'),
+    cache_write_tokens: get.count(data, 'cacheWriteTokens'),
   });
 }
 
@@ -231,45 +220,45 @@ const MESSAGE: ReadonlySet<string> = new Set(['message']);
 const WRITING_TOOLS: ReadonlySet<string> = new Set(['create', 'edit', 'str_replace_editor']);
 
 function readTool(type: string, data: object, emit: Emit): void {
-  const id = getName(data, 'toolCallId');
+  const id = get.name(data, 'toolCallId');
   if (id === null) return reportMalformed(type, emit);
   if (type === 'tool.execution_partial_result')
     return emit({ fact: 'status', status: type, detail: data, isChunk: true });
   emit({ fact: 'record', record: data, used: TOOL_FIELDS, path: 'data' });
-  const parent = getName(data, 'parentToolCallId');
+  const parent = get.name(data, 'parentToolCallId');
   if (type === 'tool.execution_start') {
-    const name = getName(data, 'toolName');
-    const input = getField(data, 'arguments');
-    const path = name !== null && WRITING_TOOLS.has(name) ? getName(getObject(data, 'arguments'), 'path') : null;
+    const name = get.name(data, 'toolName');
+    const input = get.field(data, 'arguments');
+    const path = name !== null && WRITING_TOOLS.has(name) ? get.name(get.object(data, 'arguments'), 'path') : null;
     return emit({ fact: 'tool_started', id, name, parent, input, paths: path === null ? [] : [path] });
   }
-  const result = getObject(data, 'result');
-  const failure = getObject(data, 'error');
+  const result = get.object(data, 'result');
+  const failure = get.object(data, 'error');
   if (result !== null) emit({ fact: 'record', record: result, used: CONTENT, path: 'data.result' });
   if (failure !== null) emit({ fact: 'record', record: failure, used: MESSAGE, path: 'data.error' });
   const call = {
     id,
     parent,
-    output: result === null ? getField(data, 'result') : (getField(result, 'content') ?? result),
-    exitCode: getInteger(getObject(data, 'shellExecution'), 'exitCode'),
+    output: result === null ? get.field(data, 'result') : (get.field(result, 'content') ?? result),
+    exitCode: get.integer(get.object(data, 'shellExecution'), 'exitCode'),
   };
-  if (getBoolean(data, 'success') !== false) return emit({ fact: 'tool_completed', ...call });
-  emit({ fact: 'tool_failed', ...call, error: getString(failure, 'message') ?? 'The tool failed.' });
+  if (get.boolean(data, 'success') !== false) return emit({ fact: 'tool_completed', ...call });
+  emit({ fact: 'tool_failed', ...call, error: get.string(failure, 'message') ?? 'The tool failed.' });
 }
 
 /** Reads the last record, which has the session and the exit code. */
 function readResult(record: object, emit: Emit): void {
-  const session = getName(record, 'sessionId');
-  const exitCode = getInteger(record, 'exitCode');
+  const session = get.name(record, 'sessionId');
+  const exitCode = get.integer(record, 'exitCode');
   if (session === null || exitCode === null) return reportMalformed('result', emit);
   emit({ fact: 'record', record, shape: 'result', isWhole: true });
-  const requests = getNumber(getObject(record, 'usage'), 'premiumRequests');
+  const requests = get.number(get.object(record, 'usage'), 'premiumRequests');
   emit({
     fact: 'status',
     status: 'result',
     session_id: session,
     ...(requests === null ? {} : { reason: `${requests} premium requests` }),
-    detail: { exitCode, usage: getObject(record, 'usage') },
+    detail: { exitCode, usage: get.object(record, 'usage') },
     isLast: true,
   });
   if (exitCode === 0) emit({ fact: 'end_signal', signal: 'COPILOT_RESULT_SUCCESS' });

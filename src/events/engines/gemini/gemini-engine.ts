@@ -1,15 +1,4 @@
-import {
-  getField,
-  getName,
-  getObject,
-  getString,
-  isRecord,
-  getArray,
-  getBoolean,
-  getCount,
-  toKnownFields,
-  toUsage,
-} from '../../reading/record-fields.js';
+import { get, isRecord, toKnownFields, toUsage } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import type { ParserName } from '../../protocol/engine-names.js';
@@ -40,28 +29,28 @@ export const geminiEngine: Engine = {
 
 /** Checks that identify a record as Gemini's: other CLIs also print records with a type and a timestamp. */
 const RECORD_CHECKS: readonly ((record: object) => number)[] = [
-  (record) => (isOfType(record, 'init', 'session_id') && getName(record, 'model') !== null ? 1 : 0),
+  (record) => (isOfType(record, 'init', 'session_id') && get.name(record, 'model') !== null ? 1 : 0),
   (record) => (isOfType(record, 'tool_use', 'tool_id') || isOfType(record, 'tool_result', 'tool_id') ? 1 : 0),
   (record) => (isOfType(record, 'message', 'role') || isOfType(record, 'error', 'severity') ? 0.7 : 0),
   (record) => (isOfType(record, 'result', 'status') ? 0.9 : 0),
 ];
 
 function isOfType(record: object, type: string, key: string): boolean {
-  return getString(record, 'type') === type && getName(record, key) !== null;
+  return get.string(record, 'type') === type && get.name(record, key) !== null;
 }
 
 function detect(value: object): number {
   if (isStreamRecord(value)) return RECORD_CHECKS.reduce((score, test) => Math.max(score, test(value)), 0);
   if (!isDocument(value)) return 0;
   // The log quotes API errors, which look like a document without a session.
-  if (getName(value, 'session_id') === null) return getObject(value, 'stats') === null ? 0 : 0.7;
-  return getObject(getObject(value, 'stats'), 'models') === null ? 0.7 : 1;
+  if (get.name(value, 'session_id') === null) return get.object(value, 'stats') === null ? 0 : 0.7;
+  return get.object(get.object(value, 'stats'), 'models') === null ? 0.7 : 1;
 }
 
 function readSession(value: object): string | null {
   const hasSession =
-    isDocument(value) || (getString(value, 'type') === 'init' && getField(value, 'model') !== undefined);
-  return hasSession ? getName(value, 'session_id') : null;
+    isDocument(value) || (get.string(value, 'type') === 'init' && get.field(value, 'model') !== undefined);
+  return hasSession ? get.name(value, 'session_id') : null;
 }
 
 /** Confidence that plain lines on stdout are the answer: with and without log lines of Gemini. */
@@ -120,7 +109,7 @@ function createGeminiReader(emit: Emit): Reader {
         return readDocument(value, emit);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      emit({ fact: 'unknown_type', type: getString(value, 'type') ?? 'value without a type' });
+      emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'value without a type' });
     },
     text(frame) {
       // In text mode, lines after the first line of the answer belong to it, even if they look like a failure.
@@ -141,14 +130,14 @@ function createGeminiReader(emit: Emit): Reader {
 /** Whether a value is the response of Google's API to a failed request: `{"error": {"code": 429, …}}`, or a list of it. */
 function isApiError(value: object): boolean {
   if (Array.isArray(value)) return value.length === 1 && isRecord(value[0]) && isApiError(value[0]);
-  const error = Object.keys(value).length === 1 ? getObject(value, 'error') : null;
-  if (error === null || getString(error, 'message') === null) return false;
-  const code = getField(error, 'code');
+  const error = Object.keys(value).length === 1 ? get.object(value, 'error') : null;
+  if (error === null || get.string(error, 'message') === null) return false;
+  const code = get.field(error, 'code');
   return typeof code === 'number' && code >= 400 && code < 600;
 }
 
 function isNamedDocument(value: object): boolean {
-  return isDocument(value) && getString(value, 'session_id') !== null;
+  return isDocument(value) && get.string(value, 'session_id') !== null;
 }
 
 function isIncompleteRecord({ text, encoding }: TextFrame): boolean {
@@ -162,7 +151,7 @@ const ERROR_MESSAGE: ReadonlySet<string> = new Set(['message']);
 
 /** Whether a value is a record of `stream-json`, of a known type or not. */
 function isStreamRecord(value: object): boolean {
-  return getString(value, 'type') !== null && /^\d{4}-\d\d-\d\dT/u.test(getString(value, 'timestamp') ?? '');
+  return get.string(value, 'type') !== null && /^\d{4}-\d\d-\d\dT/u.test(get.string(value, 'timestamp') ?? '');
 }
 
 /** Reads the records of `--output-format stream-json`. */
@@ -178,7 +167,7 @@ class GeminiStream {
 
   read(frame: JsonFrame): void {
     const record = frame.value;
-    const type = getString(record, 'type') ?? '';
+    const type = get.string(record, 'type') ?? '';
     if (!GEMINI_FIELDS.has(type)) return this.#emit({ fact: 'unknown_type', type });
     this.#emit({ fact: 'record', record, shape: type, isWhole: true });
     switch (type) {
@@ -186,8 +175,8 @@ class GeminiStream {
         return this.#emit({
           fact: 'status',
           status: type,
-          session_id: getName(record, 'session_id'),
-          model: getName(record, 'model'),
+          session_id: get.name(record, 'session_id'),
+          model: get.name(record, 'model'),
         });
       case 'message':
         return this.#readMessage(record, frame);
@@ -218,14 +207,14 @@ class GeminiStream {
   }
 
   #readMessage(record: object, frame: JsonFrame): void {
-    const role = getString(record, 'role');
-    const text = getString(record, 'content');
+    const role = get.string(record, 'role');
+    const text = get.string(record, 'content');
     if (text === null) return this.#emit({ fact: 'malformed', why: 'A message has no content.' });
     // The prompt can contain the done marker, but is not a message from the agent.
     if (role === 'user')
       return this.#emit({ fact: 'status', status: 'message user', detail: { content: text }, message: text });
     if (role !== 'assistant') return this.#emit({ fact: 'unknown_type', type: `message ${role ?? 'without a role'}` });
-    if (getBoolean(record, 'delta') === true) {
+    if (get.boolean(record, 'delta') === true) {
       const isTooLong = this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_LENGTH;
       if (isTooLong) this.#closeBefore(frame);
       this.#first ??= frame;
@@ -237,105 +226,105 @@ class GeminiStream {
   }
 
   #readToolUse(record: object, frame: JsonFrame): void {
-    const id = getName(record, 'tool_id');
-    const name = getName(record, 'tool_name');
+    const id = get.name(record, 'tool_id');
+    const name = get.name(record, 'tool_name');
     if (id === null || name === null)
       return this.#emit({
         fact: 'malformed',
         why: 'A tool_use has no tool_id or no tool_name.',
       });
     this.#closeBefore(frame);
-    const input = getField(record, 'parameters');
-    const path = WRITING_TOOLS.has(name) ? getName(getObject(record, 'parameters'), 'file_path') : null;
+    const input = get.field(record, 'parameters');
+    const path = WRITING_TOOLS.has(name) ? get.name(get.object(record, 'parameters'), 'file_path') : null;
     this.#emit({ fact: 'tool_started', id, name, input, paths: path === null ? [] : [path] });
     if (name === 'write_todos')
       this.#emit({
         fact: 'plan',
-        entries: readPlan(getArray(getObject(record, 'parameters'), 'todos')),
+        entries: readPlan(get.array(get.object(record, 'parameters'), 'todos')),
         call: id,
       });
   }
 
   #readToolResult(record: object): void {
-    const id = getName(record, 'tool_id');
-    const status = getString(record, 'status');
+    const id = get.name(record, 'tool_id');
+    const status = get.string(record, 'status');
     if (id === null || (status !== 'success' && status !== 'error'))
       return this.#emit({
         fact: 'malformed',
         why: 'A tool_result has no tool_id or an unknown status.',
       });
-    const output = getField(record, 'output');
+    const output = get.field(record, 'output');
     if (status === 'success') return this.#emit({ fact: 'tool_completed', id, output });
-    const failure = getObject(record, 'error') ?? {};
+    const failure = get.object(record, 'error') ?? {};
     this.#emit({ fact: 'record', record: failure, used: ERROR_MESSAGE, path: 'error' });
-    const error = getString(failure, 'message') ?? getString(record, 'output');
+    const error = get.string(failure, 'message') ?? get.string(record, 'output');
     this.#emit({ fact: 'tool_failed', id, output, error: error ?? 'The tool failed without a reason.' });
   }
 
   /** Reads an error, which alone does not end the run: `result` or the exit code shows whether the run failed. */
   #readError(record: object): void {
-    const message = getString(record, 'message');
+    const message = get.string(record, 'message');
     if (message === null) return this.#emit({ fact: 'malformed', why: 'An error has no message.' });
-    const severity = getString(record, 'severity') === 'warning' ? 'warning' : 'error';
+    const severity = get.string(record, 'severity') === 'warning' ? 'warning' : 'error';
     this.#emit({ fact: 'error', message, severity });
   }
 
   #readResult(record: object, frame: JsonFrame): void {
-    const status = getString(record, 'status');
+    const status = get.string(record, 'status');
     if (status !== 'success' && status !== 'error')
       return this.#emit({ fact: 'malformed', why: 'A result has an unknown status.' });
     this.#closeBefore(frame);
-    const stats = getObject(record, 'stats');
+    const stats = get.object(record, 'stats');
     const statsFields = stats === null ? undefined : { usage: readStats(stats, this.#emit), detail: { stats } };
     this.#emit({ fact: 'status', status: 'result', reason: status, ...statsFields, isLast: true });
     if (status === 'success') return this.#emit({ fact: 'end_signal', signal: 'GEMINI_STREAM_RESULT_SUCCESS' });
-    readFatalError(getObject(record, 'error') ?? {}, this.#emit);
+    readFatalError(get.object(record, 'error') ?? {}, this.#emit);
   }
 }
 
 /** Reads the token counts of this invocation, not of the session: a resumed session starts at zero. */
 function readStats(stats: object, emit: Emit): Usage {
   emit({ fact: 'record', record: stats, shape: 'result.stats' });
-  const [model, another] = Object.keys(getObject(stats, 'models') ?? {});
+  const [model, another] = Object.keys(get.object(stats, 'models') ?? {});
   return toUsage('turn', {
-    input_tokens: getCount(stats, 'input_tokens'),
-    output_tokens: getCount(stats, 'output_tokens'),
-    cached_input_tokens: getCount(stats, 'cached'),
-    total_tokens: getCount(stats, 'total_tokens'),
+    input_tokens: get.count(stats, 'input_tokens'),
+    output_tokens: get.count(stats, 'output_tokens'),
+    cached_input_tokens: get.count(stats, 'cached'),
+    total_tokens: get.count(stats, 'total_tokens'),
     model: another === undefined ? model : null,
   });
 }
 
 /** Whether a value is the single document that `--output-format json` prints: an answer, or an error. */
 function isDocument(value: object): boolean {
-  if (getField(value, 'type') !== undefined) return false;
-  if (getName(value, 'session_id') !== null) {
-    return DOCUMENT_KEYS.some((key) => getField(value, key) !== undefined);
+  if (get.field(value, 'type') !== undefined) return false;
+  if (get.name(value, 'session_id') !== null) {
+    return DOCUMENT_KEYS.some((key) => get.field(value, key) !== undefined);
   }
-  if (getString(value, 'response') !== null) return getObject(value, 'stats') !== null;
-  const error = getObject(value, 'error');
-  return error !== null && getName(error, 'type') !== null && getString(error, 'message') !== null;
+  if (get.string(value, 'response') !== null) return get.object(value, 'stats') !== null;
+  const error = get.object(value, 'error');
+  return error !== null && get.name(error, 'type') !== null && get.string(error, 'message') !== null;
 }
 
 const DOCUMENT_KEYS = ['response', 'error', 'stats'];
 
 /** Reads the document. An error in it means that the run failed, even if it contains a response. */
 function readDocument(document: object, emit: Emit): void {
-  const response = getString(document, 'response');
-  const error = getObject(document, 'error');
+  const response = get.string(document, 'response');
+  const error = get.object(document, 'error');
   emit({ fact: 'record', record: document, shape: '(document)', isWhole: true });
-  const stats = getObject(document, 'stats');
+  const stats = get.object(document, 'stats');
   const usage = stats === null ? null : readDocumentStats(stats, emit);
   emit({
     fact: 'status',
     status: error === null ? 'response' : 'error',
-    session_id: getName(document, 'session_id'),
+    session_id: get.name(document, 'session_id'),
     model: usage?.model ?? null,
     usage,
     ...(stats === null ? undefined : { detail: { stats } }),
     isLast: true,
   });
-  for (const warning of getArray(document, 'warnings')) {
+  for (const warning of get.array(document, 'warnings')) {
     emit({ fact: 'error', message: toText(warning), severity: 'warning' });
   }
   if (response !== null && response !== '') emit({ fact: 'message', text: response });
@@ -349,33 +338,33 @@ function readDocument(document: object, emit: Emit): void {
 /** Reads an error that ended the run. Its code is an HTTP status or, for Gemini's own errors, an exit code. */
 function readFatalError(error: object, emit: Emit): void {
   emit({ fact: 'record', record: error, shape: 'result.error' });
-  const message = getString(error, 'message') ?? 'Gemini reported an error without a message.';
-  const code = getCount(error, 'code');
+  const message = get.string(error, 'message') ?? 'Gemini reported an error without a message.';
+  const code = get.count(error, 'code');
   const httpStatus = code !== null && code >= 400 && code <= 599 ? code : null;
   emit({
     fact: 'error',
     isFatal: true,
     message,
     httpStatus,
-    detail: { type: getField(error, 'type'), code: getField(error, 'code') },
+    detail: { type: get.field(error, 'type'), code: get.field(error, 'code') },
   });
 }
 
 /** Adds up the tokens of all models of this invocation. */
 function readDocumentStats(stats: object, emit: Emit): Usage | null {
   emit({ fact: 'record', record: stats, shape: '(document).stats' });
-  const models = Object.entries(getObject(stats, 'models') ?? {});
+  const models = Object.entries(get.object(stats, 'models') ?? {});
   const sum = { input: 0, output: 0, cached: 0, thoughts: 0, total: 0 };
   for (const [, model] of models) {
     if (!isRecord(model)) continue;
     emit({ fact: 'record', record: model, shape: '(document).stats.models.*' });
-    const tokens = getObject(model, 'tokens') ?? {};
+    const tokens = get.object(model, 'tokens') ?? {};
     emit({ fact: 'record', record: tokens, shape: '(document).stats.models.*.tokens' });
-    sum.input += getCount(tokens, 'prompt') ?? getCount(tokens, 'input') ?? 0;
-    sum.output += getCount(tokens, 'candidates') ?? 0;
-    sum.cached += getCount(tokens, 'cached') ?? 0;
-    sum.thoughts += getCount(tokens, 'thoughts') ?? 0;
-    sum.total += getCount(tokens, 'total') ?? 0;
+    sum.input += get.count(tokens, 'prompt') ?? get.count(tokens, 'input') ?? 0;
+    sum.output += get.count(tokens, 'candidates') ?? 0;
+    sum.cached += get.count(tokens, 'cached') ?? 0;
+    sum.thoughts += get.count(tokens, 'thoughts') ?? 0;
+    sum.total += get.count(tokens, 'total') ?? 0;
   }
   const [only] = models;
   if (only === undefined) return null;

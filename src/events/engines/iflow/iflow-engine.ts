@@ -4,15 +4,7 @@ import type { CapturedStream, Usage } from '../../protocol/event-parts.js';
 import { ErrorDump } from '../../reading/error-dump.js';
 import type { Emit } from '../fact.js';
 import { KNOWN_FIELDS } from '../known-fields.js';
-import {
-  toKnownFields,
-  getCount,
-  getField,
-  isRecord,
-  getName,
-  getObject,
-  toUsage,
-} from '../../reading/record-fields.js';
+import { get, toKnownFields, isRecord, toUsage } from '../../reading/record-fields.js';
 import { readRetryLine } from '../gemini/gemini-log.js';
 import type { Retry } from '../gemini/gemini-log.js';
 import { DRIFT_CONFIDENCE, IflowText } from './iflow-text.js';
@@ -316,25 +308,25 @@ class ExecutionInfo {
     emit({
       fact: 'status',
       status: 'execution_info',
-      session_id: getName(info, 'session-id'),
+      session_id: get.name(info, 'session-id'),
       usage: readTokens(info, emit),
       detail: {
-        conversation_id: getField(info, 'conversation-id'),
-        assistant_rounds: getField(info, 'assistantRounds'),
-        execution_time_ms: getField(info, 'executionTimeMs'),
+        conversation_id: get.field(info, 'conversation-id'),
+        assistant_rounds: get.field(info, 'assistantRounds'),
+        execution_time_ms: get.field(info, 'executionTimeMs'),
       },
     });
   }
 }
 
 function readTokens(info: object, emit: Emit): Usage | null {
-  const tokens = getObject(info, 'tokenUsage');
+  const tokens = get.object(info, 'tokenUsage');
   if (tokens === null) return null;
   emit({ fact: 'record', record: tokens, shape: '<Execution Info>.tokenUsage' });
   return toUsage('turn', {
-    input_tokens: getCount(tokens, 'input'),
-    output_tokens: getCount(tokens, 'output'),
-    total_tokens: getCount(tokens, 'total'),
+    input_tokens: get.count(tokens, 'input'),
+    output_tokens: get.count(tokens, 'output'),
+    total_tokens: get.count(tokens, 'total'),
   });
 }
 

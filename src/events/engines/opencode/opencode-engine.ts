@@ -1,18 +1,4 @@
-import {
-  getName,
-  getNumber,
-  getString,
-  getObject,
-  getBoolean,
-  getCount,
-  getField,
-  isRecord,
-  toKnownFields,
-  toNames,
-  toUsage,
-  getArray,
-  getInteger,
-} from '../../reading/record-fields.js';
+import { get, isRecord, toKnownFields, toNames, toUsage } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { TextFrame } from '../../framing/frame.js';
 import { TextAnswer } from '../../reading/text-answer.js';
@@ -33,13 +19,13 @@ export const opencodeEngine: Engine = {
   fields: FIELDS,
   detect,
   detectText: (line) => (TEXT_HEADER.test(line) ? 0.5 : 0),
-  readSession: (value) => (detect(value) > 0 ? getName(value, 'sessionID') : null),
+  readSession: (value) => (detect(value) > 0 ? get.name(value, 'sessionID') : null),
   createReader: createOpencodeReader,
 };
 
 function detect(value: object): number {
-  const type = getString(value, 'type');
-  if (type === null || getName(value, 'sessionID') === null || getNumber(value, 'timestamp') === null) return 0;
+  const type = get.string(value, 'type');
+  if (type === null || get.name(value, 'sessionID') === null || get.number(value, 'timestamp') === null) return 0;
   return FIELDS.has(type) ? 1 : 0.5;
 }
 
@@ -70,7 +56,7 @@ function createOpencodeReader(emit: Emit): Reader {
         return readRecord(value, emit);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      emit({ fact: 'unknown_type', type: getString(value, 'type') ?? 'value without a type' });
+      emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'value without a type' });
     },
     text(frame) {
       if (frame.stream !== 'stdout' && frame.problem === null) {
@@ -87,7 +73,7 @@ function createOpencodeReader(emit: Emit): Reader {
 }
 
 function isRecordLike(value: object): boolean {
-  return getString(value, 'type') !== null && getName(value, 'sessionID') !== null;
+  return get.string(value, 'type') !== null && get.name(value, 'sessionID') !== null;
 }
 
 function isTorn({ text, encoding }: TextFrame): boolean {
@@ -95,15 +81,15 @@ function isTorn({ text, encoding }: TextFrame): boolean {
 }
 
 function readRecord(record: object, emit: Emit): void {
-  const type = getString(record, 'type') ?? '';
+  const type = get.string(record, 'type') ?? '';
   if (!FIELDS.has(type)) return emit({ fact: 'unknown_type', type });
   emit({ fact: 'record', record, shape: type, isWhole: true });
-  const sessionId = getName(record, 'sessionID');
+  const sessionId = get.name(record, 'sessionID');
   if (type === 'error') {
     emit({ fact: 'session', id: sessionId });
     return readError(record, emit);
   }
-  const part = getObject(record, 'part');
+  const part = get.object(record, 'part');
   if (part === null) return emit({ fact: 'malformed', why: `A record of type "${type}" has no part.` });
   emit({ fact: 'record', record: part, shape: `${type}.part`, used: USED_FIELDS, path: 'part' });
   if (type === 'step_start') {
@@ -132,23 +118,23 @@ function readTextError({ text }: TextFrame, emit: Emit): void {
  * retryable (`isRetryable`). If it continues anyway, the next step clears the failure.
  */
 function readError(record: object, emit: Emit): void {
-  const error = getField(record, 'error');
+  const error = get.field(record, 'error');
   if (!isRecord(error)) {
     if (typeof error !== 'string') return emit({ fact: 'malformed', why: 'An error record has no error.' });
     emit({ fact: 'error', message: error });
     return emit({ fact: 'failure', message: error });
   }
   emit({ fact: 'record', record: error, shape: 'error.error' });
-  const name = getName(error, 'name') ?? 'unnamed error';
-  const data = getObject(error, 'data') ?? error;
+  const name = get.name(error, 'name') ?? 'unnamed error';
+  const data = get.object(error, 'data') ?? error;
   emit({ fact: 'record', record: data, used: USED_ERROR_FIELDS, path: 'error' });
-  const message = getString(data, 'message') ?? name;
+  const message = get.string(data, 'message') ?? name;
   emit({
     fact: 'error',
     message,
     ...(name === 'ProviderAuthError' ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
-    httpStatus: getCount(data, 'statusCode'),
-    detail: { name, is_retryable: getBoolean(data, 'isRetryable'), response_body: getField(data, 'responseBody') },
+    httpStatus: get.count(data, 'statusCode'),
+    detail: { name, is_retryable: get.boolean(data, 'isRetryable'), response_body: get.field(data, 'responseBody') },
   });
   if (!ERROR_NAMES.has(name)) {
     emit({
@@ -174,7 +160,7 @@ const FAILED_REASONS: Readonly<Record<string, string>> = {
 
 /** Reads the end of a step: `stop` ends the invocation, `tool-calls` continues with the next step. */
 function readStepFinish(part: object, sessionId: string | null, emit: Emit): void {
-  const reason = getName(part, 'reason');
+  const reason = get.name(part, 'reason');
   const usage = readTokens(part, emit);
   // The status is an event too, so the last message or call must have its usage before.
   if (usage !== null) emit({ fact: 'step_ended', usage });
@@ -190,10 +176,10 @@ function readStepFinish(part: object, sessionId: string | null, emit: Emit): voi
  * waits for the end of the step.
  */
 function readText(part: object, emit: Emit): void {
-  const text = getString(part, 'text');
+  const text = get.string(part, 'text');
   if (text === null) return emit({ fact: 'malformed', why: 'A text part has no text.' });
   // Inserted by OpenCode itself, so it is not the agent's message.
-  const isInserted = getBoolean(part, 'synthetic') === true || getBoolean(part, 'ignored') === true;
+  const isInserted = get.boolean(part, 'synthetic') === true || get.boolean(part, 'ignored') === true;
   if (isInserted) emit({ fact: 'noise' });
   else {
     emit({ fact: 'delta', text });
@@ -202,45 +188,45 @@ function readText(part: object, emit: Emit): void {
 }
 
 function readReasoning(part: object, emit: Emit): void {
-  const text = getString(part, 'text');
+  const text = get.string(part, 'text');
   if (text === null) return emit({ fact: 'malformed', why: 'A reasoning part has no text.' });
-  const id = getName(part, 'id');
+  const id = get.name(part, 'id');
   emit({ fact: 'reasoning', text, id });
 }
 
 /** Reads a tool call, which is printed once, when it has ended; its start is derived from the same record. */
 function readTool(part: object, emit: Emit): void {
-  const id = getName(part, 'callID');
-  const name = getName(part, 'tool');
-  const state = getObject(part, 'state');
+  const id = get.name(part, 'callID');
+  const name = get.name(part, 'tool');
+  const state = get.object(part, 'state');
   if (id === null || name === null || state === null)
     return emit({ fact: 'malformed', why: 'A tool part has no callID, tool or state.' });
   emit({ fact: 'record', record: state, shape: 'tool_use.part.state', used: USED_STATE_FIELDS, path: 'part.state' });
-  const path = WRITING_TOOLS.has(name) ? getName(getObject(state, 'input'), 'filePath') : null;
+  const path = WRITING_TOOLS.has(name) ? get.name(get.object(state, 'input'), 'filePath') : null;
   const call: ToolEnd = {
     id,
     name,
-    input: getField(state, 'input'),
-    output: getField(state, 'output'),
-    exitCode: getInteger(getObject(state, 'metadata'), 'exit'),
+    input: get.field(state, 'input'),
+    output: get.field(state, 'output'),
+    exitCode: get.integer(get.object(state, 'metadata'), 'exit'),
     paths: path === null ? [] : [path],
-    diff: readDiff(getObject(state, 'metadata'), path),
+    diff: readDiff(get.object(state, 'metadata'), path),
     startDerived: true,
   };
   if (name === 'todowrite')
-    emit({ fact: 'plan', entries: readPlan(getArray(getObject(state, 'input'), 'todos')), call: id });
-  switch (getString(state, 'status') ?? '') {
+    emit({ fact: 'plan', entries: readPlan(get.array(get.object(state, 'input'), 'todos')), call: id });
+  switch (get.string(state, 'status') ?? '') {
     case 'completed':
       return emit({ fact: 'tool_completed', ...call });
     case 'error':
       return emit({
         fact: 'tool_failed',
         ...call,
-        error: getString(state, 'error') ?? 'The tool failed without a reason.',
+        error: get.string(state, 'error') ?? 'The tool failed without a reason.',
       });
     case 'pending':
       // A call is announced before its input is known; the start with the input follows as `running`.
-      if (Object.keys(getObject(state, 'input') ?? {}).length === 0)
+      if (Object.keys(get.object(state, 'input') ?? {}).length === 0)
         return emit({ fact: 'status', status: 'tool_use', reason: 'pending', detail: { callID: id, tool: name } });
       return emit({ fact: 'tool_started', ...call });
     case 'running':
@@ -252,9 +238,9 @@ function readTool(part: object, emit: Emit): void {
 
 /** Reads the patch of a file that OpenCode wrote; the file is named in another field. */
 function readDiff(metadata: object | null, path: string | null): readonly FileDiff[] {
-  const fileDiff = getObject(metadata, 'filediff');
-  const patch = getName(metadata, 'diff') ?? getName(fileDiff, 'patch');
-  const file = getName(fileDiff, 'file') ?? path;
+  const fileDiff = get.object(metadata, 'filediff');
+  const patch = get.name(metadata, 'diff') ?? get.name(fileDiff, 'patch');
+  const file = get.name(fileDiff, 'file') ?? path;
   if (file === null || patch === null || patch.length > MAX_PATCH) return [];
   return [{ path: file, patch }];
 }
@@ -265,20 +251,20 @@ const MAX_PATCH = 64 * 1024;
 const USED_STATE_FIELDS: ReadonlySet<string> = new Set(['status', 'input', 'output', 'error']);
 
 function readTokens(part: object, emit: Emit): Usage | null {
-  const tokens = getObject(part, 'tokens');
+  const tokens = get.object(part, 'tokens');
   if (tokens === null) return null;
   emit({ fact: 'record', record: tokens, shape: 'step_finish.part.tokens' });
-  const cache = getObject(tokens, 'cache');
-  const cached = getCount(cache, 'read') ?? 0;
-  const cacheWrite = getCount(cache, 'write') ?? 0;
+  const cache = get.object(tokens, 'cache');
+  const cached = get.count(cache, 'read') ?? 0;
+  const cacheWrite = get.count(cache, 'write') ?? 0;
   return toUsage('turn', {
-    input_tokens: (getCount(tokens, 'input') ?? 0) + cached + cacheWrite,
-    output_tokens: getCount(tokens, 'output'),
+    input_tokens: (get.count(tokens, 'input') ?? 0) + cached + cacheWrite,
+    output_tokens: get.count(tokens, 'output'),
     cached_input_tokens: cached,
     cache_write_tokens: cacheWrite,
-    reasoning_tokens: getCount(tokens, 'reasoning') ?? 0,
-    total_tokens: getCount(tokens, 'total'),
-    cost: getNumber(part, 'cost'),
+    reasoning_tokens: get.count(tokens, 'reasoning') ?? 0,
+    total_tokens: get.count(tokens, 'total'),
+    cost: get.number(part, 'cost'),
   });
 }
 

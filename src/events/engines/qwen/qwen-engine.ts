@@ -1,5 +1,5 @@
 import type { Usage } from '../../protocol/event-parts.js';
-import { getCount, getName, getNumber, getObject, getString, toKnownFields } from '../../reading/record-fields.js';
+import { get, toKnownFields } from '../../reading/record-fields.js';
 import { detectStreamJson, readStreamJsonSession, createStreamJsonReader } from '../stream-json/stream-json-reader.js';
 import type { Dialect } from '../stream-json/dialect.js';
 import { readUsage } from '../stream-json/read-result.js';
@@ -55,16 +55,16 @@ const HTTP_STATUS = /^\[API Error: ([45]\d\d)\b/u;
  * higher.
  */
 function detectRecord(record: object): number {
-  const type = getString(record, 'type');
+  const type = get.string(record, 'type');
   if (type === 'system') {
-    const subtype = getString(record, 'subtype') ?? '';
+    const subtype = get.string(record, 'subtype') ?? '';
     if (!FIELDS.has(`system(${subtype})`)) return 0;
     if (subtype !== 'init') return 0.6;
-    return getName(record, 'qwen_code_version') === null ? 0.3 : 1;
+    return get.name(record, 'qwen_code_version') === null ? 0.3 : 1;
   }
   if (type === null || !FIELDS.has(type)) return 0;
-  if (type === 'result') return getNumber(record, 'total_cost_usd') === null ? 0.6 : 0.2;
-  return getString(getObject(record, 'event'), 'type') === 'goal_state' ? 1 : 0.4;
+  if (type === 'result') return get.number(record, 'total_cost_usd') === null ? 0.6 : 0.2;
+  return get.string(get.object(record, 'event'), 'type') === 'goal_state' ? 1 : 0.4;
 }
 
 /**
@@ -72,22 +72,22 @@ function detectRecord(record: object): number {
  * work.
  */
 function readTotalUsage(result: object, emit: Emit): Usage | null {
-  const usage = getObject(result, 'usage');
+  const usage = get.object(result, 'usage');
   if (usage !== null) emit({ fact: 'record', record: usage, shape: 'message.usage' });
   return readUsage(usage, { scope: 'total', inputIncludesCache: true });
 }
 
 function readSystemError(subtype: string, record: object): EngineError | null {
-  const data = getObject(record, 'data') ?? {};
+  const data = get.object(record, 'data') ?? {};
   switch (subtype) {
     case 'retry': {
-      const wait = getNumber(data, 'delayMs');
+      const wait = get.number(data, 'delayMs');
       return {
         // Qwen Code does not print why: a rate limit, an overloaded model or a broken connection.
         message: `A request failed.${wait === null ? '' : ` Retrying in ${wait} ms.`}`,
         retrying: true,
-        attempt: getCount(data, 'attempt'),
-        maxAttempts: getCount(data, 'maxRetries'),
+        attempt: get.count(data, 'attempt'),
+        maxAttempts: get.count(data, 'maxRetries'),
         detail: data,
       };
     }
@@ -95,11 +95,11 @@ function readSystemError(subtype: string, record: object): EngineError | null {
       return {
         message: 'The engine switched to another model.',
         retrying: true,
-        httpStatus: getCount(data, 'statusCode'),
+        httpStatus: get.count(data, 'statusCode'),
         detail: data,
       };
     case 'continue_turn_failed':
-      return { message: getString(data, 'message') ?? 'The turn could not be continued.', detail: data };
+      return { message: get.string(data, 'message') ?? 'The turn could not be continued.', detail: data };
     default:
       return null;
   }
@@ -107,7 +107,7 @@ function readSystemError(subtype: string, record: object): EngineError | null {
 
 /** Qwen Code prints an error as the agent's message. A message written by the agent itself would have used tokens. */
 function readErrorText(text: string, _record: object, usage: object | null): EngineError | null {
-  if (!API_ERROR.test(text) || (getCount(usage, 'output_tokens') ?? 0) > 0) return null;
+  if (!API_ERROR.test(text) || (get.count(usage, 'output_tokens') ?? 0) > 0) return null;
   return { message: text, httpStatus: findStatus(text) };
 }
 
@@ -123,10 +123,10 @@ function readLogError(line: string): EngineError | null {
 
 /** Reads `{ "error": { "type", "message", "code" } }` on stderr; with `json` it repeats the failure. */
 function readErrorDocument(value: object): EngineError | null {
-  const error = getObject(value, 'error');
-  const message = getString(error, 'message');
+  const error = get.object(value, 'error');
+  const message = get.string(error, 'message');
   if (error === null || message === null || Object.keys(value).length !== 1) return null;
-  return getName(error, 'type') === null ? null : { message, httpStatus: findStatus(message), detail: error };
+  return get.name(error, 'type') === null ? null : { message, httpStatus: findStatus(message), detail: error };
 }
 
 function findStatus(message: string): number | null {

@@ -1,6 +1,6 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { BoundedSet } from '../../reading/bounded-map.js';
-import { getArray, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
+import { get } from '../../reading/record-fields.js';
 import { readAuthor } from '../json-rpc.js';
 import { joinText } from './read-message.js';
 import type { PermissionAnswer, PermissionOption, PermissionRequest, Emit } from '../fact.js';
@@ -19,10 +19,10 @@ export interface ControlRequest {
 
 /** Reads a `control_request`; null for any other record, or if it has no id. */
 export function readControlRequest(record: object): ControlRequest | null {
-  if (getString(record, 'type') !== 'control_request') return null;
+  if (get.string(record, 'type') !== 'control_request') return null;
   const id = readId(record);
-  const request = getObject(record, 'request');
-  const subtype = getName(request, 'subtype');
+  const request = get.object(record, 'request');
+  const subtype = get.name(request, 'subtype');
   return id === null || request === null || subtype === null ? null : { id, subtype, request };
 }
 
@@ -35,25 +35,25 @@ export interface ControlResponse {
 
 /** Reads a `control_response`; null for any other record. */
 export function readControlResponse(record: object): ControlResponse | null {
-  if (getString(record, 'type') !== 'control_response') return null;
-  const response = getObject(record, 'response');
+  if (get.string(record, 'type') !== 'control_response') return null;
+  const response = get.object(record, 'response');
   const id = response === null ? null : readId(response);
   if (response === null || id === null) return null;
-  if (getString(response, 'subtype') === 'success')
-    return { id, response: getObject(response, 'response') ?? {}, error: null };
-  return { id, response: null, error: getString(response, 'error') ?? 'refused' };
+  if (get.string(response, 'subtype') === 'success')
+    return { id, response: get.object(response, 'response') ?? {}, error: null };
+  return { id, response: null, error: get.string(response, 'error') ?? 'refused' };
 }
 
 /** Returns the id of the request that a `control_cancel_request` withdraws; null for any other record. */
 export function readWithdrawal(record: object): string | null {
-  return getString(record, 'type') === 'control_cancel_request' ? readId(record) : null;
+  return get.string(record, 'type') === 'control_cancel_request' ? readId(record) : null;
 }
 
 /** Longer ids are refused. */
 const MAX_ID = 200;
 
 function readId(record: object): string | null {
-  const id = getName(record, 'request_id');
+  const id = get.name(record, 'request_id');
   return id === null || id.length > MAX_ID ? null : id;
 }
 
@@ -65,14 +65,14 @@ const OPTIONS: readonly PermissionOption[] = [
 
 /** Reads a `can_use_tool` request; null if it does not name the tool. */
 export function readToolPermissionRequest({ id, subtype, request }: ControlRequest): PermissionRequest | null {
-  const name = getName(request, 'tool_name');
+  const name = get.name(request, 'tool_name');
   if (subtype !== 'can_use_tool' || name === null) return null;
-  const input = getObject(request, 'input') ?? {};
+  const input = get.object(request, 'input') ?? {};
   const diff = readEdit(input);
-  const title = getName(request, 'description');
+  const title = get.name(request, 'description');
   return {
     call: {
-      id: getName(request, 'tool_use_id') ?? id,
+      id: get.name(request, 'tool_use_id') ?? id,
       name,
       input,
       ...(diff.length === 0 ? undefined : { diff }),
@@ -86,20 +86,20 @@ export function readToolPermissionRequest({ id, subtype, request }: ControlReque
  * Reads the change that a call would make: write tools have the new content, edit tools the old and the new content.
  */
 function readEdit(input: object): readonly FileDiff[] {
-  const path = getName(input, 'file_path') ?? getName(input, 'notebook_path');
+  const path = get.name(input, 'file_path') ?? get.name(input, 'notebook_path');
   if (path === null) return [];
-  const edits = getArray(input, 'edits').filter(isRecord);
+  const edits = get.records(input, 'edits');
   return [input, ...edits].flatMap((edit): FileDiff[] => {
-    const newText = getString(edit, 'new_string') ?? getString(edit, 'content') ?? getString(edit, 'new_source');
+    const newText = get.string(edit, 'new_string') ?? get.string(edit, 'content') ?? get.string(edit, 'new_source');
     if (newText === null) return [];
-    const oldText = getString(edit, 'old_string');
+    const oldText = get.string(edit, 'old_string');
     return [{ path, ...(oldText === null ? undefined : { old_text: oldText }), new_text: newText }];
   });
 }
 
 /** Converts the answer to `permission.replied` data. Anything but an explicit approval counts as a denial. */
 function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
-  const decision = getString(response, 'behavior') === 'allow' ? 'allow' : 'deny';
+  const decision = get.string(response, 'behavior') === 'allow' ? 'allow' : 'deny';
   return { decision, optionId: decision, ...readAuthor(response) };
 }
 
@@ -153,8 +153,8 @@ export class ControlRecords {
     if (response !== null && this.#open.delete(response.id))
       return emit({ fact: 'permission_replied', request: response.id, ...readToolAnswer(response) });
     const request = readControlRequest(record);
-    if (getString(record, 'type') === 'user') {
-      const message = joinText(getField(getObject(record, 'message'), 'content'));
+    if (get.string(record, 'type') === 'user') {
+      const message = joinText(get.field(get.object(record, 'message'), 'content'));
       return emit({ fact: 'status', status: 'prompt', ...(message === '' ? undefined : { message }) });
     }
     if (request !== null && request.subtype !== 'initialize') return emit({ fact: 'status', status: request.subtype });

@@ -1,15 +1,5 @@
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
-import {
-  isRecord,
-  getName,
-  getObject,
-  getString,
-  omitMissing,
-  getBoolean,
-  getField,
-  toKnownFields,
-  toNames,
-} from '../../reading/record-fields.js';
+import { get, isRecord, omitMissing, toKnownFields, toNames } from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { Reader } from '../engine.js';
 import type { EngineError, Emit } from '../fact.js';
@@ -42,7 +32,7 @@ export function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
   }
 
   function readRecord(record: object): void {
-    const type = getString(record, 'type');
+    const type = get.string(record, 'type');
     if (type === 'system') return readSystem(record, conversation);
     if (type === null || !dialect.fields.has(type))
       return emit({ fact: 'unknown_type', type: type ?? 'record without a type' });
@@ -71,10 +61,10 @@ export function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
             });
         }
       } else if (isKnownRecord(dialect, value, hasRecords)) {
-        startRecords(frame, getString(value, 'type') === 'result');
+        startRecords(frame, get.string(value, 'type') === 'result');
         if (frame.stream !== 'stdout' || !control.readPrinted(value)) readRecord(value);
       } else if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else emit({ fact: 'unknown_type', type: getString(value, 'type') ?? 'record without a type' });
+      else emit({ fact: 'unknown_type', type: get.string(value, 'type') ?? 'record without a type' });
     },
     text(frame) {
       if (frame.stream === 'stdin') return emit({ fact: 'unparsed' });
@@ -104,21 +94,21 @@ export function createStreamJsonReader(dialect: Dialect, emit: Emit): Reader {
  */
 function isKnownRecord({ fields }: Dialect, value: unknown, hasRecords: boolean): value is object {
   if (!isRecord(value)) return false;
-  const type = getString(value, 'type');
+  const type = get.string(value, 'type');
   if (type === null) return false;
-  if (getName(value, 'session_id') !== null || type.startsWith('control_')) return true;
+  if (get.name(value, 'session_id') !== null || type.startsWith('control_')) return true;
   return hasRecords && (type === 'system' || fields.has(type));
 }
 
 function readKnown(type: string, record: object, conversation: Conversation): void {
   const { emit } = conversation;
   // A hook can have a temporary session id; the agent's own records have the right one.
-  const isMain = getName(record, 'parent_tool_use_id') === null;
+  const isMain = get.name(record, 'parent_tool_use_id') === null;
   switch (type) {
     case 'assistant':
     case 'user':
     case 'stream_event':
-      if (isMain) emit({ fact: 'session', id: getName(record, 'session_id') });
+      if (isMain) emit({ fact: 'session', id: get.name(record, 'session_id') });
       if (type === 'assistant') return readAssistant(record, conversation);
       if (type === 'user') return readUser(record, conversation);
       return readStreamEvent(record, conversation);
@@ -134,7 +124,7 @@ function readKnown(type: string, record: object, conversation: Conversation): vo
 /** Reads a rate limit state. Any state but `allowed` is reported as a warning. */
 function readRateLimit(record: object, { emit }: Conversation): void {
   const detail = readDetail(record);
-  const state = getString(getObject(record, 'rate_limit_info'), 'status') ?? 'unknown';
+  const state = get.string(get.object(record, 'rate_limit_info'), 'status') ?? 'unknown';
   if (state === 'allowed') return emit({ fact: 'status', status: 'rate_limit_event', reason: state, detail });
   const code = 'ENGINE_RATE_LIMIT_HINT';
   emit({
@@ -188,7 +178,7 @@ const USED_ERROR_FIELDS = toNames(`${ENVELOPE_FIELDS} data attempt max_retries e
 /** Reads a `system` record. Only `init` has the right session: earlier hooks can have a temporary id. */
 function readSystem(record: object, conversation: Conversation): void {
   const { emit, dialect } = conversation;
-  const subtype = getString(record, 'subtype');
+  const subtype = get.string(record, 'subtype');
   const shape = `system(${subtype ?? ''})`;
   if (subtype === null || !dialect.fields.has(shape))
     return emit({ fact: 'unknown_type', type: `system ${subtype ?? 'without a subtype'}` });
@@ -197,7 +187,7 @@ function readSystem(record: object, conversation: Conversation): void {
   const error = dialect.readSystemError(subtype, record);
   if (error === null) return emit({ fact: 'status', status: subtype, detail: readDetail(record) });
   // Later output is a new answer, not the rest of the interrupted one.
-  const shouldKeepText = getBoolean(getObject(record, 'data'), 'preserveText') === true;
+  const shouldKeepText = get.boolean(get.object(record, 'data'), 'preserveText') === true;
   if (error.retrying === true && !shouldKeepText) conversation.agent.discard();
   emit({ fact: 'record', record, used: USED_ERROR_FIELDS });
   emit({ fact: 'error', ...error });
@@ -207,19 +197,19 @@ function readInit(record: object, conversation: Conversation): void {
   const { emit, dialect } = conversation;
   conversation.startTurn();
   emit({ fact: 'record', record, used: USED_INIT_FIELDS });
-  emit({ fact: 'version', version: getName(record, dialect.versionField) });
+  emit({ fact: 'version', version: get.name(record, dialect.versionField) });
   emit({
     fact: 'status',
     status: 'init',
-    session_id: getName(record, 'session_id'),
-    model: getName(record, 'model'),
+    session_id: get.name(record, 'session_id'),
+    model: get.name(record, 'model'),
     detail: omitMissing({
-      cwd: getField(record, 'cwd'),
-      permission_mode: getField(record, dialect.permissionField),
-      tools: getField(record, 'tools'),
-      mcp_servers: getField(record, 'mcp_servers'),
-      plugin_errors: getField(record, 'plugin_errors'),
-      mcp_server_errors: getField(record, 'mcp_server_errors'),
+      cwd: get.field(record, 'cwd'),
+      permission_mode: get.field(record, dialect.permissionField),
+      tools: get.field(record, 'tools'),
+      mcp_servers: get.field(record, 'mcp_servers'),
+      plugin_errors: get.field(record, 'plugin_errors'),
+      mcp_server_errors: get.field(record, 'mcp_server_errors'),
     }),
   });
 }
@@ -251,13 +241,13 @@ export function readStreamJsonSession(value: object): string | null {
 }
 
 function readRecordSession(record: object): string | null {
-  const type = getString(record, 'type');
-  const isForeign = type === null || (type === 'system' && getString(record, 'subtype') !== 'init');
-  return isForeign || getName(record, 'parent_tool_use_id') !== null ? null : getName(record, 'session_id');
+  const type = get.string(record, 'type');
+  const isForeign = type === null || (type === 'system' && get.string(record, 'subtype') !== 'init');
+  return isForeign || get.name(record, 'parent_tool_use_id') !== null ? null : get.name(record, 'session_id');
 }
 
 function hasSession(record: object): boolean {
-  return getName(record, 'session_id') !== null;
+  return get.name(record, 'session_id') !== null;
 }
 
 /**
@@ -266,22 +256,22 @@ function hasSession(record: object): boolean {
  */
 function readStreamEvent(record: object, conversation: Conversation): void {
   const { emit, dialect } = conversation;
-  const event = getObject(record, 'event');
-  const type = getString(event, 'type');
+  const event = get.object(record, 'event');
+  const type = get.string(event, 'type');
   if (event === null || type === null)
     return emit({ fact: 'malformed', why: 'A stream_event has no event with a type.' });
   const shape = `stream_event(${type})`;
   if (!dialect.fields.has(shape)) return emit({ fact: 'unknown_type', type: `stream_event ${type}` });
   emit({ fact: 'record', record: event, shape });
-  const parent = getName(record, 'parent_tool_use_id');
+  const parent = get.name(record, 'parent_tool_use_id');
   const speaker = conversation.getSpeaker(parent);
   switch (type) {
     case 'message_start': {
       if (parent === null) conversation.continueTurn();
-      const message = getObject(event, 'message') ?? {};
-      speaker.startMessage(getName(message, 'id'));
+      const message = get.object(event, 'message') ?? {};
+      speaker.startMessage(get.name(message, 'id'));
       emit({ fact: 'record', record: message, used: USED_START_FIELDS, path: 'event.message' });
-      return emit({ fact: 'status', status: type, model: getName(message, 'model') });
+      return emit({ fact: 'status', status: type, model: get.name(message, 'model') });
     }
     case 'content_block_start':
       speaker.endBlock();
@@ -290,13 +280,13 @@ function readStreamEvent(record: object, conversation: Conversation): void {
       return readDelta(event, parent, conversation);
     case 'message_delta':
       emit({ fact: 'record', record: event, used: DELTA_ONLY, path: 'event' });
-      emit({ fact: 'record', record: getObject(event, 'delta') ?? {}, used: STOP_REASON, path: 'event.delta' });
-      return emit({ fact: 'status', status: type, reason: getString(getObject(event, 'delta'), 'stop_reason') });
+      emit({ fact: 'record', record: get.object(event, 'delta') ?? {}, used: STOP_REASON, path: 'event.delta' });
+      return emit({ fact: 'status', status: type, reason: get.string(get.object(event, 'delta'), 'stop_reason') });
     case 'message_stop':
       speaker.endBlock();
       return emit({ fact: 'status', status: type });
     case 'error': {
-      const message = getString(getObject(event, 'error'), 'message') ?? 'The model stream ended with an error.';
+      const message = get.string(get.object(event, 'error'), 'message') ?? 'The model stream ended with an error.';
       return emit({ fact: 'error', message });
     }
     default:
@@ -309,25 +299,25 @@ const DELTA_ONLY: ReadonlySet<string> = new Set(['type', 'delta']);
 const STOP_REASON: ReadonlySet<string> = new Set(['stop_reason']);
 
 function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
-  const block = getObject(event, 'content_block');
-  const type = getString(block, 'type');
+  const block = get.object(event, 'content_block');
+  const type = get.string(block, 'type');
   // Most blocks start empty; if one does not, its first content has no separate delta.
-  if (type === 'text') conversation.getSpeaker(parent).addDelta('text', getString(block, 'text') ?? '');
-  if (type === 'thinking') conversation.getSpeaker(parent).addDelta('thinking', getString(block, 'thinking') ?? '');
-  const call = getName(block, 'id');
-  const detail = { type, ...(call === null ? undefined : { id: call, name: getField(block, 'name') }) };
+  if (type === 'text') conversation.getSpeaker(parent).addDelta('text', get.string(block, 'text') ?? '');
+  if (type === 'thinking') conversation.getSpeaker(parent).addDelta('thinking', get.string(block, 'thinking') ?? '');
+  const call = get.name(block, 'id');
+  const detail = { type, ...(call === null ? undefined : { id: call, name: get.field(block, 'name') }) };
   conversation.emit({ fact: 'status', status: 'content_block_start', detail });
 }
 
 function readDelta(event: object, parent: string | null, conversation: Conversation): void {
   const { emit, dialect } = conversation;
-  const delta = getObject(event, 'delta') ?? {};
-  const type = getString(delta, 'type');
+  const delta = get.object(event, 'delta') ?? {};
+  const type = get.string(delta, 'type');
   const shape = `delta(${type ?? ''})`;
   if (type === null || !dialect.fields.has(shape))
     return emit({ fact: 'unknown_type', type: `content_block_delta ${type ?? 'without a type'}` });
   emit({ fact: 'record', record: delta, shape });
-  const text = getString(delta, type === 'thinking_delta' ? 'thinking' : 'text') ?? '';
+  const text = get.string(delta, type === 'thinking_delta' ? 'thinking' : 'text') ?? '';
   if (type === 'text_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('text', text);
   if (type === 'thinking_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('thinking', text);
   // Part of a call's input, a signature or a citation.

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { type CapturedStream, type FsDiff, getArray, isRecord } from '../../../events/index.js';
+import { get, type CapturedStream, type FsDiff, isRecord } from '../../../events/index.js';
 import { appendTo, openForAppending, replaceFile, parseJson, readSmallFile } from '../../../base/files/index.js';
 import type { WritableRunFolder, RunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
@@ -149,7 +149,7 @@ export async function readFsDiff(
     });
     return undefined;
   }
-  const readPaths = (key: keyof FsDiff): string[] => getArray(value, key).filter(isArtifactPath);
+  const readPaths = (key: keyof FsDiff): string[] => get.array(value, key).filter(isArtifactPath);
   return { created: readPaths('created'), modified: readPaths('modified'), deleted: readPaths('deleted') };
 }
 

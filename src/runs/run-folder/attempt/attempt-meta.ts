@@ -1,4 +1,4 @@
-import { VERDICTS, getName, isRecord, runFailureCause } from '../../../events/index.js';
+import { get, VERDICTS, isRecord, runFailureCause } from '../../../events/index.js';
 import type { PermissionAnswer, RunFailureCause, Verdict } from '../../../events/index.js';
 
 /** An answer that arrived after its attempt had ended. */
@@ -74,8 +74,8 @@ function isLateAnswer(value: unknown): boolean {
   const { at, decision, by, who = '', why = '' } = value as Readonly<Record<string, unknown>>;
   return (
     isTime(at) &&
-    getName(value, 'interaction_id') !== null &&
-    getName(value, 'option_id') !== null &&
+    get.name(value, 'interaction_id') !== null &&
+    get.name(value, 'option_id') !== null &&
     (decision === 'allow' || decision === 'deny') &&
     (by === 'rule' || by === 'person') &&
     typeof who === 'string' &&

@@ -1,13 +1,13 @@
 import { fstatSync } from 'node:fs';
 import { type FileHandle, mkdtemp, rm } from 'node:fs/promises';
 import {
+  get,
   decodeLine,
   encodeLines,
   packEvents,
   type DriftSummary,
   type Emitted,
   type EventPack,
-  getCount,
 } from '../../../events/index.js';
 import { listKeys, type AppendableFile, type OpenFile, type TrustedRoot } from '../../../base/index.js';
 import { RUN_LOGS, type RunLog } from '../file-names.js';
@@ -235,7 +235,7 @@ interface EventTail {
 export function openEventTail(open: OpenFile, protocol: Emitted['protocol']): EventTail {
   const lines = openLineTail(open, MAX_LINE_BYTES);
   const hasPosition = (event: object): boolean =>
-    getCount(event, 'seq') !== null && (protocol === 'fcmp' || getCount(event, 'attempt_number') !== null);
+    get.count(event, 'seq') !== null && (protocol === 'fcmp' || get.count(event, 'attempt_number') !== null);
   return {
     async read() {
       for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
